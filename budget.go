@@ -1,0 +1,303 @@
+package retry
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// A Budget bounds retries over all calls to one resource, so that a resource
+// that fails is not also flooded. It is shared: by pointer, between all
+// policies and goroutines that call the resource. It must be safe for
+// concurrent use and must not block.
+//
+// A call that gives up, and one that ends in a panic, is not reported: what
+// its retries cost stays spent.
+type Budget interface {
+	// Withdraw takes what a retry of the failed attempt a costs and reports
+	// whether it was there. It is asked last, when nothing else speaks against
+	// the retry, so a retry that does not happen costs nothing. An attempt
+	// number of 1 is the first failure of a call.
+	Withdraw(a Attempt) bool
+
+	// Deposit tells of a call that got its answer: ok if the operation
+	// succeeded, not ok if it ended in a permanent failure. last is the class
+	// of the failure that the call's last retry was withdrawn for,
+	// ClassUnknown if the call made no retry.
+	Deposit(last Class, ok bool)
+}
+
+// Costs are the tokens that one retry takes from a [TokenBucket], by the class
+// of the failure before it. 0 is free.
+type Costs struct {
+	Transient float64 // and every class that is not named here
+	Timeout   float64
+	Throttled float64
+}
+
+func (c Costs) of(class Class) float64 {
+	switch class {
+	case ClassTimeout:
+		return c.Timeout
+	case ClassThrottled:
+		return c.Throttled
+	}
+	return c.Transient
+}
+
+// TokenBucket is a [Budget] of tokens that retries take and successes bring
+// back. It knows no time: a resource that only fails gets no more retries once
+// the bucket is empty, and one that works fills it again.
+//
+// The zero value is the retry quota of the AWS SDKs as of November 2026: 500
+// tokens, of which a retry takes 14, or 5 after throttling. Tokens are counted
+// in thousandths. The fields must not be changed once the bucket is in use,
+// and a bucket must not be copied.
+type TokenBucket struct {
+	Capacity float64 // most tokens it holds; 0: 500
+	Costs    Costs   // all zero: 14, 14 after a timeout, 5 after throttling
+	Success  float64 // tokens that a call brings that succeeds without a retry; 0: 1
+
+	// NoReturn withholds from a call that succeeds after retries the cost of
+	// its last one; like a call without retries it then brings Success. In the
+	// normal case it brings the larger of the two.
+	NoReturn bool
+
+	// SuccessOnly lets a permanent failure bring nothing, as the AWS SDKs have
+	// it. In the normal case it counts as a success: the resource has answered.
+	SuccessOnly bool
+
+	// Deficit is how many tokens are missing at the start; 0: none. A process
+	// that lives for a few calls only would never empty a full bucket, and a
+	// fleet of such processes is not held back by it: let it start empty.
+	Deficit float64
+
+	spent atomic.Int64 // in thousandths, net of what came back; 0 is the balance at the start
+}
+
+// What the zero values of a TokenBucket's fields stand for.
+const quota2026Capacity = 500
+
+var quota2026Costs = Costs{Transient: 14, Timeout: 14, Throttled: 5}
+
+// Withdraw takes the cost of a retry after a, if the bucket holds that much.
+func (b *TokenBucket) Withdraw(a Attempt) bool {
+	cost := thousandths(b.costs().of(a.Class))
+	for {
+		spent := b.spent.Load()
+		if cost > 0 && cost > b.full()-spent {
+			return false
+		}
+		if b.spent.CompareAndSwap(spent, spent+cost) {
+			return true
+		}
+	}
+}
+
+// Deposit brings back what the call's last retry cost, or the tokens of a
+// success, whichever is more. The bucket never holds more than its capacity.
+func (b *TokenBucket) Deposit(last Class, ok bool) {
+	if !ok && b.SuccessOnly {
+		return
+	}
+	tokens := b.Success
+	if tokens == 0 {
+		tokens = 1
+	}
+	if last != ClassUnknown && !b.NoReturn {
+		tokens = max(tokens, b.costs().of(last))
+	}
+	lowest := -thousandths(b.Deficit)
+	for {
+		spent := b.spent.Load()
+		after := max(lowest, spent-thousandths(tokens))
+		if after == spent || b.spent.CompareAndSwap(spent, after) {
+			return
+		}
+	}
+}
+
+// Balance returns the tokens in the bucket.
+func (b *TokenBucket) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
+
+// full returns the balance at the start, in thousandths.
+func (b *TokenBucket) full() int64 {
+	capacity := b.Capacity
+	if capacity == 0 {
+		capacity = quota2026Capacity
+	}
+	return thousandths(capacity) - thousandths(b.Deficit)
+}
+
+func (b *TokenBucket) costs() Costs {
+	if b.Costs == (Costs{}) {
+		return quota2026Costs
+	}
+	return b.Costs
+}
+
+// Throttle is a [Budget] after the retry throttling of gRPC (proposal A6):
+// failures take one token each, successes bring a fraction of one, and there
+// are retries only while more than half of the tokens are left. Unlike those
+// of a [TokenBucket], retries stop long before the tokens do, and failures
+// that are not retried for lack of tokens still count.
+//
+// The zero value has gRPC's usual 10 tokens and a ratio of 0.1. Unlike gRPC it
+// does not count an attempt that was the last one anyway. The fields must not
+// be changed once the Throttle is in use, and it must not be copied.
+type Throttle struct {
+	MaxTokens  float64 // most tokens it holds, and holds at the start; 0: 10
+	TokenRatio float64 // tokens that a success brings; 0: 0.1
+
+	missing atomic.Int64 // thousandths below MaxTokens
+}
+
+// Withdraw takes a token and reports whether more than half are left.
+func (b *Throttle) Withdraw(Attempt) bool {
+	full := b.full()
+	missing := b.add(1000, full)
+	return full-missing > full/2
+}
+
+// Deposit brings TokenRatio tokens if the call succeeded.
+func (b *Throttle) Deposit(_ Class, ok bool) {
+	ratio := b.TokenRatio
+	if ratio == 0 {
+		ratio = 0.1
+	}
+	if ok {
+		b.add(-thousandths(ratio), b.full())
+	}
+}
+
+// Balance returns the tokens that are left.
+func (b *Throttle) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
+
+func (b *Throttle) full() int64 {
+	if b.MaxTokens == 0 {
+		return 10_000
+	}
+	return thousandths(b.MaxTokens)
+}
+
+// add changes what is missing, within [0, full], and returns it.
+func (b *Throttle) add(delta, full int64) int64 {
+	for {
+		missing := b.missing.Load()
+		after := min(max(0, missing+delta), full)
+		if after == missing || b.missing.CompareAndSwap(missing, after) {
+			return after
+		}
+	}
+}
+
+// RatioBudget is a [Budget] that allows a share of the calls of the recent
+// past to be retries, and a few a second in any case. It forgets: what
+// happened longer ago than the window counts no more. It is modelled on the
+// RetryBudget of Twitter's Finagle.
+//
+// The zero value has Finagle's defaults. Floor is for each RatioBudget, so in
+// a fleet of many small processes choose it small: 10 a second in each of 100
+// processes is 1,000 retries a second. The fields must not be changed once the
+// RatioBudget is in use, and it must not be copied.
+type RatioBudget struct {
+	Ratio  float64       // retries for each call; 0: 0.2; below 0: none
+	Floor  float64       // retries a second that need no calls; 0: 10; below 0: none
+	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
+	Clock  Clock         // nil: the system's
+
+	slots [ratioSlots]atomic.Uint64
+}
+
+const ratioSlots = 10
+
+// Withdraw takes one retry from the window's share, if there is one left.
+func (b *RatioBudget) Withdraw(a Attempt) bool {
+	epoch := b.epoch()
+	if a.Number == 1 {
+		b.add(epoch, b.ratio())
+	}
+	// Taking first and looking afterwards may refuse two callers where there
+	// was room for one of them, but never lets in one too many.
+	b.add(epoch, -1000)
+	if b.sum(epoch) < 0 {
+		b.add(epoch, 1000)
+		return false
+	}
+	return true
+}
+
+// Deposit counts the call, if its first failure did not.
+func (b *RatioBudget) Deposit(last Class, _ bool) {
+	if last == ClassUnknown {
+		b.add(b.epoch(), b.ratio())
+	}
+}
+
+// Balance returns how many retries would be allowed now.
+func (b *RatioBudget) Balance() float64 { return float64(max(0, b.sum(b.epoch()))) / 1000 }
+
+func (b *RatioBudget) ratio() int64 {
+	if b.Ratio == 0 {
+		return 200
+	}
+	return thousandths(b.Ratio)
+}
+
+func (b *RatioBudget) window() time.Duration {
+	if b.Window <= 0 {
+		return 10 * time.Second
+	}
+	return b.Window
+}
+
+// epoch numbers the slots of time; the window is the last ratioSlots of them.
+func (b *RatioBudget) epoch() uint32 {
+	return uint32(now(b.Clock).UnixNano() / int64(max(1, b.window()/ratioSlots)))
+}
+
+// A slot holds the number of its epoch in the upper half and the balance of
+// that epoch in thousandths in the lower, so that one atomic word is both: a
+// slot whose epoch has passed is empty without anybody clearing it.
+func unpackSlot(slot uint64) (epoch uint32, balance int32) {
+	return uint32(slot >> 32), int32(uint32(slot))
+}
+
+// add changes the balance of an epoch, saturating.
+func (b *RatioBudget) add(epoch uint32, delta int64) {
+	slot := &b.slots[epoch%ratioSlots]
+	for {
+		old := slot.Load()
+		at, balance := unpackSlot(old)
+		if at != epoch {
+			if at-epoch < 1<<16 {
+				return // the slot serves a later epoch by now, so this one is over
+			}
+			balance = 0
+		}
+		balance = int32(min(max(int64(balance)+delta, math.MinInt32), math.MaxInt32))
+		if slot.CompareAndSwap(old, uint64(epoch)<<32|uint64(uint32(balance))) {
+			return
+		}
+	}
+}
+
+// sum returns the balance of the window that ends with epoch, floor included.
+func (b *RatioBudget) sum(epoch uint32) int64 {
+	floor := b.Floor
+	if floor == 0 {
+		floor = 10
+	}
+	total := thousandths(floor * b.window().Seconds())
+	for i := range b.slots {
+		if at, balance := unpackSlot(b.slots[i].Load()); epoch-at < ratioSlots {
+			total += int64(balance)
+		}
+	}
+	return total
+}
+
+// thousandths converts tokens; NaN and below 0 become 0.
+func thousandths(tokens float64) int64 {
+	return int64(saturate(math.Round(tokens*1000), 1<<50))
+}

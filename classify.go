@@ -1,0 +1,174 @@
+package retry
+
+import (
+	"strconv"
+	"time"
+)
+
+// A Class says what an error means for retrying.
+type Class uint8
+
+const (
+	ClassUnknown   Class = iota // no opinion: the next classifier is asked; in the end it means transient
+	ClassPermanent              // the same call would fail again: no retry
+	ClassTransient              // may pass by itself
+	ClassTimeout                // no answer in time; what happened is not known
+	ClassThrottled              // the server has too much to do and says so
+)
+
+var classNames = [...]string{"unknown", "permanent", "transient", "timeout", "throttled"}
+
+// String returns the lower-case word for the class.
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return "class(" + strconv.Itoa(int(c)) + ")"
+}
+
+// A Classifier decides what an error means for retrying. It is called once for
+// every failed attempt, with an error that is not nil, and answers
+// [ClassUnknown] where it has no opinion. It must be safe for concurrent use.
+//
+// Markers decide before any Classifier is asked: see [Permanent].
+type Classifier interface {
+	Classify(err error) Class
+}
+
+// A ClassifierFunc is a function used as a [Classifier].
+type ClassifierFunc func(err error) Class
+
+// Classify calls f.
+func (f ClassifierFunc) Classify(err error) Class { return f(err) }
+
+// FirstOf asks classifiers in order and returns the first answer that is not
+// [ClassUnknown]. To change what [DefaultClassifier] does for some errors, put
+// a classifier for these in front of it:
+//
+//	retry.FirstOf(mine, retry.DefaultClassifier{})
+func FirstOf(classifiers ...Classifier) Classifier { return firstOf(classifiers) }
+
+type firstOf []Classifier
+
+func (f firstOf) Classify(err error) Class {
+	for _, c := range f {
+		if c == nil {
+			continue // Validate reports it
+		}
+		if class := c.Classify(err); class != ClassUnknown {
+			return class
+		}
+	}
+	return ClassUnknown
+}
+
+// Permanent marks err so that it is not retried, whatever a [Classifier] says,
+// in this call of [Do] and in any that it is nested in. A nil err stays nil.
+//
+// The four markers change neither the text of an error nor what errors.Is and
+// errors.As find in it, and they work from inside other errors. Of several
+// markers the outermost decides; errors that wrap more than one error are
+// searched in the order of errors.As.
+func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
+
+// Transient marks err so that it is retried, whatever a [Classifier] says. It
+// also makes an inner call's give-up worth a retry to an outer call of [Do].
+// A nil err stays nil. See [Permanent].
+func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
+
+// Throttled marks err so that it is retried as the answer of a server that has
+// too much to do, whatever a [Classifier] says. A nil err stays nil. See
+// [Permanent].
+func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
+
+// After marks err so that it is retried, and hints that d should pass before:
+// the policy's [HintRule] makes a wait of it. The class is what the Classifier
+// says, or transient if that is not to be retried. A d of 0 or less marks err
+// for a retry without a hint. A nil err stays nil. See [Permanent].
+func After(err error, d time.Duration) error {
+	return marked(err, mark{hint: max(0, d), after: true})
+}
+
+// mark is an error with the caller's word on it.
+type mark struct {
+	err   error
+	class Class // ClassUnknown: only a hint
+	hint  time.Duration
+	after bool // made by After
+}
+
+func (m *mark) Error() string { return m.err.Error() }
+func (m *mark) Unwrap() error { return m.err }
+
+func marked(err error, m mark) error {
+	if err == nil {
+		return nil
+	}
+	m.err = err
+	return &m
+}
+
+// classify applies the rules that hold for every policy: markers first, then
+// an inner call's give-up, which is permanent, then the Classifier; and what
+// nobody knows is transient.
+func classify(c Classifier, err error) (Class, time.Duration) {
+	var m mark
+	if m.read(err); m.class != ClassUnknown {
+		return m.class, m.hint
+	}
+	var class Class
+	if c == nil {
+		class = DefaultClassifier{}.Classify(err)
+	} else {
+		class = c.Classify(err)
+	}
+	if class == ClassUnknown || class == ClassPermanent && m.after {
+		class = ClassTransient
+	}
+	return class, m.hint
+}
+
+// read collects the markers and the hint in err, the outermost of each.
+// It reports false if the rest of the tree says nothing more.
+func (m *mark) read(err error) bool {
+	for err != nil {
+		var next error
+		switch e := err.(type) {
+		case *mark:
+			if m.class == ClassUnknown {
+				m.class = e.class
+			}
+			if m.hint == 0 {
+				m.hint = e.hint
+			}
+			m.after = m.after || e.after
+			next = e.err
+		case *Error:
+			// A give-up has been retried enough: if outer calls tried again,
+			// attempts would multiply from layer to layer.
+			if m.class == ClassUnknown && !m.after {
+				m.class = ClassPermanent
+			}
+			return false
+		case retryAfterer:
+			if m.hint == 0 {
+				hint, _ := guarded(e.RetryAfter)
+				m.hint = max(0, hint)
+			}
+			next = unwrap(err)
+		case unwrapper:
+			next = e.Unwrap()
+		}
+		if next == nil {
+			if tree, ok := err.(treeUnwrapper); ok {
+				for _, branch := range tree.Unwrap() {
+					if !m.read(branch) {
+						return false
+					}
+				}
+			}
+		}
+		err = next
+	}
+	return true
+}

@@ -1,0 +1,65 @@
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// A Clock tells the time and waits. Tests and simulations inject one; package
+// retrytest has a virtual clock. A Clock must be safe for concurrent use.
+type Clock interface {
+	// Now returns the current time. A context's deadline is compared with it.
+	Now() time.Time
+
+	// Sleep waits for d, which may be 0, and returns nil, or returns ctx.Err()
+	// as soon as ctx is done. Any other error ends the call that is waiting.
+	Sleep(ctx context.Context, d time.Duration) error
+}
+
+// SystemClock is the real clock, which a nil Clock also means. Its methods
+// work inside and outside of testing/synctest bubbles.
+type SystemClock struct{}
+
+// Now returns [time.Now].
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// Sleep waits for d or until ctx is done.
+func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
+	var t timer
+	return t.sleep(ctx, d)
+}
+
+// timer sleeps on the system clock with a single time.Timer, made by the first
+// wait and reset for each later one. It belongs to one call: timers must not be
+// pooled between calls, because a timer that was made outside of a synctest
+// bubble keeps real time inside it.
+type timer struct {
+	t *time.Timer
+}
+
+func (t *timer) sleep(ctx context.Context, d time.Duration) error {
+	// A zero timer would race a context that is done, and either could win.
+	if err := ctx.Err(); err != nil || d <= 0 {
+		return err
+	}
+	if t.t == nil {
+		t.t = time.NewTimer(d)
+	} else {
+		t.t.Reset(d)
+	}
+	select {
+	case <-t.t.C:
+		return nil
+	case <-ctx.Done():
+		t.t.Stop()
+		return ctx.Err()
+	}
+}
+
+// now reads c, or the system clock where c is nil.
+func now(c Clock) time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c.Now()
+}

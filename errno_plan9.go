@@ -1,0 +1,4 @@
+package retry
+
+// isConnectionErrno reports false: Plan 9 has no error numbers.
+func isConnectionErrno(error) bool { return false }

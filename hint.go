@@ -1,0 +1,65 @@
+package retry
+
+import "time"
+
+// A HintRule combines the delay of a [Backoff] with the wait that the server
+// asked for in a Retry-After header or its relatives. It is asked only when
+// there is a hint, so hint is above 0. It returns the wait, or false to give
+// up at once.
+//
+// No rule here waits on a server's word alone for longer than its Max: hints
+// of 55 years have been seen, from servers that sent a date where a number of
+// seconds was due.
+type HintRule interface {
+	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
+}
+
+// MaxHint is the longest hint that the rules here follow when they are not
+// told otherwise.
+const MaxHint = time.Hour
+
+// HintAtLeast waits for the longer of the delay and the hint. It is the
+// default rule.
+type HintAtLeast struct {
+	Max time.Duration // a longer hint counts as Max; 0 or less: [MaxHint]
+}
+
+// Wait returns max(delay, min(hint, Max)).
+func (r HintAtLeast) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	return max(delay, min(hint, hintOrMax(r.Max))), true
+}
+
+// HintPlus waits for the hint and the delay after it, so that clients that
+// were given the same hint do not come back together.
+type HintPlus struct {
+	Max time.Duration // a longer hint counts as Max; 0 or less: [MaxHint]
+}
+
+// Wait returns min(hint, Max) + delay.
+func (r HintPlus) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	return addSaturated(delay, min(hint, hintOrMax(r.Max))), true
+}
+
+// HintStop is [HintAtLeast] for callers that have something better to do than
+// to wait for long: a hint above Max ends the call with [ErrHint].
+type HintStop struct {
+	Max time.Duration // the longest hint to follow; 0 or less: [MaxHint]
+}
+
+// Wait returns max(delay, hint), or false if hint is above Max.
+func (r HintStop) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	return max(delay, hint), hint <= hintOrMax(r.Max)
+}
+
+// HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.
+type HintIgnore struct{}
+
+// Wait returns delay.
+func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return delay, true }
+
+func hintOrMax(limit time.Duration) time.Duration {
+	if limit <= 0 {
+		return MaxHint
+	}
+	return limit
+}

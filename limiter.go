@@ -1,0 +1,20 @@
+package retry
+
+import "context"
+
+// A Limiter delays attempts, the first included, to keep to a rate. A
+// *rate.Limiter of golang.org/x/time/rate is one. Like a [Budget] it belongs
+// to one resource and is shared by all calls to it.
+//
+// Wait blocks until an attempt may start. Its error ends the call.
+//
+// A Limiter that has a method Observe(Attempt) is told of every attempt when
+// it ends: with a nil Err on success, else with the Class of the failure.
+type Limiter interface {
+	Wait(ctx context.Context) error
+}
+
+// observer is the optional part of a [Limiter].
+type observer interface {
+	Observe(a Attempt)
+}

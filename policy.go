@@ -1,0 +1,201 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// A Policy says when to try again: how often, how long, after which errors,
+// and at what cost. It is a plain value: copy it and change a field to derive
+// a variant. The zero Policy makes up to three attempts, with full jitter
+// below 50 ms and then 100 ms, and is safe in production.
+//
+// A Policy holds no progress. Any number of calls and goroutines may use one
+// at the same time, as long as nobody changes it. Copies share the Budget and
+// the Limiter, which belong to the resource that is called.
+//
+// [Policy.Validate] says all that is wrong with a Policy; [Do] refuses to run
+// one whose own numbers are negative.
+type Policy struct {
+	// Backoff computes the delays. nil: FullJitter{Base: 50ms, Cap: 20s}.
+	Backoff Backoff
+
+	// MaxAttempts is the number of calls of the operation, the first included.
+	// 0: 3. 1: no retry. math.MaxInt: for ever.
+	MaxAttempts int
+
+	// MaxElapsed ends a call when the next wait would end later than this
+	// after its start; what the attempts themselves take counts. It does not
+	// interrupt an attempt: use the context or AttemptTimeout for that.
+	// 0: no limit.
+	MaxElapsed time.Duration
+
+	// AttemptTimeout is the time limit of each attempt, set on the context
+	// that the operation gets. An attempt that runs into it is retried like
+	// any other timeout. 0: none.
+	AttemptTimeout time.Duration
+
+	// Classifier tells errors that are worth a retry from those that are not.
+	// nil: DefaultClassifier{}.
+	Classifier Classifier
+
+	// Hint combines the delay with the wait that the server asked for.
+	// nil: HintAtLeast{}.
+	Hint HintRule
+
+	// Budget bounds the retries of all calls to one resource. nil: no bound.
+	Budget Budget
+
+	// Limiter is waited for before every attempt, the first too. nil: none.
+	Limiter Limiter
+
+	// Clock tells the time and waits. nil: SystemClock{}.
+	Clock Clock
+
+	// Rand returns a number that is uniform in [0, 1), one for each delay. It
+	// must be safe for concurrent use if the Policy is used so. nil:
+	// math/rand/v2.Float64.
+	Rand func() float64
+
+	// OnAttempt is called before each attempt, with a.Number and a.Delay set.
+	// The operation gets the context that it returns, which should derive from
+	// ctx; nil: ctx itself. The function that it returns is called exactly
+	// once, when the attempt has ended: with the Err and the Class of a
+	// failure, or a nil Err. If the operation does not return, because it
+	// panics, Err is ErrNoReturn. nil: no call.
+	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
+
+	// OnRetry is called when a retry is certain to be next and the wait before
+	// it begins. failed is the attempt that just failed, and wait, which may
+	// be 0, is what will pass before the next.
+	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
+
+	// OnGiveUp is called once when a call ends without success. e is what the
+	// call returns; or, if the failure was permanent and the call returns the
+	// operation's own error, e.Err is that error and e.Reason ErrPermanent.
+	OnGiveUp func(ctx context.Context, e *Error)
+}
+
+// Without MaxAttempts a Policy makes this many attempts.
+const defaultMaxAttempts = 3
+
+// ErrInvalid is matched by the errors of [Policy.Validate], and by those with
+// which [Do] refuses a call: then the operation has not run.
+var ErrInvalid = errors.New("invalid")
+
+// Validate returns nil if the Policy makes sense, and otherwise one error that
+// lists everything that is wrong with it and matches [ErrInvalid]. It looks
+// into the rules of this package and asks others for a Validate() error
+// method. Do itself checks less, because every Backoff of this package has a
+// safe meaning for any value; call Validate on policies that come from a
+// configuration. [ParsePolicy] does.
+func (p Policy) Validate() error {
+	return invalid("policy", append(p.ownFaults(), p.innerFaults()...))
+}
+
+// refuse reports what keeps a call from starting.
+func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
+	faults := p.ownFaults()
+	if ctx == nil {
+		faults = append(faults, "the context is nil")
+	}
+	if !hasOp {
+		faults = append(faults, "the operation is nil")
+	}
+	return invalid("call", faults)
+}
+
+// ownFaults checks the Policy's own numbers.
+func (p *Policy) ownFaults() []string {
+	var faults []string
+	for _, n := range []struct {
+		name  string
+		value int64
+		text  fmt.Stringer
+	}{
+		{"MaxAttempts", int64(p.MaxAttempts), nil},
+		{"MaxElapsed", int64(p.MaxElapsed), p.MaxElapsed},
+		{"AttemptTimeout", int64(p.AttemptTimeout), p.AttemptTimeout},
+	} {
+		if n.value >= 0 {
+			continue
+		}
+		if n.text == nil {
+			faults = append(faults, fmt.Sprintf("%s is negative (%d)", n.name, n.value))
+		} else {
+			faults = append(faults, fmt.Sprintf("%s is negative (%s)", n.name, n.text))
+		}
+	}
+	return faults
+}
+
+// bare reports whether nothing needs to know when an attempt begins or succeeds.
+func (p *Policy) bare() bool {
+	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
+}
+
+// maxAttempts returns MaxAttempts with its default.
+func (p *Policy) maxAttempts() int {
+	if p.MaxAttempts == 0 {
+		return defaultMaxAttempts
+	}
+	return p.MaxAttempts
+}
+
+// wait returns how long to wait after the failed attempt a, or false if the
+// hint rule gives up.
+func (p *Policy) wait(a *Attempt, u float64) (time.Duration, bool) {
+	delay := delayOf(p.Backoff, a, u)
+	if a.Hint <= 0 {
+		return delay, true
+	}
+	if p.Hint == nil {
+		return HintAtLeast{}.Wait(delay, a.Hint)
+	}
+	wait, ok := p.Hint.Wait(delay, a.Hint)
+	return max(0, wait), ok
+}
+
+func (p *Policy) random() float64 {
+	if p.Rand == nil {
+		return rand.Float64()
+	}
+	return p.Rand()
+}
+
+// Delays returns the waits of a call whose attempts all fail at once with
+// transient errors, without waiting. They are drawn anew for each iteration.
+// With MaxAttempts math.MaxInt and no MaxElapsed there is no end.
+func (p Policy) Delays() iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		for wait := range p.delays(p.random) {
+			if !yield(wait) {
+				return
+			}
+		}
+	}
+}
+
+// delays is Delays with random numbers of the caller's.
+func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		var elapsed time.Duration
+		a := Attempt{Number: 1, Class: ClassTransient}
+		for ; a.Number < p.maxAttempts(); a.Number++ {
+			wait, _ := p.wait(&a, random())
+			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
+				return
+			}
+			elapsed = addSaturated(elapsed, wait)
+			a.Delay = wait
+		}
+	}
+}
+
+// LogValue returns the text form of the Policy.
+func (p Policy) LogValue() slog.Value { return slog.StringValue(p.String()) }

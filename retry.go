@@ -1,0 +1,270 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Why a call gave up: the Reason of an [Error], or the context's own error.
+var (
+	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
+	ErrMaxAttempts = errors.New("all attempts used")
+	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
+	ErrMaxElapsed = errors.New("time limit of the policy")
+	// ErrBudget means that the client's own Budget refused the retry; the server has no part in it.
+	ErrBudget = errors.New("client-side retry budget used up")
+	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
+	ErrHint = errors.New("server asks for too long a wait")
+	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
+	// failure. Do then returns the operation's own error, which does not match it.
+	ErrPermanent = errors.New("permanent failure")
+)
+
+// errDeadline is the reason for giving up before the context's deadline.
+var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
+
+// ErrNoReturn is what an attempt's completion callback gets if the operation
+// panicked or ended its goroutine.
+var ErrNoReturn = errors.New("operation did not return")
+
+// Do calls op until it succeeds, fails for good, or the policy gives up. It
+// returns nil if and only if op returned nil.
+//
+// A failure whose class is permanent ends the call, and Do returns op's error
+// as it is. In all other cases Do returns an [*Error] that says why it gave up
+// and matches the last failure.
+//
+// The end of ctx ends the call, also while it waits. Do never calls op with a
+// dead context, and it does not begin a wait that would outlast the deadline
+// of ctx: it gives up at once with an error that matches
+// [context.DeadlineExceeded]. Only the state of ctx itself counts, so an
+// attempt that ran into a time limit of its own is retried.
+//
+// An invalid policy, a nil ctx and a nil op are refused before op is called,
+// with an error that matches [ErrInvalid]. Panics of op pass through.
+//
+// Retry at one layer only. If op itself contains a call of Do that gave up,
+// that counts as permanent here, unless it is marked with [Transient].
+func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
+	if ctx == nil || op == nil || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0 {
+		return p.refuse(ctx, op != nil)
+	}
+	var first error
+	if p.bare() && ctx.Err() == nil {
+		// The first attempt needs none of the loop's state, and most calls
+		// succeed here: this doubles their speed.
+		if first = op(ctx); first == nil {
+			return nil
+		}
+	}
+	return run(ctx, &p, op, first)
+}
+
+// DoValue is [Do] for an operation that returns a value. Beside an error it
+// returns the value of the last attempt, or the zero value if there was none.
+func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
+	var v T
+	if op == nil {
+		return v, p.refuse(ctx, false)
+	}
+	err := Do(ctx, p, func(ctx context.Context) (err error) {
+		v, err = op(ctx)
+		return err
+	})
+	return v, err
+}
+
+// run is the loop. It starts with the failure of the first attempt, or with
+// nil if that has yet to be made.
+func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
+	var c call
+	defer c.guard()
+	if p.MaxElapsed > 0 {
+		c.start = now(p.Clock)
+	}
+	if first != nil {
+		c.attempt.Number = 1
+		c.conclude(p, first)
+	}
+	for {
+		if c.attempt.Number > 0 {
+			wait, reason := c.next(ctx, p)
+			if reason != nil {
+				return c.giveUp(ctx, p, reason, wait)
+			}
+			if err := c.sleep(ctx, p, wait); err != nil {
+				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
+			}
+		}
+		if ctx.Err() != nil {
+			return c.giveUp(ctx, p, contextReason(ctx, nil), 0)
+		}
+		if p.Limiter != nil {
+			if err := p.Limiter.Wait(ctx); err != nil {
+				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
+			}
+		}
+		if err := c.try(ctx, p, op); err == nil {
+			return nil
+		}
+	}
+}
+
+// call is the state of one call of [Do]. It must not hold a pointer to the
+// policy: some of its contents reach interface methods, and what they might
+// keep the compiler moves to the heap, the whole policy with it.
+type call struct {
+	attempt Attempt   // the one that runs or ended last; Err is that of the last failure
+	paid    Class     // of the failure that the last retry was withdrawn for
+	inOp    bool      // the operation is running
+	start   time.Time // zero until it matters
+	timer   timer
+}
+
+// try runs one attempt and sets the outcome in c.attempt.
+func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
+	c.attempt.Number++
+	if p.AttemptTimeout > 0 || p.OnAttempt != nil {
+		return c.tryWatched(ctx, p, op)
+	}
+	c.inOp = true
+	err := op(ctx)
+	c.inOp = false
+	c.conclude(p, err)
+	return err
+}
+
+// tryWatched is try with a context made for the attempt.
+func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Context) error) error {
+	if p.AttemptTimeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.AttemptTimeout)
+		defer cancel()
+	}
+	if p.OnAttempt != nil {
+		ended := Attempt{Number: c.attempt.Number, Delay: c.attempt.Delay}
+		derived, done := p.OnAttempt(ctx, ended)
+		if derived != nil {
+			ctx = derived
+		}
+		if done != nil {
+			ended.Err = ErrNoReturn
+			defer func() {
+				if !c.inOp {
+					ended = c.attempt
+				}
+				done(ended)
+			}()
+		}
+	}
+	c.inOp = true
+	err := op(ctx)
+	c.inOp = false
+	c.conclude(p, err)
+	return err
+}
+
+// conclude classifies the outcome and tells those that keep account of it.
+func (c *call) conclude(p *Policy, err error) {
+	c.attempt.Err, c.attempt.Class, c.attempt.Hint = err, ClassUnknown, 0
+	if err != nil {
+		c.attempt.Class, c.attempt.Hint = classify(p.Classifier, err)
+	}
+	if o, ok := p.Limiter.(observer); ok {
+		o.Observe(c.attempt)
+	}
+	if p.Budget != nil && (err == nil || c.attempt.Class == ClassPermanent) {
+		p.Budget.Deposit(c.paid, err == nil)
+	}
+}
+
+// next decides what follows a failure: a retry after the returned wait, or the
+// end for the returned reason.
+func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
+	a := &c.attempt
+	if c.start.IsZero() {
+		c.start = now(p.Clock)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return 0, contextReason(ctx, nil)
+	case a.Class == ClassPermanent:
+		return 0, ErrPermanent
+	case a.Number >= p.maxAttempts():
+		return 0, ErrMaxAttempts
+	}
+	wait, ok := p.wait(a, p.random())
+	if !ok {
+		return wait, ErrHint
+	}
+	if deadline, ok := ctx.Deadline(); ok && wait >= deadline.Sub(now(p.Clock)) {
+		return wait, errDeadline
+	}
+	if p.MaxElapsed > 0 && wait > p.MaxElapsed-now(p.Clock).Sub(c.start) {
+		return wait, ErrMaxElapsed
+	}
+	if p.Budget != nil {
+		if !p.Budget.Withdraw(*a) {
+			return wait, ErrBudget
+		}
+		c.paid = a.Class
+	}
+	if p.OnRetry != nil {
+		p.OnRetry(ctx, *a, wait)
+	}
+	return wait, nil
+}
+
+// sleep waits for the next attempt.
+func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
+	c.attempt.Delay = wait
+	if p.Clock == nil {
+		return c.timer.sleep(ctx, wait)
+	}
+	return p.Clock.Sleep(ctx, wait)
+}
+
+// giveUp ends the call without success.
+func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
+	if reason == ErrPermanent && p.OnGiveUp == nil {
+		return c.attempt.Err
+	}
+	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.attempt.Number, Next: next}
+	if !c.start.IsZero() {
+		e.Elapsed = now(p.Clock).Sub(c.start)
+	}
+	if p.OnGiveUp != nil {
+		p.OnGiveUp(ctx, e)
+	}
+	if reason == ErrPermanent {
+		return e.Err
+	}
+	return e
+}
+
+// contextReason returns the end of ctx as a reason that matches its error and
+// its cause, or other if ctx is alive.
+func contextReason(ctx context.Context, other error) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	switch {
+	case err == nil:
+		return other
+	case errors.Is(cause, err):
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// guard runs when a call ends by a panic. One of op passes through as it is.
+// One of the policy's own functions would hide op's last error, so it goes on
+// as a [PanicError] that holds both.
+func (c *call) guard() {
+	if c.inOp || c.attempt.Err == nil {
+		return
+	}
+	if v := recover(); v != nil {
+		panic(&PanicError{Value: v, Err: c.attempt.Err})
+	}
+}

@@ -1,0 +1,545 @@
+package retry
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The text form of a Policy:
+//
+//	policy = [ preset | rule ] { key "=" value }
+//	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
+//
+// Space, comma and semicolon separate. The rules in parentheses are those of
+// the Backoff fields of a composition, in the order of the Go type; the keys
+// of a rule are its other fields in lower case.
+
+// rules are the names of the rules and an empty value of each.
+var rules = []struct {
+	name string
+	rule Backoff
+}{
+	{"none", NoDelay{}},
+	{"constant", Constant(0)},
+	{"exponential", Exponential{}},
+	{"linear", Linear{}},
+	{"fibonacci", Fibonacci{}},
+	{"schedule", Schedule{}},
+	{"full", FullJitter{}},
+	{"equal", EqualJitter{}},
+	{"decorrelated", DecorrelatedJitter{}},
+	{"jittered", Jittered{}},
+	{"spread", Spread{}},
+	{"capped", Capped{}},
+	{"by-class", ByClass{}},
+	{"java-full", javaFull{}},
+	{"java-equal", javaEqual{}},
+}
+
+// hints are the names of the hint rules and an empty value of each.
+var hints = []struct {
+	name string
+	rule HintRule
+}{
+	{"at-least", HintAtLeast{}},
+	{"plus", HintPlus{}},
+	{"stop", HintStop{}},
+	{"ignore", HintIgnore{}},
+}
+
+// policyKeys are the keys of a Policy's own fields, in the order of the text.
+var policyKeys = []string{"attempts", "elapsed", "timeout", "hint"}
+
+// unlimited is the text for a MaxAttempts of math.MaxInt.
+const unlimited = "unlimited"
+
+func ruleName(b Backoff) (string, bool) {
+	for _, r := range rules {
+		if reflect.TypeOf(r.rule) == reflect.TypeOf(b) {
+			return r.name, true
+		}
+	}
+	return "", false
+}
+
+func hintName(h HintRule) (string, bool) {
+	for _, r := range hints {
+		if reflect.TypeOf(r.rule) == reflect.TypeOf(h) {
+			return r.name, true
+		}
+	}
+	return "", false
+}
+
+// String returns the Policy as text that [ParsePolicy] reads, such as
+//
+//	full base=50ms cap=20s attempts=5 elapsed=1m
+//	aws-java-v1 attempts=6
+//
+// Classifiers (except those of a preset), budgets, limiters, clocks, random
+// sources and hooks are code and have no text. A Backoff or HintRule of
+// another package is shown by its type, which cannot be parsed.
+func (p Policy) String() string {
+	text, _ := p.text()
+	return text
+}
+
+// MarshalText returns the text of [Policy.String], or an error if a Backoff or
+// a HintRule has none.
+func (p Policy) MarshalText() ([]byte, error) {
+	text, err := p.text()
+	if err != nil {
+		return nil, err
+	}
+	return []byte(text), nil
+}
+
+// UnmarshalText replaces the whole Policy by what [ParsePolicy] makes of text.
+// If that is an error the Policy stays as it is.
+func (p *Policy) UnmarshalText(text []byte) error {
+	parsed, err := ParsePolicy(string(text))
+	if err != nil {
+		return err
+	}
+	*p = parsed
+	return nil
+}
+
+func (p *Policy) text() (string, error) {
+	name, like := p.presetName()
+	var err error
+	if name == "" {
+		b := p.Backoff
+		if b == nil {
+			b = defaultBackoff
+		}
+		name, err = backoffText(b)
+	}
+	var t strings.Builder
+	t.WriteString(name)
+	if n := p.maxAttempts(); n != like.MaxAttempts {
+		text := strconv.Itoa(n)
+		if n == math.MaxInt {
+			text = unlimited
+		}
+		t.WriteString(" attempts=" + text)
+	}
+	if p.MaxElapsed != 0 {
+		t.WriteString(" elapsed=" + durationText(p.MaxElapsed))
+	}
+	if p.AttemptTimeout != 0 {
+		t.WriteString(" timeout=" + durationText(p.AttemptTimeout))
+	}
+	if p.Hint != nil && !reflect.DeepEqual(p.Hint, like.Hint) {
+		name, ok := hintName(p.Hint)
+		if !ok {
+			err = fmt.Errorf("hint rule %T has no text form", p.Hint)
+			name = fmt.Sprintf("%T", p.Hint)
+		}
+		if limit := reflect.ValueOf(p.Hint); ok && limit.NumField() > 0 && limit.Field(0).Int() != 0 {
+			name += ":" + durationText(time.Duration(limit.Field(0).Int()))
+		}
+		t.WriteString(" hint=" + name)
+	}
+	return t.String(), err
+}
+
+// presetName returns the preset that p follows in its Backoff, Classifier and
+// HintRule, and the preset itself. Without one the name is empty.
+func (p *Policy) presetName() (string, Policy) {
+	for _, preset := range presets {
+		like := preset.policy()
+		if reflect.DeepEqual(p.Backoff, like.Backoff) && reflect.DeepEqual(p.Classifier, like.Classifier) &&
+			reflect.DeepEqual(p.Hint, like.Hint) {
+			return preset.name, like
+		}
+	}
+	return "", Policy{}
+}
+
+func backoffText(b Backoff) (string, error) {
+	name, ok := ruleName(b)
+	if !ok {
+		return fmt.Sprintf("%T", b), fmt.Errorf("backoff %T has no text form", b)
+	}
+	switch b := b.(type) {
+	case Constant:
+		return name + " delay=" + durationText(time.Duration(b)), nil
+	case Schedule:
+		delays := make([]string, len(b))
+		for i, d := range b {
+			delays[i] = durationText(d)
+		}
+		return name + " delays=" + strings.Join(delays, "/"), nil
+	}
+	var inner []string
+	var keys strings.Builder
+	var err error
+	v := reflect.ValueOf(b)
+	for i := range v.NumField() {
+		f := v.Field(i)
+		if _, ok := f.Interface().(Backoff); ok || f.Kind() == reflect.Interface {
+			child, _ := f.Interface().(Backoff)
+			text, e := backoffText(child)
+			if e != nil {
+				err = e
+			}
+			inner = append(inner, text)
+		} else if !f.IsZero() {
+			fmt.Fprintf(&keys, " %s=%s", strings.ToLower(v.Type().Field(i).Name), valueText(f))
+		}
+	}
+	if inner != nil {
+		name += "(" + strings.Join(inner, " | ") + ")"
+	}
+	return name + keys.String(), err
+}
+
+func valueText(v reflect.Value) string {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return durationText(x)
+	case float64:
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+// durationText is d without the zero units that time.Duration prints: 1m, not 1m0s.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// ParsePolicy reads the text form of a Policy:
+//
+//	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
+//	aws-js-v2 attempts=6
+//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=stop:10m
+//
+// First comes the name of a preset or of a rule for delays, then keys and
+// values. The keys of a Policy are attempts (a number or "unlimited"), elapsed
+// (MaxElapsed), timeout (AttemptTimeout) and hint (ignore, or at-least, plus or
+// stop, with or without a maximum). The rules are
+//
+//	none                                      NoDelay
+//	constant delay=                           Constant
+//	exponential base= cap= factor=            Exponential
+//	linear base= step= cap=                   Linear
+//	fibonacci base= cap=                      Fibonacci
+//	schedule delays=1s/2s/4s                  Schedule
+//	full base= cap= factor=                   FullJitter
+//	equal base= cap= factor=                  EqualJitter
+//	decorrelated base= cap= redraw=           DecorrelatedJitter
+//	jittered(rule) share=                     Jittered
+//	spread(rule) fraction=                    Spread
+//	capped(rule) cap=                         Capped
+//	by-class(throttled rule | other rule)     ByClass
+//
+// and java-full and java-equal with base= and cap=, the arithmetic of the AWS
+// SDK for Java. Spaces, commas and semicolons separate. Durations have units.
+// What is left out has the meaning of a zero field; the empty text is the zero
+// Policy. The result is validated, and an error names what is wrong and lists
+// what would be right.
+func ParsePolicy(text string) (Policy, error) {
+	parser := parser{tokens: tokens(text)}
+	p, err := parser.policy()
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		return Policy{}, fmt.Errorf("retry policy %q: %w", text, err)
+	}
+	return p, nil
+}
+
+// tokens splits text into words and the signs "(", "|" and ")".
+func tokens(text string) []string {
+	for _, sign := range []string{"(", "|", ")"} {
+		text = strings.ReplaceAll(text, sign, " "+sign+" ")
+	}
+	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+}
+
+type parser struct {
+	tokens []string
+	depth  int
+}
+
+// maxDepth is how deep rules may be nested, which bounds the recursion.
+const maxDepth = 16
+
+// peek returns the next token, "" at the end.
+func (p *parser) peek() string {
+	if len(p.tokens) == 0 {
+		return ""
+	}
+	return p.tokens[0]
+}
+
+// accept takes the next token if it is the given one.
+func (p *parser) accept(token string) bool {
+	if p.peek() != token {
+		return false
+	}
+	p.tokens = p.tokens[1:]
+	return true
+}
+
+func isSign(token string) bool { return token == "(" || token == "|" || token == ")" }
+
+func (p *parser) policy() (Policy, error) {
+	var policy Policy
+	var rule reflect.Value // settable; the zero Value: no rule, so none of its keys
+	first := p.peek()
+	if first != "" && !strings.Contains(first, "=") {
+		if i := slices.IndexFunc(presets, func(x preset) bool { return x.name == first }); i >= 0 {
+			policy = presets[i].policy()
+			p.accept(first)
+		} else {
+			var err error
+			if rule, err = p.rule(); err != nil {
+				return policy, err
+			}
+		}
+	}
+	seen := map[string]bool{}
+	for p.peek() != "" {
+		key, value, err := p.keyValue(seen)
+		if err != nil {
+			return policy, err
+		}
+		if slices.Contains(policyKeys, key) {
+			err = policy.set(key, value)
+		} else {
+			err = setField(rule, key, value, policyKeys)
+		}
+		if err != nil {
+			return policy, err
+		}
+	}
+	if rule.IsValid() {
+		policy.Backoff = rule.Interface().(Backoff)
+	}
+	return policy, nil
+}
+
+// rule reads the name of a rule and the rules in it, but not its keys.
+func (p *parser) rule() (reflect.Value, error) {
+	if p.depth++; p.depth > maxDepth {
+		return reflect.Value{}, fmt.Errorf("rules are nested more than %d deep", maxDepth)
+	}
+	defer func() { p.depth-- }()
+	name := p.peek()
+	for _, r := range rules {
+		if r.name == name {
+			p.accept(name)
+			v := reflect.New(reflect.TypeOf(r.rule)).Elem()
+			return v, p.inner(name, v)
+		}
+	}
+	if name == "" || isSign(name) {
+		return reflect.Value{}, fmt.Errorf("a rule is missing before %q; known are %s", name, knownNames(p.depth == 1))
+	}
+	return reflect.Value{}, fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
+}
+
+func knownNames(withPresets bool) string {
+	var names []string
+	for _, r := range rules {
+		names = append(names, r.name)
+	}
+	if withPresets {
+		for _, preset := range presets {
+			names = append(names, preset.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// inner reads the rules in parentheses into the Backoff fields of v.
+func (p *parser) inner(name string, v reflect.Value) error {
+	var fields []reflect.Value
+	if v.Kind() == reflect.Struct {
+		for i := range v.NumField() {
+			if v.Field(i).Kind() == reflect.Interface {
+				fields = append(fields, v.Field(i))
+			}
+		}
+	}
+	for i, field := range fields {
+		sign := "("
+		if i > 0 {
+			sign = "|"
+		}
+		if !p.accept(sign) {
+			return fmt.Errorf("%s takes %d rule(s) in parentheses, separated by |; %q is missing", name, len(fields), sign)
+		}
+		child, err := p.rule()
+		if err != nil {
+			return err
+		}
+		seen := map[string]bool{}
+		for p.peek() != "" && !isSign(p.peek()) {
+			key, value, err := p.keyValue(seen)
+			if err == nil {
+				err = setField(child, key, value, nil)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		field.Set(child)
+	}
+	if len(fields) > 0 && !p.accept(")") {
+		return fmt.Errorf("%s takes %d rule(s) in parentheses; \")\" is missing", name, len(fields))
+	}
+	return nil
+}
+
+// keyValue reads one key and its value.
+func (p *parser) keyValue(seen map[string]bool) (key, value string, err error) {
+	token := p.peek()
+	p.accept(token)
+	key, value, ok := strings.Cut(token, "=")
+	switch {
+	case !ok || key == "" || value == "":
+		return "", "", fmt.Errorf("%q is not of the form key=value", token)
+	case seen[key]:
+		return "", "", fmt.Errorf("key %q is given twice", key)
+	}
+	seen[key] = true
+	return key, value, nil
+}
+
+// set sets one of the Policy's own keys.
+func (p *Policy) set(key, value string) (err error) {
+	switch key {
+	case "attempts":
+		if value == unlimited {
+			p.MaxAttempts = math.MaxInt
+			return nil
+		}
+		if p.MaxAttempts, err = strconv.Atoi(value); err != nil || p.MaxAttempts < 1 {
+			return fmt.Errorf("attempts=%s is not a whole number of at least 1, nor %q", value, unlimited)
+		}
+	case "elapsed":
+		p.MaxElapsed, err = parseDuration(key, value)
+	case "timeout":
+		p.AttemptTimeout, err = parseDuration(key, value)
+	case "hint":
+		p.Hint, err = parseHint(value)
+	}
+	return err
+}
+
+func parseHint(value string) (HintRule, error) {
+	name, limit, bounded := strings.Cut(value, ":")
+	var names []string
+	for _, h := range hints {
+		if names = append(names, h.name); h.name != name {
+			continue
+		}
+		v := reflect.New(reflect.TypeOf(h.rule)).Elem()
+		if bounded {
+			if v.NumField() == 0 {
+				return nil, fmt.Errorf("hint=%s takes no maximum", name)
+			}
+			d, err := parseDuration("hint="+name, limit)
+			if err != nil {
+				return nil, err
+			}
+			v.Field(0).SetInt(int64(d))
+		}
+		return v.Interface().(HintRule), nil
+	}
+	return nil, fmt.Errorf("unknown hint=%s; known are %s", name, strings.Join(names, ", "))
+}
+
+// setField sets a field of a rule. Beside the rule's own, others are the keys
+// that would also be right in this place.
+func setField(rule reflect.Value, key, value string, others []string) (err error) {
+	var keys []string
+	field := func(name string, v reflect.Value) (bool, error) {
+		keys = append(keys, name)
+		if name != key {
+			return false, nil
+		}
+		return true, setValue(v, key, value)
+	}
+	var found bool
+	switch {
+	case !rule.IsValid():
+	case rule.Type() == reflect.TypeFor[Constant]():
+		found, err = field("delay", rule)
+	case rule.Type() == reflect.TypeFor[Schedule]():
+		found, err = field("delays", rule)
+	default:
+		for i := 0; i < rule.NumField() && !found; i++ {
+			if rule.Field(i).Kind() != reflect.Interface {
+				found, err = field(strings.ToLower(rule.Type().Field(i).Name), rule.Field(i))
+			}
+		}
+	}
+	if !found {
+		keys = append(keys, others...)
+		return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(keys, ", "), "none"))
+	}
+	return err
+}
+
+func setValue(field reflect.Value, key, value string) error {
+	switch field.Interface().(type) {
+	case float64:
+		f, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return fmt.Errorf("%s=%s is not a number", key, value)
+		}
+		field.SetFloat(f)
+	case bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("%s=%s is neither true nor false", key, value)
+		}
+		field.SetBool(b)
+	case Schedule:
+		for d := range strings.SplitSeq(value, "/") {
+			d, err := parseDuration(key, d)
+			if err != nil {
+				return err
+			}
+			field.Set(reflect.Append(field, reflect.ValueOf(d)))
+		}
+	default: // time.Duration and Constant
+		d, err := parseDuration(key, value)
+		if err != nil {
+			return err
+		}
+		field.SetInt(int64(d))
+	}
+	return nil
+}
+
+func parseDuration(key, value string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(value, 64); err == nil {
+		return 0, fmt.Errorf("%s=%s needs a unit, as in %s=%sms or %s=%ss", key, value, key, value, key, value)
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s is not a duration such as 50ms, 20s or 1m30s", key, value)
+	}
+	return d, nil
+}

@@ -1,0 +1,164 @@
+package retry
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// innerFaults checks what the Policy is composed of.
+func (p *Policy) innerFaults() []string {
+	var faults []string
+	if p.Backoff != nil {
+		faults = backoffFaults("Backoff", p.Backoff)
+	}
+	faults = append(faults, classifierFaults("Classifier", p.Classifier)...)
+	for _, part := range []struct {
+		path  string
+		value any
+	}{
+		{"Hint", p.Hint}, {"Budget", p.Budget}, {"Limiter", p.Limiter}, {"Clock", p.Clock},
+	} {
+		faults = append(faults, partFaults(part.path, part.value)...)
+	}
+	return faults
+}
+
+// partFaults checks a part that is nothing to this package but its methods.
+func partFaults(path string, part any) []string {
+	if isNilPointer(part) {
+		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
+	}
+	if v, ok := part.(interface{ Validate() error }); ok {
+		if err := v.Validate(); err != nil {
+			return []string{path + ": " + strings.TrimPrefix(err.Error(), ErrInvalid.Error()+" ")}
+		}
+	}
+	return nil
+}
+
+func isNilPointer(part any) bool {
+	v := reflect.ValueOf(part)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+func classifierFaults(path string, c Classifier) []string {
+	list, ok := c.(firstOf)
+	if !ok {
+		return partFaults(path, c)
+	}
+	var faults []string
+	for i, c := range list {
+		inner := fmt.Sprintf("%s: FirstOf[%d]", path, i)
+		if c == nil {
+			faults = append(faults, inner+" is nil")
+		}
+		faults = append(faults, classifierFaults(inner, c)...)
+	}
+	return faults
+}
+
+// backoffFaults checks a rule and the rules inside it. Fields of the same name
+// mean the same in every rule, so there is one check for each name.
+func backoffFaults(path string, b Backoff) []string {
+	if b == nil {
+		return []string{path + " is nil"}
+	}
+	if _, ok := ruleName(b); !ok {
+		return partFaults(path, b)
+	}
+	v := reflect.ValueOf(b)
+	path += ": " + v.Type().Name()
+	var faults []string
+	fault := func(format string, args ...any) {
+		faults = append(faults, path+": "+fmt.Sprintf(format, args...))
+	}
+	switch b := b.(type) {
+	case Constant:
+		if b < 0 {
+			fault("delay %v is negative", time.Duration(b))
+		}
+		return faults
+	case Schedule:
+		if len(b) == 0 {
+			fault("has no delays")
+		}
+		for i, d := range b {
+			if d < 0 {
+				fault("delay %d (%v) is negative", i, d)
+			}
+		}
+		return faults
+	}
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		switch f := v.Field(i).Interface().(type) {
+		case time.Duration:
+			switch {
+			case f < 0:
+				fault("%s %v is negative", name, f)
+			case f == 0 && name == "Base" && !v.FieldByName("Step").IsValid():
+				fault("Base is 0, which never waits; NoDelay says so")
+			}
+		case float64:
+			switch {
+			case name == "Factor" && !(f == 0 || f >= 1 && f <= math.MaxFloat64):
+				fault("Factor %v is not a number of at least 1", f)
+			case name != "Factor" && !(f >= 0 && f <= 1):
+				fault("%s %v is not between 0 and 1", name, f)
+			}
+		case bool:
+		default:
+			inner, _ := f.(Backoff)
+			faults = append(faults, backoffFaults(path+"."+name, inner)...)
+		}
+	}
+	base, limit := v.FieldByName("Base"), v.FieldByName("Cap")
+	if base.IsValid() && limit.IsValid() && limit.Int() > 0 && base.Int() > limit.Int() {
+		fault("Base %v is above Cap %v", time.Duration(base.Int()), time.Duration(limit.Int()))
+	}
+	return faults
+}
+
+// Validate reports everything that is wrong with the bucket's numbers.
+func (b *TokenBucket) Validate() error {
+	faults := tokenFaults("Capacity", b.Capacity, "Success", b.Success, "Deficit", b.Deficit,
+		"Costs.Transient", b.Costs.Transient, "Costs.Timeout", b.Costs.Timeout, "Costs.Throttled", b.Costs.Throttled)
+	if full := b.full(); len(faults) == 0 && full < 0 {
+		faults = append(faults, "Deficit is above Capacity")
+	}
+	return invalid("budget", faults)
+}
+
+// Validate reports everything that is wrong with the budget's numbers.
+func (b *Throttle) Validate() error {
+	return invalid("budget", tokenFaults("MaxTokens", b.MaxTokens, "TokenRatio", b.TokenRatio))
+}
+
+// Validate reports everything that is wrong with the budget's numbers.
+func (b *RatioBudget) Validate() error {
+	var faults []string
+	if math.IsNaN(b.Ratio) || math.IsInf(b.Ratio, 0) {
+		faults = append(faults, fmt.Sprintf("Ratio is %v", b.Ratio))
+	}
+	if math.IsNaN(b.Floor) || math.IsInf(b.Floor, 0) {
+		faults = append(faults, fmt.Sprintf("Floor is %v", b.Floor))
+	}
+	if b.Window < 0 {
+		faults = append(faults, fmt.Sprintf("Window %v is negative", b.Window))
+	}
+	return invalid("budget", faults)
+}
+
+// tokenFaults checks names and numbers in turn.
+func tokenFaults(namesAndNumbers ...any) []string {
+	var faults []string
+	for i := 0; i < len(namesAndNumbers); i += 2 {
+		if n := namesAndNumbers[i+1].(float64); !(n >= 0 && n <= math.MaxFloat64) {
+			faults = append(faults, fmt.Sprintf("%s %v is not a number of at least 0", namesAndNumbers[i], n))
+		}
+	}
+	return faults
+}
