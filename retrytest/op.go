@@ -1,0 +1,45 @@
+package retrytest
+
+import (
+	"context"
+	"sync"
+)
+
+// Op is an operation that fails by a script. Its method Run is what
+// retry.Do calls. It is safe for concurrent use and must not be copied.
+type Op struct {
+	mu       sync.Mutex
+	outcomes []error
+	calls    int
+}
+
+// Script returns an operation whose calls return the given outcomes in turn,
+// nil for success. The last one repeats; without any the operation succeeds.
+func Script(outcomes ...error) *Op { return &Op{outcomes: outcomes} }
+
+// Fail returns an operation that fails n times with err and then succeeds.
+func Fail(n int, err error) *Op {
+	outcomes := make([]error, max(0, n)+1)
+	for i := range max(0, n) {
+		outcomes[i] = err
+	}
+	return Script(outcomes...)
+}
+
+// Run is one call of the operation.
+func (o *Op) Run(context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls++
+	if len(o.outcomes) == 0 {
+		return nil
+	}
+	return o.outcomes[min(o.calls, len(o.outcomes))-1]
+}
+
+// Calls returns how many times Run was called.
+func (o *Op) Calls() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.calls
+}

@@ -1,0 +1,42 @@
+package retrytest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+)
+
+// Fixed returns a source for retry.Policy.Rand that always returns u. 0 gives
+// the smallest delays of a policy and 0.5 the middle.
+func Fixed(u float64) func() float64 {
+	return func() float64 { return u }
+}
+
+// Replay returns a source for retry.Policy.Rand that returns recorded numbers
+// in turn. It panics when they are used up, because a test that draws more
+// than was recorded does not replay the record. It is safe for concurrent use.
+func Replay(us ...float64) func() float64 {
+	var mu sync.Mutex
+	next := 0
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(us) {
+			panic(fmt.Sprintf("retrytest: random number %d was asked for and %d were recorded", next+1, len(us)))
+		}
+		next++
+		return us[next-1]
+	}
+}
+
+// Seeded returns a source for retry.Policy.Rand that is random but the same
+// for the same seed. It is safe for concurrent use.
+func Seeded(seed uint64) func() float64 {
+	var mu sync.Mutex
+	rng := rand.New(rand.NewPCG(seed, 0))
+	return func() float64 {
+		mu.Lock()
+		defer mu.Unlock()
+		return rng.Float64()
+	}
+}
