@@ -1,0 +1,266 @@
+package retry_test
+
+import (
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+func failure(class retry.Class) retry.Attempt {
+	return retry.Attempt{Number: 1, Err: errOp, Class: class}
+}
+
+func TestTokenBucket(t *testing.T) {
+	const (
+		none      = retry.ClassUnknown
+		transient = retry.ClassTransient
+		timeout   = retry.ClassTimeout
+		throttled = retry.ClassThrottled
+	)
+	type step struct {
+		do      string // withdraw, refuse, success, permanent
+		class   retry.Class
+		balance float64
+	}
+	botocore := func() *retry.TokenBucket {
+		return &retry.TokenBucket{Capacity: 500, Costs: retry.Costs{Transient: 5, Timeout: 10, Throttled: 5}, SuccessOnly: true}
+	}
+	tests := []struct {
+		name   string
+		bucket *retry.TokenBucket
+		steps  []step
+	}{
+		{"the zero value is the standard quota", &retry.TokenBucket{}, []step{
+			{"withdraw", transient, 486}, {"withdraw", throttled, 481}, {"withdraw", timeout, 467},
+			{"success", timeout, 481}, {"success", none, 482},
+		}},
+		{"never above capacity", &retry.TokenBucket{}, []step{{"success", none, 500}, {"success", transient, 500}}},
+		{"the last retry comes back, not all", botocore(), []step{
+			{"withdraw", timeout, 490}, {"withdraw", transient, 485}, {"success", transient, 490}, {"success", none, 491},
+		}},
+		{"a permanent failure counts as an answer", &retry.TokenBucket{}, []step{
+			{"withdraw", transient, 486}, {"withdraw", transient, 472}, {"permanent", transient, 486}, {"permanent", none, 487},
+		}},
+		{"but not to the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
+		{"empty, and full again", &retry.TokenBucket{Capacity: 14}, []step{
+			{"withdraw", transient, 0}, {"refuse", transient, 0}, {"refuse", throttled, 0},
+			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
+		}},
+		{"not enough is not taken", &retry.TokenBucket{Capacity: 13}, []step{{"refuse", transient, 13}, {"withdraw", throttled, 8}}},
+		{"free of cost", &retry.TokenBucket{Capacity: 5, Costs: retry.Costs{Transient: 5}}, []step{
+			{"withdraw", transient, 0}, {"withdraw", throttled, 0}, {"success", throttled, 1},
+		}},
+		{"starting empty", &retry.TokenBucket{Capacity: 10, Deficit: 10, Costs: retry.Costs{Transient: 1}, Success: 0.1, NoReturn: true}, []step{
+			{"refuse", transient, 0}, {"success", none, 0.1}, {"success", transient, 0.2}, {"refuse", transient, 0.2},
+		}},
+		{"starting empty, filling up", &retry.TokenBucket{Capacity: 2, Deficit: 2, Costs: retry.Costs{Transient: 1}, Success: 1.5}, []step{
+			{"success", none, 1.5}, {"success", none, 2}, {"withdraw", transient, 1},
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for i, s := range tt.steps {
+				switch s.do {
+				case "withdraw":
+					require.True(t, tt.bucket.Withdraw(failure(s.class)), "step %d", i)
+				case "refuse":
+					require.False(t, tt.bucket.Withdraw(failure(s.class)), "step %d", i)
+				default:
+					tt.bucket.Deposit(s.class, s.do == "success")
+				}
+				require.Equal(t, s.balance, tt.bucket.Balance(), "step %d", i)
+			}
+		})
+	}
+}
+
+// TestThrottle follows the worked rules of gRPC's proposal A6 with 10 tokens
+// and a ratio of 0.1: five failures stop retries, ten successes bring one back.
+func TestThrottle(t *testing.T) {
+	b := &retry.Throttle{}
+	for i := range 4 {
+		require.True(t, b.Withdraw(failure(retry.ClassTransient)), "failure %d", i)
+	}
+	require.False(t, b.Withdraw(failure(retry.ClassTransient)), "half is not more than half")
+	for range 9 {
+		require.False(t, b.Withdraw(failure(retry.ClassTransient)))
+	}
+	assert.Zero(t, b.Balance(), "refused failures count, and the bucket is never below 0")
+	b.Deposit(retry.ClassUnknown, false)
+	assert.Zero(t, b.Balance(), "only successes count")
+	for range 61 {
+		b.Deposit(retry.ClassUnknown, true)
+	}
+	assert.InDelta(t, 6.1, b.Balance(), 1e-9)
+	require.True(t, b.Withdraw(failure(retry.ClassTransient)))
+	for range 1000 {
+		b.Deposit(retry.ClassUnknown, true)
+	}
+	assert.Equal(t, 10., b.Balance())
+
+	small := &retry.Throttle{MaxTokens: 4, TokenRatio: 1}
+	require.True(t, small.Withdraw(failure(retry.ClassTransient)))
+	require.False(t, small.Withdraw(failure(retry.ClassTransient)))
+	small.Deposit(retry.ClassTransient, true)
+	assert.Equal(t, 3., small.Balance())
+}
+
+func TestRatioBudget(t *testing.T) {
+	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
+	granted := func(b *retry.RatioBudget, n int, number int) (granted int) {
+		for range n {
+			if b.Withdraw(retry.Attempt{Number: number}) {
+				granted++
+			}
+		}
+		return granted
+	}
+	t.Run("the floor", func(t *testing.T) {
+		b := &retry.RatioBudget{Clock: clock}
+		assert.Equal(t, 100., b.Balance(), "10 a second over 10 seconds")
+		assert.Equal(t, 100, granted(b, 500, 2))
+		assert.Zero(t, b.Balance())
+	})
+	t.Run("the ratio", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 0.1, Floor: -1, Clock: clock}
+		assert.Zero(t, granted(b, 10, 2))
+		for range 1000 {
+			b.Deposit(retry.ClassUnknown, true)
+		}
+		assert.Equal(t, 100, granted(b, 500, 2))
+	})
+	t.Run("a call counts once", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
+		assert.Equal(t, 1, granted(b, 1, 1), "its first failure counts it")
+		assert.Equal(t, 0, granted(b, 1, 2), "its second does not")
+		b.Deposit(retry.ClassTransient, true)
+		assert.Zero(t, b.Balance(), "nor does its success after a retry")
+		b.Deposit(retry.ClassUnknown, false)
+		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
+	})
+	t.Run("at full failure retries are the ratio", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 0.2, Floor: -1, Clock: clock}
+		assert.Equal(t, 200, granted(b, 1000, 1))
+	})
+	t.Run("the window forgets", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Clock: clock}
+		for range 50 {
+			b.Deposit(retry.ClassUnknown, true)
+		}
+		assert.Equal(t, 60., b.Balance())
+		clock.Advance(5 * time.Second)
+		assert.Equal(t, 20, granted(b, 20, 2))
+		assert.Equal(t, 40., b.Balance())
+		clock.Advance(5 * time.Second)
+		assert.Equal(t, 0., b.Balance(), "the calls are forgotten, the retries not yet")
+		clock.Advance(5 * time.Second)
+		assert.Equal(t, 10., b.Balance())
+		clock.Advance(1000 * time.Hour)
+		assert.Equal(t, 10., b.Balance())
+	})
+	t.Run("another window", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Window: time.Minute, Clock: clock}
+		assert.Equal(t, 60, granted(b, 100, 2))
+		clock.Advance(time.Minute)
+		assert.Equal(t, 60, granted(b, 100, 2))
+	})
+	t.Run("a slot saturates", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1e6, Floor: -1, Clock: clock}
+		for range 10 {
+			b.Deposit(retry.ClassUnknown, true)
+		}
+		assert.Equal(t, float64(math.MaxInt32)/1000, b.Balance())
+	})
+	t.Run("at any time of the clock", func(t *testing.T) {
+		for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
+			clock := &retrytest.Clock{Start: time.Unix(start, 0)}
+			b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
+			for range 15 {
+				b.Deposit(retry.ClassUnknown, true)
+				clock.Advance(time.Second)
+			}
+			assert.Equal(t, 9., b.Balance(), "start %d", start)
+		}
+	})
+	t.Run("on the system clock", func(t *testing.T) {
+		assert.True(t, new(retry.RatioBudget).Withdraw(failure(retry.ClassTransient)))
+	})
+}
+
+// TestBudgetsConcurrently: no budget grants more than it has, whoever asks.
+func TestBudgetsConcurrently(t *testing.T) {
+	clock := &retrytest.Clock{}
+	tests := map[string]struct {
+		budget retry.Budget
+		most   int64
+		least  int64
+	}{
+		"TokenBucket": {&retry.TokenBucket{Capacity: 1000, Costs: retry.Costs{Transient: 1}}, 1000, 1000},
+		"Throttle":    {&retry.Throttle{MaxTokens: 1000}, 499, 499},
+		// Two that ask at the same moment for the last one may both be refused.
+		"RatioBudget": {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 900},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var granted atomic.Int64
+			var wg sync.WaitGroup
+			for range 100 {
+				wg.Go(func() {
+					for range 50 {
+						if tt.budget.Withdraw(retry.Attempt{Number: 2, Class: retry.ClassTransient}) {
+							granted.Add(1)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			assert.LessOrEqual(t, granted.Load(), tt.most)
+			assert.GreaterOrEqual(t, granted.Load(), tt.least)
+		})
+	}
+	t.Run("what is given back is what was taken", func(t *testing.T) {
+		b := &retry.TokenBucket{Capacity: 1e6, Costs: retry.Costs{Transient: 3}}
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				for range 100 {
+					if b.Withdraw(failure(retry.ClassTransient)) {
+						b.Deposit(retry.ClassTransient, true)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, 1e6, b.Balance())
+	})
+}
+
+// TestBudgetInDo: the loop withdraws last and deposits at the end of a call.
+func TestBudgetInDo(t *testing.T) {
+	bucket := &retry.TokenBucket{}
+	p, _ := onClock(3)
+	p.Budget = bucket
+	balance := func(want float64, op *retrytest.Op) {
+		t.Helper()
+		_ = retry.Do(t.Context(), p, op.Run)
+		assert.Equal(t, want, bucket.Balance())
+	}
+	balance(472, retrytest.Script(errOp)) // two retries, and a failure that could not be retried costs nothing
+	balance(473, retrytest.Script())
+	balance(473, retrytest.Fail(1, errOp))
+	balance(459, retrytest.Fail(2, errOp)) // the last of two comes back
+	balance(459, retrytest.Script(errOp, retry.Permanent(errOp)))
+	balance(460, retrytest.Script(retry.Permanent(errOp)))
+	p.MaxElapsed = time.Second / 2
+	balance(460, retrytest.Script(errOp)) // the wait does not fit, so the budget is not asked
+	p.MaxElapsed, p.MaxAttempts = 0, 1
+	balance(460, retrytest.Script(errOp))
+}

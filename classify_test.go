@@ -1,0 +1,342 @@
+package retry_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// The errors of other libraries, by the methods that they have.
+type (
+	statusError   struct{ status int }
+	httpCodeError struct{ code int }
+	codeError     struct{ code string }
+	codeAndStatus struct {
+		codeError
+		statusError
+	}
+	sqlError       struct{ state string }
+	redisError     struct{ text string }
+	labelError     struct{ label string }
+	retryableError struct{ yes bool }
+	smithyWord     struct{ yes bool }
+	canceledError  struct{ yes bool }
+	connError      struct{ yes bool }
+	pgxError       struct{ safe bool }
+	azureError     struct{ statusError }
+	timeoutError   struct{ yes bool }
+	retryAfter     struct{ d time.Duration }
+	brokenError    struct{ inner error }
+)
+
+func (e statusError) Error() string                  { return fmt.Sprint("status ", e.status) }
+func (e statusError) HTTPStatusCode() int            { return e.status }
+func (e httpCodeError) Error() string                { return fmt.Sprint("code ", e.code) }
+func (e httpCodeError) HTTPCode() int                { return e.code }
+func (e codeError) Error() string                    { return e.code }
+func (e codeError) ErrorCode() string                { return e.code }
+func (e codeAndStatus) Error() string                { return e.codeError.Error() }
+func (e sqlError) Error() string                     { return e.state }
+func (e sqlError) SQLState() string                  { return e.state }
+func (e redisError) Error() string                   { return e.text }
+func (redisError) RedisError()                       {}
+func (e labelError) Error() string                   { return e.label }
+func (e labelError) HasErrorLabel(label string) bool { return label == e.label }
+func (e retryableError) Error() string               { return "own word" }
+func (e retryableError) Retryable() bool             { return e.yes }
+func (e smithyWord) Error() string                   { return "own word" }
+func (e smithyWord) RetryableError() bool            { return e.yes }
+func (e canceledError) Error() string                { return "canceled" }
+func (e canceledError) CanceledError() bool          { return e.yes }
+func (e connError) Error() string                    { return "connection" }
+func (e connError) ConnectionError() bool            { return e.yes }
+func (e pgxError) Error() string                     { return "pgx" }
+func (e pgxError) SafeToRetry() bool                 { return e.safe }
+func (azureError) NonRetriable()                     {}
+func (e timeoutError) Error() string                 { return "timeout" }
+func (e timeoutError) Timeout() bool                 { return e.yes }
+func (e retryAfter) Error() string                   { return "later" }
+func (e retryAfter) RetryAfter() time.Duration       { return e.d }
+func (brokenError) Error() string                    { return "half-built" }
+func (e brokenError) Unwrap() error                  { return e.inner }
+func (brokenError) HTTPStatusCode() int              { panic("no response") }
+func (brokenError) HTTPCode() int                    { panic("no response") }
+func (brokenError) ErrorCode() string                { panic("no response") }
+func (brokenError) ErrorMessage() string             { panic("no response") }
+func (brokenError) SQLState() string                 { panic("no response") }
+func (brokenError) Retryable() bool                  { panic("no response") }
+func (brokenError) RetryableError() bool             { panic("no response") }
+func (brokenError) CanceledError() bool              { panic("no response") }
+func (brokenError) ConnectionError() bool            { panic("no response") }
+func (brokenError) SafeToRetry() bool                { panic("no response") }
+func (brokenError) HasErrorLabel(string) bool        { panic("no response") }
+func (brokenError) Timeout() bool                    { panic("no response") }
+func (brokenError) RetryAfter() time.Duration        { panic("no response") }
+
+func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
+
+func TestDefaultClassifier(t *testing.T) {
+	dial := func(err error) error {
+		return &url.Error{Op: "Get", URL: "http://host/", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}}
+	}
+	const (
+		unknown   = retry.ClassUnknown
+		permanent = retry.ClassPermanent
+		transient = retry.ClassTransient
+		timeout   = retry.ClassTimeout
+		throttled = retry.ClassThrottled
+	)
+	tests := []struct {
+		name string
+		err  error
+		want retry.Class
+	}{
+		{"plain", errOp, unknown},
+		{"wrapped", wrapped(errOp), unknown},
+		{"context canceled", context.Canceled, unknown},
+		{"own time limit", context.DeadlineExceeded, timeout},
+		{"i/o time limit", wrapped(os.ErrDeadlineExceeded), timeout},
+
+		{"status 200", statusError{200}, unknown},
+		{"status 302", statusError{302}, unknown},
+		{"status 400", statusError{400}, permanent},
+		{"status 401", statusError{401}, permanent},
+		{"status 404", wrapped(statusError{404}), permanent},
+		{"status 408", statusError{408}, timeout},
+		{"status 409", statusError{409}, permanent},
+		{"status 425", statusError{425}, transient},
+		{"status 429", wrapped(statusError{429}), throttled},
+		{"status 500", statusError{500}, transient},
+		{"status 501", statusError{501}, permanent},
+		{"status 503", statusError{503}, transient},
+		{"status 505", statusError{505}, permanent},
+		{"status 529", statusError{529}, transient},
+		{"status of another method", httpCodeError{404}, permanent},
+
+		{"code Throttling", codeError{"Throttling"}, throttled},
+		{"code SlowDown", codeAndStatus{codeError{"SlowDown"}, statusError{503}}, throttled},
+		{"code outweighs status", codeAndStatus{codeError{"ThrottlingException"}, statusError{400}}, throttled},
+		{"code RequestTimeout", codeAndStatus{codeError{"RequestTimeout"}, statusError{400}}, timeout},
+		{"code AccessDenied", codeAndStatus{codeError{"AccessDenied"}, statusError{403}}, permanent},
+		{"code alone", codeError{"Something"}, unknown},
+
+		{"serialization failure", sqlError{"40001"}, transient},
+		{"deadlock", wrapped(sqlError{"40P01"}), transient},
+		{"outcome unknown", sqlError{"40003"}, permanent},
+		{"outcome of the connection unknown", sqlError{"08007"}, permanent},
+		{"too many connections", sqlError{"53300"}, throttled},
+		{"shutdown", sqlError{"57P01"}, transient},
+		{"canceled statement", sqlError{"57014"}, permanent},
+		{"unique violation", sqlError{"23505"}, permanent},
+
+		{"redis busy", redisError{"BUSY running a script"}, transient},
+		{"redis loading", wrapped(redisError{"LOADING dataset"}), transient},
+		{"redis wrong type", redisError{"WRONGTYPE Operation"}, permanent},
+		{"redis nil", redisError{"redis: nil"}, permanent},
+
+		{"label of a transaction", labelError{"TransientTransactionError"}, transient},
+		{"label of a write", labelError{"RetryableWriteError"}, transient},
+		{"other label", labelError{"Other"}, unknown},
+		{"retryable", retryableError{true}, transient},
+		{"not retryable", retryableError{false}, permanent},
+		{"smithy says yes", smithyWord{true}, transient},
+		{"smithy says no", wrapped(smithyWord{false}), permanent},
+		{"canceled by the caller", canceledError{true}, permanent},
+		{"not canceled", canceledError{false}, unknown},
+		{"safe to retry", pgxError{true}, transient},
+		{"not known to be safe", pgxError{false}, unknown},
+		{"azure says no", azureError{statusError{503}}, permanent},
+		{"own word outweighs status", errors.Join(retryableError{true}, statusError{404}), transient},
+		{"no outweighs throttling", errors.Join(retryableError{false}, statusError{429}), permanent},
+
+		{"connection", connError{true}, transient},
+		{"no connection", connError{false}, unknown},
+		{"timeout", timeoutError{true}, timeout},
+		{"no timeout", timeoutError{false}, unknown},
+		{"connection refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), transient},
+		{"dial timeout", dial(os.ErrDeadlineExceeded), timeout},
+		{"no such host", dial(&net.DNSError{Err: "no such host", IsNotFound: true}), permanent},
+		{"DNS is down", dial(&net.DNSError{Err: "server misbehaving", IsTemporary: true}), transient},
+		{"DNS is slow", dial(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), timeout},
+		{"bare reset", syscall.ECONNRESET, transient},
+		{"other errno", syscall.ENOENT, unknown},
+		{"closed before an answer", &url.Error{Op: "Get", Err: io.EOF}, transient},
+		{"closed within an answer", io.ErrUnexpectedEOF, transient},
+		{"unknown certificate", &url.Error{Op: "Get", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, permanent},
+		{"not TLS at all", &url.Error{Op: "Get", Err: tls.RecordHeaderError{Msg: "not TLS"}}, permanent},
+		{"alert of the server", &url.Error{Op: "Get", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, permanent},
+
+		{"the outermost status", fmt.Errorf("%w after %w", statusError{503}, statusError{404}), transient},
+		{"a tree", errors.Join(errOp, wrapped(statusError{404})), permanent},
+		{"half-built", brokenError{}, unknown},
+		{"half-built around more", brokenError{statusError{404}}, permanent},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err))
+		})
+	}
+}
+
+// TestRealErrors: what real failures of net and net/http say.
+func TestRealErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/reset":
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				_ = conn.(*net.TCPConn).SetLinger(0)
+				_ = conn.Close()
+			}
+		case "/short":
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "short")
+		case "/slow":
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	defer secure.Close()
+	secure.Config.ErrorLog = nil
+	closed := httptest.NewServer(nil)
+	closed.Close()
+
+	get := func(client *http.Client, url string) error {
+		resp, err := client.Get(url)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		_, err = io.Copy(io.Discard, resp.Body)
+		return err
+	}
+	impatient := &http.Client{Timeout: 5 * ms}
+	defaultClient := &http.Client{Transport: &http.Transport{}}
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Class
+	}{
+		"reset":           {get(defaultClient, server.URL+"/reset"), retry.ClassTransient},
+		"short":           {get(defaultClient, server.URL+"/short"), retry.ClassTransient},
+		"slow":            {get(impatient, server.URL+"/slow"), retry.ClassTimeout},
+		"refused":         {get(defaultClient, closed.URL), retry.ClassTransient},
+		"bad certificate": {get(defaultClient, secure.URL), retry.ClassPermanent},
+	} {
+		require.Error(t, tt.err, name)
+		assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err), "%s: %v", name, tt.err)
+	}
+}
+
+func TestFirstOf(t *testing.T) {
+	says := func(c retry.Class) retry.Classifier {
+		return retry.ClassifierFunc(func(error) retry.Class { return c })
+	}
+	for _, tt := range []struct {
+		list []retry.Classifier
+		want retry.Class
+	}{
+		{nil, retry.ClassUnknown},
+		{[]retry.Classifier{says(retry.ClassUnknown)}, retry.ClassUnknown},
+		{[]retry.Classifier{says(retry.ClassUnknown), says(retry.ClassPermanent), says(retry.ClassThrottled)}, retry.ClassPermanent},
+		{[]retry.Classifier{nil, says(retry.ClassTimeout)}, retry.ClassTimeout},
+	} {
+		assert.Equal(t, tt.want, retry.FirstOf(tt.list...).Classify(errOp))
+	}
+}
+
+func TestClassString(t *testing.T) {
+	assert.Equal(t, "throttled", retry.ClassThrottled.String())
+	assert.Equal(t, "class(9)", retry.Class(9).String())
+}
+
+// outcome returns how a call sees an error: its class and hint.
+func outcome(t *testing.T, c retry.Classifier, err error) (retry.Class, time.Duration) {
+	t.Helper()
+	var seen retry.Attempt
+	p := retry.Policy{
+		MaxAttempts: 1,
+		Classifier:  c,
+		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return ctx, func(a retry.Attempt) { seen = a }
+		},
+	}
+	require.Error(t, retry.Do(t.Context(), p, retrytest.Script(err).Run))
+	return seen.Class, seen.Hint
+}
+
+func TestMarkers(t *testing.T) {
+	s := time.Second
+	tests := []struct {
+		name string
+		err  error
+		want retry.Class
+		hint time.Duration
+	}{
+		{"permanent", retry.Permanent(errOp), retry.ClassPermanent, 0},
+		{"permanent inside", wrapped(retry.Permanent(errOp)), retry.ClassPermanent, 0},
+		{"permanent in a tree", errors.Join(errOp, wrapped(retry.Permanent(errOp))), retry.ClassPermanent, 0},
+		{"transient", retry.Transient(statusError{404}), retry.ClassTransient, 0},
+		{"throttled", wrapped(retry.Throttled(statusError{404})), retry.ClassThrottled, 0},
+		{"after keeps the class", retry.After(statusError{429}, s), retry.ClassThrottled, s},
+		{"after retries what is permanent", retry.After(statusError{404}, s), retry.ClassTransient, s},
+		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
+		{"after 0", retry.After(statusError{404}, 0), retry.ClassTransient, 0},
+		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
+		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
+		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
+		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
+		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
+		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
+		{"a hint does not revive what is permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
+		{"an error's own hint", wrapped(retryAfter{s}), retry.ClassTransient, s},
+		{"a negative hint of its own", retryAfter{-s}, retry.ClassTransient, 0},
+		{"a marker's hint around one of its own", retry.After(retryAfter{s}, 2*s), retry.ClassTransient, 2 * s},
+		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
+		{"no marker", statusError{404}, retry.ClassPermanent, 0},
+		{"nobody knows", errOp, retry.ClassTransient, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			class, hint := outcome(t, nil, tt.err)
+			assert.Equal(t, tt.want, class)
+			assert.Equal(t, tt.hint, hint)
+		})
+	}
+	t.Run("win over a classifier", func(t *testing.T) {
+		never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
+		class, _ := outcome(t, never, retry.Transient(errOp))
+		assert.Equal(t, retry.ClassTransient, class)
+		class, _ = outcome(t, never, errOp)
+		assert.Equal(t, retry.ClassPermanent, class)
+	})
+	t.Run("keep text and chain", func(t *testing.T) {
+		for _, err := range []error{retry.Permanent(errOp), retry.Transient(errOp), retry.Throttled(errOp), retry.After(errOp, s)} {
+			assert.EqualError(t, err, errOp.Error())
+			assert.ErrorIs(t, err, errOp)
+		}
+	})
+	t.Run("keep nil", func(t *testing.T) {
+		assert.NoError(t, retry.Permanent(nil))
+		assert.NoError(t, retry.Transient(nil))
+		assert.NoError(t, retry.Throttled(nil))
+		assert.NoError(t, retry.After(nil, s))
+	})
+}

@@ -1,0 +1,644 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+var (
+	errOp    = errors.New("operation failed")
+	errCause = errors.New("shutting down")
+)
+
+// onClock returns a policy with fixed delays of 1 s, 2 s, 4 s … on a virtual clock.
+func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
+	clock := &retrytest.Clock{}
+	return retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: attempts, Clock: clock}, clock
+}
+
+func asError(t *testing.T, err error) *retry.Error {
+	t.Helper()
+	e, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok, "%v is not a give-up", err)
+	return e
+}
+
+func TestDo(t *testing.T) {
+	s := time.Second
+	permanent := retry.Permanent(errOp)
+	tests := []struct {
+		name   string
+		policy retry.Policy
+		op     *retrytest.Op
+		calls  int
+		waits  []time.Duration
+		err    error // matched with errors.Is; nil: success
+		reason error // of the *Error; nil: the error is op's own
+	}{
+		{"success at once", retry.Policy{}, retrytest.Script(), 1, nil, nil, nil},
+		{"success at the last attempt", retry.Policy{}, retrytest.Fail(2, errOp), 3, []time.Duration{s, 2 * s}, nil, nil},
+		{"zero attempts mean three", retry.Policy{}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxAttempts},
+		{"one attempt", retry.Policy{MaxAttempts: 1}, retrytest.Script(errOp), 1, nil, errOp, retry.ErrMaxAttempts},
+		{"five attempts", retry.Policy{MaxAttempts: 5}, retrytest.Script(errOp), 5, []time.Duration{s, 2 * s, 4 * s, 8 * s}, errOp, retry.ErrMaxAttempts},
+		{"for ever", retry.Policy{MaxAttempts: math.MaxInt}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
+		{"permanent at once", retry.Policy{}, retrytest.Script(permanent), 1, nil, errOp, nil},
+		{"permanent later", retry.Policy{}, retrytest.Script(errOp, permanent), 2, []time.Duration{s}, errOp, nil},
+		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
+		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
+		{"budget refuses", retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
+		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
+		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
+		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{retry.MaxHint}, nil, nil},
+		{"hint is added", retry.Policy{Hint: retry.HintPlus{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{6 * s}, nil, nil},
+		{"hint is ignored", retry.Policy{Hint: retry.HintIgnore{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{s}, nil, nil},
+		{"hint is too long", retry.Policy{Hint: retry.HintStop{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
+		{"a negative delay is 0", retry.Policy{Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 2, []time.Duration{0}, nil, nil},
+		{"a negative wait of a hint rule is 0", retry.Policy{Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -s, true })}, retrytest.Script(retry.After(errOp, s), nil), 2, []time.Duration{0}, nil, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			clock := &retrytest.Clock{}
+			tt.policy.Clock = clock
+			if tt.policy.Backoff == nil {
+				tt.policy.Backoff = retry.Exponential{Base: s}
+			}
+			err := retry.Do(t.Context(), tt.policy, tt.op.Run)
+			assert.Equal(t, tt.calls, tt.op.Calls())
+			assert.Equal(t, tt.waits, clock.Waits())
+			if tt.err == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, tt.err)
+			e, gaveUp := errors.AsType[*retry.Error](err)
+			require.Equal(t, tt.reason != nil, gaveUp, "%v", err)
+			if gaveUp {
+				assert.ErrorIs(t, err, tt.reason)
+				assert.Equal(t, tt.calls, e.Attempts)
+			}
+		})
+	}
+}
+
+type backoffFunc func(retry.Attempt, float64) time.Duration
+
+func (f backoffFunc) Delay(a retry.Attempt, u float64) time.Duration { return f(a, u) }
+
+type hintFunc func(delay, hint time.Duration) (time.Duration, bool)
+
+func (f hintFunc) Wait(delay, hint time.Duration) (time.Duration, bool) { return f(delay, hint) }
+
+// TestBackoffSees: a Backoff gets all that is known about the attempt.
+func TestBackoffSees(t *testing.T) {
+	var seen []retry.Attempt
+	var us []float64
+	p, _ := onClock(3)
+	p.Rand = retrytest.Replay(0.25, 0.75)
+	p.Backoff = backoffFunc(func(a retry.Attempt, u float64) time.Duration {
+		seen, us = append(seen, a), append(us, u)
+		return time.Duration(a.Number) * time.Second
+	})
+	busy := retry.After(retry.Throttled(errOp), time.Minute)
+	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy).Run)
+	assert.Equal(t, []retry.Attempt{
+		{Number: 1, Err: errOp, Class: retry.ClassTransient},
+		{Number: 2, Delay: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
+	}, seen)
+	assert.Equal(t, []float64{0.25, 0.75}, us)
+}
+
+func TestDoValue(t *testing.T) {
+	p, _ := onClock(3)
+	calls := 0
+	v, err := retry.DoValue(t.Context(), p, func(context.Context) (int, error) {
+		if calls++; calls < 3 {
+			return calls, errOp
+		}
+		return calls, nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 3, v)
+
+	v, err = retry.DoValue(t.Context(), p, func(context.Context) (int, error) { return 7, errOp })
+	require.ErrorIs(t, err, errOp)
+	assert.Equal(t, 7, v, "the last value stands beside the error")
+
+	dead, cancel := context.WithCancel(t.Context())
+	cancel()
+	v, err = retry.DoValue(dead, p, func(context.Context) (int, error) { return 7, nil })
+	require.ErrorIs(t, err, context.Canceled)
+	assert.Zero(t, v)
+}
+
+// TestRefused: what cannot work is refused before the operation runs, with all
+// faults in one error.
+func TestRefused(t *testing.T) {
+	ran := false
+	op := func(context.Context) error { ran = true; return nil }
+	bad := retry.Policy{MaxAttempts: -1, MaxElapsed: -time.Second, AttemptTimeout: -time.Minute}
+	err := retry.Do(t.Context(), bad, op)
+	require.ErrorIs(t, err, retry.ErrInvalid)
+	assert.EqualError(t, err, "invalid retry call: MaxAttempts is negative (-1); MaxElapsed is negative (-1s); AttemptTimeout is negative (-1m0s)")
+
+	var none context.Context
+	err = retry.Do(none, retry.Policy{}, op)
+	require.ErrorIs(t, err, retry.ErrInvalid)
+	assert.EqualError(t, err, "invalid retry call: the context is nil")
+
+	err = retry.Do(t.Context(), retry.Policy{}, nil)
+	require.ErrorIs(t, err, retry.ErrInvalid)
+	assert.EqualError(t, err, "invalid retry call: the operation is nil")
+
+	_, err = retry.DoValue[int](none, retry.Policy{MaxAttempts: -2}, nil)
+	assert.EqualError(t, err, "invalid retry call: MaxAttempts is negative (-2); the context is nil; the operation is nil")
+	assert.False(t, ran)
+}
+
+// TestContextEnds goes through the moments at which a context can end.
+func TestContextEnds(t *testing.T) {
+	s := time.Second
+	policy := retry.Policy{Backoff: retry.Constant(10 * s), MaxAttempts: 5}
+	tests := []struct {
+		name    string
+		context func(context.Context) (context.Context, func())
+		op      func(ctx context.Context, cancel func()) error
+		calls   int
+		elapsed time.Duration
+		matches []error
+	}{
+		{
+			"before the call",
+			func(ctx context.Context) (context.Context, func()) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				cancel(errCause)
+				return ctx, func() {}
+			},
+			nil, 0, 0, []error{context.Canceled, errCause},
+		},
+		{
+			"within an attempt",
+			func(ctx context.Context) (context.Context, func()) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				return ctx, func() { cancel(errCause) }
+			},
+			func(_ context.Context, cancel func()) error { cancel(); return errOp },
+			1, 0, []error{context.Canceled, errCause, errOp},
+		},
+		{
+			"within an attempt that fails for good",
+			func(ctx context.Context) (context.Context, func()) { return context.WithCancel(ctx) },
+			func(_ context.Context, cancel func()) error { cancel(); return retry.Permanent(errOp) },
+			1, 0, []error{context.Canceled, errOp},
+		},
+		{
+			"within a wait",
+			func(ctx context.Context) (context.Context, func()) {
+				ctx, cancel := context.WithCancelCause(ctx)
+				time.AfterFunc(14*s, func() { cancel(errCause) })
+				return ctx, func() {}
+			},
+			nil, 2, 14 * s, []error{context.Canceled, errCause, errOp},
+		},
+		{
+			"by a deadline before the next wait ends",
+			func(ctx context.Context) (context.Context, func()) { return context.WithTimeout(ctx, 25*s) },
+			nil, 3, 20 * s, []error{context.DeadlineExceeded, errOp},
+		},
+		{
+			"by a deadline exactly when the next wait ends",
+			func(ctx context.Context) (context.Context, func()) { return context.WithTimeout(ctx, 20*s) },
+			nil, 2, 10 * s, []error{context.DeadlineExceeded, errOp},
+		},
+		{
+			"by a deadline within an attempt",
+			func(ctx context.Context) (context.Context, func()) {
+				return context.WithTimeoutCause(ctx, 15*s, errCause)
+			},
+			func(ctx context.Context, _ func()) error {
+				time.Sleep(20 * s)
+				return ctx.Err()
+			},
+			1, 20 * s, []error{context.DeadlineExceeded, errCause},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := tt.context(t.Context())
+				defer cancel()
+				start, calls := time.Now(), 0
+				err := retry.Do(ctx, policy, func(ctx context.Context) error {
+					calls++
+					if tt.op != nil {
+						return tt.op(ctx, cancel)
+					}
+					return errOp
+				})
+				assert.Equal(t, tt.calls, calls)
+				assert.Equal(t, tt.elapsed, time.Since(start))
+				for _, match := range tt.matches {
+					assert.ErrorIs(t, err, match)
+				}
+				assert.Equal(t, tt.calls, asError(t, err).Attempts)
+			})
+		})
+	}
+}
+
+// TestAttemptTimeout: an attempt that runs into its own limit is retried.
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var classes []retry.Class
+		p := retry.Policy{
+			Backoff:        retry.Constant(time.Second),
+			AttemptTimeout: 3 * time.Second,
+			OnRetry:        func(_ context.Context, a retry.Attempt, _ time.Duration) { classes = append(classes, a.Class) },
+		}
+		start, calls := time.Now(), 0
+		err := retry.Do(t.Context(), p, func(ctx context.Context) error {
+			if calls++; calls == 3 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		require.NoError(t, err)
+		assert.Equal(t, 8*time.Second, time.Since(start))
+		assert.Equal(t, []retry.Class{retry.ClassTimeout, retry.ClassTimeout}, classes)
+	})
+}
+
+// TestElapsed: without MaxElapsed the clock is not read before the first failure.
+func TestElapsed(t *testing.T) {
+	p, clock := onClock(3)
+	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
+	e := asError(t, retry.Do(t.Context(), p, slow))
+	assert.Equal(t, 23*time.Second, e.Elapsed)
+	p.MaxElapsed = time.Hour
+	e = asError(t, retry.Do(t.Context(), p, slow))
+	assert.Equal(t, 33*time.Second, e.Elapsed)
+	p.MaxElapsed = 22 * time.Second
+	e = asError(t, retry.Do(t.Context(), p, slow))
+	assert.ErrorIs(t, e, retry.ErrMaxElapsed)
+	assert.Equal(t, 21*time.Second, e.Elapsed, "attempts count, and two of them leave no room for the second wait")
+	assert.Equal(t, 2*time.Second, e.Next)
+}
+
+type brokenClock struct{ retrytest.Clock }
+
+func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrClosedPipe }
+
+// TestClockFails: a clock that cannot wait ends the call; retrying at once
+// would be a hot loop.
+func TestClockFails(t *testing.T) {
+	op := retrytest.Script(errOp)
+	err := retry.Do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+	assert.ErrorIs(t, err, errOp)
+	assert.Equal(t, 1, op.Calls())
+}
+
+type limiterFunc func(context.Context) error
+
+func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
+
+type observingLimiter struct {
+	limiterFunc
+	seen []retry.Attempt
+}
+
+func (l *observingLimiter) Observe(a retry.Attempt) { l.seen = append(l.seen, a) }
+
+func TestLimiter(t *testing.T) {
+	t.Run("is waited for before every attempt and told of each", func(t *testing.T) {
+		waits := 0
+		l := &observingLimiter{limiterFunc: func(context.Context) error { waits++; return nil }}
+		p, _ := onClock(3)
+		p.Limiter = l
+		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, retry.Throttled(errOp)).Run))
+		assert.Equal(t, 3, waits)
+		require.Len(t, l.seen, 3)
+		assert.Equal(t, retry.ClassThrottled, l.seen[0].Class)
+		assert.Equal(t, retry.Attempt{Number: 3, Delay: 2 * time.Second}, l.seen[2])
+	})
+	t.Run("can end the call", func(t *testing.T) {
+		p, _ := onClock(3)
+		waits := 0
+		p.Limiter = limiterFunc(func(context.Context) error {
+			if waits++; waits == 2 {
+				return io.ErrNoProgress
+			}
+			return nil
+		})
+		op := retrytest.Script(errOp)
+		err := retry.Do(t.Context(), p, op.Run)
+		assert.ErrorIs(t, err, errOp)
+		assert.ErrorIs(t, err, io.ErrNoProgress)
+		assert.Equal(t, 1, asError(t, err).Attempts)
+	})
+	t.Run("shows the context's cause when that ended", func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		p := retry.Policy{Limiter: limiterFunc(func(ctx context.Context) error { cancel(errCause); return ctx.Err() })}
+		err := retry.Do(ctx, p, retrytest.Script().Run)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, errCause)
+		assert.EqualError(t, err, "gave up before the first attempt (context canceled: shutting down)")
+	})
+}
+
+type key struct{}
+
+func TestHooks(t *testing.T) {
+	var log []string
+	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
+	p, _ := onClock(3)
+	p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+		say("begin %d after %v", a.Number, a.Delay)
+		return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { say("end %d: %v, %v", a.Number, a.Err, a.Class) }
+	}
+	p.OnRetry = func(_ context.Context, a retry.Attempt, wait time.Duration) {
+		say("retry after %d in %v", a.Number, wait)
+	}
+	p.OnGiveUp = func(_ context.Context, e *retry.Error) { say("give up: %v", e.Reason) }
+
+	script := func(outcomes ...error) func(context.Context) error {
+		op := retrytest.Script(outcomes...)
+		return func(ctx context.Context) error {
+			say("op %v", ctx.Value(key{}))
+			return op.Run(ctx)
+		}
+	}
+	t.Run("success", func(t *testing.T) {
+		log = nil
+		require.NoError(t, retry.Do(t.Context(), p, script(errOp, nil)))
+		assert.Equal(t, []string{
+			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
+			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
+		}, log)
+	})
+	t.Run("giving up", func(t *testing.T) {
+		log = nil
+		p := p
+		p.MaxAttempts = 2
+		require.Error(t, retry.Do(t.Context(), p, script(errOp)))
+		assert.Equal(t, []string{
+			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
+			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
+		}, log)
+	})
+	t.Run("permanent", func(t *testing.T) {
+		log = nil
+		permanent := retry.Permanent(errOp)
+		err := retry.Do(t.Context(), p, script(permanent))
+		assert.Equal(t, permanent, err, "the operation's own error")
+		assert.NotErrorIs(t, err, retry.ErrPermanent)
+		assert.Equal(t, []string{"begin 1 after 0s", "op 1", "end 1: operation failed, permanent", "give up: permanent failure"}, log)
+	})
+	t.Run("a dead context", func(t *testing.T) {
+		log = nil
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, retry.Do(ctx, p, script(nil)))
+		assert.Equal(t, []string{"give up: context canceled"}, log)
+	})
+	t.Run("without a context or a callback", func(t *testing.T) {
+		p := retry.Policy{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}
+		ctx := context.WithValue(t.Context(), key{}, "mine")
+		require.NoError(t, retry.Do(ctx, p, func(ctx context.Context) error {
+			assert.Equal(t, "mine", ctx.Value(key{}))
+			return nil
+		}))
+	})
+}
+
+// TestPanics: a panic of the operation passes through untouched; one of the
+// policy's functions goes on with the operation's error in it.
+func TestPanics(t *testing.T) {
+	recovered := func(f func()) (v any) {
+		defer func() { v = recover() }()
+		f()
+		return nil
+	}
+	t.Run("of the operation", func(t *testing.T) {
+		bucket := &retry.TokenBucket{}
+		var ended []error
+		p, _ := onClock(3)
+		p.Budget = bucket
+		p.AttemptTimeout = time.Hour
+		p.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return ctx, func(a retry.Attempt) { ended = append(ended, a.Err) }
+		}
+		var inner context.Context
+		calls := 0
+		v := recovered(func() {
+			_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
+				inner = ctx
+				if calls++; calls == 2 {
+					panic("boom")
+				}
+				return errOp
+			})
+		})
+		assert.Equal(t, "boom", v)
+		assert.Equal(t, []error{errOp, retry.ErrNoReturn}, ended)
+		assert.Error(t, inner.Err(), "the attempt's timer is stopped")
+		assert.Equal(t, 486., bucket.Balance(), "the panic is not reported; the budget goes on working")
+		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(1, errOp).Run))
+		assert.Equal(t, 486., bucket.Balance())
+	})
+	t.Run("Goexit in the operation", func(t *testing.T) {
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			p, _ := onClock(3)
+			_ = retry.Do(t.Context(), p, func(context.Context) error { runtime.Goexit(); return nil })
+			t.Error("Do returned")
+		}()
+		<-done
+	})
+
+	boom := errors.New("boom")
+	policies := map[string]retry.Policy{
+		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic(boom) })},
+		"Backoff":    {Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { panic(boom) })},
+		"Rand":       {Rand: func() float64 { panic(boom) }},
+		"OnRetry":    {OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic(boom) }},
+		"OnGiveUp":   {MaxAttempts: 1, OnGiveUp: func(context.Context, *retry.Error) { panic(boom) }},
+		"OnAttempt's callback": {OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return ctx, func(retry.Attempt) { panic(boom) }
+		}},
+	}
+	for name, p := range policies {
+		t.Run("of "+name, func(t *testing.T) {
+			p.Clock = &retrytest.Clock{}
+			v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
+			e, ok := v.(*retry.PanicError)
+			require.True(t, ok, "%v", v)
+			assert.ErrorIs(t, e, errOp)
+			assert.ErrorIs(t, e, boom)
+			assert.EqualError(t, e, "panic in a function of the retry policy: boom (while dealing with: operation failed)")
+		})
+	}
+	t.Run("of a hook before anything failed", func(t *testing.T) {
+		p := retry.Policy{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("early") }}
+		assert.Equal(t, "early", recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script().Run) }))
+	})
+	t.Run("with a value that is no error", func(t *testing.T) {
+		e := &retry.PanicError{Value: "text", Err: errOp}
+		assert.Equal(t, []error{errOp}, e.Unwrap())
+	})
+}
+
+// TestNested: stacked calls add their attempts and do not multiply them.
+func TestNested(t *testing.T) {
+	p, _ := onClock(3)
+	outer := p
+	outer.MaxAttempts = 4
+	inner := func(mark func(error) error, op *retrytest.Op) func(context.Context) error {
+		return func(ctx context.Context) error { return mark(retry.Do(ctx, p, op.Run)) }
+	}
+	as := func(err error) error { return err }
+	wrap := func(err error) error { return fmt.Errorf("page 7: %w", err) }
+	tests := []struct {
+		name  string
+		mark  func(error) error
+		op    *retrytest.Op
+		calls int
+	}{
+		{"a give-up is permanent", as, retrytest.Script(errOp), 3},
+		{"also when it is wrapped", wrap, retrytest.Script(errOp), 3},
+		{"also when its last failure was marked", as, retrytest.Script(retry.Transient(errOp)), 3},
+		{"unless it is marked", retry.Transient, retrytest.Script(errOp), 12},
+		{"by a hint too", func(err error) error { return retry.After(err, time.Second) }, retrytest.Script(errOp), 12},
+		{"permanent stays permanent", as, retrytest.Script(retry.Permanent(errOp)), 1},
+		{"permanent stays permanent when it is wrapped", wrap, retrytest.Script(retry.Permanent(errOp)), 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := retry.Do(t.Context(), outer, inner(tt.mark, tt.op))
+			assert.ErrorIs(t, err, errOp)
+			assert.Equal(t, tt.calls, tt.op.Calls())
+		})
+	}
+}
+
+func TestError(t *testing.T) {
+	tests := []struct {
+		err  *retry.Error
+		text string
+		log  string
+	}{
+		{
+			&retry.Error{Reason: context.Canceled},
+			"gave up before the first attempt (context canceled)",
+			`e.reason="context canceled" e.attempts=0 e.elapsed=0s`,
+		},
+		{
+			&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 1},
+			"gave up after 1 attempt (all attempts used): operation failed",
+			`e.reason="all attempts used" e.attempts=1 e.elapsed=0s e.error="operation failed"`,
+		},
+		{
+			&retry.Error{Err: errors.Join(errOp, io.EOF), Reason: retry.ErrBudget, Attempts: 3, Elapsed: 1234567 * time.Microsecond, Next: 80 * ms},
+			"gave up after 3 attempts in 1.234567s (client-side retry budget used up, next wait 80ms): operation failed; EOF",
+			`e.reason="client-side retry budget used up" e.attempts=3 e.elapsed=1.234567s e.next=80ms e.error="operation failed\nEOF"`,
+		},
+	}
+	for _, tt := range tests {
+		assert.EqualError(t, tt.err, tt.text)
+		var out strings.Builder
+		slog.New(slog.NewTextHandler(&out, nil)).Warn("x", "e", tt.err)
+		assert.Contains(t, out.String(), tt.log)
+		assert.NotContains(t, tt.err.Unwrap(), nil)
+	}
+}
+
+// TestShared: one policy serves many goroutines, and each sees its own schedule.
+func TestShared(t *testing.T) {
+	var retries atomic.Int64
+	p := retry.Policy{
+		Backoff:     retry.Exponential{Base: time.Millisecond},
+		MaxAttempts: 4,
+		Budget:      &retry.TokenBucket{Capacity: 1e6},
+		OnRetry:     func(context.Context, retry.Attempt, time.Duration) { retries.Add(1) },
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var wg sync.WaitGroup
+		for range 100 {
+			wg.Go(func() {
+				start := time.Now()
+				var at []time.Duration
+				err := retry.Do(t.Context(), p, func(context.Context) error {
+					at = append(at, time.Since(start))
+					return errOp
+				})
+				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+				assert.Equal(t, []time.Duration{0, 1 * ms, 3 * ms, 7 * ms}, at)
+			})
+		}
+		wg.Wait()
+	})
+	assert.EqualValues(t, 300, retries.Load())
+}
+
+// TestAllocations: the numbers of the benchmarks that are exact.
+func TestAllocations(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	deadline, cancelDeadline := context.WithTimeout(ctx, time.Hour)
+	defer cancelDeadline()
+	tick := retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4}
+	oneTimer := testing.AllocsPerRun(200, func() { <-time.NewTimer(1).C })
+	tests := []struct {
+		name   string
+		ctx    context.Context
+		policy retry.Policy
+		op     func(context.Context) error
+		want   float64
+	}{
+		{"success", ctx, retry.Policy{}, succeed, 0},
+		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBucket{}}, succeed, 0},
+		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
+		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
+		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
+		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{}}, failing(3), 0},
+		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}, failing(3), 0},
+		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
+		{"giving up", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, func(context.Context) error { return errFlaky }, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := testing.AllocsPerRun(200, func() { _ = retry.Do(tt.ctx, tt.policy, tt.op) })
+			assert.Equal(t, tt.want, got)
+		})
+	}
+	t.Run("value", func(t *testing.T) {
+		got := testing.AllocsPerRun(200, func() {
+			_, _ = retry.DoValue(ctx, retry.Policy{}, func(context.Context) (int, error) { return 1, nil })
+		})
+		assert.Zero(t, got)
+	})
+	for name, b := range everyBackoff {
+		t.Run("Delay of "+name, func(t *testing.T) {
+			a := retry.Attempt{Number: 3, Delay: time.Second, Err: errOp, Class: retry.ClassTransient}
+			assert.Zero(t, testing.AllocsPerRun(200, func() { b.rule.Delay(a, 0.5) }))
+		})
+	}
+}
