@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-func failure(class retry.Class) retry.Attempt {
+func failedWith(class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: 1, Err: errOp, Class: class}
 }
 
@@ -70,9 +70,9 @@ func TestTokenBucket(t *testing.T) {
 			for i, s := range tt.steps {
 				switch s.do {
 				case "withdraw":
-					require.True(t, tt.bucket.Withdraw(failure(s.class)), "step %d", i)
+					require.True(t, tt.bucket.Withdraw(failedWith(s.class)), "step %d", i)
 				case "refuse":
-					require.False(t, tt.bucket.Withdraw(failure(s.class)), "step %d", i)
+					require.False(t, tt.bucket.Withdraw(failedWith(s.class)), "step %d", i)
 				default:
 					tt.bucket.Deposit(s.class, s.do == "success")
 				}
@@ -87,11 +87,11 @@ func TestTokenBucket(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	b := &retry.Throttle{}
 	for i := range 4 {
-		require.True(t, b.Withdraw(failure(retry.ClassTransient)), "failure %d", i)
+		require.True(t, b.Withdraw(failedWith(retry.ClassTransient)), "failure %d", i)
 	}
-	require.False(t, b.Withdraw(failure(retry.ClassTransient)), "half is not more than half")
+	require.False(t, b.Withdraw(failedWith(retry.ClassTransient)), "half is not more than half")
 	for range 9 {
-		require.False(t, b.Withdraw(failure(retry.ClassTransient)))
+		require.False(t, b.Withdraw(failedWith(retry.ClassTransient)))
 	}
 	assert.Zero(t, b.Balance(), "refused failures count, and the bucket is never below 0")
 	b.Deposit(retry.ClassUnknown, false)
@@ -100,15 +100,15 @@ func TestThrottle(t *testing.T) {
 		b.Deposit(retry.ClassUnknown, true)
 	}
 	assert.InDelta(t, 6.1, b.Balance(), 1e-9)
-	require.True(t, b.Withdraw(failure(retry.ClassTransient)))
+	require.True(t, b.Withdraw(failedWith(retry.ClassTransient)))
 	for range 1000 {
 		b.Deposit(retry.ClassUnknown, true)
 	}
 	assert.Equal(t, 10., b.Balance())
 
 	small := &retry.Throttle{MaxTokens: 4, TokenRatio: 1}
-	require.True(t, small.Withdraw(failure(retry.ClassTransient)))
-	require.False(t, small.Withdraw(failure(retry.ClassTransient)))
+	require.True(t, small.Withdraw(failedWith(retry.ClassTransient)))
+	require.False(t, small.Withdraw(failedWith(retry.ClassTransient)))
 	small.Deposit(retry.ClassTransient, true)
 	assert.Equal(t, 3., small.Balance())
 }
@@ -191,7 +191,7 @@ func TestRatioBudget(t *testing.T) {
 		}
 	})
 	t.Run("on the system clock", func(t *testing.T) {
-		assert.True(t, new(retry.RatioBudget).Withdraw(failure(retry.ClassTransient)))
+		assert.True(t, new(retry.RatioBudget).Withdraw(failedWith(retry.ClassTransient)))
 	})
 }
 
@@ -232,7 +232,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 		for range 100 {
 			wg.Go(func() {
 				for range 100 {
-					if b.Withdraw(failure(retry.ClassTransient)) {
+					if b.Withdraw(failedWith(retry.ClassTransient)) {
 						b.Deposit(retry.ClassTransient, true)
 					}
 				}

@@ -25,12 +25,12 @@ import (
 
 // The errors of other libraries, by the methods that they have.
 type (
-	statusError   struct{ status int }
+	statusedError struct{ status int }
 	httpCodeError struct{ code int }
-	codeError     struct{ code string }
+	codedError    struct{ code string }
 	codeAndStatus struct {
-		codeError
-		statusError
+		codedError
+		statusedError
 	}
 	sqlError       struct{ state string }
 	redisError     struct{ text string }
@@ -40,19 +40,19 @@ type (
 	canceledError  struct{ yes bool }
 	connError      struct{ yes bool }
 	pgxError       struct{ safe bool }
-	azureError     struct{ statusError }
+	azureError     struct{ statusedError }
 	timeoutError   struct{ yes bool }
 	retryAfter     struct{ d time.Duration }
 	brokenError    struct{ inner error }
 )
 
-func (e statusError) Error() string                  { return fmt.Sprint("status ", e.status) }
-func (e statusError) HTTPStatusCode() int            { return e.status }
+func (e statusedError) Error() string                { return fmt.Sprint("status ", e.status) }
+func (e statusedError) HTTPStatusCode() int          { return e.status }
 func (e httpCodeError) Error() string                { return fmt.Sprint("code ", e.code) }
 func (e httpCodeError) HTTPCode() int                { return e.code }
-func (e codeError) Error() string                    { return e.code }
-func (e codeError) ErrorCode() string                { return e.code }
-func (e codeAndStatus) Error() string                { return e.codeError.Error() }
+func (e codedError) Error() string                   { return e.code }
+func (e codedError) ErrorCode() string               { return e.code }
+func (e codeAndStatus) Error() string                { return e.codedError.Error() }
 func (e sqlError) Error() string                     { return e.state }
 func (e sqlError) SQLState() string                  { return e.state }
 func (e redisError) Error() string                   { return e.text }
@@ -114,28 +114,28 @@ func TestDefaultClassifier(t *testing.T) {
 		{"own time limit", context.DeadlineExceeded, timeout},
 		{"i/o time limit", wrapped(os.ErrDeadlineExceeded), timeout},
 
-		{"status 200", statusError{200}, unknown},
-		{"status 302", statusError{302}, unknown},
-		{"status 400", statusError{400}, permanent},
-		{"status 401", statusError{401}, permanent},
-		{"status 404", wrapped(statusError{404}), permanent},
-		{"status 408", statusError{408}, timeout},
-		{"status 409", statusError{409}, permanent},
-		{"status 425", statusError{425}, transient},
-		{"status 429", wrapped(statusError{429}), throttled},
-		{"status 500", statusError{500}, transient},
-		{"status 501", statusError{501}, permanent},
-		{"status 503", statusError{503}, transient},
-		{"status 505", statusError{505}, permanent},
-		{"status 529", statusError{529}, transient},
+		{"status 200", statusedError{200}, unknown},
+		{"status 302", statusedError{302}, unknown},
+		{"status 400", statusedError{400}, permanent},
+		{"status 401", statusedError{401}, permanent},
+		{"status 404", wrapped(statusedError{404}), permanent},
+		{"status 408", statusedError{408}, timeout},
+		{"status 409", statusedError{409}, permanent},
+		{"status 425", statusedError{425}, transient},
+		{"status 429", wrapped(statusedError{429}), throttled},
+		{"status 500", statusedError{500}, transient},
+		{"status 501", statusedError{501}, permanent},
+		{"status 503", statusedError{503}, transient},
+		{"status 505", statusedError{505}, permanent},
+		{"status 529", statusedError{529}, transient},
 		{"status of another method", httpCodeError{404}, permanent},
 
-		{"code Throttling", codeError{"Throttling"}, throttled},
-		{"code SlowDown", codeAndStatus{codeError{"SlowDown"}, statusError{503}}, throttled},
-		{"code outweighs status", codeAndStatus{codeError{"ThrottlingException"}, statusError{400}}, throttled},
-		{"code RequestTimeout", codeAndStatus{codeError{"RequestTimeout"}, statusError{400}}, timeout},
-		{"code AccessDenied", codeAndStatus{codeError{"AccessDenied"}, statusError{403}}, permanent},
-		{"code alone", codeError{"Something"}, unknown},
+		{"code Throttling", codedError{"Throttling"}, throttled},
+		{"code SlowDown", codeAndStatus{codedError{"SlowDown"}, statusedError{503}}, throttled},
+		{"code outweighs status", codeAndStatus{codedError{"ThrottlingException"}, statusedError{400}}, throttled},
+		{"code RequestTimeout", codeAndStatus{codedError{"RequestTimeout"}, statusedError{400}}, timeout},
+		{"code AccessDenied", codeAndStatus{codedError{"AccessDenied"}, statusedError{403}}, permanent},
+		{"code alone", codedError{"Something"}, unknown},
 
 		{"serialization failure", sqlError{"40001"}, transient},
 		{"deadlock", wrapped(sqlError{"40P01"}), transient},
@@ -162,9 +162,9 @@ func TestDefaultClassifier(t *testing.T) {
 		{"not canceled", canceledError{false}, unknown},
 		{"safe to retry", pgxError{true}, transient},
 		{"not known to be safe", pgxError{false}, unknown},
-		{"azure says no", azureError{statusError{503}}, permanent},
-		{"own word outweighs status", errors.Join(retryableError{true}, statusError{404}), transient},
-		{"no outweighs throttling", errors.Join(retryableError{false}, statusError{429}), permanent},
+		{"azure says no", azureError{statusedError{503}}, permanent},
+		{"own word outweighs status", errors.Join(retryableError{true}, statusedError{404}), transient},
+		{"no outweighs throttling", errors.Join(retryableError{false}, statusedError{429}), permanent},
 
 		{"connection", connError{true}, transient},
 		{"no connection", connError{false}, unknown},
@@ -183,10 +183,10 @@ func TestDefaultClassifier(t *testing.T) {
 		{"not TLS at all", &url.Error{Op: "Get", Err: tls.RecordHeaderError{Msg: "not TLS"}}, permanent},
 		{"alert of the server", &url.Error{Op: "Get", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, permanent},
 
-		{"the outermost status", fmt.Errorf("%w after %w", statusError{503}, statusError{404}), transient},
-		{"a tree", errors.Join(errOp, wrapped(statusError{404})), permanent},
+		{"the outermost status", fmt.Errorf("%w after %w", statusedError{503}, statusedError{404}), transient},
+		{"a tree", errors.Join(errOp, wrapped(statusedError{404})), permanent},
 		{"half-built", brokenError{}, unknown},
-		{"half-built around more", brokenError{statusError{404}}, permanent},
+		{"half-built around more", brokenError{statusedError{404}}, permanent},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -293,12 +293,12 @@ func TestMarkers(t *testing.T) {
 		{"permanent", retry.Permanent(errOp), retry.ClassPermanent, 0},
 		{"permanent inside", wrapped(retry.Permanent(errOp)), retry.ClassPermanent, 0},
 		{"permanent in a tree", errors.Join(errOp, wrapped(retry.Permanent(errOp))), retry.ClassPermanent, 0},
-		{"transient", retry.Transient(statusError{404}), retry.ClassTransient, 0},
-		{"throttled", wrapped(retry.Throttled(statusError{404})), retry.ClassThrottled, 0},
-		{"after keeps the class", retry.After(statusError{429}, s), retry.ClassThrottled, s},
-		{"after retries what is permanent", retry.After(statusError{404}, s), retry.ClassTransient, s},
+		{"transient", retry.Transient(statusedError{404}), retry.ClassTransient, 0},
+		{"throttled", wrapped(retry.Throttled(statusedError{404})), retry.ClassThrottled, 0},
+		{"after keeps the class", retry.After(statusedError{429}, s), retry.ClassThrottled, s},
+		{"after retries what is permanent", retry.After(statusedError{404}, s), retry.ClassTransient, s},
 		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
-		{"after 0", retry.After(statusError{404}, 0), retry.ClassTransient, 0},
+		{"after 0", retry.After(statusedError{404}, 0), retry.ClassTransient, 0},
 		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
 		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
 		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
@@ -310,7 +310,7 @@ func TestMarkers(t *testing.T) {
 		{"a negative hint of its own", retryAfter{-s}, retry.ClassTransient, 0},
 		{"a marker's hint around one of its own", retry.After(retryAfter{s}, 2*s), retry.ClassTransient, 2 * s},
 		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
-		{"no marker", statusError{404}, retry.ClassPermanent, 0},
+		{"no marker", statusedError{404}, retry.ClassPermanent, 0},
 		{"nobody knows", errOp, retry.ClassTransient, 0},
 	}
 	for _, tt := range tests {

@@ -54,7 +54,7 @@ type Jittered struct {
 
 // Delay returns (1 − Share) · t + u · Share · t.
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
-	t := delayOf(b.Of, &a, leftover(u))
+	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
 	return saturate(jitter(float64(t), unit(b.Share), u), t)
 }
 
@@ -100,7 +100,7 @@ type Spread struct {
 
 // Delay returns Of · (1 + Fraction · (2u − 1)).
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
-	t := delayOf(b.Of, &a, leftover(u))
+	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
 	return saturate(float64(t)*(1+unit(b.Fraction)*(2*unit(u)-1)), limitOf(b.Of))
 }
 

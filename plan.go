@@ -37,7 +37,6 @@ func (p Policy) Plan() Plan {
 	const walks = 2000
 	var plan Plan
 	retries := min(p.maxAttempts()-1, maxPlanned)
-	plan.Truncated = p.maxAttempts()-1 > maxPlanned
 
 	// Each retry divides [0, 1) into as many parts as there are walks and
 	// gives one to each, in an order of its own: the marginal distribution of
@@ -73,6 +72,7 @@ func (p Policy) Plan() Plan {
 		}
 		plan.Retries = append(plan.Retries, r)
 	}
+	plan.Truncated = p.maxAttempts()-1 > maxPlanned && len(plan.Retries) == maxPlanned
 	plan.Total = summarize(totals)
 	if p.MaxElapsed == 0 {
 		plan.Total.Min, plan.Total.Max = sum(least), sum(most)

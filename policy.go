@@ -150,7 +150,7 @@ func (p *Policy) maxAttempts() int {
 // wait returns how long to wait after the failed attempt a, or false if the
 // hint rule gives up.
 func (p *Policy) wait(a *Attempt, u float64) (time.Duration, bool) {
-	delay := delayOf(p.Backoff, a, u)
+	delay := max(0, orDefault(p.Backoff).Delay(*a, u))
 	if a.Hint <= 0 {
 		return delay, true
 	}

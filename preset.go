@@ -1,6 +1,9 @@
 package retry
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // presets are the policies that have a name in the text form.
 var presets = []preset{
@@ -140,7 +143,7 @@ type javaFull struct {
 
 func (b javaFull) Delay(a Attempt, u float64) time.Duration {
 	t := javaCeiling(b.Base, b.Cap, a.Number)
-	return saturate(min(floor(unit(u)*t)+1, t)*float64(time.Millisecond), capOrMax(b.Cap))
+	return time.Duration(min(int64(unit(u)*t)+1, int64(t))) * time.Millisecond
 }
 
 func (b javaFull) limit() time.Duration { return capOrMax(b.Cap) }
@@ -155,19 +158,15 @@ type javaEqual struct {
 
 func (b javaEqual) Delay(a Attempt, u float64) time.Duration {
 	t := javaCeiling(b.Base, b.Cap, a.Number)
-	half := floor(t / 2)
-	return saturate(min(half+floor(unit(u)*(half+1)), t)*float64(time.Millisecond), capOrMax(b.Cap))
+	half := int64(t) / 2
+	return time.Duration(min(half+int64(unit(u)*float64(half+1)), int64(t))) * time.Millisecond
 }
 
 func (b javaEqual) limit() time.Duration { return capOrMax(b.Cap) }
 
 // javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. The SDK lets n
-// grow to 30 and holds the result in an int.
+// grow to 30 and holds the result in an int, so it is a whole number below 2³¹.
 func javaCeiling(base, limit time.Duration, number int) float64 {
-	const maxInt = 1<<31 - 1
-	t := floor(float64(max(0, base))/float64(time.Millisecond)) * power(2, min(retriesBefore(number), 30))
-	return min(t, floor(float64(capOrMax(limit))/float64(time.Millisecond)), maxInt)
+	t := float64(max(0, base)/time.Millisecond) * power(2, min(retriesBefore(number), 30))
+	return min(t, float64(capOrMax(limit)/time.Millisecond), math.MaxInt32)
 }
-
-// floor rounds down a number that is not negative and below 2⁶³.
-func floor(x float64) float64 { return float64(int64(x)) }

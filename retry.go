@@ -98,13 +98,8 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
 			}
 		}
-		if ctx.Err() != nil {
-			return c.giveUp(ctx, p, contextReason(ctx, nil), 0)
-		}
-		if p.Limiter != nil {
-			if err := p.Limiter.Wait(ctx); err != nil {
-				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
-			}
+		if reason := admit(ctx, p); reason != nil {
+			return c.giveUp(ctx, p, reason, 0)
 		}
 		if err := c.try(ctx, p, op); err == nil {
 			return nil
@@ -121,6 +116,17 @@ type call struct {
 	inOp    bool      // the operation is running
 	start   time.Time // zero until it matters
 	timer   timer
+}
+
+// admit returns when the next attempt may begin, or with the reason why it may not.
+func admit(ctx context.Context, p *Policy) error {
+	if p.Limiter != nil && ctx.Err() == nil {
+		if err := p.Limiter.Wait(ctx); err != nil {
+			return contextReason(ctx, err)
+		}
+	}
+	// The context may have ended while the limiter waited.
+	return contextReason(ctx, nil)
 }
 
 // try runs one attempt and sets the outcome in c.attempt.
@@ -187,9 +193,10 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if c.start.IsZero() {
 		c.start = now(p.Clock)
 	}
+	if reason := contextReason(ctx, nil); reason != nil {
+		return 0, reason
+	}
 	switch {
-	case ctx.Err() != nil:
-		return 0, contextReason(ctx, nil)
 	case a.Class == ClassPermanent:
 		return 0, ErrPermanent
 	case a.Number >= p.maxAttempts():
@@ -247,11 +254,12 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 // contextReason returns the end of ctx as a reason that matches its error and
 // its cause, or other if ctx is alive.
 func contextReason(ctx context.Context, other error) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	switch {
-	case err == nil:
+	err := ctx.Err()
+	if err == nil {
 		return other
-	case errors.Is(cause, err):
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, err) {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)

@@ -1,0 +1,353 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// fetch stands for a call over the network that fails twice.
+func fetch() func(context.Context) (string, error) {
+	op := retrytest.Fail(2, io.ErrUnexpectedEOF)
+	return func(ctx context.Context) (string, error) {
+		if err := op.Run(ctx); err != nil {
+			return "", err
+		}
+		return "the page", nil
+	}
+}
+
+func Example() {
+	policy := retry.Policy{
+		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
+		MaxAttempts: 5,
+		MaxElapsed:  time.Minute,
+		Clock:       &retrytest.Clock{}, // only so that this example does not wait
+	}
+	page, err := retry.DoValue(context.Background(), policy, fetch())
+	fmt.Println(page, err)
+	// Output: the page <nil>
+}
+
+func ExampleDo() {
+	policy := retry.Policy{Clock: &retrytest.Clock{}} // the zero Policy, but for the clock
+	attempts := 0
+	err := retry.Do(context.Background(), policy, func(ctx context.Context) error {
+		attempts++
+		if attempts < 3 {
+			return errors.New("connection refused")
+		}
+		return nil
+	})
+	fmt.Println(attempts, err)
+	// Output: 3 <nil>
+}
+
+func ExampleDoValue() {
+	clock := &retrytest.Clock{}
+	page, err := retry.DoValue(context.Background(), retry.Policy{Clock: clock}, fetch())
+	fmt.Println(page, err, len(clock.Waits()))
+	// Output: the page <nil> 2
+}
+
+func ExampleError() {
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, Clock: &retrytest.Clock{}}
+	err := retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, retry.ErrMaxAttempts))
+	if gaveUp, ok := errors.AsType[*retry.Error](err); ok {
+		fmt.Println(gaveUp.Attempts, gaveUp.Elapsed)
+	}
+	// Output:
+	// gave up after 3 attempts in 3s (all attempts used): unexpected EOF
+	// true true
+	// 3 3s
+}
+
+func ExamplePermanent() {
+	attempts := 0
+	err := retry.Do(context.Background(), retry.Policy{}, func(context.Context) error {
+		attempts++
+		return fmt.Errorf("page 7: %w", retry.Permanent(os.ErrNotExist))
+	})
+	fmt.Println(attempts, err, errors.Is(err, os.ErrNotExist))
+	// Output: 1 page 7: file does not exist true
+}
+
+func ExampleTransient() {
+	// A classifier calls a missing row permanent, and here it is about to appear.
+	row := retrytest.Fail(1, retry.Transient(os.ErrNotExist))
+	policy := retry.Policy{Clock: &retrytest.Clock{}, Classifier: retry.ClassifierFunc(func(error) retry.Class {
+		return retry.ClassPermanent
+	})}
+	fmt.Println(retry.Do(context.Background(), policy, row.Run), row.Calls())
+	// Output: <nil> 2
+}
+
+func ExampleThrottled() {
+	clock := &retrytest.Clock{}
+	policy := retry.Policy{Clock: clock, Backoff: retry.ByClass{
+		Throttled: retry.Constant(time.Second),
+		Else:      retry.Constant(10 * time.Millisecond),
+	}}
+	op := retrytest.Script(errors.New("broken pipe"), retry.Throttled(errors.New("too many jobs")), nil)
+	fmt.Println(retry.Do(context.Background(), policy, op.Run), clock.Waits())
+	// Output: <nil> [10ms 1s]
+}
+
+func ExampleAfter() {
+	clock := &retrytest.Clock{}
+	policy := retry.Policy{Clock: clock, Hint: retry.HintAtLeast{Max: time.Minute}}
+	op := retrytest.Fail(1, retry.After(errors.New("busy"), 30*time.Second)) // what the server asked for
+	fmt.Println(retry.Do(context.Background(), policy, op.Run), clock.Waits())
+	// Output: <nil> [30s]
+}
+
+func ExampleFirstOf() {
+	ours := retry.ClassifierFunc(func(err error) retry.Class {
+		if errors.Is(err, os.ErrPermission) {
+			return retry.ClassPermanent
+		}
+		return retry.ClassUnknown
+	})
+	classifier := retry.FirstOf(ours, retry.DefaultClassifier{})
+	fmt.Println(classifier.Classify(os.ErrPermission), classifier.Classify(os.ErrDeadlineExceeded))
+	// Output: permanent timeout
+}
+
+// A deadline that the next wait would outlast ends the call at once.
+func ExamplePolicy_deadline() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	start := time.Now()
+	policy := retry.Policy{Backoff: retry.Constant(time.Hour)}
+	err := retry.Do(ctx, policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, context.DeadlineExceeded), time.Since(start) < time.Minute)
+	// Output:
+	// gave up after 1 attempt (wait would outlast the context: context deadline exceeded, next wait 1h0m0s): unexpected EOF
+	// true true
+}
+
+func ExamplePolicy_onRetry() {
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+	policy := retry.Policy{
+		Backoff: retry.Constant(time.Second),
+		Clock:   &retrytest.Clock{},
+		OnRetry: func(ctx context.Context, failed retry.Attempt, wait time.Duration) {
+			log.InfoContext(ctx, "retrying", "attempt", failed, "wait", wait)
+		},
+		OnGiveUp: func(ctx context.Context, e *retry.Error) { log.WarnContext(ctx, "giving up", "retry", e) },
+	}
+	_ = retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	// Output:
+	// level=INFO msg=retrying attempt.number=1 attempt.error="unexpected EOF" attempt.class=transient wait=1s
+	// level=INFO msg=retrying attempt.number=2 attempt.delay=1s attempt.error="unexpected EOF" attempt.class=transient wait=1s
+	// level=WARN msg="giving up" retry.reason="all attempts used" retry.attempts=3 retry.elapsed=2s retry.error="unexpected EOF"
+}
+
+type attemptKey struct{}
+
+// OnAttempt can give each attempt a context of its own, here with its number.
+func ExamplePolicy_onAttempt() {
+	policy := retry.Policy{
+		Clock: &retrytest.Clock{},
+		OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			return context.WithValue(ctx, attemptKey{}, a.Number), func(a retry.Attempt) { fmt.Println("ended:", a.Number, a.Err) }
+		},
+	}
+	_ = retry.Do(context.Background(), policy, func(ctx context.Context) error {
+		if ctx.Value(attemptKey{}) == 1 {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	})
+	// Output:
+	// ended: 1 unexpected EOF
+	// ended: 2 <nil>
+}
+
+func ExamplePolicy_Delays() {
+	policy := retry.Policy{
+		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: time.Second},
+		MaxAttempts: 6,
+		Rand:        retrytest.Fixed(0.5),
+	}
+	for delay := range policy.Delays() {
+		fmt.Print(delay, " ")
+	}
+	// Output: 50ms 100ms 200ms 400ms 500ms
+}
+
+func ExamplePolicy_Plan() {
+	policy := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Cap: 20 * time.Second}, MaxAttempts: 4}
+	plan := policy.Plan()
+	for i, r := range plan.Retries {
+		fmt.Printf("retry %d: %v on average, at most %v\n", i+1, r.Mean.Round(time.Millisecond), r.Max.Round(time.Millisecond))
+	}
+	fmt.Println("fits into 5s:", plan.Total.Max <= 5*time.Second)
+	// Output:
+	// retry 1: 500ms on average, at most 1s
+	// retry 2: 1s on average, at most 2s
+	// retry 3: 2s on average, at most 4s
+	// fits into 5s: false
+}
+
+func ExamplePolicy_Validate() {
+	policy := retry.Policy{
+		MaxAttempts: -1,
+		Backoff:     retry.FullJitter{Base: time.Minute, Cap: time.Second, Factor: 0.5},
+	}
+	fmt.Println(policy.Validate())
+	// Output: invalid retry policy: MaxAttempts is negative (-1); Backoff: FullJitter: Factor 0.5 is not a number of at least 1; Backoff: FullJitter: Base 1m0s is above Cap 1s
+}
+
+func ExampleParsePolicy() {
+	policy, err := retry.ParsePolicy("full base=50ms cap=20s attempts=5 elapsed=1m")
+	fmt.Println(policy.MaxAttempts, policy.MaxElapsed, err)
+	_, err = retry.ParsePolicy("full base=50")
+	fmt.Println(err)
+	// Output:
+	// 5 1m0s <nil>
+	// retry policy "full base=50": base=50 needs a unit, as in base=50ms or base=50s
+}
+
+func ExampleTokenBucket() {
+	// One for each server that is called, shared by all its callers.
+	bucket := &retry.TokenBucket{Capacity: 20, Costs: retry.Costs{Transient: 5, Timeout: 10, Throttled: 5}}
+	policy := retry.Policy{Budget: bucket, Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
+	down := func(context.Context) error { return io.ErrUnexpectedEOF }
+	for range 3 {
+		fmt.Println(retry.Do(context.Background(), policy, down), bucket.Balance())
+	}
+	// Output:
+	// gave up after 3 attempts in 75ms (all attempts used): unexpected EOF 10
+	// gave up after 3 attempts in 75ms (all attempts used): unexpected EOF 0
+	// gave up after 1 attempt (client-side retry budget used up, next wait 25ms): unexpected EOF 0
+}
+
+func ExampleRatioBudget() {
+	// Retries may be a tenth of the calls of the last minute, and one a minute in any case.
+	budget := &retry.RatioBudget{Ratio: 0.1, Floor: 1. / 60, Window: time.Minute, Clock: &retrytest.Clock{}}
+	policy := retry.Policy{Budget: budget, Clock: &retrytest.Clock{}}
+	for range 50 {
+		_ = retry.Do(context.Background(), policy, func(context.Context) error { return nil })
+	}
+	fmt.Printf("%.0f retries\n", budget.Balance())
+	// Output: 6 retries
+}
+
+func ExampleThrottle() {
+	throttle := &retry.Throttle{MaxTokens: 4, TokenRatio: 0.5}
+	policy := retry.Policy{Budget: throttle, MaxAttempts: math.MaxInt, Clock: &retrytest.Clock{}}
+	err := retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	fmt.Println(errors.Is(err, retry.ErrBudget), throttle.Balance())
+	// Output: true 2
+}
+
+func ExampleJittered() {
+	rule := retry.Jittered{Of: retry.Fibonacci{Base: time.Second}, Share: 1} // full jitter over Fibonacci growth
+	for number := 1; number <= 5; number++ {
+		fmt.Print(rule.Delay(retry.Attempt{Number: number}, 0.5), " ")
+	}
+	// Output: 500ms 500ms 1s 1.5s 2.5s
+}
+
+func ExampleSpread() {
+	rule := retry.Spread{Of: retry.Constant(10 * time.Second), Fraction: 0.1}
+	fmt.Println(rule.Delay(retry.Attempt{Number: 1}, 0), rule.Delay(retry.Attempt{Number: 1}, 0.75))
+	// Output: 9s 10.5s
+}
+
+func ExampleDecorrelatedJitter() {
+	rule := retry.DecorrelatedJitter{Base: time.Second, Cap: 10 * time.Second, Redraw: true}
+	policy := retry.Policy{Backoff: rule, MaxAttempts: 5, Rand: retrytest.Fixed(0.5)}
+	for delay := range policy.Delays() {
+		fmt.Print(delay, " ")
+	}
+	// Output: 2s 3.5s 5.5s 5.5s
+}
+
+// Presets wait as other libraries do, here with the middle of every jitter.
+func ExampleAWSJavaV1() {
+	for _, policy := range []retry.Policy{retry.AWSJavaScriptV2(), retry.AWSBotocoreLegacy(), retry.AWSJavaV1()} {
+		policy.Rand = retrytest.Fixed(0.5)
+		fmt.Print(policy, ":")
+		for delay := range policy.Delays() {
+			fmt.Print(" ", delay)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// aws-js-v2: 50ms 100ms 200ms
+	// aws-botocore-legacy: 500ms 1s 2s 4s
+	// aws-java-v1: 51ms 101ms 201ms
+}
+
+// everySecondTime is a Backoff of one's own. retrytest.TestBackoff tests it.
+type everySecondTime struct{ retry.Backoff }
+
+func (b everySecondTime) Delay(a retry.Attempt, u float64) time.Duration {
+	if a.Number%2 == 1 {
+		return 0
+	}
+	return b.Backoff.Delay(a, u)
+}
+
+func Example_customBackoff() {
+	clock := &retrytest.Clock{}
+	policy := retry.Policy{Backoff: everySecondTime{retry.Constant(time.Second)}, MaxAttempts: 5, Clock: clock}
+	_ = retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	fmt.Println(clock.Waits())
+	// Output: [0s 1s 0s 1s]
+}
+
+// The polling loop of the AWS General Reference ("Error retries and exponential
+// backoff in AWS") waits 0, then 2ⁿ · 100 ms up to a maximum, until the status
+// is neither "not ready" nor "throttled".
+func Example_polling() {
+	var (
+		errNotReady  = errors.New("not ready")
+		errThrottled = errors.New("throttled")
+	)
+	clock := &retrytest.Clock{}
+	polling := retry.Policy{
+		// The first poll comes at once, the second after 2¹ · 100 ms.
+		Backoff:     retry.Exponential{Base: 200 * time.Millisecond, Cap: time.Second},
+		MaxAttempts: 1 + 10, // the first poll and MAX_RETRIES more
+		Clock:       clock,
+		Classifier: retry.ClassifierFunc(func(err error) retry.Class {
+			switch err {
+			case errNotReady:
+				return retry.ClassTransient
+			case errThrottled:
+				return retry.ClassThrottled
+			}
+			return retry.ClassPermanent
+		}),
+	}
+	status := retrytest.Script(errNotReady, errNotReady, errThrottled, errNotReady, nil)
+	err := retry.Do(context.Background(), polling, status.Run)
+	fmt.Println(err, status.Calls(), clock.Waits())
+
+	failed := retrytest.Script(errNotReady, errors.New("job failed"))
+	fmt.Println(retry.Do(context.Background(), polling, failed.Run), failed.Calls())
+	// Output:
+	// <nil> 5 [200ms 400ms 800ms 1s]
+	// job failed 2
+}
