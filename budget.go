@@ -30,9 +30,9 @@ type Budget interface {
 // Costs are the tokens that one retry takes from a [TokenBucket], by the class
 // of the failure before it. 0 is free.
 type Costs struct {
-	Transient float64 // and every class that is not named here
-	Timeout   float64
-	Throttled float64
+	Transient float64 // after ClassTransient, and every class that is not named here
+	Timeout   float64 // after ClassTimeout
+	Throttled float64 // after ClassThrottled
 }
 
 func (c Costs) of(class Class) float64 {

@@ -19,7 +19,7 @@ type Plan struct {
 
 // Range describes a random duration.
 type Range struct {
-	Min, Mean, P99, Max time.Duration
+	Min, Mean, P99, Max time.Duration // P99: 99 of 100 are shorter
 }
 
 // maxPlanned is the number of retries that a Plan covers.

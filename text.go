@@ -3,6 +3,7 @@ package retry
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"reflect"
 	"slices"
@@ -168,43 +169,53 @@ func backoffText(b Backoff) (string, error) {
 	if !ok {
 		return fmt.Sprintf("%T", b), fmt.Errorf("backoff %T has no text form", b)
 	}
-	switch b := b.(type) {
-	case Constant:
-		return name + " delay=" + durationText(time.Duration(b)), nil
-	case Schedule:
-		delays := make([]string, len(b))
-		for i, d := range b {
-			delays[i] = durationText(d)
-		}
-		return name + " delays=" + strings.Join(delays, "/"), nil
-	}
+	rule := reflect.ValueOf(b)
 	var inner []string
-	var keys strings.Builder
 	var err error
-	v := reflect.ValueOf(b)
-	for i := range v.NumField() {
-		f := v.Field(i)
-		if _, ok := f.Interface().(Backoff); ok || f.Kind() == reflect.Interface {
-			child, _ := f.Interface().(Backoff)
-			text, e := backoffText(child)
-			if e != nil {
-				err = e
-			}
-			inner = append(inner, text)
-		} else if !f.IsZero() {
-			fmt.Fprintf(&keys, " %s=%s", strings.ToLower(v.Type().Field(i).Name), valueText(f))
+	for _, v := range innerRules(rule) {
+		child, _ := v.Interface().(Backoff)
+		text, e := backoffText(child)
+		if e != nil {
+			err = e
 		}
+		inner = append(inner, text)
 	}
 	if inner != nil {
 		name += "(" + strings.Join(inner, " | ") + ")"
 	}
-	return name + keys.String(), err
+	for key, v := range fields(rule) {
+		if !v.IsZero() {
+			name += " " + key + "=" + valueText(v)
+		}
+	}
+	return name, err
+}
+
+// innerRules are the Backoff fields of a composition.
+func innerRules(rule reflect.Value) []reflect.Value {
+	var inner []reflect.Value
+	if rule.Kind() == reflect.Struct {
+		for _, v := range rule.Fields() {
+			if v.Kind() == reflect.Interface {
+				inner = append(inner, v)
+			}
+		}
+	}
+	return inner
 }
 
 func valueText(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
 		return durationText(x)
+	case Constant:
+		return durationText(time.Duration(x))
+	case Schedule:
+		delays := make([]string, len(x))
+		for i, d := range x {
+			delays[i] = durationText(d)
+		}
+		return strings.Join(delays, "/")
 	case float64:
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	default:
@@ -372,21 +383,14 @@ func knownNames(withPresets bool) string {
 
 // inner reads the rules in parentheses into the Backoff fields of v.
 func (p *parser) inner(name string, v reflect.Value) error {
-	var fields []reflect.Value
-	if v.Kind() == reflect.Struct {
-		for i := range v.NumField() {
-			if v.Field(i).Kind() == reflect.Interface {
-				fields = append(fields, v.Field(i))
-			}
-		}
-	}
-	for i, field := range fields {
+	inner := innerRules(v)
+	for i, field := range inner {
 		sign := "("
 		if i > 0 {
 			sign = "|"
 		}
 		if !p.accept(sign) {
-			return fmt.Errorf("%s takes %d rule(s) in parentheses, separated by |; %q is missing", name, len(fields), sign)
+			return fmt.Errorf("%s takes %d rule(s) in parentheses, separated by |; %q is missing", name, len(inner), sign)
 		}
 		child, err := p.rule()
 		if err != nil {
@@ -404,8 +408,8 @@ func (p *parser) inner(name string, v reflect.Value) error {
 		}
 		field.Set(child)
 	}
-	if len(fields) > 0 && !p.accept(")") {
-		return fmt.Errorf("%s takes %d rule(s) in parentheses; \")\" is missing", name, len(fields))
+	if len(inner) > 0 && !p.accept(")") {
+		return fmt.Errorf("%s takes %d rule(s) in parentheses; \")\" is missing", name, len(inner))
 	}
 	return nil
 }
@@ -471,34 +475,35 @@ func parseHint(value string) (HintRule, error) {
 
 // setField sets a field of a rule. Beside the rule's own, others are the keys
 // that would also be right in this place.
-func setField(rule reflect.Value, key, value string, others []string) (err error) {
-	var keys []string
-	field := func(name string, v reflect.Value) (bool, error) {
-		keys = append(keys, name)
-		if name != key {
-			return false, nil
+func setField(rule reflect.Value, key, value string, others []string) error {
+	var known []string
+	for name, field := range fields(rule) {
+		if name == key {
+			return setValue(field, key, value)
 		}
-		return true, setValue(v, key, value)
+		known = append(known, name)
 	}
-	var found bool
-	switch {
-	case !rule.IsValid():
-	case rule.Type() == reflect.TypeFor[Constant]():
-		found, err = field("delay", rule)
-	case rule.Type() == reflect.TypeFor[Schedule]():
-		found, err = field("delays", rule)
-	default:
-		for i := 0; i < rule.NumField() && !found; i++ {
-			if rule.Field(i).Kind() != reflect.Interface {
-				found, err = field(strings.ToLower(rule.Type().Field(i).Name), rule.Field(i))
+	known = append(known, others...)
+	return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(known, ", "), "none"))
+}
+
+// fields are the keys of a rule, which may be the zero Value, and what they set.
+func fields(rule reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		switch {
+		case !rule.IsValid():
+		case rule.Type() == reflect.TypeFor[Constant]():
+			yield("delay", rule)
+		case rule.Type() == reflect.TypeFor[Schedule]():
+			yield("delays", rule)
+		default:
+			for field, v := range rule.Fields() {
+				if v.Kind() != reflect.Interface && !yield(strings.ToLower(field.Name), v) {
+					return
+				}
 			}
 		}
 	}
-	if !found {
-		keys = append(keys, others...)
-		return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(keys, ", "), "none"))
-	}
-	return err
 }
 
 func setValue(field reflect.Value, key, value string) error {

@@ -92,9 +92,9 @@ func backoffFaults(path string, b Backoff) []string {
 		}
 		return faults
 	}
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Name
-		switch f := v.Field(i).Interface().(type) {
+	for field, value := range v.Fields() {
+		name := field.Name
+		switch f := value.Interface().(type) {
 		case time.Duration:
 			switch {
 			case f < 0:

@@ -137,7 +137,7 @@ type argument struct {
 // together, u rising.
 func arguments() []argument {
 	var list []argument
-	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, 1 << 31, math.MaxInt, 0, -1, math.MinInt} {
+	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {
 		for _, delay := range []time.Duration{0, 1, time.Millisecond, time.Second, 24 * time.Hour, math.MaxInt64} {
 			for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled, retry.ClassUnknown} {
 				a := retry.Attempt{Number: number, Delay: delay, Class: class}

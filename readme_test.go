@@ -1,0 +1,115 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// The Go code of the README, line for line.
+
+func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) error {
+	policy := retry.Policy{
+		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
+		MaxAttempts: 5,
+		MaxElapsed:  time.Minute,
+	}
+	page, err := retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
+		return fetch(ctx, url)
+	})
+	if err != nil {
+		return fmt.Errorf("fetch %s: %w", url, err)
+	}
+	fmt.Println(page)
+	return nil
+}
+
+func readmeMarkers(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return retry.Permanent(err) // not to be retried
+	}
+	return retry.After(err, 30*time.Second) // to be retried, and not sooner
+}
+
+func TestReadmeTesting(t *testing.T) {
+	var policy retry.Policy
+	clock := &retrytest.Clock{}
+	policy.Clock, policy.Rand = clock, retrytest.Fixed(0.5)
+	op := retrytest.Fail(2, io.ErrUnexpectedEOF)
+	err := retry.Do(t.Context(), policy, op.Run)
+	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]
+
+	require.NoError(t, err)
+	assert.Equal(t, 3, op.Calls())
+	assert.Equal(t, []time.Duration{25 * ms, 50 * ms}, clock.Waits())
+}
+
+func Example_readme() {
+	fetch := func(context.Context, string) (string, error) { return "the page", nil }
+	fmt.Println(readmeExample(context.Background(), "http://host/", fetch))
+	// Output:
+	// the page
+	// <nil>
+}
+
+func TestReadmeMarkers(t *testing.T) {
+	class, _ := outcome(t, nil, readmeMarkers(fs.ErrNotExist))
+	assert.Equal(t, retry.ClassPermanent, class)
+	class, hint := outcome(t, nil, readmeMarkers(errOp))
+	assert.Equal(t, retry.ClassTransient, class)
+	assert.Equal(t, 30*time.Second, hint)
+}
+
+// TestReadme: the README's code is compiled, its error text is real, its
+// policies parse, and its defaults are those of the package.
+func TestReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	source, err := os.ReadFile("readme_test.go")
+	require.NoError(t, err)
+	unindented := strings.ReplaceAll(string(source), "\n\t", "\n")
+
+	blocks := map[string][]string{} // by language
+	for i, part := range strings.Split(string(readme), "```") {
+		if i%2 == 1 {
+			language, text, _ := strings.Cut(part, "\n")
+			blocks[language] = append(blocks[language], text)
+		}
+	}
+	require.Len(t, blocks["go"], 3)
+	for _, block := range blocks["go"] {
+		assert.Contains(t, unindented, "\n"+block)
+	}
+	assert.Equal(t, []string{"go run ./examples/quickstart\ngo test ./...\n"}, blocks["sh"])
+
+	require.Len(t, blocks[""], 2)
+	p, _ := onClock(3)
+	err = retry.Do(t.Context(), p, retrytest.Script(io.ErrUnexpectedEOF).Run)
+	assert.Equal(t, err.Error()+"\n", blocks[""][0])
+	for line := range strings.Lines(blocks[""][1]) {
+		p, err := retry.ParsePolicy(line)
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSpace(line), p.String())
+	}
+
+	assert.Equal(t, "full base=50ms cap=20s attempts=3", retry.Policy{}.String())
+	var ceilings []string
+	unlucky := retry.Policy{MaxAttempts: 5, Backoff: retry.Exponential{Base: 50 * ms, Cap: 20 * time.Second}}
+	for delay := range unlucky.Delays() {
+		ceilings = append(ceilings, delay.String())
+	}
+	assert.Contains(t, string(readme), "`"+strings.Join(ceilings[:2], " ")+"`")
+	assert.Contains(t, string(readme), "`"+strings.Join(ceilings, " ")+" … 20s`")
+}
