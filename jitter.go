@@ -62,7 +62,8 @@ func (b Jittered) limit() time.Duration { return limitOf(b.Of) }
 
 // DecorrelatedJitter draws the delay from the one before, not from the attempt
 // number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Delay, and Base
-// before the first retry.
+// before the first retry. That is the whole wait, with what a server asked
+// for, so a rule that meets hints should have a Cap.
 //
 // At the cap the formula loses its jitter: once prev is well above Cap/3, most
 // draws are cut to exactly Cap. With Redraw the delay is what drawing again

@@ -33,8 +33,8 @@ var ErrNoReturn = errors.New("operation did not return")
 // returns nil if and only if op returned nil.
 //
 // A failure whose class is permanent ends the call, and Do returns op's error
-// as it is. In all other cases Do returns an [*Error] that says why it gave up
-// and matches the last failure.
+// as it is, unless ctx has ended too. In all other cases Do returns an [*Error]
+// that says why it gave up and matches the last failure.
 //
 // The end of ctx ends the call, also while it waits. Do never calls op with a
 // dead context, and it does not begin a wait that would outlast the deadline
@@ -135,11 +135,7 @@ func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) erro
 	if p.AttemptTimeout > 0 || p.OnAttempt != nil {
 		return c.tryWatched(ctx, p, op)
 	}
-	c.inOp = true
-	err := op(ctx)
-	c.inOp = false
-	c.conclude(p, err)
-	return err
+	return c.perform(ctx, p, op)
 }
 
 // tryWatched is try with a context made for the attempt.
@@ -165,6 +161,11 @@ func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Contex
 			}()
 		}
 	}
+	return c.perform(ctx, p, op)
+}
+
+// perform calls the operation.
+func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	c.inOp = true
 	err := op(ctx)
 	c.inOp = false
@@ -190,9 +191,6 @@ func (c *call) conclude(p *Policy, err error) {
 // end for the returned reason.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	if c.start.IsZero() {
-		c.start = now(p.Clock)
-	}
 	if reason := contextReason(ctx, nil); reason != nil {
 		return 0, reason
 	}
@@ -201,6 +199,9 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		return 0, ErrPermanent
 	case a.Number >= p.maxAttempts():
 		return 0, ErrMaxAttempts
+	}
+	if c.start.IsZero() {
+		c.start = now(p.Clock)
 	}
 	wait, ok := p.wait(a, p.random())
 	if !ok {
@@ -235,7 +236,9 @@ func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
 
 // giveUp ends the call without success.
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
-	if reason == ErrPermanent && p.OnGiveUp == nil {
+	// The reason alone does not tell: a Limiter may return any error.
+	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
+	if permanent && p.OnGiveUp == nil {
 		return c.attempt.Err
 	}
 	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.attempt.Number, Next: next}
@@ -245,7 +248,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	if p.OnGiveUp != nil {
 		p.OnGiveUp(ctx, e)
 	}
-	if reason == ErrPermanent {
+	if permanent {
 		return e.Err
 	}
 	return e

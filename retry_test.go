@@ -291,6 +291,9 @@ func TestElapsed(t *testing.T) {
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
 	e := asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed)
+	p.Budget = &retry.TokenBucket{}
+	e = asError(t, retry.Do(t.Context(), p, slow))
+	assert.Equal(t, 23*time.Second, e.Elapsed, "whatever else the policy has")
 	p.MaxElapsed = time.Hour
 	e = asError(t, retry.Do(t.Context(), p, slow))
 	assert.Equal(t, 33*time.Second, e.Elapsed)
@@ -352,6 +355,12 @@ func TestLimiter(t *testing.T) {
 		assert.ErrorIs(t, err, errOp)
 		assert.ErrorIs(t, err, io.ErrNoProgress)
 		assert.Equal(t, 1, asError(t, err).Attempts)
+	})
+	t.Run("cannot make a call succeed", func(t *testing.T) {
+		p := retry.Policy{Limiter: limiterFunc(func(context.Context) error { return retry.ErrPermanent })}
+		op := retrytest.Script()
+		assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrPermanent)
+		assert.Zero(t, op.Calls())
 	})
 	t.Run("shows the context's cause when that ended", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
