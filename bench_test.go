@@ -186,7 +186,7 @@ func BenchmarkClassify(b *testing.B) {
 	for name, err := range map[string]error{
 		"plain":   errFlaky,
 		"wrapped": wrapped(errFlaky),
-		"status":  wrapped(statusedError{503}),
+		"status":  wrapped(statusedError(503)),
 		"marked":  retry.Permanent(errFlaky),
 	} {
 		b.Run("error="+name, func(b *testing.B) {

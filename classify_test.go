@@ -25,7 +25,7 @@ import (
 
 // The errors of other libraries, by the methods that they have.
 type (
-	statusedError struct{ status int }
+	statusedError int
 	httpCodeError struct{ code int }
 	codedError    struct{ code string }
 	codeAndStatus struct {
@@ -42,12 +42,12 @@ type (
 	pgxError       struct{ safe bool }
 	azureError     struct{ statusedError }
 	timeoutError   struct{ yes bool }
-	retryAfter     struct{ d time.Duration }
+	retryAfter     time.Duration
 	brokenError    struct{ inner error }
 )
 
-func (e statusedError) Error() string                { return fmt.Sprint("status ", e.status) }
-func (e statusedError) HTTPStatusCode() int          { return e.status }
+func (e statusedError) Error() string                { return fmt.Sprint("status ", int(e)) }
+func (e statusedError) HTTPStatusCode() int          { return int(e) }
 func (e httpCodeError) Error() string                { return fmt.Sprint("code ", e.code) }
 func (e httpCodeError) HTTPCode() int                { return e.code }
 func (e codedError) Error() string                   { return e.code }
@@ -73,7 +73,7 @@ func (azureError) NonRetriable()                     {}
 func (e timeoutError) Error() string                 { return "timeout" }
 func (e timeoutError) Timeout() bool                 { return e.yes }
 func (e retryAfter) Error() string                   { return "later" }
-func (e retryAfter) RetryAfter() time.Duration       { return e.d }
+func (e retryAfter) RetryAfter() time.Duration       { return time.Duration(e) }
 func (brokenError) Error() string                    { return "half-built" }
 func (e brokenError) Unwrap() error                  { return e.inner }
 func (brokenError) HTTPStatusCode() int              { panic("no response") }
@@ -114,27 +114,27 @@ func TestDefaultClassifier(t *testing.T) {
 		{"own time limit", context.DeadlineExceeded, timeout},
 		{"i/o time limit", wrapped(os.ErrDeadlineExceeded), timeout},
 
-		{"status 200", statusedError{200}, unknown},
-		{"status 302", statusedError{302}, unknown},
-		{"status 400", statusedError{400}, permanent},
-		{"status 401", statusedError{401}, permanent},
-		{"status 404", wrapped(statusedError{404}), permanent},
-		{"status 408", statusedError{408}, timeout},
-		{"status 409", statusedError{409}, permanent},
-		{"status 425", statusedError{425}, transient},
-		{"status 429", wrapped(statusedError{429}), throttled},
-		{"status 500", statusedError{500}, transient},
-		{"status 501", statusedError{501}, permanent},
-		{"status 503", statusedError{503}, transient},
-		{"status 505", statusedError{505}, permanent},
-		{"status 529", statusedError{529}, transient},
+		{"status 200", statusedError(200), unknown},
+		{"status 302", statusedError(302), unknown},
+		{"status 400", statusedError(400), permanent},
+		{"status 401", statusedError(401), permanent},
+		{"status 404", wrapped(statusedError(404)), permanent},
+		{"status 408", statusedError(408), timeout},
+		{"status 409", statusedError(409), permanent},
+		{"status 425", statusedError(425), transient},
+		{"status 429", wrapped(statusedError(429)), throttled},
+		{"status 500", statusedError(500), transient},
+		{"status 501", statusedError(501), permanent},
+		{"status 503", statusedError(503), transient},
+		{"status 505", statusedError(505), permanent},
+		{"status 529", statusedError(529), transient},
 		{"status of another method", httpCodeError{404}, permanent},
 
 		{"code Throttling", codedError{"Throttling"}, throttled},
-		{"code SlowDown", codeAndStatus{codedError{"SlowDown"}, statusedError{503}}, throttled},
-		{"code outweighs status", codeAndStatus{codedError{"ThrottlingException"}, statusedError{400}}, throttled},
-		{"code RequestTimeout", codeAndStatus{codedError{"RequestTimeout"}, statusedError{400}}, timeout},
-		{"code AccessDenied", codeAndStatus{codedError{"AccessDenied"}, statusedError{403}}, permanent},
+		{"code SlowDown", codeAndStatus{codedError{"SlowDown"}, statusedError(503)}, throttled},
+		{"code outweighs status", codeAndStatus{codedError{"ThrottlingException"}, statusedError(400)}, throttled},
+		{"code RequestTimeout", codeAndStatus{codedError{"RequestTimeout"}, statusedError(400)}, timeout},
+		{"code AccessDenied", codeAndStatus{codedError{"AccessDenied"}, statusedError(403)}, permanent},
 		{"code alone", codedError{"Something"}, unknown},
 
 		{"serialization failure", sqlError{"40001"}, transient},
@@ -162,9 +162,9 @@ func TestDefaultClassifier(t *testing.T) {
 		{"not canceled", canceledError{false}, unknown},
 		{"safe to retry", pgxError{true}, transient},
 		{"not known to be safe", pgxError{false}, unknown},
-		{"azure says no", azureError{statusedError{503}}, permanent},
-		{"own word outweighs status", errors.Join(retryableError{true}, statusedError{404}), transient},
-		{"no outweighs throttling", errors.Join(retryableError{false}, statusedError{429}), permanent},
+		{"azure says no", azureError{statusedError(503)}, permanent},
+		{"own word outweighs status", errors.Join(retryableError{true}, statusedError(404)), transient},
+		{"no outweighs throttling", errors.Join(retryableError{false}, statusedError(429)), permanent},
 
 		{"connection", connError{true}, transient},
 		{"no connection", connError{false}, unknown},
@@ -183,10 +183,10 @@ func TestDefaultClassifier(t *testing.T) {
 		{"not TLS at all", &url.Error{Op: "Get", Err: tls.RecordHeaderError{Msg: "not TLS"}}, permanent},
 		{"alert of the server", &url.Error{Op: "Get", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, permanent},
 
-		{"the outermost status", fmt.Errorf("%w after %w", statusedError{503}, statusedError{404}), transient},
-		{"a tree", errors.Join(errOp, wrapped(statusedError{404})), permanent},
+		{"the outermost status", fmt.Errorf("%w after %w", statusedError(503), statusedError(404)), transient},
+		{"a tree", errors.Join(errOp, wrapped(statusedError(404))), permanent},
 		{"half-built", brokenError{}, unknown},
-		{"half-built around more", brokenError{statusedError{404}}, permanent},
+		{"half-built around more", brokenError{statusedError(404)}, permanent},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -293,12 +293,12 @@ func TestMarkers(t *testing.T) {
 		{"permanent", retry.Permanent(errOp), retry.ClassPermanent, 0},
 		{"permanent inside", wrapped(retry.Permanent(errOp)), retry.ClassPermanent, 0},
 		{"permanent in a tree", errors.Join(errOp, wrapped(retry.Permanent(errOp))), retry.ClassPermanent, 0},
-		{"transient", retry.Transient(statusedError{404}), retry.ClassTransient, 0},
-		{"throttled", wrapped(retry.Throttled(statusedError{404})), retry.ClassThrottled, 0},
-		{"after keeps the class", retry.After(statusedError{429}, s), retry.ClassThrottled, s},
-		{"after retries what is permanent", retry.After(statusedError{404}, s), retry.ClassTransient, s},
+		{"transient", retry.Transient(statusedError(404)), retry.ClassTransient, 0},
+		{"throttled", wrapped(retry.Throttled(statusedError(404))), retry.ClassThrottled, 0},
+		{"after keeps the class", retry.After(statusedError(429), s), retry.ClassThrottled, s},
+		{"after retries what is permanent", retry.After(statusedError(404), s), retry.ClassTransient, s},
 		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
-		{"after 0", retry.After(statusedError{404}, 0), retry.ClassTransient, 0},
+		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
 		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
 		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
 		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
@@ -306,11 +306,11 @@ func TestMarkers(t *testing.T) {
 		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
 		{"a hint does not revive what is permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
-		{"an error's own hint", wrapped(retryAfter{s}), retry.ClassTransient, s},
-		{"a negative hint of its own", retryAfter{-s}, retry.ClassTransient, 0},
-		{"a marker's hint around one of its own", retry.After(retryAfter{s}, 2*s), retry.ClassTransient, 2 * s},
+		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
+		{"a negative hint of its own", retryAfter(-s), retry.ClassTransient, 0},
+		{"a marker's hint around one of its own", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
 		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
-		{"no marker", statusedError{404}, retry.ClassPermanent, 0},
+		{"no marker", statusedError(404), retry.ClassPermanent, 0},
 		{"nobody knows", errOp, retry.ClassTransient, 0},
 	}
 	for _, tt := range tests {

@@ -27,8 +27,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-const pitfallMax = time.Duration(math.MaxInt64)
-
 var (
 	errPitfall      = errors.New("no answer")
 	errPitfallCause = errors.New("shutting down")
@@ -39,28 +37,14 @@ var (
 
 type (
 	pitfallBackoff func(retry.Attempt) time.Duration
-	pitfallHint    func(delay, hint time.Duration) (time.Duration, bool)
-	pitfallLimiter func(context.Context) error
 
-	// pitfallStatus is an error with an HTTP status.
-	pitfallStatus int
-	// pitfallAfter is an error with a server's hint.
-	pitfallAfter time.Duration
 	// pitfallUnhashable panics as the key of a map and where it is compared
 	// with its like.
 	pitfallUnhashable []string
 )
 
 func (f pitfallBackoff) Delay(a retry.Attempt, _ float64) time.Duration { return f(a) }
-func (f pitfallHint) Wait(delay, hint time.Duration) (wait time.Duration, ok bool) {
-	return f(delay, hint)
-}
-func (f pitfallLimiter) Wait(ctx context.Context) error { return f(ctx) }
-func (s pitfallStatus) Error() string                   { return fmt.Sprintf("status %d", int(s)) }
-func (s pitfallStatus) HTTPStatusCode() int             { return int(s) }
-func (a pitfallAfter) Error() string                    { return "later" }
-func (a pitfallAfter) RetryAfter() time.Duration        { return time.Duration(a) }
-func (e pitfallUnhashable) Error() string               { return strings.Join(e, ", ") }
+func (e pitfallUnhashable) Error() string                               { return strings.Join(e, ", ") }
 
 // pitfallDo runs p on a virtual clock, with the middle of its delays where p
 // does not say otherwise.
@@ -126,9 +110,9 @@ func pitfallMean(draws []time.Duration) float64 {
 func TestPitfallsArithmetic(t *testing.T) {
 	t.Run("P1_huge_growth_saturates", func(t *testing.T) {
 		for _, factor := range []float64{1e10, math.MaxFloat64, math.Inf(1)} {
-			assert.Equal(t, []time.Duration{time.Hour, pitfallMax, pitfallMax},
-				pitfallDelays(retry.Exponential{Base: time.Hour, Cap: pitfallMax, Factor: factor}, 3, nil))
-			full := pitfallDelays(retry.FullJitter{Base: time.Hour, Cap: pitfallMax, Factor: factor}, 3, retrytest.Fixed(0.5))
+			assert.Equal(t, []time.Duration{time.Hour, forever, forever},
+				pitfallDelays(retry.Exponential{Base: time.Hour, Cap: forever, Factor: factor}, 3, nil))
+			full := pitfallDelays(retry.FullJitter{Base: time.Hour, Cap: forever, Factor: factor}, 3, retrytest.Fixed(0.5))
 			assert.Equal(t, []time.Duration{time.Hour / 2, 1 << 62, 1 << 62}, full)
 		}
 		assert.Equal(t, []time.Duration{0, 0}, pitfallDelays(retry.FullJitter{Base: -time.Second}, 2, retrytest.Fixed(0.5)))
@@ -167,7 +151,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 	t.Run("P3_floats_are_compared_before_they_are_converted", func(t *testing.T) {
 		a := retry.Attempt{Number: 60}
 		for _, b := range []retry.Backoff{
-			retry.FullJitter{Base: time.Hour, Cap: pitfallMax},
+			retry.FullJitter{Base: time.Hour, Cap: forever},
 			retry.Jittered{Of: retry.Exponential{Base: time.Hour}, Share: 1},
 		} {
 			assert.Equal(t, time.Duration(1<<62), b.Delay(a, 0.5))
@@ -184,7 +168,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 			delays := pitfallDelays(b, 2000, nil)
 			assert.Equal(t, time.Second, delays[0])
 			assert.True(t, slices.IsSorted(delays), "%T", b)
-			assert.Equal(t, pitfallMax, delays[len(delays)-1])
+			assert.Equal(t, forever, delays[len(delays)-1])
 		}
 		assert.Equal(t, time.Second<<33, retry.Exponential{Base: time.Second}.Delay(retry.Attempt{Number: 34}, 0))
 	})
@@ -194,17 +178,17 @@ func TestPitfallsArithmetic(t *testing.T) {
 			factor float64
 			want   []time.Duration
 		}{
-			{1e16, []time.Duration{ms, pitfallMax, pitfallMax, pitfallMax}},
+			{1e16, []time.Duration{ms, forever, forever, forever}},
 			{math.NaN(), []time.Duration{ms, 2 * ms, 4 * ms, 8 * ms}},
 			{0.001, []time.Duration{ms, ms, ms, ms}},
 		} {
-			b := retry.Exponential{Base: ms, Cap: pitfallMax, Factor: c.factor}
+			b := retry.Exponential{Base: ms, Cap: forever, Factor: c.factor}
 			_, waits, _ := pitfallDo(retry.Policy{Backoff: b, MaxAttempts: 5}, errPitfall)
 			assert.Equal(t, c.want, waits, "factor %v", c.factor)
 		}
 	})
 	t.Run("P5b_no_delay_has_a_second_meaning", func(t *testing.T) {
-		for _, d := range []time.Duration{-1, 0, math.MinInt64, pitfallMax} {
+		for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
 			calls, waits, err := pitfallDo(retry.Policy{Backoff: pitfallBackoff(func(retry.Attempt) time.Duration { return d })}, errPitfall)
 			assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 			assert.Equal(t, 3, calls)
@@ -242,7 +226,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 			_, waits, _ := pitfallDo(retry.Policy{Backoff: b, MaxAttempts: 2, Hint: retry.HintPlus{}}, retry.After(errPitfall, time.Second))
 			assert.Equal(t, []time.Duration{time.Second}, waits, name)
 		}
-		_, waits, _ := pitfallDo(retry.Policy{MaxAttempts: 2, Hint: pitfallHint(func(_, _ time.Duration) (time.Duration, bool) {
+		_, waits, _ := pitfallDo(retry.Policy{MaxAttempts: 2, Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) {
 			return -1, true
 		})}, retry.After(errPitfall, time.Second))
 		assert.Equal(t, []time.Duration{0}, waits)
@@ -284,17 +268,17 @@ func TestPitfallsArithmetic(t *testing.T) {
 		}
 	})
 	t.Run("P12_every_rule_stays_in_range_for_every_argument", func(t *testing.T) {
-		durations := []time.Duration{math.MinInt64, -1, 0, 1, time.Millisecond, time.Hour, pitfallMax}
+		durations := []time.Duration{math.MinInt64, -1, 0, 1, time.Millisecond, time.Hour, forever}
 		factors := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 0.5, 1, 1.5, 2, 1e16, math.MaxFloat64}
 		numbers := []int{math.MinInt, -1, 0, 1, 2, 3, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt} // ascending
 		check := func(b retry.Backoff, limit time.Duration, rises bool) {
 			if limit <= 0 {
-				limit = pitfallMax
+				limit = forever
 			}
 			for _, u := range pitfallUs {
 				last := time.Duration(0)
 				for _, number := range numbers {
-					for _, prev := range []time.Duration{math.MinInt64, time.Second, pitfallMax} {
+					for _, prev := range []time.Duration{math.MinInt64, time.Second, forever} {
 						d := b.Delay(retry.Attempt{Number: number, Delay: prev}, u)
 						if d < 0 || d > limit || rises && d < last {
 							require.Failf(t, "out of range", "%#v, attempt %d after %v, u %v: %v after %v, cap %v",
@@ -385,11 +369,11 @@ func TestPitfallsArithmetic(t *testing.T) {
 	})
 	t.Run("P18_decorrelated_for_10000_attempts", func(t *testing.T) {
 		for _, redraw := range []bool{false, true} {
-			for _, limit := range []time.Duration{0, time.Second, pitfallMax} {
+			for _, limit := range []time.Duration{0, time.Second, forever} {
 				b := retry.DecorrelatedJitter{Base: time.Millisecond, Cap: limit, Redraw: redraw}
 				top := limit
 				if top == 0 {
-					top = pitfallMax
+					top = forever
 				}
 				for _, random := range []func() float64{retrytest.Seeded(1), retrytest.Fixed(math.Nextafter(1, 0))} {
 					delays := pitfallDelays(b, 10_000, random)
@@ -412,8 +396,8 @@ func TestPitfallsArithmetic(t *testing.T) {
 			calls                  int
 			reason                 error
 		}{
-			"time limit": {pitfallMax, time.Second, 0, 1, retry.ErrMaxElapsed},
-			"deadline":   {pitfallMax, 0, time.Hour, 1, context.DeadlineExceeded},
+			"time limit": {forever, time.Second, 0, 1, retry.ErrMaxElapsed},
+			"deadline":   {forever, 0, time.Hour, 1, context.DeadlineExceeded},
 			// An attempt of 300 ms and a wait of 400 ms.
 			"to the nanosecond":        {400 * time.Millisecond, 700 * time.Millisecond, 0, 2, retry.ErrMaxElapsed},
 			"one nanosecond too short": {400 * time.Millisecond, 700*time.Millisecond - 1, 0, 1, retry.ErrMaxElapsed},
@@ -437,10 +421,10 @@ func TestPitfallsArithmetic(t *testing.T) {
 			assert.Equal(t, c.delay, pitfallGaveUp(t, err).Next, name)
 		}
 		// Two of the longest waits do not fit into the longest time.
-		calls, waits, err := pitfallDo(retry.Policy{Backoff: retry.Constant(pitfallMax), MaxElapsed: pitfallMax}, errPitfall)
+		calls, waits, err := pitfallDo(retry.Policy{Backoff: retry.Constant(forever), MaxElapsed: forever}, errPitfall)
 		assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 		assert.Equal(t, 2, calls)
-		assert.Equal(t, []time.Duration{pitfallMax}, waits)
+		assert.Equal(t, []time.Duration{forever}, waits)
 	})
 	t.Run("P46_what_is_nil_has_a_default_or_is_refused", func(t *testing.T) {
 		want := pitfallDelays(nil, 5, retrytest.Seeded(1))
@@ -503,7 +487,7 @@ func TestPitfallsCounting(t *testing.T) {
 			"bare":            retry.Permanent(errPitfall),
 			"wrapped":         fmt.Errorf("page 7: %w", retry.Permanent(errPitfall)),
 			"joined":          errors.Join(errors.New("close"), retry.Permanent(errPitfall)),
-			"around a status": retry.Permanent(pitfallStatus(503)),
+			"around a status": retry.Permanent(statusedError(503)),
 			"around a hint":   retry.Permanent(retry.After(errPitfall, time.Second)),
 			"around another":  retry.Permanent(retry.Transient(errPitfall)),
 		} {
@@ -530,7 +514,7 @@ func TestPitfallsCounting(t *testing.T) {
 			"permanent":                     {fmt.Errorf("page 7: %w", retry.Permanent(errPitfall)), nil, 1, 1},
 			"permanent, wrapped":            {retry.Permanent(errPitfall), func(err error) error { return fmt.Errorf("outer: %w", err) }, 1, 1},
 			"permanent, overruled":          {retry.Permanent(errPitfall), retry.Transient, 3, 3},
-			"permanent by class, not known": {pitfallStatus(404), nil, 1, 1},
+			"permanent by class, not known": {statusedError(404), nil, 1, 1},
 			"gave up":                       {errPitfall, nil, 1, 3},
 			"gave up, wrapped":              {errPitfall, func(err error) error { return fmt.Errorf("outer: %w", err) }, 1, 3},
 			"gave up on a transient":        {retry.Transient(errPitfall), nil, 1, 3},
@@ -690,7 +674,7 @@ func TestPitfallsSharing(t *testing.T) {
 	t.Run("P32_a_dead_context_leaves_nothing_behind", func(t *testing.T) {
 		p := retry.Policy{
 			Backoff: retry.NoDelay{}, Budget: new(retry.TokenBucket), AttemptTimeout: time.Hour,
-			Limiter: pitfallLimiter(func(ctx context.Context) error { return ctx.Err() }),
+			Limiter: limiterFunc(func(ctx context.Context) error { return ctx.Err() }),
 		}
 		for range 3 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -720,7 +704,7 @@ func TestPitfallsSharing(t *testing.T) {
 					last := time.Duration(0)
 					for number := 1; number <= 150; number++ {
 						d := b.Delay(retry.Attempt{Number: number, Delay: last}, 0.75)
-						if d < last || number > 100 && d < pitfallMax/4 {
+						if d < last || number > 100 && d < forever/4 {
 							wrong.Add(1)
 						}
 						last = d
@@ -803,17 +787,17 @@ func TestPitfallsHints(t *testing.T) {
 		{"P10_clamped_to_the_caller's_maximum", retry.After(errPitfall, epoch), retry.HintAtLeast{Max: time.Minute}, time.Minute},
 		{"P10_clamped_before_the_delay_is_added", retry.After(errPitfall, epoch), retry.HintPlus{}, retry.MaxHint + delay},
 		{"P10_ignored", retry.After(errPitfall, epoch), retry.HintIgnore{}, delay},
-		{"P11_the_longest_hint_does_not_overflow", retry.After(errPitfall, pitfallMax), nil, retry.MaxHint},
-		{"P11_nor_with_the_delay_added", retry.After(errPitfall, pitfallMax), retry.HintPlus{Max: pitfallMax}, pitfallMax},
-		{"P11_nor_without_a_maximum", retry.After(errPitfall, pitfallMax), retry.HintStop{Max: pitfallMax}, pitfallMax},
+		{"P11_the_longest_hint_does_not_overflow", retry.After(errPitfall, forever), nil, retry.MaxHint},
+		{"P11_nor_with_the_delay_added", retry.After(errPitfall, forever), retry.HintPlus{Max: forever}, forever},
+		{"P11_nor_without_a_maximum", retry.After(errPitfall, forever), retry.HintStop{Max: forever}, forever},
 		{"P11_a_negative_maximum_is_the_default", retry.After(errPitfall, epoch), retry.HintAtLeast{Max: -1}, retry.MaxHint},
 		{"P11_a_negative_hint_is_none", retry.After(errPitfall, -time.Hour), nil, delay},
 		{"P11_nor_is_it_added", retry.After(errPitfall, math.MinInt64), retry.HintPlus{}, delay},
-		{"P11_a_negative_hint_of_a_server_is_none", pitfallAfter(-time.Hour), nil, delay},
-		{"P11_nor_is_that_added", pitfallAfter(math.MinInt64), retry.HintPlus{}, delay},
-		{"P11_a_hint_of_0_is_not_below_the_floor", pitfallAfter(0), retry.HintStop{}, delay},
-		{"P11_a_short_hint_is_not_below_the_floor", pitfallAfter(1), nil, delay},
-		{"P19_a_hint_deep_inside_is_clamped_too", fmt.Errorf("get: %w", errors.Join(errPitfall, pitfallAfter(epoch))), nil, retry.MaxHint},
+		{"P11_a_negative_hint_of_a_server_is_none", retryAfter(-time.Hour), nil, delay},
+		{"P11_nor_is_that_added", retryAfter(math.MinInt64), retry.HintPlus{}, delay},
+		{"P11_a_hint_of_0_is_not_below_the_floor", retryAfter(0), retry.HintStop{}, delay},
+		{"P11_a_short_hint_is_not_below_the_floor", retryAfter(1), nil, delay},
+		{"P19_a_hint_deep_inside_is_clamped_too", fmt.Errorf("get: %w", errors.Join(errPitfall, retryAfter(epoch))), nil, retry.MaxHint},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, waits, err := pitfallDo(retry.Policy{Backoff: retry.Constant(delay), Hint: c.rule}, c.err, nil)
@@ -822,7 +806,7 @@ func TestPitfallsHints(t *testing.T) {
 		})
 	}
 	t.Run("P10_too_long_a_hint_ends_the_call", func(t *testing.T) {
-		for _, hint := range []error{retry.After(errPitfall, epoch), fmt.Errorf("get: %w", pitfallAfter(epoch))} {
+		for _, hint := range []error{retry.After(errPitfall, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
 			calls, waits, err := pitfallDo(retry.Policy{Hint: retry.HintStop{}}, hint, nil)
 			assert.Equal(t, 1, calls)
 			assert.Empty(t, waits)
@@ -920,7 +904,7 @@ func TestPitfallsContextMatrix(t *testing.T) {
 					if !bare {
 						p.Budget, p.MaxElapsed, p.AttemptTimeout = bucket, time.Hour, time.Hour
 						p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }
-						p.Limiter = pitfallLimiter(func(context.Context) error { return nil })
+						p.Limiter = limiterFunc(func(context.Context) error { return nil })
 					}
 					err := retry.Do(ctx, p, op)
 					assert.Equal(t, c.until, time.Since(start))
@@ -1112,7 +1096,7 @@ func TestPitfallsContext(t *testing.T) {
 			},
 			"while the limiter waits": func(p *retry.Policy, cancel context.CancelFunc) func() {
 				calls := 0
-				p.Limiter = pitfallLimiter(func(context.Context) error {
+				p.Limiter = limiterFunc(func(context.Context) error {
 					if calls++; calls == 2 {
 						cancel()
 					}
@@ -1198,7 +1182,7 @@ func TestPitfallsErrors(t *testing.T) {
 			"throttling": {retry.Policy{Budget: new(retry.Throttle), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 			"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
 			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.AWSJavaV1Classifier{})}, []error{errors.Join(bad, bad)}, 1},
-			"limiter":    {retry.Policy{Limiter: pitfallLimiter(func(context.Context) error { return bad })}, nil, 0},
+			"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
 		} {
 			gaveUp := false
 			c.p.OnGiveUp = func(context.Context, *retry.Error) { gaveUp = true }
@@ -1290,13 +1274,13 @@ func TestPitfallsBudgets(t *testing.T) {
 			outcomes []error
 			balance  float64
 		}{
-			"404 after a failure":        {&retry.TokenBucket{}, []error{errPitfall, pitfallStatus(404)}, 500},
-			"404 after throttling":       {&retry.TokenBucket{}, []error{pitfallStatus(429), pitfallStatus(404)}, 500},
+			"404 after a failure":        {&retry.TokenBucket{}, []error{errPitfall, statusedError(404)}, 500},
+			"404 after throttling":       {&retry.TokenBucket{}, []error{statusedError(429), statusedError(404)}, 500},
 			"marked, after a failure":    {&retry.TokenBucket{}, []error{errPitfall, retry.Permanent(errPitfall)}, 500},
-			"404 after two retries":      {&retry.TokenBucket{}, []error{errPitfall, errPitfall, pitfallStatus(404)}, 500 - 14},
+			"404 after two retries":      {&retry.TokenBucket{}, []error{errPitfall, errPitfall, statusedError(404)}, 500 - 14},
 			"success":                    {&retry.TokenBucket{}, []error{errPitfall, nil}, 500},
 			"gave up":                    {&retry.TokenBucket{}, []error{errPitfall}, 500 - 2*14},
-			"404 and only success gives": {&retry.TokenBucket{SuccessOnly: true}, []error{errPitfall, pitfallStatus(404)}, 500 - 14},
+			"404 and only success gives": {&retry.TokenBucket{SuccessOnly: true}, []error{errPitfall, statusedError(404)}, 500 - 14},
 		} {
 			pitfallDo(retry.Policy{Budget: c.bucket}, c.outcomes...)
 			assert.InDelta(t, c.balance, c.bucket.Balance(), 1e-9, name)
@@ -1304,9 +1288,9 @@ func TestPitfallsBudgets(t *testing.T) {
 		// A quota of one retry is enough for any number of such calls.
 		p := retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}}
 		for range 100 {
-			calls, _, err := pitfallDo(p, errPitfall, pitfallStatus(404))
+			calls, _, err := pitfallDo(p, errPitfall, statusedError(404))
 			require.Equal(t, 2, calls)
-			require.Equal(t, pitfallStatus(404), err)
+			require.Equal(t, statusedError(404), err)
 		}
 	})
 }
