@@ -1,0 +1,168 @@
+// Quickstart starts a server that fails in scripted ways, calls it through
+// package retry under several policies, and prints what happened when.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+func main() {
+	if err := run(os.Stdout, settings{attemptTimeout: 300 * time.Millisecond}); err != nil {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+		os.Exit(1)
+	}
+}
+
+// settings are what the test of this program replaces.
+type settings struct {
+	attemptTimeout time.Duration
+	clock          retry.Clock    // nil: the system's
+	random         func() float64 // nil: random
+}
+
+// scenario is one call and how it ought to end.
+type scenario struct {
+	path   string
+	policy retry.Policy
+	ends   ending
+}
+
+type ending string
+
+const (
+	succeeds ending = "succeeds"
+	givesUp  ending = "gives up"
+	stops    ending = "stops at a permanent failure"
+)
+
+func scenarios(s settings) []scenario {
+	patient := retry.AWSJavaV1()
+	patient.AttemptTimeout = s.attemptTimeout
+	return []scenario{
+		{"/report", retry.AWSJavaScriptV2(), succeeds},
+		{"/table", retry.AWSBotocoreLegacy(), succeeds},
+		{"/object", patient, succeeds},
+		{"/queue", retry.Policy{}, succeeds}, // does as the server asks; those three do not
+		{"/down", retry.AWSJavaV1(), givesUp},
+		{"/nothing", retry.AWSBotocoreLegacy(), stops},
+	}
+}
+
+func run(w io.Writer, s settings) error {
+	server, err := startServer()
+	if err != nil {
+		return err
+	}
+	defer server.close()
+
+	client := newClient()
+	for _, sc := range scenarios(s) {
+		sc.policy.Clock, sc.policy.Rand = s.clock, s.random
+		fmt.Fprintf(w, "GET %s, policy %v\n", sc.path, sc.policy)
+		if err := sc.call(w, client, server.url); err != nil {
+			return fmt.Errorf("GET %s: %w", sc.path, err)
+		}
+	}
+	fmt.Fprintf(w, "The server saw %d requests.\n", server.requests())
+	return nil
+}
+
+// call runs the scenario and returns an error if it ends otherwise than it ought to.
+func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
+	timeline := newTimeline(w, sc.policy.Clock)
+	answer, err := retry.DoValue(context.Background(), timeline.watch(sc.policy), func(ctx context.Context) (string, error) {
+		return get(ctx, client, url+sc.path)
+	})
+	var gaveUp *retry.Error
+	ended := succeeds
+	switch {
+	case errors.As(err, &gaveUp):
+		ended = givesUp
+	case err != nil:
+		ended = stops
+	}
+	if err != nil {
+		fmt.Fprintf(w, "  failed after %v: %v\n\n", timeline.elapsed(), err)
+	} else {
+		fmt.Fprintf(w, "  succeeded after %v: %q\n\n", timeline.elapsed(), answer)
+	}
+	if ended != sc.ends {
+		return fmt.Errorf("%s, and ought to be one that %s: %w", ended, sc.ends, err)
+	}
+	return nil
+}
+
+// newClient returns a client that makes a connection for each request. On one
+// that was used before, net/http repeats a lost GET by itself, and the
+// timeline would not show it.
+func newClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+}
+
+// get is the operation: one attempt, without any thought of retries.
+func get(ctx context.Context, client *http.Client, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", retry.Permanent(err)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return "", err
+	}
+	if resp.StatusCode >= 400 {
+		return "", &statusError{resp.StatusCode, resp.Header.Get("Retry-After")}
+	}
+	return string(body), nil
+}
+
+// statusError is an HTTP answer that is a failure. Its methods are all that
+// package retry needs to classify it and to learn what the server asked for.
+type statusError struct {
+	status     int
+	retryAfter string
+}
+
+func (e *statusError) Error() string       { return fmt.Sprint(e.status, " ", http.StatusText(e.status)) }
+func (e *statusError) HTTPStatusCode() int { return e.status }
+func (e *statusError) RetryAfter() time.Duration {
+	seconds, err := strconv.ParseUint(e.retryAfter, 10, 16)
+	if err != nil {
+		return 0 // no hint, or one of another form
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+// outcome is a short word for what an attempt came to.
+func outcome(a retry.Attempt) string {
+	var status *statusError
+	var network net.Error
+	switch {
+	case a.Err == nil:
+		return "200 OK"
+	case errors.As(a.Err, &status) && a.Hint > 0:
+		return fmt.Sprintf("%v, asks for %v", status, a.Hint)
+	case errors.As(a.Err, &status):
+		return status.Error()
+	case errors.Is(a.Err, syscall.ECONNRESET), errors.Is(a.Err, io.EOF):
+		return "connection lost"
+	case errors.As(a.Err, &network) && network.Timeout():
+		return "no answer in time"
+	}
+	return a.Err.Error()
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+)
+
+// scripts are what the server does with the requests for a path, one after
+// another. The last step repeats.
+var scripts = map[string][]http.HandlerFunc{
+	"/report":  {status(503), throttle(1), answer("42 rows")},
+	"/table":   {reset, status(503), answer("3 columns")},
+	"/object":  {hang, throttle(1), answer("1 byte")},
+	"/queue":   {throttle(1), answer("5 messages")},
+	"/down":    {status(503)},
+	"/nothing": {status(404)},
+}
+
+func answer(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, http.StatusText(code), code) }
+}
+
+// throttle asks the client to come back later.
+func throttle(seconds int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", fmt.Sprint(seconds))
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
+	}
+}
+
+// reset closes the connection so that the client sees it reset.
+func reset(w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // closes the connection, if less rudely
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// hang does not answer until the client has lost patience.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// server runs the scripts on a port of its own.
+type server struct {
+	http  *http.Server
+	url   string
+	count atomic.Int64
+}
+
+func startServer() (*server, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{url: "http://" + listener.Addr().String()}
+	mux := http.NewServeMux()
+	for path, steps := range scripts {
+		var next atomic.Int64
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			s.count.Add(1)
+			steps[min(next.Add(1), int64(len(steps)))-1](w, r)
+		})
+	}
+	s.http = &http.Server{Handler: mux}
+	go func() { _ = s.http.Serve(listener) }() // ends when the server is closed
+	return s, nil
+}
+
+func (s *server) requests() int64 { return s.count.Load() }
+
+func (s *server) close() { _ = s.http.Close() }
