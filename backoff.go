@@ -112,11 +112,10 @@ type Linear struct {
 
 // Delay returns min(Cap, Base + n · Step).
 //
-// Not inlined: the wrapper that an interface call goes through would copy the
-// Attempt twice, which takes 12.7 ns instead of 4.2.
-//
 //go:noinline
 func (b Linear) Delay(a Attempt, _ float64) time.Duration {
+	// Inlined into the wrapper that interface calls go through, it would copy
+	// the Attempt twice: 12.7 ns instead of 4.2.
 	step := b.Step
 	if step == 0 {
 		step = b.Base
@@ -136,11 +135,10 @@ type Fibonacci struct {
 
 // Delay returns min(Cap, Base · F(n+1)).
 //
-// Not inlined: the wrapper that an interface call goes through would copy the
-// Attempt twice, which takes 9.3 ns instead of 4.9.
-//
 //go:noinline
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
+	// Inlined into the wrapper that interface calls go through, it would copy
+	// the Attempt twice: 9.3 ns instead of 4.9.
 	limit := b.limit()
 	last, next := 0.0, float64(max(0, b.Base))
 	for range min(retriesBefore(a.Number), maxFibonacci) {
@@ -162,11 +160,10 @@ type Schedule []time.Duration
 
 // Delay returns the entry for the retry that follows a.
 //
-// Not inlined: the wrapper that an interface call goes through would copy the
-// Attempt twice, which takes 7.2 ns instead of 4.2.
-//
 //go:noinline
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {
+	// Inlined into the wrapper that interface calls go through, it would copy
+	// the Attempt twice: 7.2 ns instead of 4.2.
 	if len(b) == 0 {
 		return 0
 	}

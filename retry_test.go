@@ -432,6 +432,9 @@ func TestHooks(t *testing.T) {
 		ctx := context.WithValue(t.Context(), key{}, "mine")
 		require.NoError(t, retry.Do(ctx, p, func(ctx context.Context) error {
 			assert.Equal(t, "mine", ctx.Value(key{}))
+			_, limited := ctx.Deadline()
+			assert.False(t, limited)
+			assert.NoError(t, ctx.Err())
 			return nil
 		}))
 	})

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -151,7 +150,7 @@ func (e *statusError) RetryAfter() time.Duration {
 // outcome is a short word for what an attempt came to.
 func outcome(a retry.Attempt) string {
 	var status *statusError
-	var network net.Error
+	var network *net.OpError
 	switch {
 	case a.Err == nil:
 		return "200 OK"
@@ -159,10 +158,10 @@ func outcome(a retry.Attempt) string {
 		return fmt.Sprintf("%v, asks for %v", status, a.Hint)
 	case errors.As(a.Err, &status):
 		return status.Error()
-	case errors.Is(a.Err, syscall.ECONNRESET), errors.Is(a.Err, io.EOF):
-		return "connection lost"
-	case errors.As(a.Err, &network) && network.Timeout():
+	case errors.Is(a.Err, context.DeadlineExceeded):
 		return "no answer in time"
+	case errors.As(a.Err, &network), errors.Is(a.Err, io.EOF):
+		return "connection lost"
 	}
 	return a.Err.Error()
 }
