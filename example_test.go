@@ -111,6 +111,19 @@ func ExampleAfter() {
 	// Output: <nil> [30s]
 }
 
+func ExampleHintStop() {
+	// Another replica is better than a long wait for this one.
+	policy := retry.Policy{Hint: retry.HintStop{Max: 5 * time.Second}}
+	err := retry.Do(context.Background(), policy, func(context.Context) error {
+		return retry.After(errors.New("replica is down for repairs"), 10*time.Minute)
+	})
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, retry.ErrHint))
+	// Output:
+	// gave up after 1 attempt (server asks for too long a wait, next wait 10m0s): replica is down for repairs
+	// true
+}
+
 func ExampleFirstOf() {
 	ours := retry.ClassifierFunc(func(err error) retry.Class {
 		if errors.Is(err, os.ErrPermission) {
@@ -258,6 +271,37 @@ func ExampleThrottle() {
 	err := retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
 	fmt.Println(errors.Is(err, retry.ErrBudget), throttle.Balance())
 	// Output: true 2
+}
+
+// turns is a Limiter that lets one attempt at a time pass.
+type turns chan struct{}
+
+func (t turns) Wait(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Observe is told of the end of every attempt.
+func (t turns) Observe(retry.Attempt) { <-t }
+
+func ExampleLimiter() {
+	policy := retry.Policy{Limiter: make(turns, 1), Clock: &retrytest.Clock{}}
+	op := retrytest.Fail(2, io.ErrUnexpectedEOF)
+	fmt.Println(retry.Do(context.Background(), policy, op.Run), op.Calls())
+	// Output: <nil> 3
+}
+
+func ExampleCapped() {
+	// Cut after the jitter, delays pile up at the cap.
+	rule := retry.Capped{Of: retry.FullJitter{Base: time.Second}, Cap: 3 * time.Second}
+	for number := 1; number <= 5; number++ {
+		fmt.Print(rule.Delay(retry.Attempt{Number: number}, 0.5), " ")
+	}
+	// Output: 500ms 1s 2s 3s 3s
 }
 
 func ExampleJittered() {

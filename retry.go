@@ -81,7 +81,7 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
 	defer c.guard()
-	if p.MaxElapsed > 0 {
+	if p.MaxElapsed != 0 {
 		c.start = now(p.Clock)
 	}
 	if first != nil {
@@ -132,15 +132,15 @@ func admit(ctx context.Context, p *Policy) error {
 // try runs one attempt and sets the outcome in c.attempt.
 func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	c.attempt.Number++
-	if p.AttemptTimeout > 0 || p.OnAttempt != nil {
-		return c.tryWatched(ctx, p, op)
+	if p.AttemptTimeout == 0 && p.OnAttempt == nil {
+		return c.perform(ctx, p, op)
 	}
-	return c.perform(ctx, p, op)
+	return c.tryWatched(ctx, p, op)
 }
 
 // tryWatched is try with a context made for the attempt.
 func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Context) error) error {
-	if p.AttemptTimeout > 0 {
+	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, p.AttemptTimeout)
 		defer cancel()
@@ -210,7 +210,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if deadline, ok := ctx.Deadline(); ok && wait >= deadline.Sub(now(p.Clock)) {
 		return wait, errDeadline
 	}
-	if p.MaxElapsed > 0 && wait > p.MaxElapsed-now(p.Clock).Sub(c.start) {
+	if p.MaxElapsed != 0 && wait > p.MaxElapsed-now(p.Clock).Sub(c.start) {
 		return wait, ErrMaxElapsed
 	}
 	if p.Budget != nil {
