@@ -176,7 +176,11 @@ func TestText(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, p, parsed, "with the classifier, the hint rule and a budget of its own")
 		assert.NotSame(t, p.Budget, parsed.Budget)
-		p.Classifier = nil
+		p.Hint = retry.HintPlus{Max: time.Hour}
+		assert.Equal(t, "aws-java-v1 attempts=6 elapsed=1m hint=plus:1h", p.String())
+		p.Hint = nil
+		assert.Equal(t, "aws-java-v1 attempts=6 elapsed=1m hint=at-least", p.String())
+		p.Classifier, p.Hint = nil, retry.HintIgnore{}
 		assert.Equal(t, "by-class(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
 		parsed, err = retry.ParsePolicy(p.String())
 		require.NoError(t, err)

@@ -137,31 +137,42 @@ func (p *Policy) text() (string, error) {
 	if p.AttemptTimeout != 0 {
 		t.WriteString(" timeout=" + durationText(p.AttemptTimeout))
 	}
-	if p.Hint != nil && !reflect.DeepEqual(p.Hint, like.Hint) {
-		name, ok := hintName(p.Hint)
-		if !ok {
-			err = fmt.Errorf("hint rule %T has no text form", p.Hint)
-			name = fmt.Sprintf("%T", p.Hint)
+	if !reflect.DeepEqual(p.Hint, like.Hint) {
+		text, e := hintText(p.Hint)
+		if e != nil {
+			err = e
 		}
-		if limit := reflect.ValueOf(p.Hint); ok && limit.NumField() > 0 && limit.Field(0).Int() != 0 {
-			name += ":" + durationText(time.Duration(limit.Field(0).Int()))
-		}
-		t.WriteString(" hint=" + name)
+		t.WriteString(" hint=" + text)
 	}
 	return t.String(), err
 }
 
-// presetName returns the preset that p follows in its Backoff, Classifier and
-// HintRule, and the preset itself. Without one the name is empty.
+// presetName returns the preset that p follows in its Backoff and Classifier,
+// and the preset itself. Without one the name is empty.
 func (p *Policy) presetName() (string, Policy) {
 	for _, preset := range presets {
 		like := preset.policy()
-		if reflect.DeepEqual(p.Backoff, like.Backoff) && reflect.DeepEqual(p.Classifier, like.Classifier) &&
-			reflect.DeepEqual(p.Hint, like.Hint) {
+		if reflect.DeepEqual(p.Backoff, like.Backoff) && reflect.DeepEqual(p.Classifier, like.Classifier) {
 			return preset.name, like
 		}
 	}
 	return "", Policy{}
+}
+
+func hintText(h HintRule) (string, error) {
+	if h == nil {
+		h = HintAtLeast{}
+	}
+	name, ok := hintName(h)
+	if !ok {
+		return fmt.Sprintf("%T", h), fmt.Errorf("hint rule %T has no text form", h)
+	}
+	for _, limit := range reflect.ValueOf(h).Fields() {
+		if !limit.IsZero() {
+			name += ":" + durationText(time.Duration(limit.Int()))
+		}
+	}
+	return name, nil
 }
 
 func backoffText(b Backoff) (string, error) {
