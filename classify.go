@@ -129,32 +129,22 @@ func classify(c Classifier, err error) (Class, time.Duration) {
 }
 
 // read collects the markers and the hint in err, the outermost of each.
-// It reports false if the rest of the tree says nothing more.
-func (m *mark) read(err error) bool {
+func (m *mark) read(err error) {
 	for err != nil {
 		var next error
 		switch e := err.(type) {
 		case *mark:
-			if m.class == ClassUnknown {
-				m.class = e.class
-			}
-			if m.hint == 0 {
-				m.hint = e.hint
-			}
+			m.add(e.class, e.hint)
 			m.after = m.after || e.after
 			next = e.err
 		case *Error:
 			// A give-up has been retried enough: if outer calls tried again,
 			// attempts would multiply from layer to layer.
-			if m.class == ClassUnknown && !m.after {
-				m.class = ClassPermanent
-			}
-			return false
+			m.add(ClassPermanent, 0)
+			return
 		case retryAfterer:
-			if m.hint == 0 {
-				hint, _ := guarded(e.RetryAfter)
-				m.hint = max(0, hint)
-			}
+			hint, _ := guarded(e.RetryAfter)
+			m.add(ClassUnknown, max(0, hint))
 			next = unwrap(err)
 		case unwrapper:
 			next = e.Unwrap()
@@ -162,13 +152,21 @@ func (m *mark) read(err error) bool {
 		if next == nil {
 			if tree, ok := err.(treeUnwrapper); ok {
 				for _, branch := range tree.Unwrap() {
-					if !m.read(branch) {
-						return false
-					}
+					m.read(branch)
 				}
 			}
 		}
 		err = next
 	}
-	return true
+}
+
+// add adds what stands further in and does not contradict what stands further
+// out, of which [After] says that there is to be a retry.
+func (m *mark) add(class Class, hint time.Duration) {
+	if m.class == ClassUnknown && !(m.after && class == ClassPermanent) {
+		m.class = class
+	}
+	if m.hint == 0 {
+		m.hint = hint
+	}
 }

@@ -44,6 +44,10 @@ type (
 	timeoutError   struct{ yes bool }
 	retryAfter     time.Duration
 	brokenError    struct{ inner error }
+	hintedError    struct {
+		hint  time.Duration
+		inner error
+	}
 )
 
 func (e statusedError) Error() string                { return fmt.Sprint("status ", int(e)) }
@@ -89,6 +93,10 @@ func (brokenError) SafeToRetry() bool                { panic("no response") }
 func (brokenError) HasErrorLabel(string) bool        { panic("no response") }
 func (brokenError) Timeout() bool                    { panic("no response") }
 func (brokenError) RetryAfter() time.Duration        { panic("no response") }
+
+func (hintedError) Error() string               { return "later" }
+func (e hintedError) Unwrap() error             { return e.inner }
+func (e hintedError) RetryAfter() time.Duration { return e.hint }
 
 func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
 
@@ -305,6 +313,11 @@ func TestMarkers(t *testing.T) {
 		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
 		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
+		{"a hint revives what is permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
+		{"a hint revives a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
+		{"a give-up hides what it is made of", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
+		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
+		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
 		{"a hint does not revive what is permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
 		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
 		{"a negative hint of its own", retryAfter(-s), retry.ClassTransient, 0},
