@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,15 +18,39 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestRun runs the program on a virtual clock, so that its output is the same
-// every time but for what a slow answer does.
-func TestRun(t *testing.T) {
-	var out strings.Builder
-	clock := &retrytest.Clock{}
-	// Only the slow answer uses this limit up. It is real time, and all other
-	// answers have to arrive within it on a busy machine too.
-	require.NoError(t, run(&out, settings{attemptTimeout: 250 * time.Millisecond, clock: clock, random: retrytest.Fixed(0.5)}))
+// memory is a listener whose connections are pipes, so that client and server
+// can stand in one synctest bubble, where waits take no time.
+type memory struct {
+	conns  chan net.Conn
+	closed chan struct{}
+	close  func()
+}
 
+func listenInMemory() *memory {
+	m := &memory{conns: make(chan net.Conn), closed: make(chan struct{})}
+	m.close = sync.OnceFunc(func() { close(m.closed) })
+	return m
+}
+
+func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+func (m *memory) Close() error   { m.close(); return nil }
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.conns:
+		return conn, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	m.conns <- server
+	return client, nil
+}
+
+func TestRun(t *testing.T) {
 	want := `GET /report, policy aws-js-v2
   1 0s 503 Service Unavailable transient wait 50ms
   2 50ms 429 Too Many Requests, asks for 1s throttled wait 100ms
@@ -33,12 +61,12 @@ GET /table, policy aws-botocore-legacy
   2 500ms 503 Service Unavailable transient wait 1s
   3 1.5s 200 OK - done
   succeeded after 1.5s: "3 columns"
-GET /object, policy aws-java-v1 timeout=250ms
+GET /object, policy aws-java-v1 timeout=300ms
   1 0s no answer in time timeout wait 51ms
-  2 51ms 429 Too Many Requests, asks for 1s throttled wait 750ms
-  3 801ms 200 OK - done
-  succeeded after 801ms: "1 byte"
-GET /queue, policy full base=50ms cap=20s attempts=3 timeout=250ms
+  2 351ms 429 Too Many Requests, asks for 1s throttled wait 750ms
+  3 1.101s 200 OK - done
+  succeeded after 1.101s: "1 byte"
+GET /queue, policy full base=50ms cap=20s attempts=3 timeout=300ms
   1 0s 429 Too Many Requests, asks for 1s throttled wait 1s
   2 1s 200 OK - done
   succeeded after 1s: "5 messages"
@@ -53,33 +81,55 @@ GET /nothing, policy aws-botocore-legacy
   failed after 0s: 404 Not Found
 The server saw 16 requests.
 `
-	got := regexp.MustCompile(`(?m)^  attempt .*\n|\n$`).ReplaceAllString(out.String(), "")
-	got = regexp.MustCompile(`(\S) +`).ReplaceAllString(got, "$1 ")
-	got = strings.ReplaceAll(got, "\n\n", "\n")
-	assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(got))
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		listener := listenInMemory()
+		require.NoError(t, run(&out, listener, listener.dial, retrytest.Fixed(0.5)))
+
+		got := regexp.MustCompile(`(?m)^  attempt .*\n`).ReplaceAllString(out.String(), "")
+		got = regexp.MustCompile(`(\S) +`).ReplaceAllString(got, "$1 ")
+		got = strings.ReplaceAll(got, "\n\n", "\n")
+		assert.Equal(t, want, got)
+	})
+}
+
+// TestDuration: the program ends within ten seconds, whatever the delays.
+func TestDuration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		listener := listenInMemory()
+		require.NoError(t, run(&strings.Builder{}, listener, listener.dial, retrytest.Fixed(1-0x1p-53)))
+		assert.Less(t, time.Since(start), 10*time.Second)
+	})
 }
 
 // TestUnexpectedEnding: the program notices when a call ends otherwise than it ought to.
 func TestUnexpectedEnding(t *testing.T) {
-	server, err := startServer()
-	require.NoError(t, err)
-	defer server.close()
-	policy := retry.Policy{Clock: &retrytest.Clock{}}
-	for _, sc := range []scenario{
-		{"/report", policy, givesUp},
-		{"/down", policy, succeeds},
-		{"/nothing", policy, givesUp},
-	} {
-		err := sc.call(&strings.Builder{}, newClient(), server.url)
-		require.Error(t, err, sc.path)
-		assert.NotContains(t, err.Error(), "%!", sc.path)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		listener := listenInMemory()
+		server := startServer(listener)
+		defer server.close()
+		for _, tt := range []struct {
+			path  string
+			ought ending
+			want  string
+		}{
+			{"/report", givesUp, "it succeeds, and ought to be a call that gives up"},
+			{"/down", succeeds, "it gives up, and ought to be a call that succeeds: gave up after 3 attempts"},
+			{"/nothing", givesUp, "it stops at a permanent failure, and ought to be a call that gives up: 404 Not Found"},
+		} {
+			sc := scenario{tt.path, retry.Policy{}, tt.ought}
+			err := sc.call(&strings.Builder{}, newClient(listener.dial), "http://host")
+			assert.ErrorContains(t, err, tt.want)
+			assert.NotContains(t, fmt.Sprint(err), "%!")
+		}
+	})
 }
 
 func TestRetryAfter(t *testing.T) {
 	for header, want := range map[string]time.Duration{
 		"": 0, "7": 7 * time.Second, "-7": 0, "soon": 0, "99999999999999999999": 0, "0.5": 0,
 	} {
-		assert.Equal(t, want, (&statusError{429, header}).RetryAfter(), fmt.Sprintf("%q", header))
+		assert.Equal(t, want, (&statusError{429, header}).RetryAfter(), "%q", header)
 	}
 }

@@ -34,32 +34,31 @@ func throttle(seconds int) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection so that the client sees it reset.
+// reset closes the connection without an answer, and over TCP so that the
+// client sees it reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) // closes the connection, if less rudely
 	}
-	_ = conn.(*net.TCPConn).SetLinger(0)
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
 	_ = conn.Close()
 }
 
 // hang does not answer until the client has lost patience.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// server runs the scripts on a port of its own.
+// server runs the scripts.
 type server struct {
 	http  *http.Server
-	url   string
 	count atomic.Int64
+	ended chan struct{}
 }
 
-func startServer() (*server, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	s := &server{url: "http://" + listener.Addr().String()}
+func startServer(listener net.Listener) *server {
+	s := &server{ended: make(chan struct{})}
 	mux := http.NewServeMux()
 	for path, steps := range scripts {
 		var next atomic.Int64
@@ -69,10 +68,16 @@ func startServer() (*server, error) {
 		})
 	}
 	s.http = &http.Server{Handler: mux}
-	go func() { _ = s.http.Serve(listener) }() // ends when the server is closed
-	return s, nil
+	go func() {
+		defer close(s.ended)
+		_ = s.http.Serve(listener) // ends with an error when the server is closed
+	}()
+	return s
 }
 
 func (s *server) requests() int64 { return s.count.Load() }
 
-func (s *server) close() { _ = s.http.Close() }
+func (s *server) close() {
+	_ = s.http.Close()
+	<-s.ended
+}

@@ -12,18 +12,14 @@ import (
 // timeline prints one line for each attempt of a call.
 type timeline struct {
 	w     io.Writer
-	clock retry.Clock
 	start time.Time
 	began time.Duration // the attempt that runs, after the start
 	ended retry.Attempt // the attempt that ended last
 }
 
-func newTimeline(w io.Writer, clock retry.Clock) *timeline {
-	if clock == nil {
-		clock = retry.SystemClock{}
-	}
+func newTimeline(w io.Writer) *timeline {
 	fmt.Fprintf(w, "  %-7s  %6s  %-36s  %-9s  %s\n", "attempt", "at", "outcome", "class", "then")
-	return &timeline{w: w, clock: clock, start: clock.Now()}
+	return &timeline{w: w, start: time.Now()}
 }
 
 // watch returns p with the hooks that draw the timeline.
@@ -51,6 +47,4 @@ func (t *timeline) line(then string) {
 	fmt.Fprintf(t.w, "  %-7d  %6v  %-36s  %-9s  %s\n", t.ended.Number, t.began, outcome(t.ended), class, then)
 }
 
-func (t *timeline) elapsed() time.Duration {
-	return t.clock.Now().Sub(t.start).Round(time.Millisecond)
-}
+func (t *timeline) elapsed() time.Duration { return time.Since(t.start).Round(time.Millisecond) }
