@@ -85,7 +85,7 @@ func (b *TokenBucket) Withdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
 		spent := b.spent.Load()
-		if cost > 0 && cost > b.full()-spent {
+		if cost > b.full()-spent {
 			return false
 		}
 		if b.spent.CompareAndSwap(spent, spent+cost) {

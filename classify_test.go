@@ -272,7 +272,8 @@ func TestFirstOf(t *testing.T) {
 
 func TestClassString(t *testing.T) {
 	assert.Equal(t, "throttled", retry.ClassThrottled.String())
-	assert.Equal(t, "class(9)", retry.Class(9).String())
+	assert.Equal(t, "unknown", retry.ClassUnknown.String())
+	assert.Equal(t, "class(5)", retry.Class(5).String())
 }
 
 // outcome returns how a call sees an error: its class and hint.

@@ -633,6 +633,7 @@ func TestAllocations(t *testing.T) {
 		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{}}, failing(3), 0},
 		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}, failing(3), 0},
 		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
+		{"three retries, no wait", ctx, retry.Policy{MaxAttempts: 4, Backoff: retry.NoDelay{}}, failing(3), 0},
 		{"giving up", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, func(context.Context) error { return errFlaky }, 1},
 	}
 	for _, tt := range tests {
