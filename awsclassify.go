@@ -77,10 +77,11 @@ func (c AWSJavaScriptV2Classifier) retriedByService(f *facts) bool {
 }
 
 // networkClass is the class of an error that came from the network and not
-// from the service; any other is permanent.
+// from the service, also within an answer that began well; any other is
+// permanent.
 func (f *facts) networkClass() Class {
 	switch {
-	case f.canceled || f.kind == kindNone || f.status != 0 || f.code != "":
+	case f.canceled || f.kind == kindNone || f.status >= 400 || f.code != "":
 		return ClassPermanent
 	case f.kind == kindTimeout:
 		return ClassTimeout
@@ -112,9 +113,9 @@ func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
 	switch {
 	case c.Service == "dynamodb" && f.code == "ChecksumError":
 		return ClassTransient
-	case f.status == 0 && f.kind == kindTruncated:
+	case f.status < 400 && f.kind == kindTruncated:
 		return ClassPermanent
-	case f.status == 0:
+	case f.status < 400:
 		return f.networkClass()
 	case !c.retried(awsRule{f.status, f.code}):
 		return ClassPermanent

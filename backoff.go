@@ -13,9 +13,9 @@ import (
 // number of calls and goroutines at once.
 //
 // u is uniform in [0, 1) and is the only source of randomness. The delay must
-// not be negative and must not fall when u rises, so that Delay(a, 0) is the
-// smallest delay and Delay(a, 1-ε) the largest. A delay that is negative all
-// the same counts as 0. Package retrytest has a test for implementations.
+// not be negative; one that is all the same counts as 0. Of all u, 0 must give
+// the smallest delay and 1-ε the largest. Package retrytest has a test for
+// implementations.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -82,12 +82,12 @@ type Exponential struct {
 
 // Delay returns min(Cap, Base · Factorⁿ).
 func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
-	return saturate(b.ceiling(retriesBefore(a.Number)), b.limit())
+	return saturate(b.ceiling(retriesBefore(a.Number)), capOrMax(b.Cap))
 }
 
 // ceiling is min(Cap, Base · Factorⁿ) in nanoseconds, before any rounding: the
 // jittered forms draw below it, and rounding twice would cost them accuracy.
-// Without a Cap it may be more than a Duration holds, but not infinite.
+// Without a Cap it may be more than a Duration holds, but not +Inf.
 func (b Exponential) ceiling(n int) float64 {
 	limit := math.MaxFloat64
 	if b.Cap > 0 {
@@ -100,7 +100,7 @@ func (b Exponential) ceiling(n int) float64 {
 	return t
 }
 
-func (b Exponential) limit() time.Duration { return capOrMax(b.Cap) }
+func (b Exponential) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // Linear adds the same step from retry to retry: min(Cap, Base + n · Step),
 // where n is 0 before the first retry.
@@ -120,10 +120,10 @@ func (b Linear) Delay(a Attempt, _ float64) time.Duration {
 	if step == 0 {
 		step = b.Base
 	}
-	return saturate(float64(max(0, b.Base))+float64(float64(retriesBefore(a.Number))*float64(max(0, step))), b.limit())
+	return saturate(float64(max(0, b.Base))+float64(float64(retriesBefore(a.Number))*float64(max(0, step))), capOrMax(b.Cap))
 }
 
-func (b Linear) limit() time.Duration { return capOrMax(b.Cap) }
+func (b Linear) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // Fibonacci multiplies the base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …:
 // slower growth than doubling. The delay is min(Cap, Base · F(n+1)), where n
@@ -139,15 +139,14 @@ type Fibonacci struct {
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 	// Inlined into the wrapper that interface calls go through, it would copy
 	// the Attempt twice: 9.3 ns instead of 4.9.
-	limit := b.limit()
 	last, next := 0.0, float64(max(0, b.Base))
 	for range min(retriesBefore(a.Number), maxFibonacci) {
 		last, next = next, last+next
 	}
-	return saturate(next, limit)
+	return saturate(next, capOrMax(b.Cap))
 }
 
-func (b Fibonacci) limit() time.Duration { return capOrMax(b.Cap) }
+func (b Fibonacci) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // maxFibonacci is the first retry whose Fibonacci number alone is more
 // nanoseconds than a Duration holds: F(93) > 2⁶³.
@@ -183,7 +182,7 @@ func (b Capped) Delay(a Attempt, u float64) time.Duration {
 	return min(max(0, orDefault(b.Of).Delay(a, u)), capOrMax(b.Cap))
 }
 
-func (b Capped) limit() time.Duration { return min(capOrMax(b.Cap), limitOf(b.Of)) }
+func (b Capped) limit(class Class) time.Duration { return min(capOrMax(b.Cap), limitOf(b.Of, class)) }
 
 // ByClass uses one rule after throttled attempts and another after all others.
 type ByClass struct {
@@ -199,7 +198,12 @@ func (b ByClass) Delay(a Attempt, u float64) time.Duration {
 	return max(0, orDefault(b.Else).Delay(a, u))
 }
 
-func (b ByClass) limit() time.Duration { return max(limitOf(b.Throttled), limitOf(b.Else)) }
+func (b ByClass) limit(class Class) time.Duration {
+	if class == ClassThrottled {
+		return limitOf(b.Throttled, class)
+	}
+	return limitOf(b.Else, class)
+}
 
 // defaultBackoff is what a nil Backoff means: the growth, cap and jitter of
 // the cross-SDK standard retry mode of AWS (November 2026).
@@ -215,10 +219,11 @@ func orDefault(b Backoff) Backoff {
 	return b
 }
 
-// limitOf returns the most that b can return, as far as b tells.
-func limitOf(b Backoff) time.Duration {
-	if l, ok := orDefault(b).(interface{ limit() time.Duration }); ok {
-		return l.limit()
+// limitOf returns the most that b can return after a failure of the class, as
+// far as b tells.
+func limitOf(b Backoff, class Class) time.Duration {
+	if l, ok := orDefault(b).(interface{ limit(Class) time.Duration }); ok {
+		return l.limit(class)
 	}
 	return math.MaxInt64
 }

@@ -39,6 +39,7 @@ var everyBackoff = map[string]struct {
 	"Decorrelated again": {retry.DecorrelatedJitter{Base: 100 * ms, Cap: 20 * time.Second, Redraw: true}, 20 * time.Second},
 	"Jittered":           {retry.Jittered{Of: retry.Fibonacci{Base: 100 * ms, Cap: 20 * time.Second}, Share: 1}, 20 * time.Second},
 	"Spread":             {retry.Spread{Of: retry.Exponential{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
+	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
 	"Capped":             {retry.Capped{Of: retry.FullJitter{Base: 100 * ms}, Cap: time.Second}, time.Second},
 	"ByClass":            {retry.ByClass{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
 	"AWSJavaV1":          {retry.AWSJavaV1().Backoff, 20 * time.Second},
@@ -85,6 +86,8 @@ func TestDelay(t *testing.T) {
 		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 4 * s}},
 		{"spread of a constant has no cap", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
 		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{s}},
+		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
+		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999988, 2999999977, 3999999970 + 30}},
 		{"capped", retry.Capped{Of: retry.FullJitter{Base: s}, Cap: 3 * s}, 0.5, []time.Duration{s / 2, s, 2 * s, 3 * s, 3 * s}},
 		{"a rule that is missing", retry.Capped{Cap: s}, 0.5, []time.Duration{25 * ms, 50 * ms, 100 * ms}},
 		{"decorrelated, lowest", retry.DecorrelatedJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{s, s, s}},
@@ -118,6 +121,16 @@ func TestByClass(t *testing.T) {
 	missing := retry.ByClass{}
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
+}
+
+// TestSpreadKeepsTheCapOfTheClass: the cap is that of the rule that applies.
+func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
+	b := retry.Spread{Fraction: 0.5, Of: retry.ByClass{
+		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
+		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
+	}}
+	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassTransient}, 1))
+	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
 }
 
 // TestCompositionsDrawTwice: a rule inside another gets a random number that

@@ -16,8 +16,9 @@ import (
 type Budget interface {
 	// Withdraw takes what a retry of the failed attempt a costs and reports
 	// whether it was there. It is asked last, when nothing else speaks against
-	// the retry, so a retry that does not happen costs nothing. An attempt
-	// number of 1 is the first failure of a call.
+	// the retry, so only one whose wait is cut short by the context costs
+	// something and does not happen. An attempt number of 1 is the first
+	// failure of a call.
 	Withdraw(a Attempt) bool
 
 	// Deposit tells of a call that got its answer: ok if the operation
@@ -56,7 +57,7 @@ func (c Costs) of(class Class) float64 {
 type TokenBucket struct {
 	Capacity float64 // most tokens it holds; 0: 500
 	Costs    Costs   // all zero: 14, 14 after a timeout, 5 after throttling
-	Success  float64 // tokens that a call brings that succeeds without a retry; 0: 1
+	Success  float64 // tokens that a call brings that succeeds without a retry; 0: 1; below 0: none
 
 	// NoReturn withholds from a call that succeeds after retries the cost of
 	// its last one; like a call without retries it then brings Success. In the
@@ -253,8 +254,14 @@ func (b *RatioBudget) window() time.Duration {
 
 // epoch numbers the slots of time; the window is the last ratioSlots of them.
 func (b *RatioBudget) epoch() uint32 {
-	return uint32(now(b.Clock).UnixNano() / int64(max(1, b.window()/ratioSlots)))
+	ns := int64(time.Since(processStart)) // does not go back when the system's time is set
+	if b.Clock != nil {
+		ns = b.Clock.Now().UnixNano()
+	}
+	return uint32(ns / int64(max(1, b.window()/ratioSlots)))
 }
+
+var processStart = time.Now()
 
 // A slot holds the number of its epoch in the upper half and the balance of
 // that epoch in thousandths in the lower, so that one atomic word is both: a
@@ -270,8 +277,8 @@ func (b *RatioBudget) add(epoch uint32, delta int64) {
 		old := slot.Load()
 		at, balance := unpackSlot(old)
 		if at != epoch {
-			if at-epoch < 1<<16 {
-				return // the slot serves a later epoch by now, so this one is over
+			if at-epoch <= ratioSlots {
+				return // another goroutine is ahead, and this epoch is over
 			}
 			balance = 0
 		}

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,9 @@ func TestTokenBucket(t *testing.T) {
 			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
 		}},
 		{"not enough is not taken", &retry.TokenBucket{Capacity: 13}, []step{{"refuse", transient, 13}, {"withdraw", throttled, 8}}},
+		{"nothing for a success", &retry.TokenBucket{Success: -1}, []step{
+			{"withdraw", transient, 486}, {"success", none, 486}, {"success", transient, 500},
+		}},
 		{"free of cost", &retry.TokenBucket{Capacity: 5, Costs: retry.Costs{Transient: 5}}, []step{
 			{"withdraw", transient, 0}, {"withdraw", throttled, 0}, {"success", throttled, 1},
 		}},
@@ -172,6 +176,25 @@ func TestRatioBudget(t *testing.T) {
 		clock.Advance(time.Minute)
 		assert.Equal(t, 60, granted(b, 100, 2))
 	})
+	t.Run("when the clock goes back", func(t *testing.T) {
+		for _, back := range []time.Duration{time.Second, 5 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
+			clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
+			b := &retry.RatioBudget{Clock: clock}
+			for range 20 {
+				granted(b, 500, 2)
+				clock.Advance(time.Second)
+			}
+			clock.Advance(-back)
+			total := 0
+			for range 20 {
+				total += granted(b, 500, 2)
+				clock.Advance(time.Second)
+			}
+			// Two windows allow 200, and a budget that lost its count some more,
+			// but not the 10,000 that were asked for.
+			assert.LessOrEqual(t, total, 1300, "%v", back)
+		}
+	})
 	t.Run("a slot saturates", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1e6, Floor: -1, Clock: clock}
 		for range 10 {
@@ -259,6 +282,10 @@ func TestBudgetInDo(t *testing.T) {
 	balance(459, retrytest.Fail(2, errOp)) // the last of two comes back
 	balance(459, retrytest.Script(errOp, retry.Permanent(errOp)))
 	balance(460, retrytest.Script(retry.Permanent(errOp)))
+
+	ctx, cancel := context.WithCancel(t.Context())
+	_ = retry.Do(ctx, p, func(context.Context) error { cancel(); return retry.Permanent(errOp) })
+	assert.Equal(t, 460., bucket.Balance(), "a call that its context ended has not got its answer")
 	p.MaxElapsed = time.Second / 2
 	balance(460, retrytest.Script(errOp)) // the wait does not fit, so the budget is not asked
 	p.MaxElapsed, p.MaxAttempts = 0, 1

@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"slices"
 	"strconv"
 	"time"
 )
@@ -46,7 +47,7 @@ func (f ClassifierFunc) Classify(err error) Class { return f(err) }
 // a classifier for these in front of it:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
-func FirstOf(classifiers ...Classifier) Classifier { return firstOf(classifiers) }
+func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }
 
 type firstOf []Classifier
 
@@ -86,15 +87,16 @@ func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}
 // says, or transient if that is not to be retried. A d of 0 or less marks err
 // for a retry without a hint. A nil err stays nil. See [Permanent].
 func After(err error, d time.Duration) error {
-	return marked(err, mark{hint: max(0, d), after: true})
+	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
 // mark is an error with the caller's word on it.
 type mark struct {
-	err   error
-	class Class // ClassUnknown: only a hint
-	hint  time.Duration
-	after bool // made by After
+	err    error
+	class  Class // ClassUnknown: none
+	hint   time.Duration
+	hinted bool // hint is meant, also if it is 0
+	after  bool // made by After
 }
 
 func (m *mark) Error() string { return m.err.Error() }
@@ -134,26 +136,24 @@ func (m *mark) read(err error) {
 		var next error
 		switch e := err.(type) {
 		case *mark:
-			m.add(e.class, e.hint)
-			m.after = m.after || e.after
+			m.add(*e)
 			next = e.err
 		case *Error:
 			// A give-up has been retried enough: if outer calls tried again,
 			// attempts would multiply from layer to layer.
-			m.add(ClassPermanent, 0)
+			m.add(mark{class: ClassPermanent})
 			return
 		case retryAfterer:
-			hint, _ := guarded(e.RetryAfter)
-			m.add(ClassUnknown, max(0, hint))
+			if hint, _ := guarded(e.RetryAfter); hint > 0 {
+				m.add(mark{hint: hint, hinted: true})
+			}
 			next = unwrap(err)
 		case unwrapper:
-			next = e.Unwrap()
-		}
-		if next == nil {
-			if tree, ok := err.(treeUnwrapper); ok {
-				for _, branch := range tree.Unwrap() {
-					m.read(branch)
-				}
+			next, _ = guarded(e.Unwrap)
+		case treeUnwrapper:
+			branches, _ := guarded(e.Unwrap)
+			for _, branch := range branches {
+				m.read(branch)
 			}
 		}
 		err = next
@@ -162,11 +162,12 @@ func (m *mark) read(err error) {
 
 // add adds what stands further in and does not contradict what stands further
 // out, of which [After] says that there is to be a retry.
-func (m *mark) add(class Class, hint time.Duration) {
-	if m.class == ClassUnknown && !(m.after && class == ClassPermanent) {
-		m.class = class
+func (m *mark) add(inner mark) {
+	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
+		m.class = inner.class
 	}
-	if m.hint == 0 {
-		m.hint = hint
+	if !m.hinted {
+		m.hint, m.hinted = inner.hint, inner.hinted
 	}
+	m.after = m.after || inner.after
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -194,6 +195,9 @@ func TestDefaultClassifier(t *testing.T) {
 		{"the outermost status", fmt.Errorf("%w after %w", statusedError(503), statusedError(404)), transient},
 		{"a tree", errors.Join(errOp, wrapped(statusedError(404))), permanent},
 		{"half-built", brokenError{}, unknown},
+		{"a nil pointer", (*net.DNSError)(nil), transient},
+		{"a nil pointer that cannot unwrap", wrapped((*url.Error)(nil)), unknown},
+		{"a nil pointer of the network", (*net.OpError)(nil), transient},
 		{"half-built around more", brokenError{statusedError(404)}, permanent},
 	}
 	for _, tt := range tests {
@@ -209,10 +213,14 @@ func TestRealErrors(t *testing.T) {
 		switch r.URL.Path {
 		case "/reset":
 			conn, _, err := w.(http.Hijacker).Hijack()
-			if err == nil {
-				_ = conn.(*net.TCPConn).SetLinger(0)
-				_ = conn.Close()
+			if err != nil {
+				panic(err)
 			}
+			if secure, ok := conn.(*tls.Conn); ok {
+				conn = secure.NetConn()
+			}
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			_ = conn.Close()
 		case "/short":
 			w.Header().Set("Content-Length", "100")
 			_, _ = io.WriteString(w, "short")
@@ -221,9 +229,10 @@ func TestRealErrors(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	secure := httptest.NewUnstartedServer(server.Config.Handler)
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
 	defer secure.Close()
-	secure.Config.ErrorLog = nil
 	closed := httptest.NewServer(nil)
 	closed.Close()
 
@@ -242,6 +251,8 @@ func TestRealErrors(t *testing.T) {
 		err  error
 		want retry.Class
 	}{
+		"TLS, reset":      {get(secure.Client(), secure.URL+"/reset"), retry.ClassTransient},
+		"TLS, in a write": {writeTLS(t, secure), retry.ClassTimeout},
 		"reset":           {get(defaultClient, server.URL+"/reset"), retry.ClassTransient},
 		"short":           {get(defaultClient, server.URL+"/short"), retry.ClassTransient},
 		"slow":            {get(impatient, server.URL+"/slow"), retry.ClassTimeout},
@@ -251,6 +262,19 @@ func TestRealErrors(t *testing.T) {
 		require.Error(t, tt.err, name)
 		assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err), "%s: %v", name, tt.err)
 	}
+}
+
+// writeTLS returns what a TLS connection says when the network fails a write:
+// crypto/tls wraps the error of the network in a type of its own.
+func writeTLS(t *testing.T, server *httptest.Server) error {
+	t.Helper()
+	config := server.Client().Transport.(*http.Transport).TLSClientConfig
+	conn, err := tls.Dial("tcp", server.Listener.Addr().String(), config)
+	require.NoError(t, err)
+	defer conn.Close()
+	require.NoError(t, conn.SetWriteDeadline(time.Unix(1, 0)))
+	_, err = conn.Write([]byte("GET"))
+	return wrapped(err)
 }
 
 func TestFirstOf(t *testing.T) {
@@ -308,6 +332,10 @@ func TestMarkers(t *testing.T) {
 		{"after retries what is permanent", retry.After(statusedError(404), s), retry.ClassTransient, s},
 		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
 		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
+		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassTransient, 0},
+		{"after 0 around after", retry.After(retry.After(errOp, s), 0), retry.ClassTransient, 0},
+		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassTransient, s},
+		{"a nil pointer that cannot unwrap", (*url.Error)(nil), retry.ClassTransient, 0},
 		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
 		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
 		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},

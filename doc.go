@@ -12,10 +12,11 @@
 // # Words
 //
 // An attempt is one call of the operation; a retry is an attempt after the
-// first. A delay is the time that a [Backoff] computes for one retry; the wait
-// is what passes in the end, and differs from the delay if the server gave a
-// hint (Retry-After). A class says what an error means for retrying. A budget
-// bounds the retries of all calls together; it is not a time limit.
+// first. A delay is one wait between two attempts; a backoff is a rule for
+// delays. A hint is a wait that the server asks for (Retry-After and its
+// relatives), and a [HintRule] makes one delay of both. A class says what an
+// error means for retrying. A budget bounds the retries of all calls together;
+// it is not a time limit.
 //
 // # Delays
 //
@@ -58,7 +59,7 @@
 // # What is left out
 //
 // There are no options and no builder, because a struct can be copied,
-// compared, printed and read from text ([ParsePolicy]). There is no list of
+// changed, printed and read from text ([ParsePolicy]). There is no list of
 // all errors of a call, which would grow without bound: hooks see each one as
 // it happens. There is no logging: hooks and [log/slog.LogValuer] do that.
 package retry

@@ -29,7 +29,7 @@ type Error struct {
 	// taken otherwise, so that calls that succeed read no clock.
 	Elapsed time.Duration
 
-	// Next is the wait that was refused; 0 if the Reason is not a wait.
+	// Next is the wait that was not begun; 0 if the end came before one was due.
 	Next time.Duration
 }
 
@@ -70,7 +70,7 @@ func (e *Error) Unwrap() []error {
 // where they are set next and error.
 func (e *Error) LogValue() slog.Value {
 	attrs := make([]slog.Attr, 3, 5)
-	attrs[0] = slog.String("reason", e.Reason.Error())
+	attrs[0] = slog.String("reason", fmt.Sprint(e.Reason))
 	attrs[1] = slog.Int("attempts", e.Attempts)
 	attrs[2] = slog.Duration("elapsed", e.Elapsed)
 	if e.Next > 0 {

@@ -12,14 +12,16 @@ import (
 // standard types, so that it understands the errors of many libraries without
 // importing them. It knows, in order of precedence:
 //
-//   - an error's own word: RetryableError() bool, Retryable() bool,
-//     NonRetriable(), CanceledError() bool, SafeToRetry() bool (true only), and
-//     the labels TransientTransactionError and RetryableWriteError of
+//   - an error's own no: RetryableError() bool, Retryable() bool,
+//     NonRetriable() or CanceledError() bool;
+//   - throttling: a throttling code of AWS, as ErrorCode() string, or status
+//     429, as HTTPStatusCode() int or HTTPCode() int;
+//   - an error's own yes: RetryableError, Retryable, SafeToRetry() bool, or the
+//     labels TransientTransactionError and RetryableWriteError of
 //     HasErrorLabel(string) bool;
-//   - ErrorCode() string: the throttling and timeout codes of AWS;
-//   - HTTPStatusCode() int or HTTPCode() int: 429 is throttled, 408 a timeout,
-//     425 and all of 5xx but 501 and 505 are transient, the rest of 4xx, 501
-//     and 505 are permanent, others say nothing;
+//   - the timeout codes of AWS;
+//   - other statuses: 408 is a timeout, 425 and all of 5xx but 501 and 505 are
+//     transient, the rest of 4xx, 501 and 505 are permanent, others say nothing;
 //   - SQLState() string: serialization failures, deadlocks, locks, lost
 //     connections and shutdowns are transient, a lack of resources is
 //     throttled, all other states are permanent, those whose outcome is not
@@ -168,9 +170,11 @@ func guarded[T any](method func() T) (v T, ok bool) {
 	return method(), true
 }
 
+// unwrap returns what err wraps, if it is one error.
 func unwrap(err error) error {
 	if w, ok := err.(unwrapper); ok {
-		return w.Unwrap()
+		inner, _ := guarded(w.Unwrap)
+		return inner
 	}
 	return nil
 }
@@ -185,9 +189,10 @@ func (f *facts) read(err error, depth int) {
 		}
 		switch e := err.(type) {
 		case unwrapper:
-			err = e.Unwrap()
+			err, _ = guarded(e.Unwrap)
 		case treeUnwrapper:
-			for _, branch := range e.Unwrap() {
+			branches, _ := guarded(e.Unwrap)
+			for _, branch := range branches {
 				f.read(branch, depth+1)
 			}
 			return
@@ -203,7 +208,7 @@ func (f *facts) readTransport(err error, depth int) {
 	case *net.OpError:
 		k = kindConnection
 	case *net.DNSError:
-		if k = kindConnection; e.IsNotFound {
+		if k = kindConnection; e != nil && e.IsNotFound {
 			k = kindNotFound
 		}
 	default:
@@ -221,16 +226,26 @@ func (f *facts) readTransport(err error, depth int) {
 	f.kind = max(f.kind, k)
 }
 
-// fromTLS reports whether err is of a type of crypto/tls or crypto/x509. It
-// asks reflection so that programs without TLS need not link it; these errors
-// arrive wrapped in those of package net or net/http, so bare ones are not asked.
+// fromTLS reports whether err says that a certificate or a handshake failed.
+// It asks reflection so that programs without TLS need not link it; these
+// errors arrive wrapped in those of package net or net/http, so bare ones are
+// not asked. Not every error of crypto/tls is one: it wraps those of the
+// network in a type of its own.
 func fromTLS(err error) bool {
 	t := reflect.TypeOf(err)
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	path := t.PkgPath()
-	return path == "crypto/tls" || path == "crypto/x509"
+	switch t.PkgPath() {
+	case "crypto/x509":
+		return true
+	case "crypto/tls":
+		switch t.Name() {
+		case "CertificateVerificationError", "RecordHeaderError", "ECHRejectionError", "AlertError", "alert":
+			return true
+		}
+	}
+	return false
 }
 
 func (f *facts) readMethods(err error) {

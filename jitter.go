@@ -17,11 +17,10 @@ type FullJitter struct {
 
 // Delay returns u · min(Cap, Base · Factorⁿ).
 func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
-	e := Exponential(b)
-	return saturate(jitter(e.ceiling(retriesBefore(a.Number)), 1, u), e.limit())
+	return saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 1, u), capOrMax(b.Cap))
 }
 
-func (b FullJitter) limit() time.Duration { return Exponential(b).limit() }
+func (b FullJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // EqualJitter keeps half of an exponential delay and draws the other half:
 // t/2 + u · t/2, t = min(Cap, Base · Factorⁿ), where n is 0 before the first
@@ -38,11 +37,10 @@ type EqualJitter struct {
 
 // Delay returns t/2 + u · t/2.
 func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
-	e := Exponential(b)
-	return saturate(jitter(e.ceiling(retriesBefore(a.Number)), 0.5, u), e.limit())
+	return saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 0.5, u), capOrMax(b.Cap))
 }
 
-func (b EqualJitter) limit() time.Duration { return Exponential(b).limit() }
+func (b EqualJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // Jittered draws a share of any rule's delay t: (1 − Share) · t + u · Share · t.
 // A Share of 1 is full jitter and 0.5 is equal jitter, so that for example
@@ -58,7 +56,7 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 	return saturate(jitter(float64(t), unit(b.Share), u), t)
 }
 
-func (b Jittered) limit() time.Duration { return limitOf(b.Of) }
+func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // DecorrelatedJitter draws the delay from the one before, not from the attempt
 // number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Delay, and Base
@@ -80,7 +78,7 @@ type DecorrelatedJitter struct {
 
 // Delay returns min(Cap, Base + u · (3·prev − Base)).
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
-	limit := b.limit()
+	limit := capOrMax(b.Cap)
 	base := min(float64(max(0, b.Base)), float64(limit))
 	top := 3 * max(base, float64(a.Delay))
 	if b.Redraw {
@@ -89,7 +87,7 @@ func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	return saturate(base+float64(unit(u)*(top-base)), limit)
 }
 
-func (b DecorrelatedJitter) limit() time.Duration { return capOrMax(b.Cap) }
+func (b DecorrelatedJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // Spread moves any rule's delay up or down by at most a fraction:
 // Of · (1 ± Fraction), uniform, and never above the cap of Of.
@@ -102,10 +100,10 @@ type Spread struct {
 // Delay returns Of · (1 + Fraction · (2u − 1)).
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
-	return saturate(float64(t)*(1+unit(b.Fraction)*(2*unit(u)-1)), limitOf(b.Of))
+	return saturate(float64(t)*(1+unit(b.Fraction)*(2*unit(u)-1)), limitOf(b.Of, a.Class))
 }
 
-func (b Spread) limit() time.Duration { return limitOf(b.Of) }
+func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // jitter draws the given share of t: with share 1 between 0 and t.
 func jitter(t, share, u float64) float64 {
@@ -115,13 +113,18 @@ func jitter(t, share, u float64) float64 {
 	return t - random + float64(unit(u)*random)
 }
 
-// leftover returns the random bits of u that decide next to nothing where u
-// itself is used: a second uniform number for the rule inside a composition.
-// Using u twice would tie the two draws together and move the mean.
+// leftover makes a second uniform number of u, for the rule inside a
+// composition, which does not depend on the first: using u twice would tie the
+// two draws together and move the mean. It takes the bits of u that decide next
+// to nothing where u itself is used, and rotates them by u. That keeps the ends
+// and, for numbers of few bits such as ½, the number itself.
 func leftover(u float64) float64 {
-	u = unit(u) * (1 << 26)
-	return u - float64(int64(u))
+	u = unit(u)
+	return fraction(fraction(u*(1<<26)) + u)
 }
+
+// fraction is the part of x behind the point.
+func fraction(x float64) float64 { return x - float64(int64(x)) }
 
 // unit clamps x to [0, 1]; NaN becomes 0.
 func unit(x float64) float64 {

@@ -9,7 +9,8 @@ import "context"
 // Wait blocks until an attempt may start. Its error ends the call.
 //
 // A Limiter that has a method Observe(Attempt) is told of every attempt when
-// it ends: with a nil Err on success, else with the Class of the failure.
+// the operation returns: with a nil Err on success, else with the Class of the
+// failure.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }

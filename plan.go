@@ -104,7 +104,7 @@ func summarize(values []time.Duration) Range {
 	n := len(values)
 	return Range{
 		Min:  values[0],
-		Mean: saturate(math.Round(total/float64(n)), math.MaxInt64),
+		Mean: min(max(values[0], saturate(math.Round(total/float64(n)), math.MaxInt64)), values[n-1]),
 		P99:  values[min(n-1, n*99/100)],
 		Max:  values[n-1],
 	}

@@ -75,7 +75,8 @@ type Policy struct {
 	// be 0, is what will pass before the next.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
-	// OnGiveUp is called once when a call ends without success. e is what the
+	// OnGiveUp is called once when a call ends without success, unless it was
+	// refused before it began. e is what the
 	// call returns; or, if the failure was permanent and the call returns the
 	// operation's own error, e.Err is that error and e.Reason ErrPermanent.
 	OnGiveUp func(ctx context.Context, e *Error)
@@ -170,7 +171,7 @@ func (p *Policy) random() float64 {
 
 // Delays returns the waits of a call whose attempts all fail at once with
 // transient errors, without waiting. They are drawn anew for each iteration.
-// With MaxAttempts math.MaxInt and no MaxElapsed there is no end.
+// With MaxAttempts math.MaxInt there may be no end.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		for wait := range p.delays(p.random) {

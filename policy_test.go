@@ -40,6 +40,8 @@ func TestValidate(t *testing.T) {
 		{Budget: &retry.TokenBucket{}, Clock: &retrytest.Clock{}},
 		{Budget: &retry.RatioBudget{Floor: -1}},
 		{Budget: &retry.Throttle{}},
+		{Budget: &retry.TokenBucket{Success: -1}},
+		{Backoff: &retry.FullJitter{Base: 1}},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -87,6 +89,13 @@ func TestValidate(t *testing.T) {
 		{"a ratio", retry.Policy{Budget: &retry.RatioBudget{Ratio: nan, Floor: math.Inf(1), Window: -1}}, []string{
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
+		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
+		{"nothing to wait for", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
+		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: retry.HintAtLeast: Max -1ns is negative"}},
+		{"nil functions", retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(nil)), Limiter: limiterFunc(nil)}, []string{
+			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
+		}},
+		{"nil rules", retry.Policy{Backoff: (*retry.FullJitter)(nil)}, []string{"Backoff is a nil *retry.FullJitter"}},
 		{"nil pointers", retry.Policy{Budget: (*retry.TokenBucket)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
 			"Budget is a nil *retry.TokenBucket", "Clock is a nil *retrytest.Clock",
 		}},
@@ -220,7 +229,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"full base=1s timeout=x", `timeout=x is not a duration`},
 		{"full base=1s hint=maybe", `unknown hint=maybe; known are at-least, plus, stop, ignore`},
 		{"full base=1s hint=ignore:1m", `hint=ignore takes no maximum`},
-		{"full base=1s hint=stop:9", `hint=stop=9 needs a unit`},
+		{"full base=1s hint=stop:9", `hint=stop:9 needs a unit, as in hint=stop:9ms or hint=stop:9s`},
 		{"decorrelated base=1s redraw=often", `redraw=often is neither true nor false`},
 		{"schedule delays=1s/2", `delays=2 needs a unit`},
 		{"schedule", `Schedule: has no delays`},
@@ -234,6 +243,9 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"none delay=1s", `unknown key "delay"; known here: attempts`},
 		{"capped(none delay=1s)", `unknown key "delay"; known here: none`},
 		{"(", `a rule is missing before "("`},
+		{"spread(", `a rule is missing at the end; known are none,`},
+		{"full base=1s elapsed=inf", `elapsed=inf is not a duration`},
+		{"full base=1s hint=stop:-5s", `Hint: retry.HintStop: Max -5s is negative`},
 		{"full base=1s )", `")" is not of the form key=value`},
 		{strings.Repeat("capped(", 100), `rules are nested more than 16 deep`},
 		{"full base=5s cap=1s", `Base 5s is above Cap 1s`},
@@ -381,6 +393,13 @@ func TestPlan(t *testing.T) {
 		assert.Len(t, plan.Retries, 3)
 		assert.Equal(t, 3*s, plan.Total.Max)
 		assert.False(t, plan.Truncated)
+	})
+	t.Run("the mean is between the bounds", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Constant(9535669894329), MaxAttempts: 4}.Plan()
+		for _, r := range append(plan.Retries, plan.Total) {
+			assert.LessOrEqual(t, r.Min, r.Mean)
+			assert.LessOrEqual(t, r.Mean, r.Max)
+		}
 	})
 	t.Run("the same every time", func(t *testing.T) {
 		assert.Equal(t, retry.Policy{}.Plan(), retry.Policy{}.Plan())

@@ -146,7 +146,7 @@ func (b javaFull) Delay(a Attempt, u float64) time.Duration {
 	return time.Duration(min(int64(unit(u)*t)+1, int64(t))) * time.Millisecond
 }
 
-func (b javaFull) limit() time.Duration { return capOrMax(b.Cap) }
+func (b javaFull) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // javaEqual is EqualJitter in the arithmetic of java.util.Random.nextInt:
 // t/2 + floor(u · (t/2 + 1)) whole milliseconds, from t/2 to t inclusive,
@@ -162,7 +162,7 @@ func (b javaEqual) Delay(a Attempt, u float64) time.Duration {
 	return time.Duration(min(half+int64(unit(u)*float64(half+1)), int64(t))) * time.Millisecond
 }
 
-func (b javaEqual) limit() time.Duration { return capOrMax(b.Cap) }
+func (b javaEqual) limit(Class) time.Duration { return capOrMax(b.Cap) }
 
 // javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. The SDK lets n
 // grow to 30 and holds the result in an int, so it is a whole number below 2³¹.

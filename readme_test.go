@@ -44,9 +44,8 @@ func readmeMarkers(err error) error {
 }
 
 func TestReadmeTesting(t *testing.T) {
-	var policy retry.Policy
 	clock := &retrytest.Clock{}
-	policy.Clock, policy.Rand = clock, retrytest.Fixed(0.5)
+	policy := retry.Policy{Clock: clock, Rand: retrytest.Fixed(0.5)}
 	op := retrytest.Fail(2, io.ErrUnexpectedEOF)
 	err := retry.Do(t.Context(), policy, op.Run)
 	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]

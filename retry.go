@@ -36,9 +36,9 @@ var ErrNoReturn = errors.New("operation did not return")
 // as it is, unless ctx has ended too. In all other cases Do returns an [*Error]
 // that says why it gave up and matches the last failure.
 //
-// The end of ctx ends the call, also while it waits. Do never calls op with a
-// dead context, and it does not begin a wait that would outlast the deadline
-// of ctx: it gives up at once with an error that matches
+// The end of ctx ends the call, also while it waits. Do never begins an attempt
+// once ctx has ended, nor a wait that would outlast the deadline of ctx: it
+// gives up at once with an error that matches
 // [context.DeadlineExceeded]. Only the state of ctx itself counts, so an
 // attempt that ran into a time limit of its own is retried.
 //
@@ -82,7 +82,7 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 	var c call
 	defer c.guard()
 	if p.MaxElapsed != 0 {
-		c.start = now(p.Clock)
+		c.started(p.Clock)
 	}
 	if first != nil {
 		c.attempt.Number = 1
@@ -114,9 +114,15 @@ type call struct {
 	attempt Attempt   // the one that runs or ended last; Err is that of the last failure
 	paid    Class     // of the failure that the last retry was withdrawn for
 	inOp    bool      // the operation is running
-	start   time.Time // zero until it matters
+	timed   bool      // start is set
+	start   time.Time // when it began to matter
 	timer   timer
 }
+
+func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
+
+// elapsed is not negative, also if the clock goes back.
+func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // admit returns when the next attempt may begin, or with the reason why it may not.
 func admit(ctx context.Context, p *Policy) error {
@@ -182,8 +188,8 @@ func (c *call) conclude(p *Policy, err error) {
 	if o, ok := p.Limiter.(observer); ok {
 		o.Observe(c.attempt)
 	}
-	if p.Budget != nil && (err == nil || c.attempt.Class == ClassPermanent) {
-		p.Budget.Deposit(c.paid, err == nil)
+	if err == nil && p.Budget != nil {
+		p.Budget.Deposit(c.paid, true)
 	}
 }
 
@@ -196,12 +202,15 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	}
 	switch {
 	case a.Class == ClassPermanent:
+		if p.Budget != nil {
+			p.Budget.Deposit(c.paid, false)
+		}
 		return 0, ErrPermanent
 	case a.Number >= p.maxAttempts():
 		return 0, ErrMaxAttempts
 	}
-	if c.start.IsZero() {
-		c.start = now(p.Clock)
+	if !c.timed {
+		c.started(p.Clock)
 	}
 	wait, ok := p.wait(a, p.random())
 	if !ok {
@@ -210,7 +219,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if deadline, ok := ctx.Deadline(); ok && wait >= deadline.Sub(now(p.Clock)) {
 		return wait, errDeadline
 	}
-	if p.MaxElapsed != 0 && wait > p.MaxElapsed-now(p.Clock).Sub(c.start) {
+	if p.MaxElapsed != 0 && wait > p.MaxElapsed-c.elapsed(p.Clock) {
 		return wait, ErrMaxElapsed
 	}
 	if p.Budget != nil {
@@ -228,7 +237,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 // sleep waits for the next attempt.
 func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
 	c.attempt.Delay = wait
-	if p.Clock == nil {
+	if _, system := p.Clock.(SystemClock); system || p.Clock == nil {
 		return c.timer.sleep(ctx, wait)
 	}
 	return p.Clock.Sleep(ctx, wait)
@@ -242,8 +251,8 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		return c.attempt.Err
 	}
 	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.attempt.Number, Next: next}
-	if !c.start.IsZero() {
-		e.Elapsed = now(p.Clock).Sub(c.start)
+	if c.timed {
+		e.Elapsed = c.elapsed(p.Clock)
 	}
 	if p.OnGiveUp != nil {
 		p.OnGiveUp(ctx, e)

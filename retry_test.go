@@ -304,6 +304,26 @@ func TestElapsed(t *testing.T) {
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
+// TestOddClocks: a clock may begin at the zero time, and it may go back.
+func TestOddClocks(t *testing.T) {
+	clock := &yearOne{}
+	p := retry.Policy{Clock: clock, Backoff: retry.Constant(time.Second), MaxElapsed: 5 * time.Second}
+	calls := 0
+	err := retry.Do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
+	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
+	assert.Equal(t, 1, calls)
+
+	p.MaxElapsed, p.MaxAttempts = forever, 2
+	err = retry.Do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Zero(t, asError(t, err).Elapsed)
+}
+
+type yearOne struct{ now time.Duration }
+
+func (c *yearOne) Now() time.Time                           { return time.Time{}.Add(c.now) }
+func (*yearOne) Sleep(context.Context, time.Duration) error { return nil }
+
 type brokenClock struct{ retrytest.Clock }
 
 func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrClosedPipe }
@@ -558,6 +578,11 @@ func TestError(t *testing.T) {
 		log  string
 	}{
 		{
+			&retry.Error{},
+			"gave up before the first attempt (<nil>)",
+			`e.reason=<nil> e.attempts=0 e.elapsed=0s`,
+		},
+		{
 			&retry.Error{Reason: context.Canceled},
 			"gave up before the first attempt (context canceled)",
 			`e.reason="context canceled" e.attempts=0 e.elapsed=0s`,
@@ -578,7 +603,9 @@ func TestError(t *testing.T) {
 		var out strings.Builder
 		slog.New(slog.NewTextHandler(&out, nil)).Warn("x", "e", tt.err)
 		assert.Contains(t, out.String(), tt.log)
-		assert.NotContains(t, tt.err.Unwrap(), nil)
+		if tt.err.Reason != nil {
+			assert.NotContains(t, tt.err.Unwrap(), nil)
+		}
 	}
 }
 
@@ -633,6 +660,7 @@ func TestAllocations(t *testing.T) {
 		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{}}, failing(3), 0},
 		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}, failing(3), 0},
 		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
+		{"three retries, one timer of a named clock", ctx, retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4, Clock: retry.SystemClock{}}, failing(3), oneTimer},
 		{"three retries, no wait", ctx, retry.Policy{MaxAttempts: 4, Backoff: retry.NoDelay{}}, failing(3), 0},
 		{"giving up", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, func(context.Context) error { return errFlaky }, 1},
 	}

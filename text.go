@@ -83,9 +83,11 @@ func hintName(h HintRule) (string, bool) {
 //	full base=50ms cap=20s attempts=5 elapsed=1m
 //	aws-java-v1 attempts=6
 //
-// Classifiers (except those of a preset), budgets, limiters, clocks, random
-// sources and hooks are code and have no text. A Backoff or HintRule of
-// another package is shown by its type, which cannot be parsed.
+// Budgets, limiters, clocks, random sources and hooks are code and have no
+// text, and nor have classifiers, except that the name of a preset stands for
+// the whole preset: for its classifier, and for a new budget if it has one. A
+// Backoff or HintRule of another package is shown by its type, which cannot be
+// parsed, and nor can the text of a Policy that [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -374,7 +376,11 @@ func (p *parser) rule() (reflect.Value, error) {
 		}
 	}
 	if name == "" || isSign(name) {
-		return reflect.Value{}, fmt.Errorf("a rule is missing before %q; known are %s", name, knownNames(p.depth == 1))
+		where := "at the end"
+		if name != "" {
+			where = fmt.Sprintf("before %q", name)
+		}
+		return reflect.Value{}, fmt.Errorf("a rule is missing %s; known are %s", where, knownNames(p.depth == 1))
 	}
 	return reflect.Value{}, fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
 }
@@ -452,9 +458,9 @@ func (p *Policy) set(key, value string) (err error) {
 			return fmt.Errorf("attempts=%s is not a whole number of at least 1, nor %q", value, unlimited)
 		}
 	case "elapsed":
-		p.MaxElapsed, err = parseDuration(key, value)
+		p.MaxElapsed, err = parseDuration(key+"=", value)
 	case "timeout":
-		p.AttemptTimeout, err = parseDuration(key, value)
+		p.AttemptTimeout, err = parseDuration(key+"=", value)
 	case "hint":
 		p.Hint, err = parseHint(value)
 	}
@@ -473,7 +479,7 @@ func parseHint(value string) (HintRule, error) {
 			if v.NumField() == 0 {
 				return nil, fmt.Errorf("hint=%s takes no maximum", name)
 			}
-			d, err := parseDuration("hint="+name, limit)
+			d, err := parseDuration("hint="+name+":", limit)
 			if err != nil {
 				return nil, err
 			}
@@ -533,14 +539,14 @@ func setValue(field reflect.Value, key, value string) error {
 		field.SetBool(b)
 	case Schedule:
 		for d := range strings.SplitSeq(value, "/") {
-			d, err := parseDuration(key, d)
+			d, err := parseDuration(key+"=", d)
 			if err != nil {
 				return err
 			}
 			field.Set(reflect.Append(field, reflect.ValueOf(d)))
 		}
 	default: // time.Duration and Constant
-		d, err := parseDuration(key, value)
+		d, err := parseDuration(key+"=", value)
 		if err != nil {
 			return err
 		}
@@ -549,13 +555,14 @@ func setValue(field reflect.Value, key, value string) error {
 	return nil
 }
 
-func parseDuration(key, value string) (time.Duration, error) {
-	if _, err := strconv.ParseFloat(value, 64); err == nil {
-		return 0, fmt.Errorf("%s=%s needs a unit, as in %s=%sms or %s=%ss", key, value, key, value, key, value)
+// parseDuration reads the value that follows prefix.
+func parseDuration(prefix, value string) (time.Duration, error) {
+	if strings.Trim(value, "+-.0123456789") == "" {
+		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
 	}
 	d, err := time.ParseDuration(value)
 	if err != nil {
-		return 0, fmt.Errorf("%s=%s is not a duration such as 50ms, 20s or 1m30s", key, value)
+		return 0, fmt.Errorf("%s%s is not a duration such as 50ms, 20s or 1m30s", prefix, value)
 	}
 	return d, nil
 }

@@ -15,6 +15,13 @@ func (p *Policy) innerFaults() []string {
 		faults = backoffFaults("Backoff", p.Backoff)
 	}
 	faults = append(faults, classifierFaults("Classifier", p.Classifier)...)
+	if _, ok := hintName(p.Hint); ok {
+		for field, v := range reflect.ValueOf(p.Hint).Fields() {
+			if v.Int() < 0 {
+				faults = append(faults, fmt.Sprintf("Hint: %T: %s %v is negative", p.Hint, field.Name, time.Duration(v.Int())))
+			}
+		}
+	}
 	for _, part := range []struct {
 		path  string
 		value any
@@ -28,7 +35,7 @@ func (p *Policy) innerFaults() []string {
 
 // partFaults checks a part that is nothing to this package but its methods.
 func partFaults(path string, part any) []string {
-	if isNilPointer(part) {
+	if isNil(part) {
 		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
 	}
 	if v, ok := part.(interface{ Validate() error }); ok {
@@ -39,9 +46,10 @@ func partFaults(path string, part any) []string {
 	return nil
 }
 
-func isNilPointer(part any) bool {
+// isNil reports whether part is something in which there is nothing to call.
+func isNil(part any) bool {
 	v := reflect.ValueOf(part)
-	return v.Kind() == reflect.Pointer && v.IsNil()
+	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
 func classifierFaults(path string, c Classifier) []string {
@@ -66,10 +74,15 @@ func backoffFaults(path string, b Backoff) []string {
 	if b == nil {
 		return []string{path + " is nil"}
 	}
+	v := reflect.ValueOf(b)
+	if v.Kind() == reflect.Pointer && !v.IsNil() {
+		if pointee, ok := v.Elem().Interface().(Backoff); ok {
+			b, v = pointee, v.Elem() // the methods of a rule are those of its pointer, too
+		}
+	}
 	if _, ok := ruleName(b); !ok {
 		return partFaults(path, b)
 	}
-	v := reflect.ValueOf(b)
 	path += ": " + v.Type().Name()
 	var faults []string
 	fault := func(format string, args ...any) {
@@ -99,7 +112,7 @@ func backoffFaults(path string, b Backoff) []string {
 			switch {
 			case f < 0:
 				fault("%s %v is negative", name, f)
-			case f == 0 && name == "Base" && !v.FieldByName("Step").IsValid():
+			case f == 0 && name == "Base" && (!v.FieldByName("Step").IsValid() || v.FieldByName("Step").Int() == 0):
 				fault("Base is 0, which never waits; NoDelay says so")
 			}
 		case float64:
@@ -124,7 +137,7 @@ func backoffFaults(path string, b Backoff) []string {
 
 // Validate reports everything that is wrong with the bucket's numbers.
 func (b *TokenBucket) Validate() error {
-	faults := tokenFaults("Capacity", b.Capacity, "Success", b.Success, "Deficit", b.Deficit,
+	faults := tokenFaults("Capacity", b.Capacity, "Success", max(0, b.Success), "Deficit", b.Deficit,
 		"Costs.Transient", b.Costs.Transient, "Costs.Timeout", b.Costs.Timeout, "Costs.Throttled", b.Costs.Throttled)
 	if full := b.full(); len(faults) == 0 && full < 0 {
 		faults = append(faults, "Deficit is above Capacity")

@@ -1,9 +1,11 @@
 package retrytest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -12,8 +14,8 @@ import (
 )
 
 // TestBackoff checks that b keeps the contract of retry.Backoff: it is pure,
-// defined for every argument, never negative, does not fall when the random
-// number rises, and can be shared. Run it with -race to find data races too.
+// defined for every argument and never negative, has its smallest and largest
+// delay at the ends of the random numbers, and can be shared. Run it with -race to find data races too.
 //
 //	func TestMyBackoff(t *testing.T) {
 //		retrytest.TestBackoff(t, MyBackoff{Base: time.Second})
@@ -38,16 +40,16 @@ var backoffChecks = []struct {
 		"total",
 		"Delay must return for every argument: the loop passes on what hooks, other libraries and long-running calls give it.",
 		func(b retry.Backoff) error {
-			return forAll(b, func(retry.Attempt, float64, time.Duration) error { return nil })
+			return forAll(b, arguments(), func(argument, time.Duration) error { return nil })
 		},
 	},
 	{
 		"not negative",
 		"A negative delay is an overflow or a special value. The loop takes it for 0, and a delay of 0 is a hot loop.",
 		func(b retry.Backoff) error {
-			return forAll(b, func(a retry.Attempt, u float64, d time.Duration) error {
+			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				if d < 0 {
-					return fmt.Errorf("%s = %v", show(a, u), d)
+					return fmt.Errorf("%v = %v", c, d)
 				}
 				return nil
 			})
@@ -57,39 +59,37 @@ var backoffChecks = []struct {
 		"pure",
 		"The same arguments must give the same delay, whatever was asked before: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
 		func(b retry.Backoff) error {
-			var first []time.Duration
-			if err := forAll(b, func(_ retry.Attempt, _ float64, d time.Duration) error {
+			list := arguments()
+			first := make([]time.Duration, 0, len(list))
+			if forAll(b, list, func(_ argument, d time.Duration) error {
 				first = append(first, d)
 				return nil
-			}); err != nil {
+			}) != nil {
 				return nil // the check "total" says so
 			}
-			i := len(first)
-			var err error
-			for _, c := range backwards(arguments()) {
-				i--
-				if d := b.Delay(c.a, c.u); d != first[i] && err == nil {
-					err = fmt.Errorf("%s = %v, and later %v", show(c.a, c.u), first[i], d)
+			slices.Reverse(list)
+			slices.Reverse(first)
+			i := -1
+			return forAll(b, list, func(c argument, d time.Duration) error {
+				if i++; d != first[i] {
+					return fmt.Errorf("%v = %v, and later %v", c, first[i], d)
 				}
-			}
-			return err
+				return nil
+			})
 		},
 	},
 	{
-		"rising in u",
-		"A larger u must not give a smaller delay: Delay(a, 0) is taken for the smallest delay and Delay(a, 1-ε) for the largest.",
+		"ends",
+		"Of all u, 0 must give the smallest delay and 1-ε the largest: the bounds of a policy are computed from them.",
 		func(b retry.Backoff) error {
-			var last struct {
-				a retry.Attempt
-				u float64
-				d time.Duration
-			}
-			last.u = math.Inf(1)
-			return forAll(b, func(a retry.Attempt, u float64, d time.Duration) error {
-				if u > last.u && d < last.d {
-					return fmt.Errorf("%s = %v, %s = %v", show(last.a, last.u), last.d, show(a, u), d)
+			return forAll(b, arguments(), func(c argument, d time.Duration) error {
+				low, high := argument{c.a, 0}, argument{c.a, almost1}
+				if least := b.Delay(low.a, low.u); d < least {
+					return fmt.Errorf("%v = %v, %v = %v", low, least, c, d)
 				}
-				last.a, last.u, last.d = a, u, d
+				if most := b.Delay(high.a, high.u); d > most {
+					return fmt.Errorf("%v = %v, %v = %v", c, d, high, most)
+				}
 				return nil
 			})
 		},
@@ -98,43 +98,45 @@ var backoffChecks = []struct {
 		"shareable",
 		"One value serves many goroutines at once, so that a policy can be a package variable.",
 		func(b retry.Backoff) error {
-			cases := arguments()
-			want := make([]time.Duration, len(cases))
-			if err := forAll(b, func(retry.Attempt, float64, time.Duration) error { return nil }); err != nil {
+			list := arguments()
+			want := make([]time.Duration, 0, len(list))
+			if forAll(b, list, func(_ argument, d time.Duration) error {
+				want = append(want, d)
+				return nil
+			}) != nil {
 				return nil // the check "total" says so
-			}
-			for i, c := range cases {
-				want[i] = b.Delay(c.a, c.u)
 			}
 			var wg sync.WaitGroup
 			errs := make([]error, 8)
 			for g := range errs {
 				wg.Go(func() {
-					for i, c := range cases {
-						if d := b.Delay(c.a, c.u); d != want[i] && errs[g] == nil {
-							errs[g] = fmt.Errorf("%s = %v alone and %v beside others", show(c.a, c.u), want[i], d)
+					i := -1
+					errs[g] = forAll(b, list, func(c argument, d time.Duration) error {
+						if i++; d != want[i] {
+							return fmt.Errorf("%v = %v alone and %v beside others", c, want[i], d)
 						}
-					}
+						return nil
+					})
 				})
 			}
 			wg.Wait()
-			for _, err := range errs {
-				if err != nil {
-					return err
-				}
-			}
-			return nil
+			return cmp.Or(errs...)
 		},
 	},
 }
+
+const almost1 = 1 - 0x1p-53
 
 type argument struct {
 	a retry.Attempt
 	u float64
 }
 
-// arguments are usual and extreme ones; those that differ in u only stand
-// together, u rising.
+func (c argument) String() string {
+	return fmt.Sprintf("Delay({Number: %d, Delay: %v, Class: %v}, %v)", c.a.Number, c.a.Delay, c.a.Class, c.u)
+}
+
+// arguments are usual and extreme ones.
 func arguments() []argument {
 	var list []argument
 	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {
@@ -144,7 +146,7 @@ func arguments() []argument {
 				if class != retry.ClassUnknown {
 					a.Err = errors.New("failure")
 				}
-				for _, u := range []float64{0, math.SmallestNonzeroFloat64, 0.25, 0.5, 0.75, math.Nextafter(1, 0)} {
+				for _, u := range []float64{0, math.SmallestNonzeroFloat64, 0.1, 0.25, 0.3, 0.5, 0.7, 0.75, 0.9, almost1} {
 					list = append(list, argument{a, u})
 				}
 			}
@@ -153,31 +155,19 @@ func arguments() []argument {
 	return list
 }
 
-func backwards(list []argument) []argument {
-	reversed := make([]argument, len(list))
-	for i, c := range list {
-		reversed[len(list)-1-i] = c
-	}
-	return reversed
-}
-
 // forAll calls check with every argument and its delay until one fails. A
 // panic of b is an error.
-func forAll(b retry.Backoff, check func(a retry.Attempt, u float64, d time.Duration) error) (err error) {
-	var at argument
+func forAll(b retry.Backoff, list []argument, check func(argument, time.Duration) error) (err error) {
+	var c argument
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("%s panics: %v", show(at.a, at.u), v)
+			err = fmt.Errorf("%v panics: %v", c, v)
 		}
 	}()
-	for _, at = range arguments() {
-		if err := check(at.a, at.u, b.Delay(at.a, at.u)); err != nil {
+	for _, c = range list {
+		if err := check(c, b.Delay(c.a, c.u)); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func show(a retry.Attempt, u float64) string {
-	return fmt.Sprintf("Delay({Number: %d, Delay: %v, Class: %v}, %v)", a.Number, a.Delay, a.Class, u)
 }

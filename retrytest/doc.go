@@ -7,7 +7,7 @@
 //
 //	clock := &retrytest.Clock{}
 //	op := retrytest.Fail(2, errors.New("try later"))
-//	policy.Clock, policy.Rand = clock, retrytest.Fixed(0.5)
+//	policy := retry.Policy{Clock: clock, Rand: retrytest.Fixed(0.5)}
 //	err := retry.Do(ctx, policy, op.Run)
 //	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]
 //

@@ -2,6 +2,7 @@ package retrytest
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -15,7 +16,7 @@ type Op struct {
 
 // Script returns an operation whose calls return the given outcomes in turn,
 // nil for success. The last one repeats; without any the operation succeeds.
-func Script(outcomes ...error) *Op { return &Op{outcomes: outcomes} }
+func Script(outcomes ...error) *Op { return &Op{outcomes: slices.Clone(outcomes)} }
 
 // Fail returns an operation that fails n times with err and then succeeds.
 func Fail(n int, err error) *Op {

@@ -103,18 +103,24 @@ func TestTestBackoff(t *testing.T) {
 	}{
 		{"good", func(a retry.Attempt, u float64) time.Duration { return time.Duration(u * float64(time.Second)) }, nil},
 		{"panics", func(a retry.Attempt, u float64) time.Duration { return []time.Duration{1, 2, 3}[a.Number-1] },
-			[]string{"total: Delay({Number: 4,", "not negative: Delay({Number: 4,", "rising in u: Delay({Number: 4,"}},
+			[]string{"total: Delay({Number: 4,", "not negative: Delay({Number: 4,", "ends: Delay({Number: 4,"}},
 		{"overflows", func(a retry.Attempt, u float64) time.Duration {
 			return time.Second << min(34, max(0, a.Number))
 		}, []string{"not negative: Delay({Number: 63, Delay: 0s, Class: transient}, 0) = -"}},
 		{"counts its calls", func(retry.Attempt, float64) time.Duration { return time.Duration(calls.Add(1)) },
-			[]string{"pure: ", "shareable: "}},
+			[]string{"pure: ", "ends: ", "shareable: "}},
+		{"panics later", func(retry.Attempt, float64) time.Duration {
+			if calls.Add(1) > 30_000 {
+				panic("worn out")
+			}
+			return 0
+		}, []string{"pure: Delay({", "ends: Delay({"}},
 		{"draws its own random numbers", func(retry.Attempt, float64) time.Duration { return rand.N(time.Hour) },
-			[]string{"pure: ", "rising in u: ", "shareable: "}},
+			[]string{"pure: ", "ends: ", "shareable: "}},
 		{"falls in u", func(_ retry.Attempt, u float64) time.Duration {
 			return time.Second - time.Duration(u*float64(time.Second))
 		},
-			[]string{"rising in u: Delay({Number: 1, Delay: 0s, Class: transient}, 5e-324) = 1s, Delay({Number: 1, Delay: 0s, Class: transient}, 0.25) = 750ms"}},
+			[]string{"ends: Delay({Number: 1, Delay: 0s, Class: transient}, 0) = 1s, Delay({Number: 1, Delay: 0s, Class: transient}, 0.9999999999999999) = 1ns"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
