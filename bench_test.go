@@ -110,7 +110,7 @@ func BenchmarkSuccess(b *testing.B) {
 
 // BenchmarkThreeRetriesNoWait is the cost of the loop itself.
 func BenchmarkThreeRetriesNoWait(b *testing.B) {
-	ctx := b.Context()
+	ctx := context.Background()
 	b.Run("by=again", func(b *testing.B) {
 		b.ReportAllocs()
 		op := failing(3)

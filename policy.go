@@ -151,7 +151,10 @@ func (p *Policy) maxAttempts() int {
 // wait returns how long to wait after the failed attempt a, or false if the
 // hint rule gives up.
 func (p *Policy) wait(a *Attempt, u float64) (time.Duration, bool) {
-	delay := max(0, orDefault(p.Backoff).Delay(*a, u))
+	// Field by field: the copy of *a would wait for the fields that were just
+	// written, which takes longer than the rule.
+	failed := Attempt{Number: a.Number, Delay: a.Delay, Err: a.Err, Class: a.Class, Hint: a.Hint}
+	delay := max(0, orDefault(p.Backoff).Delay(failed, u))
 	if a.Hint <= 0 {
 		return delay, true
 	}

@@ -131,8 +131,10 @@ func admit(ctx context.Context, p *Policy) error {
 			return contextReason(ctx, err)
 		}
 	}
-	// The context may have ended while the limiter waited.
-	return contextReason(ctx, nil)
+	if ctx.Err() != nil { // perhaps since the limiter began to wait
+		return contextReason(ctx, nil)
+	}
+	return nil
 }
 
 // try runs one attempt and sets the outcome in c.attempt.
@@ -197,10 +199,9 @@ func (c *call) conclude(p *Policy, err error) {
 // end for the returned reason.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	if reason := contextReason(ctx, nil); reason != nil {
-		return 0, reason
-	}
 	switch {
+	case ctx.Err() != nil:
+		return 0, contextReason(ctx, nil)
 	case a.Class == ClassPermanent:
 		if p.Budget != nil {
 			p.Budget.Deposit(c.paid, false)
