@@ -151,10 +151,7 @@ func (p *Policy) maxAttempts() int {
 // wait returns how long to wait after the failed attempt a, or false if the
 // hint rule gives up.
 func (p *Policy) wait(a *Attempt, u float64) (time.Duration, bool) {
-	// Field by field: the copy of *a would wait for the fields that were just
-	// written, which takes longer than the rule.
-	failed := Attempt{Number: a.Number, Delay: a.Delay, Err: a.Err, Class: a.Class, Hint: a.Hint}
-	delay := max(0, orDefault(p.Backoff).Delay(failed, u))
+	delay := max(0, orDefault(p.Backoff).Delay(*a, u))
 	if a.Hint <= 0 {
 		return delay, true
 	}
@@ -176,13 +173,7 @@ func (p *Policy) random() float64 {
 // transient errors, without waiting. They are drawn anew for each iteration.
 // With MaxAttempts math.MaxInt there may be no end.
 func (p Policy) Delays() iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
-		for wait := range p.delays(p.random) {
-			if !yield(wait) {
-				return
-			}
-		}
-	}
+	return p.delays(p.random)
 }
 
 // delays is Delays with random numbers of the caller's.
