@@ -40,7 +40,7 @@ type AWSJavaScriptV2Classifier struct {
 // Classify returns the class of err.
 func (c AWSJavaScriptV2Classifier) Classify(err error) Class {
 	var f facts
-	f.read(err, 0)
+	f.read(err)
 	switch {
 	case f.canceled:
 		return ClassPermanent
@@ -109,7 +109,7 @@ type AWSBotocoreLegacyClassifier struct {
 // Classify returns the class of err.
 func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
 	var f facts
-	f.read(err, 0)
+	f.read(err)
 	switch {
 	case c.Service == "dynamodb" && f.code == "ChecksumError":
 		return ClassTransient
@@ -176,7 +176,7 @@ type AWSJavaV1Classifier struct{}
 // Classify returns the class of err.
 func (AWSJavaV1Classifier) Classify(err error) Class {
 	var f facts
-	f.read(err, 0)
+	f.read(err)
 	if words, ok := strings.CutPrefix(f.code, strconv.Itoa(f.status)+" "); ok {
 		f.code = strings.Map(func(r rune) rune {
 			if unicode.IsSpace(r) {

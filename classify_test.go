@@ -189,6 +189,8 @@ func TestDefaultClassifier(t *testing.T) {
 		{"closed before an answer", &url.Error{Op: "Get", Err: io.EOF}, transient},
 		{"closed within an answer", io.ErrUnexpectedEOF, transient},
 		{"unknown certificate", &url.Error{Op: "Get", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, permanent},
+		{"bad certificate", &tls.CertificateVerificationError{Err: errOp}, permanent},
+		{"certificate of another name", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "host"}, permanent},
 		{"not TLS at all", &url.Error{Op: "Get", Err: tls.RecordHeaderError{Msg: "not TLS"}}, permanent},
 		{"alert of the server", &url.Error{Op: "Get", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, permanent},
 
@@ -346,6 +348,7 @@ func TestMarkers(t *testing.T) {
 		{"a hint revives a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
 		{"a give-up hides what it is made of", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
+		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
 		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
 		{"a hint does not revive what is permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
 		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},

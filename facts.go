@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"errors"
 	"io"
 	"net"
 	"reflect"
@@ -41,7 +42,7 @@ type DefaultClassifier struct{}
 // Classify returns the class of err.
 func (DefaultClassifier) Classify(err error) Class {
 	var f facts
-	f.read(err, 0)
+	f.read(err)
 	if !f.spoken && f.kind == kindNone {
 		return ClassUnknown
 	}
@@ -179,9 +180,9 @@ func unwrap(err error) error {
 	return nil
 }
 
-func (f *facts) read(err error, depth int) {
-	for ; err != nil; depth++ {
-		f.readTransport(err, depth)
+func (f *facts) read(err error) {
+	for err != nil {
+		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
 			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, timeouter:
@@ -193,7 +194,7 @@ func (f *facts) read(err error, depth int) {
 		case treeUnwrapper:
 			branches, _ := guarded(e.Unwrap)
 			for _, branch := range branches {
-				f.read(branch, depth+1)
+				f.read(branch)
 			}
 			return
 		default:
@@ -202,7 +203,7 @@ func (f *facts) read(err error, depth int) {
 	}
 }
 
-func (f *facts) readTransport(err error, depth int) {
+func (f *facts) readTransport(err error) {
 	k := kindNone
 	switch e := err.(type) {
 	case *net.OpError:
@@ -219,20 +220,24 @@ func (f *facts) readTransport(err error, depth int) {
 			k = kindTruncated
 		case isConnectionErrno(err):
 			k = kindConnection
-		case depth > 0 && fromTLS(err):
+		case fromTLS(err):
 			k = kindTLS
 		}
 	}
 	f.kind = max(f.kind, k)
 }
 
+// plainError is the commonest type of error, whose package need not be looked up.
+var plainError = reflect.TypeOf(errors.New(""))
+
 // fromTLS reports whether err says that a certificate or a handshake failed.
-// It asks reflection so that programs without TLS need not link it; these
-// errors arrive wrapped in those of package net or net/http, so bare ones are
-// not asked. Not every error of crypto/tls is one: it wraps those of the
-// network in a type of its own.
+// It asks reflection so that programs without TLS need not link it. Not every
+// error of crypto/tls is one: it wraps those of the network in a type of its own.
 func fromTLS(err error) bool {
 	t := reflect.TypeOf(err)
+	if t == plainError {
+		return false
+	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}

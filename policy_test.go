@@ -385,6 +385,11 @@ func TestPlan(t *testing.T) {
 		assert.True(t, plan.Truncated)
 		assert.Equal(t, 100*s, plan.Total.Max)
 	})
+	t.Run("all of a hundred", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 101}.Plan()
+		assert.Len(t, plan.Retries, 100)
+		assert.False(t, plan.Truncated)
+	})
 	t.Run("within a time limit", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: math.MaxInt, MaxElapsed: 10 * s}.Plan()
 		assert.LessOrEqual(t, plan.Total.Max, 10*s)

@@ -105,6 +105,37 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	}
 }
 
+// TestPresetNetworkFailures: what the network does to an answer is retried as
+// the SDK does; what the service says outweighs it.
+func TestPresetNetworkFailures(t *testing.T) {
+	const (
+		permanent = retry.ClassPermanent
+		transient = retry.ClassTransient
+		timeout   = retry.ClassTimeout
+	)
+	tests := []struct {
+		name               string
+		err                error
+		js, botocore, java retry.Class
+	}{
+		{"closed", io.EOF, transient, transient, transient},
+		{"closed after a good status", errors.Join(statusedError(200), io.EOF), transient, transient, transient},
+		{"closed after a bad status", errors.Join(statusedError(400), io.EOF), permanent, permanent, permanent},
+		{"closed after a code", errors.Join(codedError{"NoSuchKey"}, io.EOF), permanent, permanent, permanent},
+		{"cut short", io.ErrUnexpectedEOF, transient, permanent, transient},
+		{"cut short after a good status", errors.Join(statusedError(200), io.ErrUnexpectedEOF), transient, permanent, transient},
+		{"cut short after a bad status", errors.Join(statusedError(400), codedError{"Throttling"}, io.ErrUnexpectedEOF), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
+		{"no answer in time", os.ErrDeadlineExceeded, timeout, timeout, timeout},
+		{"status 429", statusedError(429), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
+		{"status 500", statusedError(500), transient, transient, transient},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.js, retry.AWSJavaScriptV2Classifier{}.Classify(tt.err), "JavaScript, %s", tt.name)
+		assert.Equal(t, tt.botocore, retry.AWSBotocoreLegacyClassifier{}.Classify(tt.err), "botocore, %s", tt.name)
+		assert.Equal(t, tt.java, retry.AWSJavaV1Classifier{}.Classify(tt.err), "Java, %s", tt.name)
+	}
+}
+
 // The golden vectors are inputs and outputs of the SDKs' own code, as
 // testdata/vectors/README.md describes. The checks below know their schema and
 // not their number or values, so the files can be replaced by others.
