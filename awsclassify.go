@@ -20,7 +20,8 @@ import (
 //
 // Source: aws/aws-sdk-js 2.1693.0, lib/service.js, lib/event_listeners.js,
 // lib/services/*.js. Redirects are not errors here. What the SDK does between
-// two attempts, the operation has to do: see the two fields.
+// two attempts, the operation has to do: see the two fields. It always has an
+// opinion, so nothing behind it in [FirstOf] is asked.
 type AWSJavaScriptV2Classifier struct {
 	// Service adds the rules of one service, by its name in the SDK:
 	// dynamodb, rdsdata, route53, s3, sqs, sts. Others have none.
@@ -98,7 +99,8 @@ func (f *facts) networkClass() Class {
 // botocore/retryhandler.py. Bodies that end early (io.ErrUnexpectedEOF) are
 // not retried; failed checksums are errors with the code ChecksumError.
 // Difference: an Organizations client makes botocore drop its rule for 429 in
-// every client of the session; here only for that service.
+// every client of the session; here only for that service. It always has an
+// opinion, so nothing behind it in [FirstOf] is asked.
 type AWSBotocoreLegacyClassifier struct {
 	// Service adds the rules of one service, by its endpoint prefix:
 	// cloudsearch, dynamodb, ec2, glacier, kinesis, organizations, route53,
@@ -170,7 +172,8 @@ var botocoreRules = map[string][]awsRule{
 // Source: aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/retry/RetryUtils.java, PredefinedRetryPolicies.java.
 // A code that is a status line ("503 Slow Down"), which answers without a body
-// get, counts as the code that its words make.
+// get, counts as the code that its words make. It always has an opinion, so
+// nothing behind it in [FirstOf] is asked.
 type AWSJavaV1Classifier struct{}
 
 // Classify returns the class of err.

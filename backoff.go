@@ -12,10 +12,11 @@ import (
 // nothing is remembered between calls. One value may therefore serve any
 // number of calls and goroutines at once.
 //
-// u is uniform in [0, 1) and is the only source of randomness. The delay must
-// not be negative; one that is all the same counts as 0. Of all u, 0 must give
-// the smallest delay and 1-ε the largest. Package retrytest has a test for
-// implementations.
+// u is uniform in [0, 1) and is the only source of randomness. For one Attempt,
+// 0 must give the smallest delay and 1-ε the largest. The delay must not be
+// negative; one that is all the same counts as 0. Delay must return for every
+// Attempt, with a Number from below 1 to math.MaxInt and any Delay, without
+// overflow. Package retrytest has a test for implementations.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -115,7 +116,7 @@ type Linear struct {
 //go:noinline
 func (b Linear) Delay(a Attempt, _ float64) time.Duration {
 	// Inlined into the wrapper that interface calls go through, it would copy
-	// the Attempt twice: 12.7 ns instead of 4.2.
+	// the Attempt twice, which takes three times as long as all the rest.
 	step := b.Step
 	if step == 0 {
 		step = b.Base
@@ -137,8 +138,7 @@ type Fibonacci struct {
 //
 //go:noinline
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
-	// Inlined into the wrapper that interface calls go through, it would copy
-	// the Attempt twice: 9.3 ns instead of 4.9.
+	// Not inlined for the reason given in Linear.
 	last, next := 0.0, float64(max(0, b.Base))
 	for range min(retriesBefore(a.Number), maxFibonacci) {
 		last, next = next, last+next
@@ -161,8 +161,7 @@ type Schedule []time.Duration
 //
 //go:noinline
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {
-	// Inlined into the wrapper that interface calls go through, it would copy
-	// the Attempt twice: 7.2 ns instead of 4.2.
+	// Not inlined for the reason given in Linear.
 	if len(b) == 0 {
 		return 0
 	}

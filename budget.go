@@ -11,6 +11,9 @@ import (
 // policies and goroutines that call the resource. It must be safe for
 // concurrent use and must not block.
 //
+// If in doubt, take a [TokenBucket]. A [RatioBudget] bounds the share of
+// retries over time, and a [Throttle] stops them early.
+//
 // A call that gives up, and one that ends in a panic, is not reported: what
 // its retries cost stays spent.
 type Budget interface {
@@ -29,7 +32,7 @@ type Budget interface {
 }
 
 // Costs are the tokens that one retry takes from a [TokenBucket], by the class
-// of the failure before it. 0 is free.
+// of the failure before it. 0 is free; all of them 0 are the default costs.
 type Costs struct {
 	Transient float64 // after ClassTransient, and every class that is not named here
 	Timeout   float64 // after ClassTimeout
@@ -59,10 +62,10 @@ type TokenBucket struct {
 	Costs    Costs   // all zero: 14, 14 after a timeout, 5 after throttling
 	Success  float64 // tokens that a call brings that succeeds without a retry; 0: 1; below 0: none
 
-	// NoReturn withholds from a call that succeeds after retries the cost of
+	// NoRefund withholds from a call that succeeds after retries the cost of
 	// its last one; like a call without retries it then brings Success. In the
 	// normal case it brings the larger of the two.
-	NoReturn bool
+	NoRefund bool
 
 	// SuccessOnly lets a permanent failure bring nothing, as the AWS SDKs have
 	// it. In the normal case it counts as a success: the resource has answered.
@@ -77,9 +80,9 @@ type TokenBucket struct {
 }
 
 // What the zero values of a TokenBucket's fields stand for.
-const quota2026Capacity = 500
+const defaultCapacity = 500
 
-var quota2026Costs = Costs{Transient: 14, Timeout: 14, Throttled: 5}
+var defaultCosts = Costs{Transient: 14, Timeout: 14, Throttled: 5}
 
 // Withdraw takes the cost of a retry after a, if the bucket holds that much.
 func (b *TokenBucket) Withdraw(a Attempt) bool {
@@ -96,7 +99,9 @@ func (b *TokenBucket) Withdraw(a Attempt) bool {
 }
 
 // Deposit brings back what the call's last retry cost, or the tokens of a
-// success, whichever is more. The bucket never holds more than its capacity.
+// success, whichever is more; with NoRefund the latter, and after a permanent
+// failure with SuccessOnly nothing. The bucket never holds more than its
+// capacity.
 func (b *TokenBucket) Deposit(last Class, ok bool) {
 	if !ok && b.SuccessOnly {
 		return
@@ -105,7 +110,7 @@ func (b *TokenBucket) Deposit(last Class, ok bool) {
 	if tokens == 0 {
 		tokens = 1
 	}
-	if last != ClassUnknown && !b.NoReturn {
+	if last != ClassUnknown && !b.NoRefund {
 		tokens = max(tokens, b.costs().of(last))
 	}
 	lowest := -thousandths(b.Deficit)
@@ -125,20 +130,20 @@ func (b *TokenBucket) Balance() float64 { return float64(b.full()-b.spent.Load()
 func (b *TokenBucket) full() int64 {
 	capacity := b.Capacity
 	if capacity == 0 {
-		capacity = quota2026Capacity
+		capacity = defaultCapacity
 	}
 	return thousandths(capacity) - thousandths(b.Deficit)
 }
 
 func (b *TokenBucket) costs() Costs {
 	if b.Costs == (Costs{}) {
-		return quota2026Costs
+		return defaultCosts
 	}
 	return b.Costs
 }
 
 // Throttle is a [Budget] after the retry throttling of gRPC (proposal A6):
-// failures take one token each, successes bring a fraction of one, and there
+// failures worth a retry take one token each, successes bring a fraction of one, and there
 // are retries only while more than half of the tokens are left. Unlike those
 // of a [TokenBucket], retries stop long before the tokens do, and failures
 // that are not retried for lack of tokens still count.

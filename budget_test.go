@@ -62,7 +62,7 @@ func TestTokenBucket(t *testing.T) {
 		{"free of cost", &retry.TokenBucket{Capacity: 5, Costs: retry.Costs{Transient: 5}}, []step{
 			{"withdraw", transient, 0}, {"withdraw", throttled, 0}, {"success", throttled, 1},
 		}},
-		{"starting empty", &retry.TokenBucket{Capacity: 10, Deficit: 10, Costs: retry.Costs{Transient: 1}, Success: 0.1, NoReturn: true}, []step{
+		{"starting empty", &retry.TokenBucket{Capacity: 10, Deficit: 10, Costs: retry.Costs{Transient: 1}, Success: 0.1, NoRefund: true}, []step{
 			{"refuse", transient, 0}, {"success", none, 0.1}, {"success", transient, 0.2}, {"refuse", transient, 0.2},
 		}},
 		{"starting empty, filling up", &retry.TokenBucket{Capacity: 2, Deficit: 2, Costs: retry.Costs{Transient: 1}, Success: 1.5}, []step{

@@ -83,7 +83,8 @@ func Transient(err error) error { return marked(err, mark{class: ClassTransient}
 func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
 
 // After marks err so that it is retried, and hints that d should pass before:
-// the policy's [HintRule] makes a wait of it. The class is what the Classifier
+// the policy's [HintRule] makes a wait of it. Use it for failures that are to
+// be retried only: it retries a 404, too. The class is what the Classifier
 // says, or transient if that is not to be retried. A d of 0 or less marks err
 // for a retry without a hint. A nil err stays nil. See [Permanent].
 func After(err error, d time.Duration) error {

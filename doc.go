@@ -50,8 +50,8 @@
 //
 // Jitter spreads retries out and does not make them fewer. A server at 70 %
 // load whose clients make three retries gets 2.8 times what it can serve once
-// it fails, and stays down for as long as they keep it up: in general when
-// utilisation · (1 + retries) > 1. Give a policy that many calls share a
+// it fails, and stays down for as long as they keep it up. That
+// happens whenever utilisation · (1 + retries) > 1. Give a policy that many calls share a
 // [Budget]: with one, the same server recovers as soon as it works again. And
 // retry at one layer only: a call of Do inside another counts as permanent
 // when it gives up.

@@ -44,9 +44,6 @@ func (e *Error) Error() string {
 	default:
 		fmt.Fprintf(&b, "gave up after %d attempts", e.Attempts)
 	}
-	if e.Attempts > 1 {
-		fmt.Fprintf(&b, " in %v", e.Elapsed.Round(time.Microsecond))
-	}
 	fmt.Fprintf(&b, " (%v", e.Reason)
 	if e.Next > 0 {
 		fmt.Fprintf(&b, ", next wait %v", e.Next.Round(time.Microsecond))
@@ -66,13 +63,15 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
-// LogValue returns a group with the keys reason, attempts and elapsed, and
-// where they are set next and error.
+// LogValue returns a group with the keys reason and attempts, and where they
+// are set elapsed, next and error.
 func (e *Error) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 3, 5)
+	attrs := make([]slog.Attr, 2, 5)
 	attrs[0] = slog.String("reason", fmt.Sprint(e.Reason))
 	attrs[1] = slog.Int("attempts", e.Attempts)
-	attrs[2] = slog.Duration("elapsed", e.Elapsed)
+	if e.Elapsed > 0 {
+		attrs = append(attrs, slog.Duration("elapsed", e.Elapsed))
+	}
 	if e.Next > 0 {
 		attrs = append(attrs, slog.Duration("next", e.Next))
 	}
@@ -82,10 +81,10 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// PanicError is the value with which a panic goes on that began in a function
-// of the policy (a Classifier, a Backoff, a hook …) after the operation had
-// failed: the failure that was being dealt with is not lost. Panics of the
-// operation itself are not changed.
+// PanicError replaces the value of a panic in a function of the policy (a
+// Classifier, a Backoff, a hook …) once the operation has failed, so that the
+// failure that was being dealt with is not lost. Panics of the operation itself
+// are not changed.
 type PanicError struct {
 	Value any   // what the function panicked with
 	Err   error // the operation's last failure

@@ -7,7 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -67,7 +70,7 @@ func ExampleError() {
 		fmt.Println(gaveUp.Attempts, gaveUp.Elapsed)
 	}
 	// Output:
-	// gave up after 3 attempts in 3s (all attempts used): unexpected EOF
+	// gave up after 3 attempts (all attempts used): unexpected EOF
 	// true true
 	// 3 3s
 }
@@ -249,8 +252,8 @@ func ExampleTokenBucket() {
 		fmt.Println(retry.Do(context.Background(), policy, down), bucket.Balance())
 	}
 	// Output:
-	// gave up after 3 attempts in 75ms (all attempts used): unexpected EOF 10
-	// gave up after 3 attempts in 75ms (all attempts used): unexpected EOF 0
+	// gave up after 3 attempts (all attempts used): unexpected EOF 10
+	// gave up after 3 attempts (all attempts used): unexpected EOF 0
 	// gave up after 1 attempt (client-side retry budget used up, next wait 25ms): unexpected EOF 0
 }
 
@@ -341,6 +344,49 @@ func ExampleAWSJavaV1() {
 	// aws-js-v2: 50ms 100ms 200ms
 	// aws-botocore-legacy: 500ms 1s 2s 4s
 	// aws-java-v1: 51ms 101ms 201ms
+}
+
+// httpError is an HTTP answer that is a failure, with the methods that are
+// read: the status for its class, Retry-After for the hint.
+type httpError struct{ resp *http.Response }
+
+func (e httpError) Error() string       { return e.resp.Status }
+func (e httpError) HTTPStatusCode() int { return e.resp.StatusCode }
+func (e httpError) RetryAfter() time.Duration {
+	seconds, _ := strconv.ParseUint(e.resp.Header.Get("Retry-After"), 10, 16)
+	return time.Duration(seconds) * time.Second
+}
+
+func Example_http() {
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests++; requests == 1 {
+			w.Header().Set("Retry-After", "7")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "the page")
+	}))
+	defer server.Close()
+
+	clock := &retrytest.Clock{}
+	page, err := retry.DoValue(context.Background(), retry.Policy{Clock: clock}, func(ctx context.Context) ([]byte, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			return nil, retry.Permanent(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode >= 400 {
+			return nil, httpError{resp}
+		}
+		return io.ReadAll(resp.Body)
+	})
+	fmt.Printf("%s %v %v\n", page, err, clock.Waits())
+	// Output: the page <nil> [7s]
 }
 
 // everySecondTime is a Backoff of one's own. retrytest.TestBackoff tests it.

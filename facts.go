@@ -33,7 +33,9 @@ import (
 //     io.EOF: timeouts and broken connections are worth a retry, a name that
 //     DNS does not know and a failed TLS handshake or certificate are not.
 //
-// About anything else it has no opinion. A context's end is not its business:
+// About anything else it has no opinion. Nothing here reads HTTP headers or
+// bodies, and package net/http has no error for a status: the operation makes
+// an error with such methods. A context's end is not its business:
 // the call looks at its own context, and an attempt that ran into a time limit
 // of its own is a timeout. Methods that panic on half-built values are treated
 // as absent.

@@ -2,10 +2,12 @@ package retry
 
 import "time"
 
-// A HintRule combines the delay of a [Backoff] with the wait that the server
-// asked for in a Retry-After header or its relatives. It is asked only when
-// there is a hint, so hint is above 0. It returns the wait, or false to give
-// up at once.
+// A HintRule combines the delay of a [Backoff] with a hint: the wait that the
+// server asked for. A hint is what an error, or one that it wraps, says with a
+// method RetryAfter() time.Duration, or what [After] says; it does not make a
+// permanent error worth a retry unless it comes from After. The rule is asked
+// only when there is a hint, so hint is above 0. It returns the wait, or false
+// to give up at once.
 //
 // No rule here waits on a server's word alone for longer than its Max: hints
 // of 55 years have been seen, from servers that sent a date where a number of

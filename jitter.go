@@ -5,7 +5,8 @@ import "time"
 // FullJitter draws the delay between 0 and an exponential ceiling:
 // u · min(Cap, Base · Factorⁿ), where n is 0 before the first retry.
 // Of all rules that know nothing but the attempt number it spreads a crowd
-// best, and it is the default.
+// best, and it is the default. Base is no least delay; for one use
+// [EqualJitter], [DecorrelatedJitter] or [Jittered].
 //
 // The formula is that of Marc Brooker, "Exponential Backoff And Jitter", AWS
 // Architecture Blog, 2015. The fields mean what they mean in [Exponential].

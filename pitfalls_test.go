@@ -2,7 +2,7 @@ package retry_test
 
 // Cases in which retry loops in general have gone wrong: overflowing delays,
 // waits that outlast a deadline, lost errors, quotas that never fill again.
-// The number in a test's name is the case's in the list that they come from.
+// The cases are numbered so that they can be run by name.
 
 import (
 	"context"
@@ -1234,7 +1234,7 @@ func TestPitfallsBudgets(t *testing.T) {
 	t.Run("P38_an_empty_budget_fills_again_with_successes", func(t *testing.T) {
 		for name, budget := range map[string]retry.Budget{
 			"bucket":               new(retry.TokenBucket),
-			"bucket, success only": &retry.TokenBucket{SuccessOnly: true, NoReturn: true},
+			"bucket, success only": &retry.TokenBucket{SuccessOnly: true, NoRefund: true},
 			"bucket, from empty":   &retry.TokenBucket{Deficit: 500},
 			"throttle":             new(retry.Throttle),
 			"ratio":                &retry.RatioBudget{Floor: -1},

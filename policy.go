@@ -76,9 +76,9 @@ type Policy struct {
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
 	// OnGiveUp is called once when a call ends without success, unless it was
-	// refused before it began. e is what the
-	// call returns; or, if the failure was permanent and the call returns the
-	// operation's own error, e.Err is that error and e.Reason ErrPermanent.
+	// refused before it began. e is what the call returns; or, if the failure
+	// was permanent and the call returns the operation's own error, e.Err is
+	// that error and e.Reason ErrPermanent.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
 

@@ -26,8 +26,9 @@ type preset struct {
 //
 // Like the other AWS presets it retries only what its SDK retries, so an error
 // that says nothing of itself is permanent: see [AWSJavaScriptV2Classifier].
-// To keep the delays and retry other errors too, set Classifier to nil or put
-// a classifier in front with [FirstOf].
+// To keep the delays and retry other errors too, mark these with [Transient],
+// put a classifier in front with [FirstOf], or set Classifier to nil, which
+// drops the SDK's own rules.
 //
 // Source: aws/aws-sdk-js 2.1693.0, lib/util.js (calculateRetryDelay),
 // lib/service.js, lib/event_listeners.js. Differences: the SDK's delays are
@@ -61,7 +62,7 @@ func AWSJavaScriptV2DynamoDB() Policy {
 // seconds without a cap; the server's hints are ignored.
 //
 // An error that says nothing of itself is permanent: see
-// [AWSBotocoreLegacyClassifier].
+// [AWSBotocoreLegacyClassifier], and [AWSJavaScriptV2] for how to retry others.
 //
 // Source: boto/botocore 1.43.11, botocore/retryhandler.py,
 // botocore/data/_retry.json.
@@ -99,7 +100,8 @@ func AWSBotocoreLegacyDynamoDB() Policy {
 // of the SDK, make one policy for each service that you call and use it for
 // all calls.
 //
-// An error that says nothing of itself is permanent: see [AWSJavaV1Classifier].
+// An error that says nothing of itself is permanent: see [AWSJavaV1Classifier],
+// and [AWSJavaScriptV2] for how to retry others.
 //
 // Source: aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/retry/PredefinedBackoffStrategies.java,

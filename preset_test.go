@@ -1023,7 +1023,7 @@ func (c javaExec) policy() (retry.Policy, error) {
 		n, _ := strconv.ParseFloat(m[1], 64)
 		b := bucketOf(p)
 		p.Budget = &retry.TokenBucket{
-			Capacity: 5 * n, Costs: b.Costs, Success: b.Success, NoReturn: b.NoReturn, SuccessOnly: b.SuccessOnly,
+			Capacity: 5 * n, Costs: b.Costs, Success: b.Success, NoRefund: b.NoRefund, SuccessOnly: b.SuccessOnly,
 		}
 	}
 	return p, nil

@@ -38,9 +38,9 @@ var ErrNoReturn = errors.New("operation did not return")
 //
 // The end of ctx ends the call, also while it waits. Do never begins an attempt
 // once ctx has ended, nor a wait that would outlast the deadline of ctx: it
-// gives up at once with an error that matches
-// [context.DeadlineExceeded]. Only the state of ctx itself counts, so an
-// attempt that ran into a time limit of its own is retried.
+// gives up at once with an error that matches [context.DeadlineExceeded]. Only
+// the state of ctx itself counts, so an attempt that ran into a time limit of
+// its own is retried.
 //
 // An invalid policy, a nil ctx and a nil op are refused before op is called,
 // with an error that matches [ErrInvalid]. Panics of op pass through.
@@ -115,7 +115,7 @@ type call struct {
 	paid    Class     // of the failure that the last retry was withdrawn for
 	inOp    bool      // the operation is running
 	timed   bool      // start is set
-	start   time.Time // when it began to matter
+	start   time.Time // of the call if the policy has a MaxElapsed, else the first failure
 	timer   timer
 }
 
@@ -278,7 +278,7 @@ func contextReason(ctx context.Context, other error) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
-// guard runs when a call ends by a panic. One of op passes through as it is.
+// guard is deferred for panics. One of op passes through as it is.
 // One of the policy's own functions would hide op's last error, so it goes on
 // as a [PanicError] that holds both.
 func (c *call) guard() {

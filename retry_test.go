@@ -580,21 +580,21 @@ func TestError(t *testing.T) {
 		{
 			&retry.Error{},
 			"gave up before the first attempt (<nil>)",
-			`e.reason=<nil> e.attempts=0 e.elapsed=0s`,
+			`e.reason=<nil> e.attempts=0`,
 		},
 		{
 			&retry.Error{Reason: context.Canceled},
 			"gave up before the first attempt (context canceled)",
-			`e.reason="context canceled" e.attempts=0 e.elapsed=0s`,
+			`e.reason="context canceled" e.attempts=0`,
 		},
 		{
 			&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 1},
 			"gave up after 1 attempt (all attempts used): operation failed",
-			`e.reason="all attempts used" e.attempts=1 e.elapsed=0s e.error="operation failed"`,
+			`e.reason="all attempts used" e.attempts=1 e.error="operation failed"`,
 		},
 		{
 			&retry.Error{Err: errors.Join(errOp, io.EOF), Reason: retry.ErrBudget, Attempts: 3, Elapsed: 1234567 * time.Microsecond, Next: 80 * ms},
-			"gave up after 3 attempts in 1.234567s (client-side retry budget used up, next wait 80ms): operation failed; EOF",
+			"gave up after 3 attempts (client-side retry budget used up, next wait 80ms): operation failed; EOF",
 			`e.reason="client-side retry budget used up" e.attempts=3 e.elapsed=1.234567s e.next=80ms e.error="operation failed\nEOF"`,
 		},
 	}

@@ -85,16 +85,17 @@ func hintName(h HintRule) (string, bool) {
 //
 // Budgets, limiters, clocks, random sources and hooks are code and have no
 // text, and nor have classifiers, except that the name of a preset stands for
-// the whole preset: for its classifier, and for a new budget if it has one. A
-// Backoff or HintRule of another package is shown by its type, which cannot be
-// parsed, and nor can the text of a Policy that [Policy.Validate] rejects.
+// the whole preset: for its classifier, and for a new budget if it has one. So
+// parse first and set these fields afterwards. A Backoff or HintRule of another
+// package is shown by its type, which cannot be parsed, and nor can the text of
+// a Policy that [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
 }
 
 // MarshalText returns the text of [Policy.String], or an error if a Backoff or
-// a HintRule has none.
+// a HintRule has none. Fields that are code are left out without an error.
 func (p Policy) MarshalText() ([]byte, error) {
 	text, err := p.text()
 	if err != nil {
@@ -103,8 +104,9 @@ func (p Policy) MarshalText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// UnmarshalText replaces the whole Policy by what [ParsePolicy] makes of text.
-// If that is an error the Policy stays as it is.
+// UnmarshalText replaces the whole Policy by what [ParsePolicy] makes of text,
+// so set Budget, hooks and the like afterwards, also after flag.Parse. If the
+// text is wrong the Policy stays as it is.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
 	if err != nil {
@@ -276,8 +278,8 @@ func durationText(d time.Duration) string {
 // and java-full and java-equal with base= and cap=, the arithmetic of the AWS
 // SDK for Java. Spaces, commas and semicolons separate. Durations have units.
 // What is left out has the meaning of a zero field; the empty text is the zero
-// Policy. The result is validated, and an error names what is wrong and lists
-// what would be right.
+// Policy. The result is validated, so most rules need a base, and an error
+// names what is wrong and lists what would be right.
 func ParsePolicy(text string) (Policy, error) {
 	parser := parser{tokens: tokens(text)}
 	p, err := parser.policy()
@@ -490,8 +492,8 @@ func parseHint(value string) (HintRule, error) {
 	return nil, fmt.Errorf("unknown hint=%s; known are %s", name, strings.Join(names, ", "))
 }
 
-// setField sets a field of a rule. Beside the rule's own, others are the keys
-// that would also be right in this place.
+// setField sets a field of a rule. others are further keys that the error for
+// an unknown one lists.
 func setField(rule reflect.Value, key, value string, others []string) error {
 	var known []string
 	for name, field := range fields(rule) {

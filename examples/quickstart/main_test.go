@@ -75,7 +75,7 @@ GET /down, policy aws-java-v1
   2 51ms 503 Service Unavailable transient wait 101ms
   3 152ms 503 Service Unavailable transient wait 201ms
   4 353ms 503 Service Unavailable transient all attempts used
-  failed after 353ms: gave up after 4 attempts in 353ms (all attempts used): 503 Service Unavailable
+  failed after 353ms: gave up after 4 attempts (all attempts used): 503 Service Unavailable
 GET /nothing, policy aws-botocore-legacy
   1 0s 404 Not Found permanent permanent failure
   failed after 0s: 404 Not Found
