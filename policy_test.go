@@ -42,6 +42,11 @@ func TestValidate(t *testing.T) {
 		{Budget: &retry.Throttle{}},
 		{Budget: &retry.TokenBucket{Success: -1}},
 		{Backoff: &retry.FullJitter{Base: 1}},
+		{Backoff: retry.Schedule{0, 1}},
+		{Backoff: retry.Constant(0)},
+		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
+		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
+		{Budget: &retry.TokenBucket{Deficit: 500}},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
