@@ -172,6 +172,23 @@ func TestText(t *testing.T) {
 			assert.Equal(t, want, got)
 		}
 	})
+	t.Run("depth", func(t *testing.T) {
+		deep := func(n int) string {
+			return strings.Repeat("capped(", n) + "none" + strings.Repeat(") cap=1s", n)
+		}
+		for text, ok := range map[string]bool{
+			deep(15): true,
+			deep(16): false,
+			"by-class(" + deep(14) + " | " + deep(14) + ")": true, // side by side is not deeper
+		} {
+			p, err := retry.ParsePolicy(text)
+			if !ok {
+				assert.ErrorContains(t, err, "rules are nested more than 16 deep")
+			} else if assert.NoError(t, err) {
+				assert.Equal(t, text+" attempts=3", p.String())
+			}
+		}
+	})
 	t.Run("what is left out", func(t *testing.T) {
 		assert.Equal(t, "full base=50ms cap=20s attempts=3", retry.Policy{}.String())
 		p, err := retry.ParsePolicy("")
@@ -240,7 +257,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped takes 1 rule(s) in parentheses, separated by |; "(" is missing`},
 		{"capped(full base=1s", `capped takes 1 rule(s) in parentheses; ")" is missing`},
-		{"capped()", `a rule is missing before ")"; known are none,`},
+		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, by-class, java-full, java-equal`},
 		{"capped(full base=1s | none)", `")" is missing`},
 		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are none,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; known here: base, cap, factor`},
