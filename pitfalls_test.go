@@ -117,16 +117,16 @@ func TestPitfallsArithmetic(t *testing.T) {
 		}
 		assert.Equal(t, []time.Duration{0, 0}, pitfallDelays(retry.FullJitter{Base: -time.Second}, 2, retrytest.Fixed(0.5)))
 		pitfallInvalid(t, map[string]retry.Backoff{
-			"Factor NaN":      retry.FullJitter{Base: 1, Factor: math.NaN()},
-			"Factor +Inf":     retry.FullJitter{Base: 1, Factor: math.Inf(1)},
-			"Factor -Inf":     retry.Exponential{Base: 1, Factor: math.Inf(-1)},
-			"Factor -2":       retry.EqualJitter{Base: 1, Factor: -2},
-			"Base -1s":        retry.FullJitter{Base: -time.Second},
-			"Base is 0":       retry.FullJitter{},
-			"delay -1s":       retry.Constant(-time.Second),
-			"delay 1 (-1ns)":  retry.Schedule{1, -1},
-			"Step -1ns":       retry.Linear{Base: 1, Step: -1},
-			"is above Cap 1s": retry.Fibonacci{Base: time.Minute, Cap: time.Second},
+			"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},
+			"Factor +Inf":                retry.FullJitter{Base: 1, Factor: math.Inf(1)},
+			"Factor -Inf":                retry.Exponential{Base: 1, Factor: math.Inf(-1)},
+			"Factor -2":                  retry.EqualJitter{Base: 1, Factor: -2},
+			"Base -1s":                   retry.FullJitter{Base: -time.Second},
+			"Base is 0":                  retry.FullJitter{},
+			"delay 1 is negative (-1s)":  retry.Constant(-time.Second),
+			"delay 2 is negative (-1ns)": retry.Schedule{1, -1},
+			"Step -1ns":                  retry.Linear{Base: 1, Step: -1},
+			"is above Cap 1s":            retry.Fibonacci{Base: time.Minute, Cap: time.Second},
 		})
 	})
 	t.Run("P2_a_jitter_out_of_range_is_none", func(t *testing.T) {

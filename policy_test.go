@@ -29,6 +29,12 @@ func (b foreignBackoff) Validate() error {
 	return errors.New(b.fault)
 }
 
+// strictBackoff has a Validate method of its pointer only.
+type strictBackoff struct{}
+
+func (strictBackoff) Delay(retry.Attempt, float64) time.Duration { return time.Second }
+func (*strictBackoff) Validate() error                           { return errors.New("not strict enough") }
+
 func TestValidate(t *testing.T) {
 	nan := math.NaN()
 	valid := []retry.Policy{
@@ -73,9 +79,9 @@ func TestValidate(t *testing.T) {
 		{"no base", retry.Policy{Backoff: retry.FullJitter{}}, []string{"Backoff: FullJitter: Base is 0, which never waits; NoDelay says so"}},
 		{"factors", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: 0.5}}, []string{"Backoff: EqualJitter: Factor 0.5 is not a number of at least 1"}},
 		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
-		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 1 (-1ns) is negative"}},
+		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
 		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
-		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay -1ns is negative"}},
+		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay 1 is negative (-1ns)"}},
 		{"missing rules", retry.Policy{Backoff: retry.ByClass{Else: retry.Capped{}}}, []string{
 			"Backoff: ByClass.Throttled is nil", "Backoff: ByClass.Else: Capped.Of is nil",
 		}},
@@ -83,6 +89,7 @@ func TestValidate(t *testing.T) {
 			"Backoff: Spread.Of: Jittered: Share 2 is not between 0 and 1", "Backoff: Spread: Fraction NaN is not between 0 and 1",
 		}},
 		{"somebody else's rule", retry.Policy{Backoff: retry.Capped{Of: foreignBackoff{"too eager"}}}, []string{"Backoff: Capped.Of: too eager"}},
+		{"a pointer to somebody else's rule", retry.Policy{Backoff: &strictBackoff{}}, []string{"Backoff: not strict enough"}},
 		{"classifiers", retry.Policy{Classifier: retry.FirstOf(nil, retry.FirstOf(nil))}, []string{
 			"Classifier: FirstOf[0] is nil", "Classifier: FirstOf[1]: FirstOf[0] is nil",
 		}},

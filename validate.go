@@ -68,67 +68,79 @@ func classifierFaults(path string, c Classifier) []string {
 	return faults
 }
 
-// backoffFaults checks a rule and the rules inside it. Fields of the same name
-// mean the same in every rule, so there is one check for each name.
+// backoffFaults checks a rule and the rules inside it.
 func backoffFaults(path string, b Backoff) []string {
 	if b == nil {
 		return []string{path + " is nil"}
 	}
 	v := reflect.ValueOf(b)
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
-		if pointee, ok := v.Elem().Interface().(Backoff); ok {
-			b, v = pointee, v.Elem() // the methods of a rule are those of its pointer, too
+		// The methods of a rule are those of its pointer, too.
+		if rule, ok := v.Elem().Interface().(Backoff); ok && isRule(rule) {
+			b, v = rule, v.Elem()
 		}
 	}
-	if _, ok := ruleName(b); !ok {
+	if !isRule(b) {
 		return partFaults(path, b)
 	}
 	path += ": " + v.Type().Name()
+	switch b := b.(type) {
+	case Constant:
+		return scheduleFaults(path, Schedule{time.Duration(b)})
+	case Schedule:
+		return scheduleFaults(path, b)
+	}
+	return fieldFaults(path, v)
+}
+
+func isRule(b Backoff) bool {
+	_, ok := ruleName(b)
+	return ok
+}
+
+func scheduleFaults(path string, delays Schedule) []string {
+	if len(delays) == 0 {
+		return []string{path + ": has no delays"}
+	}
+	var faults []string
+	for i, d := range delays {
+		if d < 0 {
+			faults = append(faults, fmt.Sprintf("%s: delay %d is negative (%v)", path, i+1, d))
+		}
+	}
+	return faults
+}
+
+// fieldFaults checks the fields of a rule. Those of the same name mean the same
+// in every rule, so there is one check for each name.
+func fieldFaults(path string, rule reflect.Value) []string {
 	var faults []string
 	fault := func(format string, args ...any) {
 		faults = append(faults, path+": "+fmt.Sprintf(format, args...))
 	}
-	switch b := b.(type) {
-	case Constant:
-		if b < 0 {
-			fault("delay %v is negative", time.Duration(b))
-		}
-		return faults
-	case Schedule:
-		if len(b) == 0 {
-			fault("has no delays")
-		}
-		for i, d := range b {
-			if d < 0 {
-				fault("delay %d (%v) is negative", i, d)
-			}
-		}
-		return faults
-	}
-	for field, value := range v.Fields() {
-		name := field.Name
-		switch f := value.Interface().(type) {
+	base, step, limit := rule.FieldByName("Base"), rule.FieldByName("Step"), rule.FieldByName("Cap")
+	for field, v := range rule.Fields() {
+		switch x := v.Interface().(type) {
 		case time.Duration:
-			switch {
-			case f < 0:
-				fault("%s %v is negative", name, f)
-			case f == 0 && name == "Base" && (!v.FieldByName("Step").IsValid() || v.FieldByName("Step").Int() == 0):
-				fault("Base is 0, which never waits; NoDelay says so")
+			if x < 0 {
+				fault("%s %v is negative", field.Name, x)
 			}
 		case float64:
 			switch {
-			case name == "Factor" && !(f == 0 || f >= 1 && f <= math.MaxFloat64):
-				fault("Factor %v is not a number of at least 1", f)
-			case name != "Factor" && !(f >= 0 && f <= 1):
-				fault("%s %v is not between 0 and 1", name, f)
+			case field.Name == "Factor" && !(x == 0 || x >= 1 && x <= math.MaxFloat64):
+				fault("Factor %v is not a number of at least 1", x)
+			case field.Name != "Factor" && !(x >= 0 && x <= 1):
+				fault("%s %v is not between 0 and 1", field.Name, x)
 			}
 		case bool:
 		default:
-			inner, _ := f.(Backoff)
-			faults = append(faults, backoffFaults(path+"."+name, inner)...)
+			inner, _ := x.(Backoff)
+			faults = append(faults, backoffFaults(path+"."+field.Name, inner)...)
 		}
 	}
-	base, limit := v.FieldByName("Base"), v.FieldByName("Cap")
+	if base.IsValid() && base.IsZero() && (!step.IsValid() || step.IsZero()) {
+		fault("Base is 0, which never waits; NoDelay says so")
+	}
 	if base.IsValid() && limit.IsValid() && limit.Int() > 0 && base.Int() > limit.Int() {
 		fault("Base %v is above Cap %v", time.Duration(base.Int()), time.Duration(limit.Int()))
 	}
