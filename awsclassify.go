@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -45,14 +44,14 @@ func (c AWSJavaScriptV2Classifier) Classify(err error) Class {
 	switch {
 	case f.canceled:
 		return ClassPermanent
-	case f.status == 429 || awsJSThrottling[f.code]:
+	case f.status == 429 || isAWSJSThrottling(f.code):
 		return ClassThrottled
 	case f.code == "TimeoutError":
 		return ClassTimeout
 	case f.status >= 500, f.code == "NetworkingError", f.code == "ExpiredTokenException", f.code == "XMLParserError",
 		strings.Contains(f.code, "Signature") && strings.Contains(f.message, "expired"),
 		c.RenewsCredentials && (f.code == "RequestExpired" || f.code == "ExpiredToken"),
-		c.CorrectsClockSkew && awsClockSkew[f.code],
+		c.CorrectsClockSkew && isAWSClockSkew(f.code),
 		c.retriedByService(&f):
 		return ClassTransient
 	}
@@ -119,49 +118,58 @@ func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
 		return ClassPermanent
 	case f.status < 400:
 		return f.networkClass()
-	case !c.retried(awsRule{f.status, f.code}):
+	case !c.retried(f.status, f.code):
 		return ClassPermanent
-	case f.status == 429 || awsThrottling[f.code]:
+	case f.status == 429 || isAWSThrottling(f.code):
 		return ClassThrottled
 	}
 	return ClassTransient
 }
 
-// awsRule is an entry of _retry.json: a status together with a code, or with
-// any code where that is empty.
-type awsRule struct {
-	status int
-	code   string
-}
-
-func (c AWSBotocoreLegacyClassifier) retried(r awsRule) bool {
-	anyCode := awsRule{r.status, ""}
-	if c.Service == "organizations" && r.status == 429 {
+func (c AWSBotocoreLegacyClassifier) retried(status int, code string) bool {
+	if c.Service == "organizations" && status == 429 {
 		return false // its rule for one code replaces that for the status
 	}
-	defaults := botocoreRules[""]
-	return slices.Contains(defaults, r) || slices.Contains(defaults, anyCode) ||
-		c.Service != "" && slices.Contains(botocoreRules[c.Service], r)
+	for _, r := range botocoreRules {
+		if (r.service == "" || r.service == c.Service) && r.status == status && (r.code == "" || r.code == code) {
+			return true
+		}
+	}
+	return false
 }
 
-// botocoreRules is _retry.json: the rules of all services under "", and those
-// that a service adds.
-var botocoreRules = map[string][]awsRule{
-	"": {
-		{429, ""}, {500, ""}, {502, ""}, {503, ""}, {504, ""}, {509, ""},
-		{400, "Throttling"}, {400, "ThrottlingException"}, {400, "ThrottledException"},
-		{400, "RequestThrottledException"}, {400, "ProvisionedThroughputExceededException"},
-	},
-	"cloudsearch":   {{509, "BandwidthLimitExceeded"}},
-	"dynamodb":      {{409, "ReplicatedWriteConflictException"}, {400, "TransactionInProgressException"}},
-	"ec2":           {{503, "RequestLimitExceeded"}, {503, "EC2ThrottledException"}},
-	"glacier":       {{408, "RequestTimeoutException"}},
-	"kinesis":       {{400, "LimitExceededException"}},
-	"organizations": {{400, "TooManyRequestsException"}},
-	"route53":       {{400, "Throttling"}, {400, "PriorRequestNotComplete"}},
-	"s3":            {{400, "RequestTimeout"}, {400, "BadDigest"}},
-	"sqs":           {{403, "RequestThrottled"}},
-	"sts":           {{400, "IDPCommunicationError"}},
+// botocoreRules is _retry.json: a status, for all services where none is named,
+// and with any code where none is named.
+var botocoreRules = []struct {
+	service string
+	status  int
+	code    string
+}{
+	{"", 429, ""},
+	{"", 500, ""},
+	{"", 502, ""},
+	{"", 503, ""},
+	{"", 504, ""},
+	{"", 509, ""},
+	{"", 400, "Throttling"},
+	{"", 400, "ThrottlingException"},
+	{"", 400, "ThrottledException"},
+	{"", 400, "RequestThrottledException"},
+	{"", 400, "ProvisionedThroughputExceededException"},
+	{"cloudsearch", 509, "BandwidthLimitExceeded"},
+	{"dynamodb", 409, "ReplicatedWriteConflictException"},
+	{"dynamodb", 400, "TransactionInProgressException"},
+	{"ec2", 503, "RequestLimitExceeded"},
+	{"ec2", 503, "EC2ThrottledException"},
+	{"glacier", 408, "RequestTimeoutException"},
+	{"kinesis", 400, "LimitExceededException"},
+	{"organizations", 400, "TooManyRequestsException"},
+	{"route53", 400, "Throttling"},
+	{"route53", 400, "PriorRequestNotComplete"},
+	{"s3", 400, "RequestTimeout"},
+	{"s3", 400, "BadDigest"},
+	{"sqs", 403, "RequestThrottled"},
+	{"sts", 400, "IDPCommunicationError"},
 }
 
 // AWSJavaV1Classifier decides which errors the AWS SDK for Java v1 retries, in
@@ -189,49 +197,61 @@ func (AWSJavaV1Classifier) Classify(err error) Class {
 		}, words)
 	}
 	switch {
-	case f.status == 429 || awsJavaThrottling[f.code]:
+	case f.status == 429 || isAWSJavaThrottling(f.code):
 		return ClassThrottled
 	case f.status == 500, f.status == 502, f.status == 503, f.status == 504,
-		awsJavaRetryable[f.code], awsClockSkew[f.code]:
+		isAWSJavaRetryable(f.code), isAWSClockSkew(f.code):
 		return ClassTransient
 	}
 	return f.networkClass()
 }
 
-// awsThrottling are the codes that mean throttling to the AWS SDKs today.
-var awsThrottling = set(
-	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
-	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
-	"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
-	"SlowDown", "PriorRequestNotComplete", "EC2ThrottledException",
-)
-
-var awsJSThrottling = set(
-	"ProvisionedThroughputExceededException", "Throttling", "ThrottlingException", "RequestLimitExceeded",
-	"RequestThrottled", "RequestThrottledException", "TooManyRequestsException",
-	"TransactionInProgressException", "EC2ThrottledException",
-)
-
-var awsJavaThrottling = set(
-	"Throttling", "ThrottlingException", "ThrottledException", "ProvisionedThroughputExceededException",
-	"SlowDown", "TooManyRequestsException", "RequestLimitExceeded", "BandwidthLimitExceeded",
-	"RequestThrottled", "RequestThrottledException", "EC2ThrottledException", "PriorRequestNotComplete",
-)
-
-var awsJavaRetryable = set(
-	"TransactionInProgressException", "RequestTimeout", "RequestTimeoutException", "IDPCommunicationError",
-)
-
-// awsClockSkew are the codes that a client with a wrong clock gets.
-var awsClockSkew = set(
-	"RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",
-	"AuthFailure", "RequestInTheFuture",
-)
-
-func set(words ...string) map[string]bool {
-	m := make(map[string]bool, len(words))
-	for _, w := range words {
-		m[w] = true
+// isAWSThrottling knows the codes that mean throttling to the AWS SDKs today.
+func isAWSThrottling(code string) bool {
+	switch code {
+	case "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
+		"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
+		"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
+		"SlowDown", "PriorRequestNotComplete", "EC2ThrottledException":
+		return true
 	}
-	return m
+	return false
+}
+
+func isAWSJSThrottling(code string) bool {
+	switch code {
+	case "ProvisionedThroughputExceededException", "Throttling", "ThrottlingException", "RequestLimitExceeded",
+		"RequestThrottled", "RequestThrottledException", "TooManyRequestsException",
+		"TransactionInProgressException", "EC2ThrottledException":
+		return true
+	}
+	return false
+}
+
+func isAWSJavaThrottling(code string) bool {
+	switch code {
+	case "Throttling", "ThrottlingException", "ThrottledException", "ProvisionedThroughputExceededException",
+		"SlowDown", "TooManyRequestsException", "RequestLimitExceeded", "BandwidthLimitExceeded",
+		"RequestThrottled", "RequestThrottledException", "EC2ThrottledException", "PriorRequestNotComplete":
+		return true
+	}
+	return false
+}
+
+func isAWSJavaRetryable(code string) bool {
+	switch code {
+	case "TransactionInProgressException", "RequestTimeout", "RequestTimeoutException", "IDPCommunicationError":
+		return true
+	}
+	return false
+}
+
+// isAWSClockSkew knows the codes that a client with a wrong clock gets.
+func isAWSClockSkew(code string) bool {
+	switch code {
+	case "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",
+		"AuthFailure", "RequestInTheFuture":
+		return true
+	}
+	return false
 }

@@ -48,7 +48,7 @@ func (DefaultClassifier) Classify(err error) Class {
 	if !f.spoken && f.kind == kindNone {
 		return ClassUnknown
 	}
-	throttled := f.status == 429 || awsThrottling[f.code]
+	throttled := f.status == 429 || isAWSThrottling(f.code)
 	switch {
 	case f.canceled || f.word == ClassPermanent:
 		return ClassPermanent

@@ -117,19 +117,14 @@ func (p *Policy) ownFaults() []string {
 	for _, n := range []struct {
 		name  string
 		value int64
-		text  fmt.Stringer
+		shown any
 	}{
-		{"MaxAttempts", int64(p.MaxAttempts), nil},
+		{"MaxAttempts", int64(p.MaxAttempts), p.MaxAttempts},
 		{"MaxElapsed", int64(p.MaxElapsed), p.MaxElapsed},
 		{"AttemptTimeout", int64(p.AttemptTimeout), p.AttemptTimeout},
 	} {
-		if n.value >= 0 {
-			continue
-		}
-		if n.text == nil {
-			faults = append(faults, fmt.Sprintf("%s is negative (%d)", n.name, n.value))
-		} else {
-			faults = append(faults, fmt.Sprintf("%s is negative (%s)", n.name, n.text))
+		if n.value < 0 {
+			faults = append(faults, fmt.Sprintf("%s is negative (%v)", n.name, n.shown))
 		}
 	}
 	return faults

@@ -21,11 +21,14 @@ import (
 // the Backoff fields of a composition, in the order of the Go type; the keys
 // of a rule are its other fields in lower case.
 
-// rules are the names of the rules and an empty value of each.
-var rules = []struct {
+// named is a rule's name in the text.
+type named[R any] struct {
 	name string
-	rule Backoff
-}{
+	rule R
+}
+
+// rules are the names of the rules and an empty value of each.
+var rules = []named[Backoff]{
 	{"none", NoDelay{}},
 	{"constant", Constant(0)},
 	{"exponential", Exponential{}},
@@ -44,10 +47,7 @@ var rules = []struct {
 }
 
 // hints are the names of the hint rules and an empty value of each.
-var hints = []struct {
-	name string
-	rule HintRule
-}{
+var hints = []named[HintRule]{
 	{"at-least", HintAtLeast{}},
 	{"plus", HintPlus{}},
 	{"stop", HintStop{}},
@@ -60,19 +60,11 @@ var policyKeys = []string{"attempts", "elapsed", "timeout", "hint"}
 // unlimited is the text for a MaxAttempts of math.MaxInt.
 const unlimited = "unlimited"
 
-func ruleName(b Backoff) (string, bool) {
-	for _, r := range rules {
-		if reflect.TypeOf(r.rule) == reflect.TypeOf(b) {
-			return r.name, true
-		}
-	}
-	return "", false
-}
-
-func hintName(h HintRule) (string, bool) {
-	for _, r := range hints {
-		if reflect.TypeOf(r.rule) == reflect.TypeOf(h) {
-			return r.name, true
+// nameOf returns the name of the rule's type.
+func nameOf[R any](table []named[R], rule R) (string, bool) {
+	for _, entry := range table {
+		if reflect.TypeOf(entry.rule) == reflect.TypeOf(rule) {
+			return entry.name, true
 		}
 	}
 	return "", false
@@ -167,7 +159,7 @@ func hintText(h HintRule) (string, error) {
 	if h == nil {
 		h = HintAtLeast{}
 	}
-	name, ok := hintName(h)
+	name, ok := nameOf(hints, h)
 	if !ok {
 		return fmt.Sprintf("%T", h), fmt.Errorf("hint rule %T has no text form", h)
 	}
@@ -180,7 +172,7 @@ func hintText(h HintRule) (string, error) {
 }
 
 func backoffText(b Backoff) (string, error) {
-	name, ok := ruleName(b)
+	name, ok := nameOf(rules, b)
 	if !ok {
 		return fmt.Sprintf("%T", b), fmt.Errorf("backoff %T has no text form", b)
 	}

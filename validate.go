@@ -15,7 +15,7 @@ func (p *Policy) innerFaults() []string {
 		faults = backoffFaults("Backoff", p.Backoff)
 	}
 	faults = append(faults, classifierFaults("Classifier", p.Classifier)...)
-	if _, ok := hintName(p.Hint); ok {
+	if _, ok := nameOf(hints, p.Hint); ok {
 		for field, v := range reflect.ValueOf(p.Hint).Fields() {
 			if v.Int() < 0 {
 				faults = append(faults, fmt.Sprintf("Hint: %T: %s %v is negative", p.Hint, field.Name, time.Duration(v.Int())))
@@ -94,7 +94,7 @@ func backoffFaults(path string, b Backoff) []string {
 }
 
 func isRule(b Backoff) bool {
-	_, ok := ruleName(b)
+	_, ok := nameOf(rules, b)
 	return ok
 }
 
