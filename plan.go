@@ -34,30 +34,9 @@ const maxPlanned = 100
 // nothing but the attempt they are exact to a tenth of a percent, for others
 // and for the total to about one percent. At most 100 retries are planned.
 func (p Policy) Plan() Plan {
-	const walks = 2000
+	retries := max(0, min(p.maxAttempts()-1, maxPlanned))
+	waits, totals := p.sample(retries)
 	var plan Plan
-	retries := min(p.maxAttempts()-1, maxPlanned)
-
-	// Each retry divides [0, 1) into as many parts as there are walks and
-	// gives one to each, in an order of its own: the marginal distribution of
-	// a single retry is then even, with no sampling error.
-	rng := rand.New(rand.NewPCG(1, 2))
-	draws := make([][]int, max(0, retries))
-	for i := range draws {
-		draws[i] = rng.Perm(walks)
-	}
-	waits := make([][]time.Duration, len(draws))
-	totals := make([]time.Duration, walks)
-	for walk := range walks {
-		i := 0
-		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / walks }) {
-			waits[i] = append(waits[i], wait)
-			totals[walk] = addSaturated(totals[walk], wait)
-			if i++; i == retries {
-				break
-			}
-		}
-	}
 	least, most := p.bounds(0, retries), p.bounds(math.Nextafter(1, 0), retries)
 	for i, w := range waits {
 		if len(w) == 0 {
@@ -80,12 +59,35 @@ func (p Policy) Plan() Plan {
 	return plan
 }
 
+// sample walks the schedule many times and returns the waits of each retry and
+// the total of each walk.
+func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
+	const walks = 2000
+	// Each retry divides [0, 1) into as many parts as there are walks and
+	// gives one to each, in an order of its own: the marginal distribution of
+	// a single retry is then even, with no sampling error.
+	rng := rand.New(rand.NewPCG(1, 2))
+	draws := make([][]int, retries)
+	for i := range draws {
+		draws[i] = rng.Perm(walks)
+	}
+	waits, totals = make([][]time.Duration, retries), make([]time.Duration, walks)
+	for walk := range walks {
+		i := 0
+		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / walks }) {
+			waits[i] = append(waits[i], wait)
+			totals[walk] = addSaturated(totals[walk], wait)
+			if i++; i == retries {
+				break
+			}
+		}
+	}
+	return waits, totals
+}
+
 // bounds walks the schedule with the same random number for every wait.
 func (p *Policy) bounds(u float64, retries int) []time.Duration {
 	var waits []time.Duration
-	if retries <= 0 {
-		return nil
-	}
 	for wait := range p.delays(func() float64 { return u }) {
 		if waits = append(waits, wait); len(waits) == retries {
 			break
