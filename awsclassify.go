@@ -1,49 +1,96 @@
 package retry
 
 import (
+	"errors"
+	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"unicode"
 )
 
-// The classifiers of the AWS SDKs read errors as [DefaultClassifier] does, by
-// their methods and standard types, and then decide as the SDK decides. What
-// an SDK throws itself is recognised by its equivalent in Go: the errors of
-// package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and Timeout()
-// and ConnectionError(). An error without a status, a code, or such a kind is
-// permanent: the SDKs do not retry it either.
-
-// AWSJavaScriptV2Classifier decides which errors the AWS SDK for JavaScript v2
-// retries: any status of 500 and above, 429, its throttling codes, expired
-// tokens that it knows by name, all network errors and timeouts.
+// AWSClassifier decides which errors an AWS SDK retries. Every [AWSProfile]
+// brings its own.
 //
-// Source: aws/aws-sdk-js 2.1693.0, lib/service.js, lib/event_listeners.js,
-// lib/services/*.js. Redirects are not errors here. What the SDK does between
-// two attempts, the operation has to do: see the two fields. It always has an
-// opinion, so nothing behind it in [FirstOf] is asked.
-type AWSJavaScriptV2Classifier struct {
-	// Service adds the rules of one service, by its name in the SDK:
-	// dynamodb, rdsdata, route53, s3, sqs, sts. Others have none.
-	Service string
+// It reads errors as [DefaultClassifier] does, by their methods and standard
+// types, and then decides as the SDK decides. What an SDK throws itself is
+// recognised by its equivalent in Go: the errors of package net, io.EOF,
+// io.ErrUnexpectedEOF, the errors of TLS, and Timeout() and ConnectionError().
+// A failed checksum is an error with the code ChecksumError, or
+// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such
+// a kind is permanent: the SDKs do not retry it either. So it always has an
+// opinion, and nothing behind it in [FirstOf] is asked.
+//
+// In all SDKs the statuses 500, 502, 503 and 504 and the codes that mean
+// throttling are retried. They differ in other statuses (429 without such a
+// code is retried by all but botocore's standard modes and Go v2), in codes of
+// single services, and in failures of the network: a name that DNS does not
+// know is final for Go v2 only, a failed TLS handshake for JavaScript v3, Go v2
+// and AWSStandard2026.
+type AWSClassifier struct {
+	Profile AWSProfile // whose rules
+	Service string     // adds the rules of one service, by the name that the AWS CLI has for it; "": none
 
 	// RenewsCredentials says that the operation fetches new credentials after
-	// they expired, as the SDK does; RequestExpired and ExpiredToken are then
-	// worth a retry.
+	// they expired, as the SDK for JavaScript v2 does; its codes RequestExpired
+	// and ExpiredToken are then worth a retry. Other SDKs do not look at it.
 	RenewsCredentials bool
 
 	// CorrectsClockSkew says that the operation corrects its clock by that of
-	// the server, as the SDK does with its option of that name; errors that
-	// come from a wrong clock are then worth a retry.
+	// the server, as several SDKs do; errors that come from a wrong clock are
+	// then worth a retry. Java v1 retries them in any case, botocore in none.
 	CorrectsClockSkew bool
 }
 
 // Classify returns the class of err.
-func (c AWSJavaScriptV2Classifier) Classify(err error) Class {
-	var f facts
-	f.read(err)
-	switch {
-	case f.canceled:
+func (c AWSClassifier) Classify(err error) Class {
+	f := facts{err: err}
+	if f.read(err); f.canceled {
 		return ClassPermanent
+	}
+	return c.Profile.row().class(c, &f)
+}
+
+// Validate reports a Profile that is none of the constants.
+func (c AWSClassifier) Validate() error {
+	if int(c.Profile) >= len(awsProfiles) {
+		return invalid("classifier", []string{fmt.Sprintf("%v is no AWS profile", c.Profile)})
+	}
+	return nil
+}
+
+// awsStandardClass has the rules that most SDKs share in their standard modes.
+func awsStandardClass(c AWSClassifier, f *facts) Class {
+	switch {
+	case f.status == 429 || isAWSThrottling(f.code):
+		return ClassThrottled
+	case isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
+		f.word == ClassTransient, c.CorrectsClockSkew && isAWSClockSkew(f.code),
+		c.Service == "sts" && (f.code == "IDPCommunicationError" || f.code == "IDPCommunicationErrorException"):
+		return ClassTransient
+	case f.kind == kindTLS:
+		return ClassPermanent
+	}
+	return f.networkClass()
+}
+
+// networkClass is the class of an error that came from the network and not
+// from the service, also within an answer that began well; any other is
+// permanent.
+func (f *facts) networkClass() Class {
+	switch {
+	case f.kind == kindNone || f.status >= 400 || f.code != "":
+		return ClassPermanent
+	case f.kind == kindTimeout:
+		return ClassTimeout
+	}
+	return ClassTransient
+}
+
+// awsJavaScriptV2Class has the rules of lib/service.js and lib/services/*.js.
+// Redirects are not errors here.
+func awsJavaScriptV2Class(c AWSClassifier, f *facts) Class {
+	switch {
 	case f.status == 429 || isAWSJSThrottling(f.code):
 		return ClassThrottled
 	case f.code == "TimeoutError":
@@ -52,17 +99,17 @@ func (c AWSJavaScriptV2Classifier) Classify(err error) Class {
 		strings.Contains(f.code, "Signature") && strings.Contains(f.message, "expired"),
 		c.RenewsCredentials && (f.code == "RequestExpired" || f.code == "ExpiredToken"),
 		c.CorrectsClockSkew && isAWSClockSkew(f.code),
-		c.retriedByService(&f):
+		c.retriedByJavaScriptV2(f):
 		return ClassTransient
 	}
 	return f.networkClass()
 }
 
-func (c AWSJavaScriptV2Classifier) retriedByService(f *facts) bool {
+func (c AWSClassifier) retriedByJavaScriptV2(f *facts) bool {
 	switch c.Service {
 	case "dynamodb":
 		return f.code == "CRC32CheckFailed"
-	case "rdsdata":
+	case "rds-data":
 		return f.status == 400 && f.code == "BadRequestException" && strings.HasPrefix(f.message, "Communications link failure")
 	case "route53":
 		return f.status == 400 && f.code == "PriorRequestNotComplete"
@@ -76,41 +123,33 @@ func (c AWSJavaScriptV2Classifier) retriedByService(f *facts) bool {
 	return false
 }
 
-// networkClass is the class of an error that came from the network and not
-// from the service, also within an answer that began well; any other is
-// permanent.
-func (f *facts) networkClass() Class {
+// awsJavaScriptV3Class has the rules of service-error-classification.
+func awsJavaScriptV3Class(c AWSClassifier, f *facts) Class {
+	old := c.Profile == AWSJavaScriptV3StandardLateCap
 	switch {
-	case f.canceled || f.kind == kindNone || f.status >= 400 || f.code != "":
+	case f.status == 429 || isAWSThrottling(f.code):
+		return ClassThrottled
+	case f.code == "AbortError" && !old:
 		return ClassPermanent
-	case f.kind == kindTimeout:
-		return ClassTimeout
+	case f.code == "TimeoutError",
+		f.code == "InvalidSignatureException" && strings.Contains(f.message, "Signature expired") && !old,
+		isRefusedStream(f.err) && !old:
+		return ClassTransient
 	}
-	return ClassTransient
+	return awsStandardClass(c, f)
 }
 
-// AWSBotocoreLegacyClassifier decides which errors botocore retries in legacy
-// mode: statuses 429, 500, 502, 503, 504 and 509, throttling codes together
-// with status 400, lost and refused connections, timeouts, and what its table
-// says for a service.
-//
-// Source: boto/botocore 1.43.11, botocore/data/_retry.json,
-// botocore/retryhandler.py. Bodies that end early (io.ErrUnexpectedEOF) are
-// not retried; failed checksums are errors with the code ChecksumError.
-// Difference: an Organizations client makes botocore drop its rule for 429 in
-// every client of the session; here only for that service. It always has an
-// opinion, so nothing behind it in [FirstOf] is asked.
-type AWSBotocoreLegacyClassifier struct {
-	// Service adds the rules of one service, by its endpoint prefix:
-	// cloudsearch, dynamodb, ec2, glacier, kinesis, organizations, route53,
-	// s3, sqs, sts. Others have none.
-	Service string
+// isRefusedStream recognises the code of HTTP/2 with which a server says that
+// it has not processed a request. Package net/http has no type for it.
+func isRefusedStream(err error) bool {
+	text, _ := guarded(err.Error)
+	return strings.Contains(text, "REFUSED_STREAM")
 }
 
-// Classify returns the class of err.
-func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
-	var f facts
-	f.read(err)
+// awsBotocoreLegacyClass has the rules of _retry.json. An answer that ends
+// early is not retried. In botocore a client for Organizations drops the rule
+// for 429 in all clients of its session, here only for that service.
+func awsBotocoreLegacyClass(c AWSClassifier, f *facts) Class {
 	switch {
 	case c.Service == "dynamodb" && f.code == "ChecksumError":
 		return ClassTransient
@@ -118,7 +157,7 @@ func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
 		return ClassPermanent
 	case f.status < 400:
 		return f.networkClass()
-	case !c.retried(f.status, f.code):
+	case !c.retriedByBotocoreLegacy(f.status, f.code):
 		return ClassPermanent
 	case f.status == 429 || isAWSThrottling(f.code):
 		return ClassThrottled
@@ -126,7 +165,7 @@ func (c AWSBotocoreLegacyClassifier) Classify(err error) Class {
 	return ClassTransient
 }
 
-func (c AWSBotocoreLegacyClassifier) retried(status int, code string) bool {
+func (c AWSClassifier) retriedByBotocoreLegacy(status int, code string) bool {
 	if c.Service == "organizations" && status == 429 {
 		return false // its rule for one code replaces that for the status
 	}
@@ -172,22 +211,70 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// AWSJavaV1Classifier decides which errors the AWS SDK for Java v1 retries, in
-// all its modes and for all services: statuses 429, 500, 502, 503 and 504,
-// throttling and clock-skew codes, a few others, and every input or output
-// error.
-//
-// Source: aws/aws-sdk-java at e8ea7076 (1.12, 2024),
-// com/amazonaws/retry/RetryUtils.java, PredefinedRetryPolicies.java.
-// A code that is a status line ("503 Slow Down"), which answers without a body
-// get, counts as the code that its words make. It always has an opinion, so
-// nothing behind it in [FirstOf] is asked.
-type AWSJavaV1Classifier struct{}
+// awsBotocoreClass has the rules of botocore's standard modes.
+func awsBotocoreClass(c AWSClassifier, f *facts) Class {
+	switch {
+	case isAWSThrottling(f.code):
+		return ClassThrottled
+	case isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
+		f.word == ClassTransient,
+		c.Service == "sts" && f.code == "IDPCommunicationError",
+		c.Service == "dynamodb" && f.code == "ChecksumError":
+		return ClassTransient
+	}
+	return f.networkClass()
+}
 
-// Classify returns the class of err.
-func (AWSJavaV1Classifier) Classify(err error) Class {
-	var f facts
-	f.read(err)
+// awsGoV2Class has the rules of retry.DefaultRetryables, in their order.
+func awsGoV2Class(c AWSClassifier, f *facts) Class {
+	class := ClassPermanent
+	switch retried, known := goNetwork(f.err); {
+	case f.word != ClassUnknown:
+		class = f.word
+	case known && !retried:
+	case retried, isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
+		isAWSThrottling(f.code),
+		c.CorrectsClockSkew && (isAWSClockSkew(f.code) || f.code == "AccessDeniedException"):
+		class = ClassTransient
+	}
+	switch {
+	case class == ClassPermanent:
+		return class
+	case isAWSThrottling(f.code):
+		return ClassThrottled
+	case f.kind == kindTimeout:
+		return ClassTimeout
+	}
+	return class
+}
+
+// goNetwork reports what the Go SDK makes of a failure of the network; known
+// is false if it has nothing to say. Of the texts, "connection reset" and
+// "closed" are what the two ends of a lost connection are called.
+func goNetwork(err error) (retried, known bool) {
+	var dns *net.DNSError
+	if errors.As(err, &dns) && dns.IsNotFound {
+		return false, true
+	}
+	var op *net.OpError
+	var connection connectionErr
+	var temporary interface{ Temporary() bool }
+	var timeout timeouter
+	text, _ := guarded(err.Error)
+	retried = errors.As(err, &connection) && says(connection.ConnectionError) ||
+		strings.Contains(text, "connection reset") || strings.Contains(text, "use of closed network connection") ||
+		strings.Contains(text, "connection refused") ||
+		errors.As(err, &op) && op.Op == "dial" ||
+		errors.As(err, &temporary) && says(temporary.Temporary) ||
+		errors.As(err, &timeout) && says(timeout.Timeout)
+	return retried, retried
+}
+
+// awsJavaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java,
+// which are the same in all modes. A code that is a status line ("503 Slow
+// Down"), which answers without a body get, counts as the code that its words
+// make.
+func awsJavaV1Class(_ AWSClassifier, f *facts) Class {
 	if words, ok := strings.CutPrefix(f.code, strconv.Itoa(f.status)+" "); ok {
 		f.code = strings.Map(func(r rune) rune {
 			if unicode.IsSpace(r) {
@@ -199,11 +286,34 @@ func (AWSJavaV1Classifier) Classify(err error) Class {
 	switch {
 	case f.status == 429 || isAWSJavaThrottling(f.code):
 		return ClassThrottled
-	case f.status == 500, f.status == 502, f.status == 503, f.status == 504,
-		isAWSJavaRetryable(f.code), isAWSClockSkew(f.code):
+	case isAWSTransientStatus(f.status), isAWSJavaRetryable(f.code), isAWSClockSkew(f.code):
 		return ClassTransient
 	}
 	return f.networkClass()
+}
+
+// awsJavaV2Class has the rules of the SDK's AwsRetryStrategy and
+// AwsErrorCode. Some codes of a wrong clock count in any case, others only if
+// the clock is wrong.
+func awsJavaV2Class(c AWSClassifier, f *facts) Class {
+	since2026 := c.Profile == AWSJavaV2Standard2026 || c.Profile == AWSJavaV2Adaptive2026
+	switch {
+	case f.status == 429,
+		isAWSThrottling(f.code) && f.code != "PriorRequestNotComplete" && (f.code != "LimitExceededException" || since2026):
+		return ClassThrottled
+	case isAWSTransientStatus(f.status), f.word == ClassTransient,
+		f.code == "PriorRequestNotComplete", f.code == "RequestTimeout", f.code == "RequestTimeoutException",
+		f.code == "InternalError", f.code == "RequestTimeTooSkewed", f.code == "RequestExpired", f.code == "RequestInTheFuture",
+		c.CorrectsClockSkew && isAWSClockSkew(f.code),
+		c.Service == "sts" && f.code == "IDPCommunicationError" && since2026,
+		c.Service == "dynamodb" && f.code == "ReplicatedWriteConflictException":
+		return ClassTransient
+	}
+	return f.networkClass()
+}
+
+func isAWSTransientStatus(status int) bool {
+	return status == 500 || status == 502 || status == 503 || status == 504
 }
 
 // isAWSThrottling knows the codes that mean throttling to the AWS SDKs today.

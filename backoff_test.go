@@ -42,7 +42,9 @@ var everyBackoff = map[string]struct {
 	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
 	"Capped":             {retry.Capped{Of: retry.FullJitter{Base: 100 * ms}, Cap: time.Second}, time.Second},
 	"ByClass":            {retry.ByClass{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
-	"AWSJavaV1":          {retry.AWSJavaV1().Backoff, 20 * time.Second},
+	"AWSJavaV1Legacy":    {retry.AWSJavaV1Legacy.Policy("").Backoff, 20 * time.Second},
+	"AWSJavaV2Standard":  {retry.AWSJavaV2Standard.Policy("").Backoff, 20 * time.Second},
+	"AWSGoV2Standard":    {retry.AWSGoV2Standard.Policy("").Backoff, 20 * time.Second},
 }
 
 func TestBackoffContract(t *testing.T) {

@@ -103,8 +103,21 @@ func (b *TokenBucket) Withdraw(a Attempt) bool {
 // failure with SuccessOnly nothing. The bucket never holds more than its
 // capacity.
 func (b *TokenBucket) Deposit(last Class, ok bool) {
+	tokens := thousandths(b.gain(last, ok))
+	lowest := -thousandths(b.Deficit)
+	for {
+		spent := b.spent.Load()
+		after := max(lowest, spent-tokens)
+		if after == spent || b.spent.CompareAndSwap(spent, after) {
+			return
+		}
+	}
+}
+
+// gain returns the tokens that a call brings which got its answer.
+func (b *TokenBucket) gain(last Class, ok bool) float64 {
 	if !ok && b.SuccessOnly {
-		return
+		return 0
 	}
 	tokens := b.Success
 	if tokens == 0 {
@@ -113,14 +126,7 @@ func (b *TokenBucket) Deposit(last Class, ok bool) {
 	if last != ClassUnknown && !b.NoRefund {
 		tokens = max(tokens, b.costs().of(last))
 	}
-	lowest := -thousandths(b.Deficit)
-	for {
-		spent := b.spent.Load()
-		after := max(lowest, spent-thousandths(tokens))
-		if after == spent || b.spent.CompareAndSwap(spent, after) {
-			return
-		}
-	}
+	return tokens
 }
 
 // Balance returns the tokens in the bucket.

@@ -34,7 +34,7 @@
 //
 // and [Jittered], [Spread], [Capped] and [ByClass] compose them. Every rule is
 // defined for every value of its fields and returns a delay between 0 and its
-// cap. Presets such as [AWSJavaV1] wait exactly as other libraries do.
+// cap. An [AWSProfile] waits exactly as an AWS SDK does.
 //
 // # Errors
 //

@@ -331,8 +331,10 @@ func ExampleDecorrelatedJitter() {
 }
 
 // Presets wait as other libraries do, here with the middle of every jitter.
-func ExampleAWSJavaV1() {
-	for _, policy := range []retry.Policy{retry.AWSJavaScriptV2(), retry.AWSBotocoreLegacy(), retry.AWSJavaV1()} {
+func ExampleAWSProfile() {
+	for _, policy := range []retry.Policy{
+		retry.AWSStandard2026.Policy(""), retry.AWSStandard2026.Policy("dynamodb"), retry.AWSBotocoreLegacy.Policy(""), retry.AWSJavaV1Legacy.Policy(""),
+	} {
 		policy.Rand = retrytest.Fixed(0.5)
 		fmt.Print(policy, ":")
 		for delay := range policy.Delays() {
@@ -341,9 +343,10 @@ func ExampleAWSJavaV1() {
 		fmt.Println()
 	}
 	// Output:
-	// aws-js-v2: 50ms 100ms 200ms
+	// aws-standard-2026: 25ms 50ms
+	// aws-standard-2026 service=dynamodb: 12.5ms 25ms 50ms
 	// aws-botocore-legacy: 500ms 1s 2s 4s
-	// aws-java-v1: 51ms 101ms 201ms
+	// aws-java-v1-legacy: 51ms 101ms 201ms
 }
 
 // httpError is an HTTP answer that is a failure, with the methods that are

@@ -114,6 +114,7 @@ func classOfRedis(reply string) Class {
 // facts is what an error and all that it wraps say of themselves, the
 // outermost statement of each sort.
 type facts struct {
+	err      error // what the facts are about
 	word     Class // the error's own word on retrying
 	status   int   // HTTP
 	code     string

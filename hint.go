@@ -53,6 +53,22 @@ func (r HintStop) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, hint), hint <= hintOrMax(r.Max)
 }
 
+// HintWindow lets the server move the delay, but not by much: never to before
+// it, and to at most Width after it. It is the rule of the AWS SDKs since
+// November 2026, for their header x-amz-retry-after.
+type HintWindow struct {
+	Width time.Duration // how much longer than the delay; 0 or less: 5 s
+}
+
+// Wait returns max(delay, min(hint, delay + Width)).
+func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	width := r.Width
+	if width <= 0 {
+		width = 5 * time.Second
+	}
+	return max(delay, min(hint, addSaturated(delay, width))), true
+}
+
 // HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.
 type HintIgnore struct{}
 

@@ -1182,7 +1182,7 @@ func TestPitfallsErrors(t *testing.T) {
 			"recovers":   {retry.Policy{Budget: new(retry.TokenBucket)}, []error{bad, nil}, 2},
 			"throttling": {retry.Policy{Budget: new(retry.Throttle), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 			"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
-			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.AWSJavaV1Classifier{})}, []error{errors.Join(bad, bad)}, 1},
+			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
 			"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
 		} {
 			gaveUp := false

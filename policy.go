@@ -51,6 +51,12 @@ type Policy struct {
 	// Budget bounds the retries of all calls to one resource. nil: no bound.
 	Budget Budget
 
+	// LongPoll is for operations that wait at the server for something to
+	// happen, such as receiving from a queue, and that callers repeat at once:
+	// when only the Budget refuses a retry, the call waits as before the retry
+	// and then gives up with ErrBudget. OnRetry is not called.
+	LongPoll bool
+
 	// Limiter is waited for before every attempt, the first too. nil: none.
 	Limiter Limiter
 
@@ -141,6 +147,17 @@ func (p *Policy) maxAttempts() int {
 		return defaultMaxAttempts
 	}
 	return p.MaxAttempts
+}
+
+// Classify returns what the Policy makes of a failure, as [Do] does it: its
+// class, by the markers in err (see [Permanent]), then by the Classifier, and
+// transient if nobody knows; and the server's hint in it, 0 if there is none. A
+// nil err is ClassUnknown.
+func (p Policy) Classify(err error) (Class, time.Duration) {
+	if err == nil {
+		return ClassUnknown, 0
+	}
+	return classify(p.Classifier, err)
 }
 
 // wait returns how long to wait after the failed attempt a, or false if the

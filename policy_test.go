@@ -206,18 +206,18 @@ func TestText(t *testing.T) {
 		assert.Equal(t, retry.Policy{MaxAttempts: 7}, p)
 	})
 	t.Run("presets", func(t *testing.T) {
-		p := retry.AWSJavaV1()
-		assert.Equal(t, "aws-java-v1", p.String())
+		p := retry.AWSJavaV1Legacy.Policy("")
+		assert.Equal(t, "aws-java-v1-legacy", p.String())
 		p.MaxAttempts, p.MaxElapsed = 6, time.Minute
-		assert.Equal(t, "aws-java-v1 attempts=6 elapsed=1m", p.String())
+		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m", p.String())
 		parsed, err := retry.ParsePolicy(p.String())
 		require.NoError(t, err)
 		assert.Equal(t, p, parsed, "with the classifier, the hint rule and a budget of its own")
 		assert.NotSame(t, p.Budget, parsed.Budget)
 		p.Hint = retry.HintPlus{Max: time.Hour}
-		assert.Equal(t, "aws-java-v1 attempts=6 elapsed=1m hint=plus:1h", p.String())
+		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=plus:1h", p.String())
 		p.Hint = nil
-		assert.Equal(t, "aws-java-v1 attempts=6 elapsed=1m hint=at-least", p.String())
+		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least", p.String())
 		p.Classifier, p.Hint = nil, retry.HintIgnore{}
 		assert.Equal(t, "by-class(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
 		parsed, err = retry.ParsePolicy(p.String())
@@ -239,13 +239,18 @@ func TestText(t *testing.T) {
 func TestParsePolicyErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"ful base=1s", `unknown name "ful"; known are none, constant,`},
-		{"ful", `aws-java-v1-dynamodb`},
+		{"ful", `aws-js-v3-adaptive-2026`},
 		{"full base=50", `base=50 needs a unit, as in base=50ms or base=50s`},
 		{"full base=0", `base=0 needs a unit`},
 		{"full base=fast", `base=fast is not a duration such as 50ms, 20s or 1m30s`},
 		{"full bse=50ms", `unknown key "bse"; known here: base, cap, factor, attempts, elapsed, timeout, hint`},
-		{"base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, hint`},
-		{"aws-js-v2 base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, hint`},
+		{"base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, hint, longpoll`},
+		{"aws-js-v2 base=50ms", `unknown key "base"; known here: service, attempts, elapsed, timeout, hint, longpoll`},
+		{"aws-js-v2 service=", `"service=" does not name a service`},
+		{"aws-js-v2 service=DynamoDB", `"service=DynamoDB" does not name a service as the AWS CLI does, as in service=dynamodb`},
+		{"aws-js-v2 service=s3 service=sqs", `key "service" is given twice`},
+		{"full base=1s service=s3", `unknown key "service"; known here: base, cap, factor, attempts`},
+		{"full base=1s longpoll=maybe", `longpoll=maybe is neither true nor false`},
 		{"full base=50ms base=60ms", `key "base" is given twice`},
 		{"full base=50ms quickly", `"quickly" is not of the form key=value`},
 		{"full base=", `"base=" is not of the form key=value`},
@@ -256,15 +261,15 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"full base=1s attempts=-1", `attempts=-1 is not a whole number`},
 		{"full base=1s elapsed=60", `elapsed=60 needs a unit`},
 		{"full base=1s timeout=x", `timeout=x is not a duration`},
-		{"full base=1s hint=maybe", `unknown hint=maybe; known are at-least, plus, stop, ignore`},
-		{"full base=1s hint=ignore:1m", `hint=ignore takes no maximum`},
+		{"full base=1s hint=maybe", `unknown hint=maybe; known are at-least, plus, stop, window, ignore`},
+		{"full base=1s hint=ignore:1m", `hint=ignore takes no duration`},
 		{"full base=1s hint=stop:9", `hint=stop:9 needs a unit, as in hint=stop:9ms or hint=stop:9s`},
 		{"decorrelated base=1s redraw=often", `redraw=often is neither true nor false`},
 		{"schedule delays=1s/2", `delays=2 needs a unit`},
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped takes 1 rule(s) in parentheses, separated by |; "(" is missing`},
 		{"capped(full base=1s", `capped takes 1 rule(s) in parentheses; ")" is missing`},
-		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, by-class, java-full, java-equal`},
+		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, by-class, whole-full, java-full, java-equal, go-full`},
 		{"capped(full base=1s | none)", `")" is missing`},
 		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are none,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; known here: base, cap, factor`},
@@ -305,7 +310,7 @@ func TestTextInOtherFormats(t *testing.T) {
 	var p retry.Policy
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.TextVar(&p, "retry", retry.AWSBotocoreLegacy(), "retry `policy`")
+	flags.TextVar(&p, "retry", retry.AWSBotocoreLegacy.Policy(""), "retry `policy`")
 	require.NoError(t, flags.Parse(nil))
 	assert.Equal(t, 5, p.MaxAttempts)
 	require.NoError(t, flags.Parse([]string{"-retry", "none attempts=2"}))
@@ -321,7 +326,7 @@ func TestTextInOtherFormats(t *testing.T) {
 // as a text that means the same.
 func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
-		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1 attempts=6", "none hint=stop:1m",
+		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1-legacy attempts=6", "none hint=stop:1m",
 		"by-class(capped(spread(exponential base=1s factor=1.5) fraction=0.1) cap=1m | schedule delays=1s/2s) timeout=1s",
 		"jittered(decorrelated base=1s redraw=true) share=0.5 attempts=unlimited", "capped(((|", "constant delay=1µs;linear",
 	} {
@@ -363,7 +368,7 @@ func TestDelays(t *testing.T) {
 
 	// The schedule is what a call does.
 	clock := &retrytest.Clock{}
-	p = retry.AWSJavaV1DynamoDB()
+	p = retry.AWSJavaV1Legacy.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)
 	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
 	p.Rand = retrytest.Seeded(3)

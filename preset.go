@@ -1,174 +1,465 @@
 package retry
 
 import (
-	"math"
+	"cmp"
+	"fmt"
+	"iter"
 	"time"
 )
 
-// presets are the policies that have a name in the text form.
-var presets = []preset{
-	{"aws-js-v2", AWSJavaScriptV2},
-	{"aws-js-v2-dynamodb", AWSJavaScriptV2DynamoDB},
-	{"aws-botocore-legacy", AWSBotocoreLegacy},
-	{"aws-botocore-legacy-dynamodb", AWSBotocoreLegacyDynamoDB},
-	{"aws-java-v1", AWSJavaV1},
-	{"aws-java-v1-dynamodb", AWSJavaV1DynamoDB},
-}
-
-type preset struct {
-	name   string
-	policy func() Policy
-}
-
-// AWSJavaScriptV2 waits and retries as the AWS SDK for JavaScript v2 does for
-// service requests by default: 4 attempts; u · 2ⁿ · 100 ms without a cap; the
-// server's hints are ignored.
+// An AWSProfile is how one AWS SDK waits and retries in one of its modes: it
+// stands for a whole [Policy], for use with AWS and with anything else.
+// A constant never changes its meaning, and nothing is read from the
+// environment: what an SDK changed has a constant of its own. The SDKs changed
+// their standard mode together in November 2026; names with 2026 mean the mode
+// since then.
 //
-// Like the other AWS presets it retries only what its SDK retries, so an error
-// that says nothing of itself is permanent: see [AWSJavaScriptV2Classifier].
-// To keep the delays and retry other errors too, mark these with [Transient],
-// put a classifier in front with [FirstOf], or set Classifier to nil, which
-// drops the SDK's own rules.
+// The delays, the number of attempts, the retry quota and its refunds, what is
+// made of a server's hint and which errors are retried are those of the SDK,
+// and so are the defects that are named below. Delays that the SDK computes in
+// floating point are cut to whole nanoseconds.
 //
-// Source: aws/aws-sdk-js 2.1693.0, lib/util.js (calculateRetryDelay),
-// lib/service.js, lib/event_listeners.js. Differences: the SDK's delays are
-// fractions of a millisecond where these are whole nanoseconds; beyond the
-// 24.8 days that a timer of Node.js holds, the SDK waits 1 ms.
-func AWSJavaScriptV2() Policy {
-	return Policy{
-		Backoff:     FullJitter{Base: 100 * time.Millisecond},
-		MaxAttempts: 4,
-		Classifier:  AWSJavaScriptV2Classifier{},
-		Hint:        HintIgnore{},
+// The SDKs retry only what they know. Under a profile an error that says
+// nothing of itself is permanent: see [AWSClassifier], and set Classifier to
+// [DefaultClassifier] or put another in front with [FirstOf] to retry more.
+type AWSProfile uint8
+
+const (
+	// AWSStandard2026 is what the SDKs have in common since November 2026: 3
+	// attempts; u · min(20 s, 2ⁿ · 50 ms), after throttling 2ⁿ · 1 s; a quota
+	// of 500, of which a retry takes 14, after throttling 5; hints move a delay
+	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. If in doubt,
+	// take this one.
+	AWSStandard2026 AWSProfile = iota
+	// AWSAdaptive2026 is AWSStandard2026 with an [AdaptiveLimiter].
+	AWSAdaptive2026
+
+	// AWSBotocoreLegacy is the default of botocore, boto3 and the AWS CLI
+	// before 2026: 5 attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10
+	// and 2ⁿ · 50 ms without jitter, DynamoDB Streams has not.
+	AWSBotocoreLegacy
+	// AWSBotocoreStandardLateCap is botocore's standard mode until 1.34.106. It
+	// caps after the jitter, so that delays pile up at exactly 20 s;
+	// AWSBotocoreStandard is the repaired form.
+	AWSBotocoreStandardLateCap
+	// AWSBotocoreStandard is botocore's standard mode since 1.34.107: 3
+	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
+	// of which a retry takes 5, after timeouts 10; hints are ignored.
+	AWSBotocoreStandard
+	// AWSBotocoreAdaptive is AWSBotocoreStandard with an [AdaptiveLimiter].
+	AWSBotocoreAdaptive
+	// AWSBotocoreStandard2026 is AWSStandard2026 with botocore's choice of
+	// errors: a status of 429 is retried only with a code that means throttling.
+	AWSBotocoreStandard2026
+	// AWSBotocoreAdaptive2026 is AWSBotocoreStandard2026 with an [AdaptiveLimiter].
+	AWSBotocoreAdaptive2026
+
+	// AWSGoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026:
+	// 3 attempts; u · 2ⁿ · 2 s for four retries and from then on exactly 20 s;
+	// a quota of 500, of which a retry takes 5, after timeouts 10, and a
+	// success brings 1 more than it took; hints are ignored. Without
+	// jitter a fleet that waits 20 s comes back together.
+	AWSGoV2Standard
+	// AWSGoV2StandardRepaired is AWSGoV2Standard with full jitter at the cap,
+	// too: u · min(20 s, 2ⁿ · 2 s).
+	AWSGoV2StandardRepaired
+	// AWSGoV2Adaptive is AWSGoV2Standard with an [AdaptiveLimiter]. Only what
+	// retries took comes back to its quota, so one that calls have drained
+	// which gave up stays empty for ever.
+	AWSGoV2Adaptive
+	// AWSGoV2AdaptiveRepaired is AWSGoV2StandardRepaired with an
+	// [AdaptiveLimiter]: successes fill the quota.
+	AWSGoV2AdaptiveRepaired
+	// AWSGoV2Standard2026 is AWSStandard2026 with the choice of errors of the
+	// AWS SDK for Go v2: a status of 429 is retried only with a code that means
+	// throttling.
+	AWSGoV2Standard2026
+	// AWSGoV2Adaptive2026 is AWSGoV2Standard2026 with an [AdaptiveLimiter], and
+	// with the defect of AWSGoV2Adaptive. AWSAdaptive2026 is the repaired form.
+	AWSGoV2Adaptive2026
+
+	// AWSJavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts;
+	// 1 ms to min(20 s, 2ⁿ · 100 ms), after throttling equal jitter below
+	// 2ⁿ · 500 ms; a quota of 500, of which a retry takes 5, after throttling
+	// nothing; hints are ignored. DynamoDB has 11 attempts and a base of 25 ms.
+	//
+	// A call that paid for a retry and then ends throttled gets 5 tokens back in
+	// the SDK although its last attempt took none; here it does not.
+	AWSJavaV1Legacy
+	// AWSJavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
+	// attempts; 1 ms to min(20 s, 2ⁿ · 100 ms) after all errors; a quota of
+	// 500, of which a retry takes 5, after timeouts 10. DynamoDB is as in
+	// AWSJavaV1Legacy but for the quota.
+	//
+	// A call that ends in a timeout loses 5 tokens in the SDK for the retry that
+	// it does not make; here it does not.
+	AWSJavaV1Standard
+	// AWSJavaV1Adaptive is AWSJavaV1Standard with an [AdaptiveLimiter].
+	AWSJavaV1Adaptive
+
+	// AWSJavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
+	// attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling equal jitter below
+	// 2ⁿ · 500 ms, in whole milliseconds; a quota of 500, of which a retry takes
+	// 5, after throttling nothing; waits at least for the server's hint.
+	// DynamoDB has 9 attempts and a base of 25 ms. Where the SDK has no upper
+	// bound for a hint, [MaxHint] is one here.
+	AWSJavaV2Legacy
+	// AWSJavaV2Standard is the standard mode of the AWS SDK for Java v2 before
+	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling 2ⁿ · 1 s,
+	// in whole milliseconds; a quota of 500, of which a retry takes 5; waits at
+	// least for the server's hint. DynamoDB has 9 attempts and a base of 25 ms.
+	AWSJavaV2Standard
+	// AWSJavaV2Adaptive is AWSJavaV2Standard with an [AdaptiveLimiter].
+	AWSJavaV2Adaptive
+	// AWSJavaV2Standard2026 is AWSStandard2026 with the choice of errors of the
+	// AWS SDK for Java v2, in whole milliseconds. DynamoDB Streams is like any
+	// other service. Its clients of STS and DynamoDB take hints as
+	// AWSJavaV2Standard does, by a defect that is not copied here.
+	AWSJavaV2Standard2026
+	// AWSJavaV2Adaptive2026 is AWSJavaV2Standard2026 with an [AdaptiveLimiter];
+	// it waits at least for the server's hint.
+	AWSJavaV2Adaptive2026
+
+	// AWSJavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts;
+	// u · 2ⁿ · 100 ms without a cap; hints are ignored. DynamoDB has 11
+	// attempts and a base of 50 ms. Beyond the 24.8 days that a timer of
+	// Node.js holds, the SDK waits 1 ms; here the delay is what the formula says.
+	AWSJavaScriptV2
+	// AWSJavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
+	// JavaScript v3 with @smithy/util-retry until 4.2.9. It caps after the
+	// jitter, so that delays pile up at exactly 20 s, and any success fills its
+	// quota and lets it grow beyond 500. Its adaptive mode never takes notice of
+	// throttling, so it is the same. AWSJavaScriptV3Standard is the repaired form.
+	AWSJavaScriptV3StandardLateCap
+	// AWSJavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript
+	// v3 from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
+	// u · min(20 s, 2ⁿ · 100 ms), after throttling 2ⁿ · 500 ms, in whole
+	// milliseconds; a quota of 500, of which a retry takes 10, after throttling
+	// 5; hints move a delay by at most 5 s.
+	AWSJavaScriptV3Standard
+	// AWSJavaScriptV3Adaptive is AWSJavaScriptV3Standard with an [AdaptiveLimiter].
+	AWSJavaScriptV3Adaptive
+	// AWSJavaScriptV3Standard2026 is AWSStandard2026 with the choice of errors of
+	// the AWS SDK for JavaScript v3, in whole milliseconds. It is the SDK's
+	// default since @smithy/core 3.40.0.
+	AWSJavaScriptV3Standard2026
+	// AWSJavaScriptV3Adaptive2026 is AWSJavaScriptV3Standard2026 with an
+	// [AdaptiveLimiter].
+	AWSJavaScriptV3Adaptive2026
+)
+
+// AWSProfiles returns all profiles.
+func AWSProfiles() iter.Seq[AWSProfile] {
+	return func(yield func(AWSProfile) bool) {
+		for i := range awsProfiles {
+			if !yield(AWSProfile(i)) {
+				return
+			}
+		}
 	}
 }
 
-// AWSJavaScriptV2DynamoDB is [AWSJavaScriptV2] as that SDK's DynamoDB client
-// has it: 11 attempts; u · 2ⁿ · 50 ms without a cap; failed checksums are
-// retried.
+// String returns the name of the profile in the text form of a Policy, such as
+// aws-standard-2026.
+func (p AWSProfile) String() string {
+	if int(p) >= len(awsProfiles) {
+		return fmt.Sprintf("aws-profile(%d)", uint8(p))
+	}
+	return p.row().name()
+}
+
+// Source returns where the profile comes from: the SDK's repository, version
+// and files.
+func (p AWSProfile) Source() string { return p.row().source }
+
+// Policy returns a new policy of the profile for a service. The service goes
+// by the name that the AWS CLI has for it, such as dynamodb or s3: some have
+// delays, attempts or retried errors of their own. "" is no service in
+// particular.
 //
-// Source: aws/aws-sdk-js 2.1693.0, lib/services/dynamodb.js.
-func AWSJavaScriptV2DynamoDB() Policy {
-	return Policy{
-		Backoff:     FullJitter{Base: 50 * time.Millisecond},
-		MaxAttempts: 11,
-		Classifier:  AWSJavaScriptV2Classifier{Service: "dynamodb"},
-		Hint:        HintIgnore{},
+// Like a client of an SDK, each policy has a retry quota of its own, and in
+// adaptive mode a limiter: make one for each service that you call, keep it,
+// and use it, or copies of it, for all calls.
+func (p AWSProfile) Policy(service string) Policy {
+	policy := p.row().policy(service)
+	policy.Classifier = AWSClassifier{Profile: p, Service: service}
+	return policy
+}
+
+// row returns the profile's row of the table. What is no profile counts as the
+// first; [AWSClassifier.Validate] reports it.
+func (p AWSProfile) row() *awsProfile {
+	if int(p) >= len(awsProfiles) {
+		p = AWSStandard2026
+	}
+	return &awsProfiles[p]
+}
+
+// awsProfile is what makes a profile.
+type awsProfile struct {
+	sdk        string // "" for what the SDKs have in common
+	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has but one
+	generation string // what follows in the name
+	source     string
+	policy     func(service string) Policy // without the Classifier
+	class      func(c AWSClassifier, f *facts) Class
+}
+
+func (p *awsProfile) name() string {
+	name := "aws"
+	for _, part := range []string{p.sdk, p.mode, p.generation} {
+		if part != "" {
+			name += "-" + part
+		}
+	}
+	return name
+}
+
+// What AWSProfile.Source says.
+const (
+	sourceCommon     = "the retry behaviour that the AWS SDKs announced for November 2026, as in aws/aws-sdk-go-v2 v1.47.6 and boto/botocore 1.43.11"
+	sourceBotocore   = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
+	sourceGoV2       = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
+	sourceJavaV1     = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
+	sourceJavaV2     = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
+	sourceJavaScript = "smithy-lang/smithy-typescript"
+)
+
+var awsProfiles = [...]awsProfile{
+	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026(exact), awsStandardClass},
+	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveDefault), awsStandardClass},
+
+	AWSBotocoreLegacy: {
+		"botocore", "legacy", "", "boto/botocore 1.43.11, botocore/retryhandler.py, botocore/data/_retry.json",
+		botocoreLegacy, awsBotocoreLegacyClass,
+	},
+	AWSBotocoreStandardLateCap: {
+		"botocore", "standard", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py",
+		botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap}), awsBotocoreClass,
+	},
+	AWSBotocoreStandard: {
+		"botocore", "standard", "", sourceBotocore,
+		botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), awsBotocoreClass,
+	},
+	AWSBotocoreAdaptive: {
+		"botocore", "adaptive", "", sourceBotocore,
+		adaptive(botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), adaptiveBotocore), awsBotocoreClass,
+	},
+	AWSBotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026(exact), awsBotocoreClass},
+	AWSBotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, adaptive(standard2026(exact), adaptiveBotocore), awsBotocoreClass},
+
+	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard(goFull{Cap: awsCap}), awsGoV2Class},
+	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goStandard(goRepaired), awsGoV2Class},
+	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap})), awsGoV2Class},
+	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, adaptive(goStandard(goRepaired), adaptiveGoV2), awsGoV2Class},
+	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026(exact), awsGoV2Class},
+	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact)), awsGoV2Class},
+
+	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy, awsJavaV1Class},
+	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard, awsJavaV1Class},
+	AWSJavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, adaptive(javaV1Standard, adaptiveJavaV1), awsJavaV1Class},
+
+	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy, awsJavaV2Class},
+	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard, awsJavaV2Class},
+	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveDefault), awsJavaV2Class},
+	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026, awsJavaV2Class},
+	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026, awsJavaV2Class},
+
+	AWSJavaScriptV2: {
+		"js-v2", "", "", "aws/aws-sdk-js 2.1693.0, lib/util.js, lib/service.js, lib/event_listeners.js, lib/services/*.js",
+		javaScriptV2, awsJavaScriptV2Class,
+	},
+	AWSJavaScriptV3StandardLateCap: {
+		"js-v3", "standard", "late-cap", sourceJavaScript + " @smithy/util-retry 4.2.9",
+		javaScriptV3LateCap, awsJavaScriptV3Class,
+	},
+	AWSJavaScriptV3Standard: {
+		"js-v3", "standard", "", sourceJavaScript + " @smithy/core 3.39.0",
+		javaScriptV3, awsJavaScriptV3Class,
+	},
+	AWSJavaScriptV3Adaptive: {
+		"js-v3", "adaptive", "", sourceJavaScript + " @smithy/core 3.39.0",
+		adaptive(javaScriptV3, adaptiveJavaScriptV3), awsJavaScriptV3Class,
+	},
+	AWSJavaScriptV3Standard2026: {
+		"js-v3", "standard", "2026", sourceJavaScript + " @smithy/core 3.41.0",
+		standard2026(whole), awsJavaScriptV3Class,
+	},
+	AWSJavaScriptV3Adaptive2026: {
+		"js-v3", "adaptive", "2026", sourceJavaScript + " @smithy/core 3.41.0",
+		adaptive(standard2026(whole), adaptiveJavaScriptV3), awsJavaScriptV3Class,
+	},
+}
+
+// awsCap is the largest delay, or the largest ceiling of one, of every SDK that has one.
+const awsCap = 20 * time.Second
+
+// How an SDK rounds the delays of full jitter.
+func exact(b FullJitter) Backoff { return b }
+func whole(b FullJitter) Backoff { return wholeFull{Base: b.Base, Cap: b.Cap} }
+
+func isDynamoDB(service string) bool { return service == "dynamodb" || service == "dynamodbstreams" }
+
+// standard2026 is the standard mode that the SDKs agreed on.
+func standard2026(round func(FullJitter) Backoff) func(string) Policy {
+	return func(service string) Policy {
+		base, attempts := 50*time.Millisecond, 3
+		if isDynamoDB(service) {
+			base, attempts = 25*time.Millisecond, 4
+		}
+		return Policy{
+			Backoff: ByClass{
+				Throttled: round(FullJitter{Base: time.Second, Cap: awsCap}),
+				Else:      round(FullJitter{Base: base, Cap: awsCap}),
+			},
+			MaxAttempts: attempts,
+			Hint:        HintWindow{},
+			Budget:      quota(Costs{}),
+		}
 	}
 }
 
-// AWSBotocoreLegacy waits and retries as botocore, and so boto3 and the AWS
-// CLI, does in its legacy mode, which is the default: 5 attempts; u · 2ⁿ
-// seconds without a cap; the server's hints are ignored.
-//
-// An error that says nothing of itself is permanent: see
-// [AWSBotocoreLegacyClassifier], and [AWSJavaScriptV2] for how to retry others.
-//
-// Source: boto/botocore 1.43.11, botocore/retryhandler.py,
-// botocore/data/_retry.json.
-func AWSBotocoreLegacy() Policy {
-	return Policy{
-		Backoff:     FullJitter{Base: time.Second},
-		MaxAttempts: 5,
-		Classifier:  AWSBotocoreLegacyClassifier{},
-		Hint:        HintIgnore{},
+// quota is the retry quota of an SDK: 500 tokens that only successes bring back.
+func quota(costs Costs) *TokenBucket {
+	return &TokenBucket{Capacity: defaultCapacity, Costs: cmp.Or(costs, defaultCosts), SuccessOnly: true}
+}
+
+// adaptive adds a limiter of its own to each policy.
+func adaptive(standard func(string) Policy, limiter func() *AdaptiveLimiter) func(string) Policy {
+	return func(service string) Policy {
+		p := standard(service)
+		p.Limiter = limiter()
+		return p
 	}
 }
 
-// AWSBotocoreLegacyDynamoDB is [AWSBotocoreLegacy] as that library has it for
-// DynamoDB: 10 attempts; 2ⁿ · 50 ms without jitter and without a cap; failed
-// checksums and conflicts of replicated writes are retried. DynamoDB Streams
-// goes by AWSBotocoreLegacy.
-//
-// Source: boto/botocore 1.43.11, botocore/data/_retry.json.
-func AWSBotocoreLegacyDynamoDB() Policy {
-	return Policy{
-		Backoff:     Exponential{Base: 50 * time.Millisecond},
-		MaxAttempts: 10,
-		Classifier:  AWSBotocoreLegacyClassifier{Service: "dynamodb"},
-		Hint:        HintIgnore{},
+func botocoreLegacy(service string) Policy {
+	p := Policy{Backoff: FullJitter{Base: time.Second}, MaxAttempts: 5, Hint: HintIgnore{}}
+	if service == "dynamodb" {
+		p.Backoff, p.MaxAttempts = Exponential{Base: 50 * time.Millisecond}, 10
+	}
+	return p
+}
+
+func botocoreStandard(b Backoff) func(string) Policy {
+	return func(string) Policy {
+		return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(Costs{5, 10, 5})}
 	}
 }
 
-// AWSJavaV1 waits and retries as the AWS SDK for Java v1 does in its legacy
-// mode, which is the default: 4 attempts; full jitter of 1 ms to 2ⁿ · 100 ms,
-// after throttling equal jitter of half to all of 2ⁿ · 500 ms, at most 20 s,
-// in whole milliseconds; the server's hints are ignored.
-//
-// Each call of AWSJavaV1 makes a retry quota of its own: a [TokenBucket] of
-// 500, of which a retry takes 5, and nothing after throttling. Like a client
-// of the SDK, make one policy for each service that you call and use it for
-// all calls.
-//
-// An error that says nothing of itself is permanent: see [AWSJavaV1Classifier],
-// and [AWSJavaScriptV2] for how to retry others.
-//
-// Source: aws/aws-sdk-java at e8ea7076 (1.12, 2024),
-// com/amazonaws/retry/PredefinedBackoffStrategies.java,
-// PredefinedRetryPolicies.java, com/amazonaws/http/AmazonHttpClient.java.
-// Difference: a call that paid for a retry and then ends throttled gets 5
-// tokens back in the SDK although its last attempt took none; here it does not.
-func AWSJavaV1() Policy { return awsJavaV1(100*time.Millisecond, 4) }
+// goRepaired is goFull without its jump to 20 s.
+var goRepaired = FullJitter{Base: 2 * time.Second, Cap: awsCap}
 
-// AWSJavaV1DynamoDB is [AWSJavaV1] as that SDK's DynamoDB client has it: 11
-// attempts, and full jitter of 1 ms to 2ⁿ · 25 ms.
-//
-// Source: aws/aws-sdk-java at e8ea7076 (1.12, 2024),
-// com/amazonaws/retry/PredefinedRetryPolicies.java.
-func AWSJavaV1DynamoDB() Policy { return awsJavaV1(25*time.Millisecond, 11) }
+func goStandard(b Backoff) func(string) Policy {
+	return func(string) Policy {
+		return Policy{
+			Backoff: b, MaxAttempts: 3, Hint: HintIgnore{},
+			Budget: goQuota{quota(Costs{5, 10, 5})},
+		}
+	}
+}
 
-func awsJavaV1(base time.Duration, attempts int) Policy {
-	const limit = 20 * time.Second
+// goAdaptive is adaptive with the SDK's quota, to which a call without retries
+// brings nothing.
+func goAdaptive(standard func(string) Policy) func(string) Policy {
+	return adaptive(func(service string) Policy {
+		p := standard(service)
+		costs := defaultCosts
+		if b, ok := p.Budget.(goQuota); ok {
+			costs = b.Costs
+		}
+		b := quota(costs)
+		b.Success = -1
+		p.Budget = b
+		return p
+	}, adaptiveGoV2)
+}
+
+func javaV1Legacy(service string) Policy {
+	p := javaV1(service, 4, Costs{5, 5, 0})
+	p.Backoff = ByClass{Throttled: javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Else: p.Backoff}
+	return p
+}
+
+func javaV1Standard(service string) Policy {
+	p := javaV1(service, 3, Costs{5, 10, 5})
+	if service == "dynamodb" {
+		p.Backoff = javaV1Legacy(service).Backoff
+	}
+	return p
+}
+
+func javaV1(service string, attempts int, costs Costs) Policy {
+	base := 100 * time.Millisecond
+	if service == "dynamodb" {
+		base, attempts = 25*time.Millisecond, 11
+	}
+	return Policy{
+		Backoff: javaFull{Base: base, Cap: awsCap}, MaxAttempts: attempts, Hint: HintIgnore{},
+		Budget: quota(costs),
+	}
+}
+
+func javaV2Legacy(service string) Policy {
+	return javaV2(service, 4, javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Costs{5, 5, 0})
+}
+
+func javaV2Standard(service string) Policy {
+	return javaV2(service, 3, wholeFull{Base: time.Second, Cap: awsCap}, Costs{5, 5, 5})
+}
+
+func javaV2(service string, attempts int, throttled Backoff, costs Costs) Policy {
+	base := 100 * time.Millisecond
+	if service == "dynamodb" {
+		base, attempts = 25*time.Millisecond, 9
+	}
+	return Policy{
+		Backoff:     ByClass{Throttled: throttled, Else: wholeFull{Base: base, Cap: awsCap}},
+		MaxAttempts: attempts, Hint: HintAtLeast{}, Budget: quota(costs),
+	}
+}
+
+// javaV2Standard2026 knows nothing special of DynamoDB Streams.
+func javaV2Standard2026(service string) Policy {
+	if service == "dynamodbstreams" {
+		service = ""
+	}
+	return standard2026(whole)(service)
+}
+
+func javaV2Adaptive2026(service string) Policy {
+	p := adaptive(javaV2Standard2026, adaptiveDefault)(service)
+	p.Hint = HintAtLeast{}
+	return p
+}
+
+func javaScriptV2(service string) Policy {
+	p := Policy{Backoff: FullJitter{Base: 100 * time.Millisecond}, MaxAttempts: 4, Hint: HintIgnore{}}
+	if service == "dynamodb" {
+		p.Backoff, p.MaxAttempts = FullJitter{Base: 50 * time.Millisecond}, 11
+	}
+	return p
+}
+
+func javaScriptV3(string) Policy {
 	return Policy{
 		Backoff: ByClass{
-			Throttled: javaEqual{Base: 500 * time.Millisecond, Cap: limit},
-			Else:      javaFull{Base: base, Cap: limit},
+			Throttled: wholeFull{Base: 500 * time.Millisecond, Cap: awsCap},
+			Else:      wholeFull{Base: 100 * time.Millisecond, Cap: awsCap},
 		},
-		MaxAttempts: attempts,
-		Classifier:  AWSJavaV1Classifier{},
-		Hint:        HintIgnore{},
-		Budget: &TokenBucket{
-			Capacity:    500,
-			Costs:       Costs{Transient: 5, Timeout: 5},
-			SuccessOnly: true,
-		},
+		MaxAttempts: 3, Hint: HintWindow{}, Budget: quota(Costs{10, 10, 5}),
 	}
 }
 
-// javaFull is FullJitter in the arithmetic of java.util.Random.nextInt:
-// floor(u · t) + 1 whole milliseconds, from 1 to t inclusive, where t is the
-// ceiling in whole milliseconds.
-type javaFull struct {
-	Base time.Duration
-	Cap  time.Duration
-}
-
-func (b javaFull) Delay(a Attempt, u float64) time.Duration {
-	t := javaCeiling(b.Base, b.Cap, a.Number)
-	return time.Duration(min(int64(unit(u)*t)+1, int64(t))) * time.Millisecond
-}
-
-func (b javaFull) limit(Class) time.Duration { return capOrMax(b.Cap) }
-
-// javaEqual is EqualJitter in the arithmetic of java.util.Random.nextInt:
-// t/2 + floor(u · (t/2 + 1)) whole milliseconds, from t/2 to t inclusive,
-// where t is the ceiling and t/2 its half, rounded down.
-type javaEqual struct {
-	Base time.Duration
-	Cap  time.Duration
-}
-
-func (b javaEqual) Delay(a Attempt, u float64) time.Duration {
-	t := javaCeiling(b.Base, b.Cap, a.Number)
-	half := int64(t) / 2
-	return time.Duration(min(half+int64(unit(u)*float64(half+1)), int64(t))) * time.Millisecond
-}
-
-func (b javaEqual) limit(Class) time.Duration { return capOrMax(b.Cap) }
-
-// javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. The SDK lets n
-// grow to 30 and holds the result in an int, so it is a whole number below 2³¹.
-func javaCeiling(base, limit time.Duration, number int) float64 {
-	t := float64(max(0, base)/time.Millisecond) * power(2, min(retriesBefore(number), 30))
-	return min(t, float64(capOrMax(limit)/time.Millisecond), math.MaxInt32)
+func javaScriptV3LateCap(string) Policy {
+	return Policy{
+		Backoff: Capped{
+			ByClass{
+				Throttled: wholeFull{Base: 500 * time.Millisecond},
+				Else:      wholeFull{Base: 100 * time.Millisecond},
+			},
+			awsCap,
+		},
+		MaxAttempts: 3, Hint: HintAtLeast{Max: awsCap}, Budget: growingQuota{quota(Costs{10, 10, 5})},
+	}
 }

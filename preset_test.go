@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
@@ -32,53 +33,74 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-var presets = map[string]func() retry.Policy{
-	"aws-js-v2":                    retry.AWSJavaScriptV2,
-	"aws-js-v2-dynamodb":           retry.AWSJavaScriptV2DynamoDB,
-	"aws-botocore-legacy":          retry.AWSBotocoreLegacy,
-	"aws-botocore-legacy-dynamodb": retry.AWSBotocoreLegacyDynamoDB,
-	"aws-java-v1":                  retry.AWSJavaV1,
-	"aws-java-v1-dynamodb":         retry.AWSJavaV1DynamoDB,
-}
-
-func TestPresetText(t *testing.T) {
-	for name, preset := range presets {
-		t.Run(name, func(t *testing.T) {
-			p := preset()
-			require.NoError(t, p.Validate())
-			assert.Equal(t, name, p.String())
-			parsed, err := retry.ParsePolicy(p.String())
-			require.NoError(t, err)
-			assert.Equal(t, p.String(), parsed.String())
-			assert.Equal(t, p.MaxAttempts, parsed.MaxAttempts)
-			assert.Equal(t, p.Backoff, parsed.Backoff)
-			assert.Equal(t, p.Classifier, parsed.Classifier)
-			assert.Equal(t, p.Hint, parsed.Hint)
-		})
+func TestProfileText(t *testing.T) {
+	for profile := range retry.AWSProfiles() {
+		for _, service := range []string{"", "dynamodb", "dynamodbstreams", "s3"} {
+			p := profile.Policy(service)
+			text := profile.String()
+			if service != "" {
+				text += " service=" + service
+			}
+			t.Run(text, func(t *testing.T) {
+				require.NoError(t, p.Validate())
+				assert.Equal(t, text, p.String())
+				parsed, err := retry.ParsePolicy(text)
+				require.NoError(t, err)
+				assert.Equal(t, text, parsed.String())
+				assert.Equal(t, p.MaxAttempts, parsed.MaxAttempts)
+				assert.Equal(t, p.Backoff, parsed.Backoff)
+				assert.Equal(t, p.Classifier, parsed.Classifier)
+				assert.Equal(t, p.Hint, parsed.Hint)
+				assert.Equal(t, p.Budget, parsed.Budget)
+				assert.IsType(t, p.Limiter, parsed.Limiter)
+				p.Backoff = retry.NoDelay{}
+				assert.NotContains(t, p.String(), profile.String(), "with another rule")
+			})
+		}
 	}
 }
 
-func TestPresetBackoffKeepsTheContract(t *testing.T) {
-	for name, preset := range presets {
-		t.Run(name, func(t *testing.T) { retrytest.TestBackoff(t, preset().Backoff) })
+func TestProfileUnknown(t *testing.T) {
+	unknown := retry.AWSProfile(200)
+	assert.Equal(t, "aws-profile(200)", unknown.String())
+	assert.NotEmpty(t, unknown.Source())
+	p := unknown.Policy("")
+	require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
+	assert.ErrorContains(t, p.Validate(), "aws-profile(200) is no AWS profile")
+	assert.Equal(t, retry.AWSStandard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
+	assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
+}
+
+func TestProfileBackoffKeepsTheContract(t *testing.T) {
+	for profile := range retry.AWSProfiles() {
+		t.Run(profile.String(), func(t *testing.T) { retrytest.TestBackoff(t, profile.Policy("").Backoff) })
 	}
 }
 
-func TestPresetJavaQuotaIsPerPolicy(t *testing.T) {
-	for _, preset := range []func() retry.Policy{retry.AWSJavaV1, retry.AWSJavaV1DynamoDB} {
-		p, other := preset(), preset()
+// TestProfileQuotaIsPerPolicy also has the number of profiles without one.
+func TestProfileQuotaIsPerPolicy(t *testing.T) {
+	without := 0
+	for profile := range retry.AWSProfiles() {
+		p, other := profile.Policy(""), profile.Policy("")
 		copied := p
+		if p.Budget == nil {
+			without++
+			continue
+		}
 		require.True(t, p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
-		assert.Equal(t, 495.0, bucketOf(p).Balance())
-		assert.Equal(t, 495.0, bucketOf(copied).Balance())
-		assert.Equal(t, 500.0, bucketOf(other).Balance())
+		assert.Less(t, balance(p), 500.0, profile)
+		assert.Equal(t, balance(p), balance(copied), profile)
+		assert.Equal(t, 500.0, balance(other), profile)
 	}
+	assert.Equal(t, 2, without)
 }
 
 // TestPresetClassifierBeyondVectors has the rules of the SDKs that no golden
 // vector shows.
 func TestPresetClassifierBeyondVectors(t *testing.T) {
-	js := func(service string) retry.Classifier { return retry.AWSJavaScriptV2Classifier{Service: service} }
+	js := func(service string) retry.Classifier {
+		return retry.AWSClassifier{Profile: retry.AWSJavaScriptV2, Service: service}
+	}
 	bad := 400
 	tests := []struct {
 		classifier retry.Classifier
@@ -97,8 +119,8 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")), "%+v %s", tt.classifier, tt.code)
 	}
-	for _, preset := range presets {
-		c := preset().Classifier
+	for profile := range retry.AWSProfiles() {
+		c := profile.Policy("").Classifier
 		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, cancelled{}} {
 			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
 		}
@@ -130,9 +152,9 @@ func TestPresetNetworkFailures(t *testing.T) {
 		{"status 500", statusedError(500), transient, transient, transient},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.js, retry.AWSJavaScriptV2Classifier{}.Classify(tt.err), "JavaScript, %s", tt.name)
-		assert.Equal(t, tt.botocore, retry.AWSBotocoreLegacyClassifier{}.Classify(tt.err), "botocore, %s", tt.name)
-		assert.Equal(t, tt.java, retry.AWSJavaV1Classifier{}.Classify(tt.err), "Java, %s", tt.name)
+		assert.Equal(t, tt.js, retry.AWSClassifier{Profile: retry.AWSJavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
+		assert.Equal(t, tt.botocore, retry.AWSClassifier{Profile: retry.AWSBotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
+		assert.Equal(t, tt.java, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
 	}
 }
 
@@ -142,21 +164,50 @@ func TestPresetNetworkFailures(t *testing.T) {
 
 // vectorChecks has the check for each file in testdata/vectors.
 var vectorChecks = map[string]func(t *testing.T, file string){
-	"js-v2.json":                          vectors(checkJSDelay(retry.AWSJavaScriptV2)),
-	"js-v2-dynamodb.json":                 vectors(checkJSDelay(retry.AWSJavaScriptV2DynamoDB)),
+	"js-v2.json":                          vectors(checkJSDelay("")),
+	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
 	"js-v2-classification.json":           vectors(checkJSClass),
 	"js-v2-exec.json":                     vectors(checkJSExec),
 	"botocore-legacy.json":                vectors(checkBotocoreDelay),
 	"botocore-legacy-dynamodb.json":       vectors(checkBotocoreDelay),
 	"botocore-legacy-classification.json": vectors(checkBotocoreClass),
-	"botocore-legacy-exec.json":           vectors(checkBotocoreExec),
-	"java-v1.json":                        vectors(checkJavaDelay(retry.AWSJavaV1)),
-	"java-v1-dynamodb.json":               vectors(checkJavaDelay(retry.AWSJavaV1DynamoDB)),
+	"botocore-legacy-exec.json":           vectors(checkBotocoreExec(retry.AWSBotocoreLegacy)),
+	"java-v1.json":                        vectors(checkJavaDelay(retry.AWSJavaV1Legacy, "")),
+	"java-v1-dynamodb.json":               vectors(checkJavaDelay(retry.AWSJavaV1Legacy, "dynamodb")),
 	"java-v1-classification.json":         vectors(checkJavaClass),
 	"java-v1-exec.json":                   vectors(checkJavaExec),
 	"general-reference-polling.json":      vectors(checkPollingDelay),
 	"general-reference-polling-loop.json": vectors(checkPollingLoop),
 	"arch-blog.json":                      vectors(checkBlogDelay),
+
+	"js-v2-handle-request-with-retries.json": vectors(checkJSHandler),
+	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(retry.AWSJavaScriptV3StandardLateCap)),
+	"js-v3-flag-off.json":                    vectors(checkJSDelayV3(retry.AWSJavaScriptV3Standard)),
+	"js-v3-2026.json":                        vectors(checkJSDelayV3(retry.AWSJavaScriptV3Standard2026)),
+	"js-v3-pre2026-classification.json":      vectors(checkJSClassV3(retry.AWSJavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-classification.json":     vectors(checkJSClassV3(retry.AWSJavaScriptV3Standard)),
+	"js-v3-2026-classification.json":         vectors(checkJSClassV3(retry.AWSJavaScriptV3Standard2026)),
+	"js-v3-pre2026-quota.json":               vectors(checkJSQuota(retry.AWSJavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-quota.json":              vectors(checkJSQuota(retry.AWSJavaScriptV3Standard)),
+	"js-v3-2026-quota.json":                  vectors(checkJSQuota(retry.AWSJavaScriptV3Standard2026)),
+	"js-v3-2026-exec.json":                   vectors(checkJSExecV3),
+	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandardLateCap)),
+	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandard)),
+	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandard2026)),
+	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass),
+	"botocore-standard-quota.json":           vectors(checkBotocoreQuota(retry.AWSBotocoreStandard)),
+	"botocore-standard-2026-quota.json":      vectors(checkBotocoreQuota(retry.AWSBotocoreStandard2026)),
+	"botocore-standard-exec.json":            vectors(checkBotocoreExec(retry.AWSBotocoreStandard)),
+	"botocore-standard-2026-exec.json":       vectors(checkBotocoreExec(retry.AWSBotocoreStandard2026)),
+	"go-v2.json":                             vectors(checkGoDelay(retry.AWSGoV2Standard)),
+	"go-v2-2026.json":                        vectors(checkGoDelay(retry.AWSGoV2Standard2026)),
+	"go-v2-classification.json":              vectors(checkGoClass),
+	"go-v2-exec.json":                        vectors(checkGoExec(retry.AWSGoV2Standard, retry.AWSGoV2Adaptive)),
+	"go-v2-2026-exec.json":                   vectors(checkGoExec(retry.AWSGoV2Standard2026, retry.AWSGoV2Adaptive2026)),
+	"java-v1-standard.json":                  vectors(checkJavaDelay(retry.AWSJavaV1Standard, "")),
+	"java-v1-historic.json":                  vectors(checkJavaHistoric),
+	"java-v2.json":                           vectors(checkJavaDelayV2),
+	"retry-mode-config.json":                 vectors(checkEnv),
 }
 
 // excludedVectors are the cases that this library does not reproduce, and why
@@ -172,9 +223,46 @@ var excludedVectors = []struct {
 		"a retry before the first: the SDK throws, or shifts by a negative number; here no attempt number makes n negative",
 	},
 	{
-		"java-v1-exec.json",
-		func(c map[string]any) bool { return c["mode"] != "LEGACY" },
-		"another retry mode of the SDK, for which there is no preset",
+		"java-v1-historic.json",
+		func(c map[string]any) bool {
+			return c["variant"] == "2015" && c["throttling"] == true && c["service"] == "default" ||
+				c["variant"] == "2016" && c["throttling"] == false
+		},
+		"arithmetic of releases from before 2018, for which there is no profile",
+	},
+	{
+		"java-v2.json",
+		func(c map[string]any) bool { return c["retry"].(float64) < 0 },
+		"the delay before the first attempt, which is none",
+	},
+	{
+		"js-v2-handle-request-with-retries.json",
+		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["options"]), "customBackoff") },
+		"a function of the user's",
+	},
+	{
+		"js-v2-handle-request-with-retries.json",
+		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["name"]), "Retry-After -1") },
+		"a wait of less than nothing, which the SDK hands to its timer",
+	},
+	{
+		"js-v3-*-classification.json",
+		func(c map[string]any) bool { return c["node_code"] == "ECONNABORTED" },
+		"the SDK does not retry a connection that its own system has given up; here it counts as any broken connection",
+	},
+	{
+		"js-v3-pre2026-classification.json",
+		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
+		"DNS has no answer yet: here it counts as in later releases",
+	},
+	{
+		"retry-mode-config.json",
+		func(c map[string]any) bool {
+			options, _ := c["client_config"].(map[string]any)
+			env := fmt.Sprint(c["env"])
+			return c["config_file"] != nil || len(options) > 0 || strings.Contains(env, "DEFAULTS_MODE") || strings.Contains(env, "2026")
+		},
+		"settings other than the two variables",
 	},
 	{
 		"js-v2-exec.json",
@@ -213,8 +301,9 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
 		require.NoError(t, err)
 		var content struct {
-			Count *int
-			Cases []json.RawMessage
+			Count  *int
+			Params json.RawMessage // fields that all cases have
+			Cases  []json.RawMessage
 		}
 		require.NoError(t, json.Unmarshal(text, &content), file)
 		require.NotEmpty(t, content.Cases, file)
@@ -228,7 +317,10 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 				continue
 			}
 			var c C
-			err := json.Unmarshal(raw, &c)
+			err := json.Unmarshal([]byte(cmp.Or(string(content.Params), "{}")), &c)
+			if err == nil {
+				err = json.Unmarshal(raw, &c)
+			}
 			if err == nil {
 				err = check(c)
 			}
@@ -346,9 +438,9 @@ type jsDelay struct {
 	DelayMS number `json:"delay_ms"`
 }
 
-func checkJSDelay(preset func() retry.Policy) func(jsDelay) error {
+func checkJSDelay(service string) func(jsDelay) error {
 	return func(c jsDelay) error {
-		got := jsBackoff(preset(), c.BaseMS).Delay(afterRetry(c.Retry, retry.ClassTransient), onlyRandom(c.Random))
+		got := jsBackoff(retry.AWSJavaScriptV2.Policy(service), c.BaseMS).Delay(afterRetry(c.Retry, retry.ClassTransient), onlyRandom(c.Random))
 		return agree(got, c.DelayMS, time.Millisecond, wholeNanosecond)
 	}
 }
@@ -378,13 +470,13 @@ func checkBotocoreDelay(c botocoreDelay) error {
 		if err := mustBe("base", base, "rand"); err != nil {
 			return err
 		}
-		rule = retry.AWSBotocoreLegacy().Backoff
+		rule = retry.AWSBotocoreLegacy.Policy("").Backoff
 		if c.Growth != 2 {
 			rule = retry.FullJitter{Base: time.Second, Factor: c.Growth}
 		}
 		exact.Mul(exact, new(big.Rat).SetFloat64(onlyRandom(c.Random)))
 	case float64:
-		rule = retry.AWSBotocoreLegacyDynamoDB().Backoff
+		rule = retry.AWSBotocoreLegacy.Policy("dynamodb").Backoff
 		if own := number(base).times(time.Second); rule != (retry.Exponential{Base: own}) || c.Growth != 2 {
 			rule = retry.Exponential{Base: own, Factor: c.Growth}
 		}
@@ -416,12 +508,12 @@ type javaDelay struct {
 	Error      string
 }
 
-func checkJavaDelay(preset func() retry.Policy) func(javaDelay) error {
+func checkJavaDelay(profile retry.AWSProfile, service string) func(javaDelay) error {
 	return func(c javaDelay) error {
 		if c.Error != "" {
 			return fmt.Errorf("unknown error %q", c.Error)
 		}
-		rule, class := preset().Backoff, retry.ClassTransient
+		rule, class := profile.Policy(service).Backoff, retry.ClassTransient
 		if c.Throttling {
 			class = retry.ClassThrottled
 		}
@@ -581,11 +673,21 @@ func requestError(err error) error { return &url.Error{Op: "Post", URL: "https:/
 // exceptions are the Go equivalents of what the SDKs throw themselves.
 var exceptions = map[string]error{
 	// aws-sdk-js: the codes of Node.js, and two of its own.
-	"ECONNRESET":          readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the same errno
-	"ECONNREFUSED":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // the same errno
-	"ENOTFOUND":           &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"TimeoutError":        readError(os.ErrDeadlineExceeded), // its socket or connection timer
-	"RequestAbortedError": cancelled{},                       // the caller's doing
+	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the same errno
+	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // the same errno
+	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
+	"TimeoutError":           readError(os.ErrDeadlineExceeded), // its socket or connection timer
+	"RequestAbortedError":    cancelled{},                       // the caller's doing
+	"AbortError":             errorOfCode("AbortError"),         // the same in version 3
+	"EPIPE":                  readError(syscall.EPIPE),
+	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
+	"EHOSTUNREACH":           dialError(syscall.EHOSTUNREACH),
+	"ENETUNREACH":            dialError(syscall.ENETUNREACH),
+	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
+	"EPROTO":                 requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
+	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
+	"fetch":                  dialError(syscall.ECONNREFUSED), // what browsers say when they cannot connect
+	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
 
 	// botocore.
 	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the general case
@@ -595,9 +697,9 @@ var exceptions = map[string]error{
 	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before an answer
 	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
 	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
-	"IncompleteReadError":     io.ErrUnexpectedEOF,               // the body is shorter than announced
+	"IncompleteReadError":     errors.New("incomplete read"),     // while the caller reads a stream, after the call
 	"ResponseStreamingError":  requestError(io.ErrUnexpectedEOF), // the body broke off
-	"HTTPClientError":         errors.New("HTTP client failed"),  // says nothing of the connection
+	"HTTPClientError":         requestError(io.ErrUnexpectedEOF), // the general case; the other one that legacy does not retry
 	"ValueError":              errors.New("value out of range"),  // not of the network at all
 	"ChecksumError":           errorOfCode("ChecksumError"),      // documented at the classifier
 	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),   // the code that aws-sdk-js gives it
@@ -654,7 +756,7 @@ type jsClass struct {
 }
 
 func checkJSClass(c jsClass) error {
-	classifier := retry.AWSJavaScriptV2Classifier{Service: c.Service}
+	classifier := retry.AWSClassifier{Profile: retry.AWSJavaScriptV2, Service: strings.ReplaceAll(c.Service, "rdsdata", "rds-data")}
 	failed := serviceError(c.Status, c.Code, c.Message)
 	class, err := checkClass(classifier, failed, c.Retryable)
 	if err != nil {
@@ -699,16 +801,7 @@ func (c botocoreClass) failure() (error, error) {
 	return serviceError(c.Status, c.Code, ""), nil
 }
 
-func botocorePolicy(prefix string) retry.Policy {
-	p := retry.AWSBotocoreLegacy()
-	if prefix == "dynamodb" {
-		p = retry.AWSBotocoreLegacyDynamoDB()
-	}
-	if prefix != "dynamodb" {
-		p.Classifier = retry.AWSBotocoreLegacyClassifier{Service: prefix}
-	}
-	return p
-}
+func botocorePolicy(service string) retry.Policy { return retry.AWSBotocoreLegacy.Policy(service) }
 
 func checkBotocoreClass(c botocoreClass) error {
 	failed, err := c.failure()
@@ -754,7 +847,7 @@ func checkJavaClass(c javaClass) error {
 			return err
 		}
 	}
-	class, err := checkClass(retry.AWSJavaV1Classifier{}, failed, c.Retryable)
+	class, err := checkClass(retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy}, failed, c.Retryable)
 	if err != nil {
 		return err
 	}
@@ -813,21 +906,22 @@ type response struct {
 	Status       *int
 	Code         *string
 	Headers      map[string]string
-	NetworkError string `json:"network_error"` // aws-sdk-js
+	NetworkError string `json:"network_error"` // aws-sdk-js, aws-sdk-go-v2
+	ErrorName    string `json:"error_name"`    // aws-sdk-js: its own name for the network error
 	Exception    string // botocore, aws-sdk-java
 }
 
 // scriptOf makes the script of an operation. badChecksum is the exception for
 // responses that contradict their checksum; "" if nobody looks at it.
-func scriptOf(responses []response, badChecksum, message string) (script []error, err error) {
+func scriptOf(responses []response, badChecksum, message string, hint dialect) (script []error, err error) {
 	for _, r := range responses {
 		var failed error
 		sum := r.Headers["x-amz-crc32"]
 		switch {
 		case r.NetworkError != "" || r.Exception != "":
-			failed, err = exception(r.NetworkError + r.Exception)
+			failed, err = exception(cmp.Or(r.ErrorName, r.NetworkError, r.Exception))
 		case r.Status == nil || *r.Status >= 300:
-			failed = serviceError(r.Status, r.Code, message)
+			failed = withHint(serviceError(r.Status, r.Code, message), hint(r.Headers))
 		case badChecksum != "" && sum != "" && sum != strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte("{}"))), 10):
 			failed, err = exception(badChecksum)
 		}
@@ -859,17 +953,13 @@ type jsExec struct {
 }
 
 func checkJSExec(c jsExec) error {
-	p, badChecksum := retry.AWSJavaScriptV2(), ""
+	p, badChecksum := retry.AWSJavaScriptV2.Policy(c.Service), ""
 	if c.Service == "dynamodb" {
-		p = retry.AWSJavaScriptV2DynamoDB()
 		if c.Config.DynamoDBCrc32 == nil || *c.Config.DynamoDBCrc32 {
 			badChecksum = "CRC32CheckFailed"
 		}
 	}
-	classifier := p.Classifier.(retry.AWSJavaScriptV2Classifier)
-	if classifier.Service == "" {
-		classifier.Service = c.Service
-	}
+	classifier := p.Classifier.(retry.AWSClassifier)
 	classifier.RenewsCredentials = true // between two attempts the SDK fetches new ones
 	classifier.CorrectsClockSkew = c.Config.CorrectClockSkew
 	p.Classifier = classifier
@@ -886,7 +976,7 @@ func checkJSExec(c jsExec) error {
 	if strings.Contains(c.Name, "Signature expired") {
 		message = "Signature expired" // the traces have messages in their names only
 	}
-	script, err := scriptOf(c.Responses, badChecksum, message)
+	script, err := scriptOf(c.Responses, badChecksum, message, noHint)
 	if err != nil {
 		return err
 	}
@@ -928,65 +1018,80 @@ func (c jsExec) customBackoff() retry.Backoff {
 }
 
 type botocoreExec struct {
-	Service string
-	Config  struct {
+	Service   string
+	Operation string
+	Config    struct {
 		Retries struct {
 			MaxAttempts      *int `json:"max_attempts"`
 			TotalMaxAttempts *int `json:"total_max_attempts"`
 		}
 	}
 	Env           map[string]string
+	QuotaBefore   *float64 `json:"quota_before"`
 	Responses     []response
 	Random        []float64
 	Attempts      int
 	SleepsS       []number `json:"sleeps_s"`
 	OK            bool
-	RetryAttempts *int `json:"retry_attempts"`
-	MaxReached    bool `json:"max_attempts_reached"`
+	RetryAttempts *int     `json:"retry_attempts"`
+	MaxReached    bool     `json:"max_attempts_reached"`
+	QuotaAfter    *float64 `json:"quota_after"`
 }
 
-func checkBotocoreExec(c botocoreExec) error {
-	prefix := c.Service
-	if prefix == "dynamodbstreams" {
-		prefix = "streams.dynamodb" // the one service here whose endpoint has another name
-	}
-	p := botocorePolicy(prefix)
-	retries := c.Config.Retries
-	switch env := c.Env["AWS_MAX_ATTEMPTS"]; {
-	case retries.TotalMaxAttempts != nil:
-		p.MaxAttempts = *retries.TotalMaxAttempts
-	case retries.MaxAttempts != nil:
-		p.MaxAttempts = *retries.MaxAttempts + 1
-	case env != "":
-		n, err := strconv.Atoi(env)
+func checkBotocoreExec(profile retry.AWSProfile) func(botocoreExec) error {
+	return func(c botocoreExec) error {
+		p := profile.Policy(c.Service)
+		retries := c.Config.Retries
+		switch env := c.Env["AWS_MAX_ATTEMPTS"]; {
+		case retries.TotalMaxAttempts != nil:
+			p.MaxAttempts = *retries.TotalMaxAttempts
+		case retries.MaxAttempts != nil:
+			p.MaxAttempts = *retries.MaxAttempts + 1
+		case env != "":
+			n, err := strconv.Atoi(env)
+			if err != nil {
+				return err
+			}
+			p.MaxAttempts = n
+		}
+		p.LongPoll = profile == retry.AWSBotocoreStandard2026 && isLongPoll(c.Operation)
+		if c.QuotaBefore != nil {
+			fill(p.Budget, *c.QuotaBefore)
+		}
+		badChecksum := ""
+		if c.Service == "dynamodb" {
+			badChecksum = "ChecksumError"
+		}
+		script, err := scriptOf(c.Responses, badChecksum, "", pythonHint)
 		if err != nil {
 			return err
 		}
-		p.MaxAttempts = n
+		r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
+		if n := c.RetryAttempts; n != nil {
+			err = mustBe("number of retries", r.attempts-1, *n)
+		}
+		if c.OK && r.last == exceptions["ChecksumError"] {
+			// The standard mode returns the bad answer in the end, as a success;
+			// here it stays a failure.
+			c.OK = false
+			p.Budget.Deposit(retry.ClassTransient, true)
+		}
+		if c.QuotaAfter != nil && p.Budget != nil {
+			err = errors.Join(err, mustBe("balance after the call", balance(p), *c.QuotaAfter))
+		}
+		return errors.Join(
+			err,
+			mustBe("number of attempts", r.attempts, c.Attempts),
+			agreeAll(r.waits, c.SleepsS, time.Second),
+			r.ended(c.OK, c.MaxReached && !c.OK),
+		)
 	}
-	badChecksum := ""
-	if prefix == "dynamodb" {
-		badChecksum = "ChecksumError"
-	}
-	script, err := scriptOf(c.Responses, badChecksum, "")
-	if err != nil {
-		return err
-	}
-	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
-	if n := c.RetryAttempts; n != nil {
-		err = mustBe("number of retries", r.attempts-1, *n)
-	}
-	return errors.Join(
-		err,
-		mustBe("number of attempts", r.attempts, c.Attempts),
-		agreeAll(r.waits, c.SleepsS, time.Second),
-		r.ended(c.OK, c.MaxReached),
-	)
 }
 
 type javaExec struct {
 	Name          string
 	MaxErrorRetry *int `json:"max_error_retry"`
+	Mode          string
 	Policy        string
 	Random        []float64
 	RandomThen    float64 `json:"random_then"`
@@ -1005,14 +1110,20 @@ type javaCall struct {
 var javaCapacity = regexp.MustCompile(`maxConsecutiveRetriesBeforeThrottling (\d+)`)
 
 func (c javaExec) policy() (retry.Policy, error) {
-	p := retry.AWSJavaV1()
-	switch c.Policy {
-	case "", "DEFAULT":
-	case "DYNAMODB_DEFAULT":
-		p = retry.AWSJavaV1DynamoDB()
-	default:
-		return p, fmt.Errorf("unknown policy %q", c.Policy)
+	services := map[string]string{"": "", "DEFAULT": "", "DYNAMODB_DEFAULT": "dynamodb"}
+	service, ok := services[c.Policy]
+	if !ok {
+		return retry.Policy{}, fmt.Errorf("unknown policy %q", c.Policy)
 	}
+	profiles := map[string]retry.AWSProfile{
+		"LEGACY": retry.AWSJavaV1Legacy, "STANDARD": retry.AWSJavaV1Standard, "ADAPTIVE": retry.AWSJavaV1Adaptive,
+	}
+	profile, ok := profiles[c.Mode]
+	if !ok {
+		return retry.Policy{}, fmt.Errorf("unknown mode %q", c.Mode)
+	}
+	p := profile.Policy(service)
+	p.Limiter = nil // what it holds back depends on the time; its traces are those of the limiter
 	if n := c.MaxErrorRetry; n != nil {
 		p.MaxAttempts = *n + 1
 	}
@@ -1033,7 +1144,7 @@ func bucketOf(p retry.Policy) *retry.TokenBucket { return p.Budget.(*retry.Token
 
 // balance is the policy's quota as the SDK tells it: -1 if there is none.
 func balance(p retry.Policy) float64 {
-	if b, ok := p.Budget.(*retry.TokenBucket); ok {
+	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
 		return b.Balance()
 	}
 	return -1
@@ -1054,16 +1165,12 @@ func checkJavaExec(c javaExec) error {
 }
 
 func (c javaCall) check(p retry.Policy, random func() float64) error {
-	script, err := scriptOf(c.Responses, "", "")
+	script, err := scriptOf(c.Responses, "", "", noHint)
 	if err != nil {
 		return err
 	}
 	r := play(p, script, random)
-	if r.endsThrottledAfterPaying(p, script) {
-		// The documented difference: the SDK then gives back 5 tokens that the
-		// last attempt did not take. Deposit brings a retry's 5.
-		p.Budget.Deposit(retry.ClassTransient, true)
-	}
+	r.repeatQuotaDefects(p, script)
 	if !slices.Equal(r.balances, c.CapacityAtSend) {
 		err = fmt.Errorf("balances at each attempt are %v, want %v", r.balances, c.CapacityAtSend)
 	}
@@ -1077,12 +1184,25 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 	)
 }
 
-// endsThrottledAfterPaying reports whether a retry of the call took tokens and
-// its last attempt was throttled and not retried.
-func (r playback) endsThrottledAfterPaying(p retry.Policy, script []error) bool {
-	if r.last == nil || p.Budget == nil || p.Classifier.Classify(r.last) != retry.ClassThrottled {
-		return false
+// repeatQuotaDefects does to the quota what the SDK does and the library, as
+// documented, does not. The SDK takes the cost of a retry also for the last
+// failure and then gives back 5 if the call has taken anything, whatever it was.
+func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
+	if r.last == nil || p.Budget == nil {
+		return
 	}
+	switch class, _ := p.Classify(r.last); {
+	case class == retry.ClassThrottled && bucketOf(p).Costs.Throttled == 0 && r.hasPaid(p, script):
+		p.Budget.Deposit(retry.ClassTransient, true)
+	case class == retry.ClassTimeout && bucketOf(p).Costs.Timeout == 10 && errors.Is(r.err, retry.ErrMaxAttempts):
+		if p.Budget.Withdraw(retry.Attempt{Class: retry.ClassTimeout}) {
+			p.Budget.Deposit(retry.ClassTransient, true)
+		}
+	}
+}
+
+// hasPaid reports whether a retry of the call took tokens.
+func (r playback) hasPaid(p retry.Policy, script []error) bool {
 	retried := min(r.attempts-1, len(script))
 	return slices.ContainsFunc(script[:retried], func(err error) bool {
 		return p.Classifier.Classify(err) != retry.ClassThrottled

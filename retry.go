@@ -91,11 +91,14 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 	for {
 		if c.attempt.Number > 0 {
 			wait, reason := c.next(ctx, p)
-			if reason != nil {
+			if reason != nil && !(p.LongPoll && reason == ErrBudget) {
 				return c.giveUp(ctx, p, reason, wait)
 			}
 			if err := c.sleep(ctx, p, wait); err != nil {
 				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
+			}
+			if reason != nil {
+				return c.giveUp(ctx, p, reason, 0)
 			}
 		}
 		if reason := admit(ctx, p); reason != nil {

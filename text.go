@@ -2,6 +2,7 @@ package retry
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -14,7 +15,7 @@ import (
 
 // The text form of a Policy:
 //
-//	policy = [ preset | rule ] { key "=" value }
+//	policy = [ profile | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //
 // Space, comma and semicolon separate. The rules in parentheses are those of
@@ -42,8 +43,10 @@ var rules = []named[Backoff]{
 	{"spread", Spread{}},
 	{"capped", Capped{}},
 	{"by-class", ByClass{}},
+	{"whole-full", wholeFull{}},
 	{"java-full", javaFull{}},
 	{"java-equal", javaEqual{}},
+	{"go-full", goFull{}},
 }
 
 // hints are the names of the hint rules and an empty value of each.
@@ -51,11 +54,12 @@ var hints = []named[HintRule]{
 	{"at-least", HintAtLeast{}},
 	{"plus", HintPlus{}},
 	{"stop", HintStop{}},
+	{"window", HintWindow{}},
 	{"ignore", HintIgnore{}},
 }
 
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
-var policyKeys = []string{"attempts", "elapsed", "timeout", "hint"}
+var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "longpoll"}
 
 // unlimited is the text for a MaxAttempts of math.MaxInt.
 const unlimited = "unlimited"
@@ -73,14 +77,15 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 // String returns the Policy as text that [ParsePolicy] reads, such as
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m
-//	aws-java-v1 attempts=6
+//	aws-standard-2026 service=dynamodb attempts=6
 //
 // Budgets, limiters, clocks, random sources and hooks are code and have no
-// text, and nor have classifiers, except that the name of a preset stands for
-// the whole preset: for its classifier, and for a new budget if it has one. So
-// parse first and set these fields afterwards. A Backoff or HintRule of another
-// package is shown by its type, which cannot be parsed, and nor can the text of
-// a Policy that [Policy.Validate] rejects.
+// text, and nor have classifiers, except that the name of an [AWSProfile]
+// stands for all of the profile: for its classifier, and for a new budget and
+// a new limiter if it has them. So parse first and set these fields
+// afterwards. A Backoff or HintRule of another package is shown by its type,
+// which cannot be parsed, and nor can the text of a Policy that
+// [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -109,7 +114,7 @@ func (p *Policy) UnmarshalText(text []byte) error {
 }
 
 func (p *Policy) text() (string, error) {
-	name, like := p.presetName()
+	name, like := p.profileText()
 	var err error
 	if name == "" {
 		b := p.Backoff
@@ -140,19 +145,29 @@ func (p *Policy) text() (string, error) {
 		}
 		t.WriteString(" hint=" + text)
 	}
+	if p.LongPoll {
+		t.WriteString(" longpoll=true")
+	}
 	return t.String(), err
 }
 
-// presetName returns the preset that p follows in its Backoff and Classifier,
-// and the preset itself. Without one the name is empty.
-func (p *Policy) presetName() (string, Policy) {
-	for _, preset := range presets {
-		like := preset.policy()
-		if reflect.DeepEqual(p.Backoff, like.Backoff) && reflect.DeepEqual(p.Classifier, like.Classifier) {
-			return preset.name, like
-		}
+// profileText returns the name of the profile whose Backoff and Classifier p
+// has, with the service, and the profile's own policy. Without one the text is
+// empty.
+func (p *Policy) profileText() (string, Policy) {
+	c, ok := p.Classifier.(AWSClassifier)
+	if !ok || c.Validate() != nil {
+		return "", Policy{}
 	}
-	return "", Policy{}
+	like := c.Profile.Policy(c.Service)
+	if !reflect.DeepEqual(p.Backoff, like.Backoff) || p.Classifier != like.Classifier || !isWord(c.Service) {
+		return "", Policy{}
+	}
+	text := c.Profile.String()
+	if c.Service != "" {
+		text += " service=" + c.Service
+	}
+	return text, like
 }
 
 func hintText(h HintRule) (string, error) {
@@ -245,13 +260,14 @@ func durationText(d time.Duration) string {
 // ParsePolicy reads the text form of a Policy:
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
-//	aws-js-v2 attempts=6
+//	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=stop:10m
 //
-// First comes the name of a preset or of a rule for delays, then keys and
-// values. The keys of a Policy are attempts (a number or "unlimited"), elapsed
-// (MaxElapsed), timeout (AttemptTimeout) and hint (ignore, or at-least, plus or
-// stop, with or without a maximum). The rules are
+// First comes the name of an [AWSProfile] or of a rule for delays, then keys
+// and values. A profile has the key service. The keys of a Policy are attempts
+// (a number or "unlimited"), elapsed (MaxElapsed), timeout (AttemptTimeout),
+// hint (ignore; or at-least, plus or stop, with or without a maximum; or window,
+// with or without a width) and longpoll (true or false). The rules are
 //
 //	none                                      NoDelay
 //	constant delay=                           Constant
@@ -267,8 +283,8 @@ func durationText(d time.Duration) string {
 //	capped(rule) cap=                         Capped
 //	by-class(throttled rule | other rule)     ByClass
 //
-// and java-full and java-equal with base= and cap=, the arithmetic of the AWS
-// SDK for Java. Spaces, commas and semicolons separate. Durations have units.
+// and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
+// with base= and cap=, and go-full with cap=. Spaces, commas and semicolons separate. Durations have units.
 // What is left out has the meaning of a zero field; the empty text is the zero
 // Policy. The result is validated, so most rules need a base, and an error
 // names what is wrong and lists what would be right.
@@ -322,11 +338,15 @@ func isSign(token string) bool { return token == "(" || token == "|" || token ==
 func (p *parser) policy() (Policy, error) {
 	var policy Policy
 	var rule reflect.Value // settable; the zero Value: no rule, so none of its keys
-	first := p.peek()
-	if first != "" && !strings.Contains(first, "=") {
-		if i := slices.IndexFunc(presets, func(x preset) bool { return x.name == first }); i >= 0 {
-			policy = presets[i].policy()
+	keys := policyKeys
+	if first := p.peek(); first != "" && !strings.Contains(first, "=") {
+		if profile, ok := profileNamed(first); ok {
 			p.accept(first)
+			service, err := p.service()
+			if err != nil {
+				return policy, err
+			}
+			policy, keys = profile.Policy(service), slices.Concat([]string{"service"}, policyKeys)
 		} else {
 			var err error
 			if rule, err = p.rule(); err != nil {
@@ -343,7 +363,7 @@ func (p *parser) policy() (Policy, error) {
 		if slices.Contains(policyKeys, key) {
 			err = policy.set(key, value)
 		} else {
-			err = setField(rule, key, value, policyKeys)
+			err = setField(rule, key, value, keys)
 		}
 		if err != nil {
 			return policy, err
@@ -353,6 +373,40 @@ func (p *parser) policy() (Policy, error) {
 		policy.Backoff = rule.Interface().(Backoff)
 	}
 	return policy, nil
+}
+
+func profileNamed(name string) (AWSProfile, bool) {
+	for p := range AWSProfiles() {
+		if p.String() == name {
+			return p, true
+		}
+	}
+	return 0, false
+}
+
+// service takes the service of a profile from wherever it stands among the keys.
+func (p *parser) service() (string, error) {
+	const key = "service="
+	isService := func(token string) bool { return strings.HasPrefix(token, key) }
+	i := slices.IndexFunc(p.tokens, isService)
+	if i < 0 {
+		return "", nil
+	}
+	token := p.tokens[i]
+	service := strings.TrimPrefix(token, key)
+	if !isWord(service) || service == "" {
+		return "", fmt.Errorf("%q does not name a service as the AWS CLI does, as in service=dynamodb", token)
+	}
+	p.tokens = slices.Delete(p.tokens, i, i+1)
+	if slices.ContainsFunc(p.tokens, isService) {
+		return "", errors.New(`key "service" is given twice`)
+	}
+	return service, nil
+}
+
+// isWord reports whether text has only what names of AWS services have.
+func isWord(text string) bool {
+	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // rule reads the name of a rule and the rules in it, but not its keys.
@@ -379,14 +433,14 @@ func (p *parser) rule() (reflect.Value, error) {
 	return reflect.Value{}, fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
 }
 
-func knownNames(withPresets bool) string {
+func knownNames(withProfiles bool) string {
 	var names []string
 	for _, r := range rules {
 		names = append(names, r.name)
 	}
-	if withPresets {
-		for _, preset := range presets {
-			names = append(names, preset.name)
+	if withProfiles {
+		for p := range AWSProfiles() {
+			names = append(names, p.String())
 		}
 	}
 	return strings.Join(names, ", ")
@@ -457,6 +511,8 @@ func (p *Policy) set(key, value string) (err error) {
 		p.AttemptTimeout, err = parseDuration(key+"=", value)
 	case "hint":
 		p.Hint, err = parseHint(value)
+	case "longpoll":
+		p.LongPoll, err = parseBool(key, value)
 	}
 	return err
 }
@@ -471,7 +527,7 @@ func parseHint(value string) (HintRule, error) {
 		v := reflect.New(reflect.TypeOf(h.rule)).Elem()
 		if bounded {
 			if v.NumField() == 0 {
-				return nil, fmt.Errorf("hint=%s takes no maximum", name)
+				return nil, fmt.Errorf("hint=%s takes no duration", name)
 			}
 			d, err := parseDuration("hint="+name+":", limit)
 			if err != nil {
@@ -526,9 +582,9 @@ func setValue(field reflect.Value, key, value string) error {
 		}
 		field.SetFloat(f)
 	case bool:
-		b, err := strconv.ParseBool(value)
+		b, err := parseBool(key, value)
 		if err != nil {
-			return fmt.Errorf("%s=%s is neither true nor false", key, value)
+			return err
 		}
 		field.SetBool(b)
 	case Schedule:
@@ -547,6 +603,14 @@ func setValue(field reflect.Value, key, value string) error {
 		field.SetInt(int64(d))
 	}
 	return nil
+}
+
+func parseBool(key, value string) (bool, error) {
+	b, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, fmt.Errorf("%s=%s is neither true nor false", key, value)
+	}
+	return b, nil
 }
 
 // parseDuration reads the value that follows prefix.

@@ -45,17 +45,17 @@ const (
 
 func scenarios() []scenario {
 	const patience = 300 * time.Millisecond
-	java := retry.AWSJavaV1() // for both calls of that server: its retry quota is shared
+	java := retry.AWSJavaV1Legacy.Policy("") // for both calls of that server: its retry quota is shared
 	impatient := java
 	impatient.AttemptTimeout = patience
 	return []scenario{
-		{"/report", retry.AWSJavaScriptV2(), succeeds},
-		{"/table", retry.AWSBotocoreLegacy(), succeeds},
+		{"/report", retry.AWSJavaScriptV2.Policy(""), succeeds},
+		{"/table", retry.AWSBotocoreLegacy.Policy(""), succeeds},
 		{"/object", impatient, succeeds},
 		// The zero Policy waits as long as the server asks; the SDKs' do not.
 		{"/queue", retry.Policy{AttemptTimeout: patience}, succeeds},
 		{"/down", java, givesUp},
-		{"/nothing", retry.AWSBotocoreLegacy(), stops},
+		{"/nothing", retry.AWSBotocoreLegacy.Policy(""), stops},
 	}
 }
 

@@ -61,7 +61,7 @@ GET /table, policy aws-botocore-legacy
   2 500ms 503 Service Unavailable transient wait 1s
   3 1.5s 200 OK - done
   succeeded after 1.5s: "3 columns"
-GET /object, policy aws-java-v1 timeout=300ms
+GET /object, policy aws-java-v1-legacy timeout=300ms
   1 0s no answer in time timeout wait 51ms
   2 351ms 429 Too Many Requests, asks for 1s throttled wait 750ms
   3 1.101s 200 OK - done
@@ -70,7 +70,7 @@ GET /queue, policy full base=50ms cap=20s attempts=3 timeout=300ms
   1 0s 429 Too Many Requests, asks for 1s throttled wait 1s
   2 1s 200 OK - done
   succeeded after 1s: "5 messages"
-GET /down, policy aws-java-v1
+GET /down, policy aws-java-v1-legacy
   1 0s 503 Service Unavailable transient wait 51ms
   2 51ms 503 Service Unavailable transient wait 101ms
   3 152ms 503 Service Unavailable transient wait 201ms

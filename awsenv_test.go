@@ -1,0 +1,121 @@
+package retry_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+func TestFromAWSEnv(t *testing.T) {
+	tests := []struct {
+		profile        retry.AWSProfile
+		service        string
+		mode, attempts string
+		want           string // the policy's text, or a part of the error
+	}{
+		{retry.AWSStandard2026, "", "", "", "aws-standard-2026"},
+		{retry.AWSStandard2026, "dynamodb", "", "7", "aws-standard-2026 service=dynamodb attempts=7"},
+		{retry.AWSStandard2026, "", "adaptive", "", "aws-adaptive-2026"},
+		{retry.AWSAdaptive2026, "", "standard", "1", "aws-standard-2026 attempts=1"},
+		{retry.AWSBotocoreStandard2026, "", "legacy", "", "aws-botocore-legacy"},
+		{retry.AWSBotocoreStandardLateCap, "", "standard", "", "aws-botocore-standard-late-cap"},
+		{retry.AWSBotocoreLegacy, "", "adaptive", "", "aws-botocore-adaptive"},
+		{retry.AWSGoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
+		{retry.AWSJavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
+
+		{retry.AWSStandard2026, "", "legacy", "", "AWS_RETRY_MODE=legacy is no mode of aws-standard-2026; its modes are standard, adaptive"},
+		{retry.AWSGoV2Standard, "", "Standard", "", "AWS_RETRY_MODE=Standard is no mode of aws-go-v2-standard; its modes are standard, adaptive"},
+		{retry.AWSJavaScriptV2, "", "standard", "", "AWS_RETRY_MODE=standard is no mode of aws-js-v2; it has but one"},
+		{retry.AWSStandard2026, "", "", "0", "AWS_MAX_ATTEMPTS=0 is not a whole number of at least 1"},
+		{retry.AWSStandard2026, "", "", "-1", "AWS_MAX_ATTEMPTS=-1 is not a whole number of at least 1"},
+		{retry.AWSStandard2026, "", "", "3 ", "AWS_MAX_ATTEMPTS=3  is not a whole number of at least 1"},
+		{retry.AWSStandard2026, "", "", "99999999999999999999", "AWS_MAX_ATTEMPTS=99999999999999999999 is not"},
+		{retry.AWSStandard2026, "", "no", "no", "AWS_MAX_ATTEMPTS=no is not"},
+		{retry.AWSStandard2026, "", "no", "no", "AWS_RETRY_MODE=no is no mode"},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.profile, tt.mode, tt.attempts), func(t *testing.T) {
+			t.Setenv("AWS_RETRY_MODE", tt.mode)
+			t.Setenv("AWS_MAX_ATTEMPTS", tt.attempts)
+			p, err := retry.FromAWSEnv(tt.profile, tt.service)
+			if strings.HasPrefix(tt.want, "aws-") {
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, p.String())
+				return
+			}
+			require.ErrorIs(t, err, retry.ErrInvalid)
+			assert.ErrorContains(t, err, tt.want)
+			assert.NotContains(t, err.Error(), "\n")
+		})
+	}
+}
+
+type envCase struct {
+	SDK         string
+	Env         map[string]string
+	Service     string
+	Mode        string
+	Attempts    *int `json:"total_max_attempts_configured"`
+	MaxAttempts *int `json:"max_attempts"`
+	Error       string
+}
+
+// checkEnv compares with what the SDKs make of the two variables, except that
+// values which one SDK takes and another refuses are errors here.
+func checkEnv(c envCase) error {
+	profile := retry.AWSBotocoreLegacy
+	switch {
+	case strings.HasPrefix(c.SDK, "@aws-sdk"):
+		profile = retry.AWSJavaScriptV3Standard2026
+	case strings.HasPrefix(c.SDK, "aws-sdk-go-v2"):
+		profile = retry.AWSGoV2Standard
+	}
+	for _, name := range []string{"AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"} {
+		old, was := os.LookupEnv(name)
+		os.Unsetenv(name)
+		if was {
+			defer os.Setenv(name, old)
+		} else {
+			defer os.Unsetenv(name)
+		}
+	}
+	for name, value := range maps.All(c.Env) {
+		os.Setenv(name, value)
+	}
+	if value, set := c.Env["AWS_RETRY_MODE"]; set && value == "" {
+		c.Error = "" // botocore refuses it; here an empty variable is one that is not set
+	}
+	p, err := retry.FromAWSEnv(profile, c.Service)
+	if c.Error != "" || c.SDK[0] == '@' && c.Env["AWS_RETRY_MODE"] == "legacy" || refusedSomewhere(c.Env) {
+		return mustBe("whether the error is one of the environment", errors.Is(err, retry.ErrInvalid), true)
+	}
+	if err != nil {
+		return err
+	}
+	if c.Attempts != nil {
+		err = mustBe("number of attempts", p.MaxAttempts, *c.Attempts)
+	}
+	if c.MaxAttempts != nil {
+		err = mustBe("number of attempts", p.MaxAttempts, *c.MaxAttempts)
+	}
+	if c.Mode != "" && !strings.Contains(p.String(), c.Mode) {
+		err = errors.Join(err, fmt.Errorf("policy is %v, want mode %s", p, c.Mode))
+	}
+	return err
+}
+
+func refusedSomewhere(env map[string]string) bool {
+	switch env["AWS_MAX_ATTEMPTS"] {
+	case "0", "-1", "x":
+		return true
+	}
+	return env["AWS_RETRY_MODE"] == "Standard"
+}
