@@ -1,14 +1,318 @@
 package retry
 
-import "context"
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+)
 
-type AdaptiveLimiter struct{ Clock Clock }
+// AdaptiveLimiter is a [Limiter] that learns how many attempts a second a
+// resource takes: the client-side rate limiter of the AWS SDKs' adaptive mode.
+// It holds nothing back until the first attempt is throttled. From then on an
+// attempt takes a token, and tokens come at a rate that each outcome changes.
+// Throttling cuts it to 0.7 of the rate that was measured or allowed; all other
+// outcomes let it grow along a cubic curve, slowly near the rate that was last
+// throttled and faster below and above, up to twice the measured rate. The rate
+// is never below one attempt in two seconds, and as many tokens are kept as
+// come in a second, at least one.
+//
+// Use it where one client alone comes near the limit of a resource that says
+// when it is throttling ([ClassThrottled]): a table, an account's quota. One
+// resource has one AdaptiveLimiter, shared by pointer between all policies and
+// goroutines that call it; a limiter for several resources slows all of them
+// down for the one that throttles.
+//
+// The zero value is ready and follows the description that the SDKs share, as
+// of November 2026. Callers get their tokens in the order of their coming. A
+// clock that goes back stands still here. The Clock must not be changed once
+// the limiter is in use, and a limiter must not be copied. It is safe for
+// concurrent use, starts no goroutine and holds no timer.
+//
+// A [Budget] is separate, and needed beside it: the limiter delays attempts and
+// refuses none. In the AWS SDK for Go (aws/aws-sdk-go-v2 issue 3550) the
+// adaptive mode withholds from the retry quota what successes bring, so that a
+// quota once used up stays so. Here every success of a call reaches the Budget.
+//
+// Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
+// bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
+// adaptive_token_bucket.go; smithy-lang/smithy-typescript, @smithy/core 3.41.0,
+// DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
+// com/amazonaws/internal/TokenBucket.java.
+type AdaptiveLimiter struct {
+	// Clock tells the time and waits. nil: the system's.
+	Clock Clock
 
-func (l *AdaptiveLimiter) Wait(ctx context.Context) error { return nil }
-func (l *AdaptiveLimiter) Observe(a Attempt)              {}
+	rules adaptiveRules
 
-func adaptiveDefault() *AdaptiveLimiter      { return &AdaptiveLimiter{} }
-func adaptiveBotocore() *AdaptiveLimiter     { return &AdaptiveLimiter{} }
-func adaptiveGoV2() *AdaptiveLimiter         { return &AdaptiveLimiter{} }
-func adaptiveJavaV1() *AdaptiveLimiter       { return &AdaptiveLimiter{} }
-func adaptiveJavaScriptV3() *AdaptiveLimiter { return &AdaptiveLimiter{} }
+	mu      sync.Mutex
+	started bool
+	enabled bool // has been throttled
+
+	read    time.Time     // last reading of the clock
+	elapsed time.Duration // at that time, since the whole second in which the limiter was first used
+
+	tokens, fill, capacity float64 // fill is in tokens a second; 0: no outcome yet
+	issued, served         uint64  // tickets of those who wait for a token
+
+	measured    float64       // attempts a second, smoothed
+	attempts    int           // since measuredAt
+	measuredAt  time.Duration // a multiple of measureEvery
+	curve       cubic
+	throttledAt time.Duration // the last time
+}
+
+// The constants of the AWS SDKs.
+const (
+	cubicBeta    = 0.7 // what throttling leaves of a rate
+	cubicScale   = 0.4 // how fast the curve rises
+	smoothing    = 0.8 // the share of the newest measurement
+	measureEvery = 500 * time.Millisecond
+	minFill      = 0.5
+	minCapacity  = 1
+	maxGrowth    = 2 // above the measured rate
+)
+
+// A step of the clock that is longer is taken for this long: it makes no
+// difference to rates, and their arithmetic cannot overflow.
+const longestStep = 24 * time.Hour
+
+// Those who are not the next to get a token look again after this time, because
+// the rate may have risen.
+const lookAgain = time.Second
+
+// adaptiveRules are what one SDK does differently from the zero value.
+type adaptiveRules struct {
+	initialFill    float64       // tokens a second before the first outcome
+	debt           bool          // a token is taken at once and waited for once, without another look
+	waitUnit       time.Duration // waits are cut to whole units; 0: rounded up to nanoseconds
+	eightDecimals  bool          // rates and the curve's window are rounded to 8 decimals
+	ignoreFailures bool          // failures other than throttling change nothing
+	followBack     bool          // a clock that goes back takes tokens away, of a second at most
+}
+
+// adaptiveBotocore limits as boto/botocore 1.43.11 does. There a raised rate
+// wakes the one who waits; here that one finds out at the end of its wait.
+func adaptiveBotocore() *AdaptiveLimiter {
+	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
+}
+
+// adaptiveGoV2 limits as aws/aws-sdk-go-v2 v1.47.6 does.
+func adaptiveGoV2() *AdaptiveLimiter {
+	return &AdaptiveLimiter{rules: adaptiveRules{followBack: true}}
+}
+
+// adaptiveJavaV1 limits as aws/aws-sdk-java at e8ea7076 (1.12, 2024) does.
+func adaptiveJavaV1() *AdaptiveLimiter {
+	return &AdaptiveLimiter{rules: adaptiveRules{debt: true, waitUnit: time.Millisecond, ignoreFailures: true}}
+}
+
+// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, on a clock that is
+// finer than its milliseconds.
+func adaptiveJavaScriptV3() *AdaptiveLimiter {
+	return &AdaptiveLimiter{rules: adaptiveRules{eightDecimals: true, followBack: true}}
+}
+
+// Wait returns when the next attempt may start. If ctx ends before, it returns
+// the error of ctx, or that of the Clock, and takes no token.
+func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ticket, wait := l.join()
+	for wait > 0 {
+		if err := l.sleep(ctx, wait); err != nil {
+			l.leave()
+			return err
+		}
+		if l.rules.debt {
+			return nil
+		}
+		wait = l.again(ticket)
+	}
+	return nil
+}
+
+// Observe learns from the outcome of an attempt. [Do] calls it; call it
+// yourself where you call Wait yourself.
+func (l *AdaptiveLimiter) Observe(a Attempt) {
+	throttled := a.Err != nil && a.Class == ClassThrottled
+	if l.rules.ignoreFailures && a.Err != nil && !throttled {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start()
+	l.advance()
+	l.measure()
+	if !throttled {
+		since := l.elapsed - l.throttledAt
+		l.grow(l.curve.rate(since.Seconds()))
+		return
+	}
+	rate := l.measured
+	if l.enabled {
+		rate = min(rate, l.fill)
+	}
+	l.curve = throttledAtRate(rate)
+	l.curve.window = l.rules.round(l.curve.window)
+	l.throttledAt = l.elapsed
+	l.enabled = true
+	l.grow(rate * cubicBeta)
+}
+
+// Rate returns how many attempts a second are allowed now, at least 0.5, or 0
+// if none has been throttled yet and there is no limit.
+func (l *AdaptiveLimiter) Rate() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.enabled {
+		return 0
+	}
+	return l.fill
+}
+
+// join gives the caller a ticket and says how long to wait with it; 0: it has
+// a token, or needs none.
+func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.start()
+	if !l.enabled {
+		return 0, 0
+	}
+	ticket = l.issued
+	l.issued++
+	return ticket, l.take(ticket)
+}
+
+// again is what follows the wait that join or again returned.
+func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.take(ticket)
+}
+
+// leave is for a caller who will not wait on.
+func (l *AdaptiveLimiter) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rules.debt {
+		l.tokens = min(l.capacity, l.tokens+1)
+		return
+	}
+	// Those behind move up. Who stood in front may also seem to have done so
+	// and overtake one other; the first in line is never kept from its turn.
+	l.served++
+}
+
+// take takes a token if there is one after those for all in front, or returns
+// how long to wait for it.
+func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
+	l.advance()
+	inFront := max(0, int64(ticket-l.served))
+	missing := 1 + float64(inFront) - l.tokens
+	if missing <= 0 || l.rules.debt {
+		l.tokens--
+		l.served++
+	}
+	ns := missing / l.fill * 1e9
+	if unit := float64(l.rules.waitUnit); unit > 0 {
+		ns = math.Floor(ns/unit) * unit
+	}
+	wait := saturate(math.Ceil(ns), math.MaxInt64)
+	if inFront > 0 {
+		wait = min(wait, lookAgain)
+	}
+	return wait
+}
+
+// start begins to measure, at the first use.
+func (l *AdaptiveLimiter) start() {
+	if l.started {
+		return
+	}
+	l.started = true
+	l.read = now(l.Clock)
+	// Measurements begin at a whole second.
+	l.elapsed = time.Duration(l.read.Nanosecond())
+	l.throttledAt = l.elapsed
+	if l.rules.initialFill > 0 {
+		l.setRate(l.rules.initialFill)
+	}
+}
+
+// advance brings the time and the tokens up to date. Nothing else reads the
+// clock while the limiter is in use.
+func (l *AdaptiveLimiter) advance() {
+	at := now(l.Clock)
+	least := time.Duration(0)
+	if l.rules.followBack {
+		least = -time.Second
+	}
+	step := min(max(least, at.Sub(l.read)), longestStep)
+	l.read = at
+	l.elapsed += step
+	l.tokens = min(l.capacity, l.tokens+step.Seconds()*l.fill)
+}
+
+// measure counts an attempt, and closes a measurement if its time is over.
+func (l *AdaptiveLimiter) measure() {
+	l.attempts++
+	at := l.elapsed.Truncate(measureEvery)
+	if at <= l.measuredAt {
+		return
+	}
+	rate := float64(l.attempts) / (at - l.measuredAt).Seconds()
+	l.measured = l.rules.round(rate*smoothing + l.measured*(1-smoothing))
+	l.attempts, l.measuredAt = 0, at
+}
+
+// grow sets the rate, which does not run away from the measured one.
+func (l *AdaptiveLimiter) grow(rate float64) {
+	l.setRate(min(l.rules.round(rate), maxGrowth*l.measured))
+}
+
+func (l *AdaptiveLimiter) setRate(rate float64) {
+	l.fill = max(rate, minFill)
+	l.capacity = max(rate, minCapacity)
+	l.tokens = min(l.tokens, l.capacity)
+}
+
+func (l *AdaptiveLimiter) sleep(ctx context.Context, d time.Duration) error {
+	if l.Clock == nil {
+		return SystemClock{}.Sleep(ctx, d)
+	}
+	return l.Clock.Sleep(ctx, d)
+}
+
+func (r *adaptiveRules) round(x float64) float64 {
+	if !r.eightDecimals {
+		return x
+	}
+	n := math.Round(x * 1e8)
+	// The product is rounded, perhaps up to a half that it does not reach: 0.7
+	// of 8 decimals is just below or above one.
+	if math.FMA(x, 1e8, -n) < -0.5 {
+		n--
+	}
+	return n / 1e8
+}
+
+// cubic is the curve of the allowed rate over the time since throttling. It
+// begins at cubicBeta · top, is back at top after window, where it is flat, and
+// rises from there. The zero value is that of a limiter never throttled.
+type cubic struct {
+	top    float64 // attempts a second when throttled
+	window float64 // seconds
+}
+
+func throttledAtRate(rate float64) cubic {
+	return cubic{top: rate, window: math.Cbrt(rate * (1 - cubicBeta) / cubicScale)}
+}
+
+// rate returns the rate after a time in seconds.
+func (c cubic) rate(seconds float64) float64 {
+	d := seconds - c.window
+	return cubicScale*d*d*d + c.top
+}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +229,10 @@ func FuzzDelay(f *testing.F) {
 			retry.Spread{Of: exponential, Fraction: factor},
 			retry.Capped{Of: retry.Spread{Of: retry.Schedule{b, time.Duration(prev)}, Fraction: factor}, Cap: c},
 			retry.Spread{Of: retry.ByClass{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
+			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.ByClass).Else, b, c),
+			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.ByClass).Throttled, b, c),
+			withFields(retry.AWSJavaV2Standard.Policy("").Backoff.(retry.ByClass).Else, b, c),
+			withFields(retry.AWSGoV2Standard.Policy("").Backoff, b, c),
 		}
 		a := retry.Attempt{Number: number, Delay: time.Duration(prev), Class: retry.ClassTransient}
 		for _, rule := range rules {
@@ -248,6 +253,17 @@ func FuzzDelay(f *testing.F) {
 			}
 		}
 	})
+}
+
+// withFields is a rule that is not exported, with a base and a cap of its own.
+func withFields(rule retry.Backoff, base, limit time.Duration) retry.Backoff {
+	v := reflect.New(reflect.TypeOf(rule)).Elem()
+	for field, value := range map[string]time.Duration{"Base": base, "Cap": limit} {
+		if f := v.FieldByName(field); f.IsValid() {
+			f.SetInt(int64(value))
+		}
+	}
+	return v.Interface().(retry.Backoff)
 }
 
 func TestAttemptLogValue(t *testing.T) {

@@ -317,6 +317,24 @@ func outcome(t *testing.T, c retry.Classifier, err error) (retry.Class, time.Dur
 	return seen.Class, seen.Hint
 }
 
+// TestPolicyClassify: from outside a policy classifies as the loop does.
+func TestPolicyClassify(t *testing.T) {
+	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, retry.AWSClassifier{}, retry.FirstOf()} {
+		for _, err := range []error{
+			errOp, io.EOF, codedError{"SlowDown"}, statusedError(404), retry.Permanent(errOp), retry.After(errOp, time.Minute),
+			retry.Throttled(io.EOF), retryAfter(time.Second), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
+		} {
+			class, hint := outcome(t, c, err)
+			gotClass, gotHint := retry.Policy{Classifier: c}.Classify(err)
+			assert.Equal(t, class, gotClass, "%T, %v", c, err)
+			assert.Equal(t, hint, gotHint, "%T, %v", c, err)
+		}
+	}
+	class, hint := retry.Policy{}.Classify(nil)
+	assert.Equal(t, retry.ClassUnknown, class)
+	assert.Zero(t, hint)
+}
+
 func TestMarkers(t *testing.T) {
 	s := time.Second
 	tests := []struct {

@@ -30,6 +30,13 @@ func TestHintRules(t *testing.T) {
 		{"stop, above", retry.HintStop{Max: 3*s - 1}, s, 3 * s, 3 * s, false},
 		{"stop, within the usual", retry.HintStop{}, s, time.Hour, time.Hour, true},
 		{"stop, above the usual", retry.HintStop{}, s, time.Hour + 1, time.Hour + 1, false},
+		{"window, within", retry.HintWindow{}, s, 3 * s, 3 * s, true},
+		{"window, at its end", retry.HintWindow{}, s, 6 * s, 6 * s, true},
+		{"window, after it", retry.HintWindow{}, s, 7 * s, 6 * s, true},
+		{"window, before it", retry.HintWindow{}, 5 * s, 3 * s, 5 * s, true},
+		{"window, one of its own", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
+		{"window, negative", retry.HintWindow{Width: -1}, s, forever, 6 * s, true},
+		{"window, saturating", retry.HintWindow{}, forever - s, forever, forever, true},
 		{"ignore", retry.HintIgnore{}, s, 3 * s, s, true},
 	}
 	for _, tt := range tests {

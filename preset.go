@@ -227,7 +227,7 @@ const (
 
 var awsProfiles = [...]awsProfile{
 	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026(exact), awsStandardClass},
-	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveDefault), awsStandardClass},
+	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveCommon), awsStandardClass},
 
 	AWSBotocoreLegacy: {
 		"botocore", "legacy", "", "boto/botocore 1.43.11, botocore/retryhandler.py, botocore/data/_retry.json",
@@ -261,7 +261,7 @@ var awsProfiles = [...]awsProfile{
 
 	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy, awsJavaV2Class},
 	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard, awsJavaV2Class},
-	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveDefault), awsJavaV2Class},
+	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveCommon), awsJavaV2Class},
 	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026, awsJavaV2Class},
 	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026, awsJavaV2Class},
 
@@ -323,6 +323,9 @@ func standard2026(round func(FullJitter) Backoff) func(string) Policy {
 func quota(costs Costs) *TokenBucket {
 	return &TokenBucket{Capacity: defaultCapacity, Costs: cmp.Or(costs, defaultCosts), SuccessOnly: true}
 }
+
+// adaptiveCommon limits as the description of the SDKs' common behaviour says.
+func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
 
 // adaptive adds a limiter of its own to each policy.
 func adaptive(standard func(string) Policy, limiter func() *AdaptiveLimiter) func(string) Policy {
@@ -428,7 +431,7 @@ func javaV2Standard2026(service string) Policy {
 }
 
 func javaV2Adaptive2026(service string) Policy {
-	p := adaptive(javaV2Standard2026, adaptiveDefault)(service)
+	p := adaptive(javaV2Standard2026, adaptiveCommon)(service)
 	p.Hint = HintAtLeast{}
 	return p
 }

@@ -17,11 +17,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -93,6 +93,54 @@ func TestProfileQuotaIsPerPolicy(t *testing.T) {
 		assert.Equal(t, 500.0, balance(other), profile)
 	}
 	assert.Equal(t, 2, without)
+}
+
+// TestProfileRefunds has what a success brings to the quotas that are not a
+// plain TokenBucket, also from many goroutines.
+func TestProfileRefunds(t *testing.T) {
+	tests := []struct {
+		profile         retry.AWSProfile
+		first, retried  float64 // the balance after a success from 400
+		above, afterBad float64 // after a success from 500, and a permanent failure from 400
+	}{
+		{retry.AWSStandard2026, 401, 414, 500, 400},
+		{retry.AWSGoV2Standard, 401, 406, 500, 400},
+		{retry.AWSGoV2Adaptive, 400, 405, 500, 400},
+		{retry.AWSGoV2AdaptiveRepaired, 401, 406, 500, 400},
+		{retry.AWSGoV2Adaptive2026, 400, 414, 500, 400},
+		{retry.AWSJavaScriptV3Standard, 401, 410, 500, 400},
+		{retry.AWSJavaScriptV3StandardLateCap, 500, 500, 501, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.profile.String(), func(t *testing.T) {
+			after := func(from float64, last retry.Class, ok bool) float64 {
+				p := tt.profile.Policy("")
+				for balance(p) > from {
+					require.True(t, p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
+				}
+				p.Budget.Deposit(last, ok)
+				return balance(p)
+			}
+			assert.Equal(t, tt.first, after(400, retry.ClassUnknown, true))
+			assert.Equal(t, tt.retried, after(400, retry.ClassTransient, true))
+			assert.Equal(t, tt.above, after(500, retry.ClassUnknown, true))
+			assert.Equal(t, tt.afterBad, after(400, retry.ClassTransient, false))
+
+			p := tt.profile.Policy("")
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for range 100 {
+						if p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}) {
+							p.Budget.Deposit(retry.ClassTransient, true)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			assert.GreaterOrEqual(t, balance(p), 500.0)
+		})
+	}
 }
 
 // TestPresetClassifierBeyondVectors has the rules of the SDKs that no golden
@@ -179,6 +227,14 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"general-reference-polling.json":      vectors(checkPollingDelay),
 	"general-reference-polling-loop.json": vectors(checkPollingLoop),
 	"arch-blog.json":                      vectors(checkBlogDelay),
+	"botocore-adaptive-rate.json":         vectors(checkAdaptiveTrace(retry.AdaptiveBotocore, 1, 1)),
+	"botocore-cubic.json":                 vectors(checkCubicTrace),
+	"botocore-token-bucket.json":          vectors(checkTokenBucketTrace),
+	"go-v2-adaptive-rate.json":            vectors(checkAdaptiveTrace(retry.AdaptiveGoV2, 1, 1)),
+	"java-v1-adaptive-rate.json":          vectors(checkAdaptiveTrace(retry.AdaptiveJavaV1, 1, ms)),
+	"js-v3-2026-rate.json":                vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-flag-off-rate.json":            vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-pre2026-rate.json":             vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3Before43, ms, 1)),
 
 	"js-v2-handle-request-with-retries.json": vectors(checkJSHandler),
 	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(retry.AWSJavaScriptV3StandardLateCap)),
@@ -537,10 +593,7 @@ func javaRule(strategy string, baseMS, maxMS int64) (retry.Backoff, error) {
 	if err != nil {
 		return nil, fmt.Errorf("strategy %q: %w", strategy, err)
 	}
-	rule := reflect.New(reflect.TypeOf(p.Backoff)).Elem()
-	rule.FieldByName("Base").SetInt(baseMS * int64(time.Millisecond))
-	rule.FieldByName("Cap").SetInt(maxMS * int64(time.Millisecond))
-	return rule.Interface().(retry.Backoff), nil
+	return withFields(p.Backoff, time.Duration(baseMS)*time.Millisecond, time.Duration(maxMS)*time.Millisecond), nil
 }
 
 type pollingDelay struct {

@@ -1,0 +1,77 @@
+package retry
+
+import "time"
+
+// The limiters of the SDKs, for the checks of their traces.
+var (
+	AdaptiveBotocore     = adaptiveBotocore
+	AdaptiveGoV2         = adaptiveGoV2
+	AdaptiveJavaV1       = adaptiveJavaV1
+	AdaptiveJavaScriptV3 = adaptiveJavaScriptV3
+)
+
+// AdaptiveJavaScriptV3Before43 is that of @smithy/util-retry 4.2.9, which waits
+// once and then takes the token, be it there or not.
+func AdaptiveJavaScriptV3Before43() *AdaptiveLimiter {
+	l := adaptiveJavaScriptV3()
+	l.rules.debt = true
+	return l
+}
+
+// AdaptiveBucket is a limiter in use as no more than a bucket of tokens.
+func AdaptiveBucket(fill float64) *AdaptiveLimiter {
+	l := adaptiveBotocore()
+	l.rules.initialFill = fill
+	l.enabled = true
+	return l
+}
+
+// AdaptiveState is what the traces record of a limiter; times are in seconds.
+type AdaptiveState struct {
+	Enabled     bool    `json:"enabled"`
+	Fill        float64 `json:"fill_rate"`
+	Capacity    float64 `json:"max_capacity"`
+	Tokens      float64 `json:"tokens"`
+	Measured    float64 `json:"measured_tx_rate"`
+	Top         float64 `json:"last_max_rate"`
+	Window      float64 `json:"time_window"`
+	ThrottledAt float64 `json:"last_throttle_time"`
+	MeasuredAt  float64 `json:"last_tx_rate_bucket"`
+	Attempts    float64 `json:"request_count"`
+}
+
+// State returns the state after the last event.
+func (l *AdaptiveLimiter) State() AdaptiveState {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	seconds := func(at time.Duration) float64 { return float64(l.read.Add(at-l.elapsed).UnixNano()) / 1e9 }
+	return AdaptiveState{
+		Enabled: l.enabled, Fill: l.fill, Capacity: l.capacity, Tokens: l.tokens,
+		Measured: l.measured, Top: l.curve.top, Window: l.curve.window,
+		ThrottledAt: seconds(l.throttledAt), MeasuredAt: seconds(l.measuredAt), Attempts: float64(l.attempts),
+	}
+}
+
+// Start is what the first use does, and the constructors of the SDKs.
+func (l *AdaptiveLimiter) Start() { l.start() }
+
+// SetRate changes the rate at the present time.
+func (l *AdaptiveLimiter) SetRate(rate float64) {
+	l.advance()
+	l.setRate(rate)
+}
+
+// Cubic is the calculator of the allowed rate.
+type Cubic struct{ curve cubic }
+
+// Throttle returns the rate after throttling at a rate.
+func (c *Cubic) Throttle(rate float64) float64 {
+	c.curve = throttledAtRate(rate)
+	return c.curve.rate(0)
+}
+
+// Rate returns the rate at a time in seconds after throttling.
+func (c *Cubic) Rate(seconds float64) float64 { return c.curve.rate(seconds) }
+
+// Shape returns the parameters of the curve.
+func (c *Cubic) Shape() (top, window float64) { return c.curve.top, c.curve.window }

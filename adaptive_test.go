@@ -1,0 +1,696 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+var (
+	answered  = retry.Attempt{Number: 1}
+	refused   = failedWith(retry.ClassThrottled)
+	timedOut  = failedWith(retry.ClassTimeout)
+	errNoWait = errors.New("this clock does not wait")
+)
+
+// adaptiveTrace is what an SDK's limiter did and was after each step. Times and
+// waits are in seconds in some files and in other units in others.
+type adaptiveTrace struct {
+	Start   float64 `json:"start_time"`
+	StartNS int64   `json:"start_time_ns"`
+	Steps   []adaptiveStep
+}
+
+type adaptiveStep struct {
+	retry.AdaptiveState
+	Op          string
+	T           float64
+	TNS         int64     `json:"t_ns"`
+	ThrottledNS float64   `json:"last_throttle_time_ns"`
+	WaitsS      []float64 `json:"waits_s"`
+	WaitsMS     []float64 `json:"waits_ms"`
+	WaitsNS     []float64 `json:"waits_ns"`
+}
+
+func (s *adaptiveStep) time() time.Time { return traceTime(s.T, s.TNS) }
+
+// traceTime returns the time that a file has in one of two units.
+func traceTime(seconds float64, ns int64) time.Time {
+	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
+}
+
+// waits returns the recorded waits in nanoseconds.
+func (s *adaptiveStep) waits() []float64 {
+	waits := slices.Clone(s.WaitsNS)
+	for _, w := range s.WaitsS {
+		waits = append(waits, w*1e9)
+	}
+	for _, w := range s.WaitsMS {
+		waits = append(waits, w*1e6)
+	}
+	return waits
+}
+
+// traceClock waits as recorded. It checks each wait to a nanosecond. Where an SDK waits again for less than that,
+// because its seconds are floating-point numbers or it cuts a wait to
+// nanoseconds, one wait here stands for both.
+type traceClock struct {
+	tick, unit time.Duration // of the SDK's clock and of its waits
+	now        time.Time
+	waits      []float64 // the rest of those recorded for a step
+	after      time.Time // the time when they are over; zero: the clock does not wait
+}
+
+func (c *traceClock) Now() time.Time { return c.now.Round(c.tick) }
+
+func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
+	if c.after.IsZero() {
+		return errNoWait
+	}
+	if len(c.waits) == 0 {
+		return fmt.Errorf("waits another %v", d)
+	}
+	// What is a whole unit here may be a trifle less in an SDK's seconds, which
+	// cuts a unit off.
+	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
+	if d < want || d > most {
+		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
+	}
+	c.now = c.now.Add(want)
+	for c.waits = c.waits[1:]; len(c.waits) > 0 && c.waits[0] < 1; {
+		c.waits = c.waits[1:]
+	}
+	if len(c.waits) == 0 {
+		c.now = c.after
+	}
+	return nil
+}
+
+// begin puts the clock to the time before the recorded waits, which is a whole
+// number of milliseconds in all traces.
+func (c *traceClock) begin(after time.Time, waits []float64) {
+	c.after, c.waits, c.now = after, waits, after
+	for _, w := range waits {
+		c.now = c.now.Add(-time.Duration(w).Truncate(c.unit))
+	}
+	if len(waits) > 0 {
+		c.now = c.now.Round(ms)
+	}
+}
+
+// checkAdaptiveTrace replays a trace of an SDK whose clock and waits have the
+// given units.
+func checkAdaptiveTrace(limiter func() *retry.AdaptiveLimiter, tick, unit time.Duration) func(adaptiveTrace) error {
+	return func(trace adaptiveTrace) error {
+		clock := &traceClock{tick: tick, unit: unit, now: traceTime(trace.Start, trace.StartNS)}
+		l := limiter()
+		l.Clock = clock
+		l.Start()
+		answers := 0
+		for i, step := range trace.Steps {
+			clock.begin(step.time(), step.waits())
+			var err error
+			switch step.Op {
+			case "send":
+				err = l.Wait(context.Background())
+			case "success":
+				l.Observe(answered)
+				answers++
+			case "throttle":
+				l.Observe(refused)
+				answers++
+			default:
+				err = fmt.Errorf("unknown op %q", step.Op)
+			}
+			if err == nil && len(clock.waits) > 0 {
+				err = fmt.Errorf("does not wait another %v ns", clock.waits)
+			}
+			if err == nil {
+				err = step.check(l.State(), answers > 0)
+			}
+			if err != nil {
+				return fmt.Errorf("step %d, %s: %w", i, step.Op, err)
+			}
+		}
+		return nil
+	}
+}
+
+func (s *adaptiveStep) check(got retry.AdaptiveState, answered bool) error {
+	want := s.AdaptiveState
+	want.ThrottledAt += s.ThrottledNS / 1e9
+	if !answered && got.Fill == 0 {
+		// That of JavaScript begins with a rate but, like most, makes no use
+		// of it before it has set another: so there is none here.
+		want.Fill, want.Capacity = 0, 0
+	}
+	return sameState(got, want)
+}
+
+// sameState compares numbers to 1e-9: the SDKs subtract times of some 1000
+// seconds as floating-point numbers, which leaves an error of 1e-13 s in each,
+// and here they are whole nanoseconds.
+func sameState(got, want retry.AdaptiveState) error {
+	var errs []error
+	w := reflect.ValueOf(want)
+	for field, v := range reflect.ValueOf(got).Fields() {
+		other := w.FieldByName(field.Name)
+		if v.Kind() == reflect.Float64 && math.Abs(v.Float()-other.Float()) <= 1e-9 || v.Equal(other) {
+			continue
+		}
+		errs = append(errs, fmt.Errorf("%s is %v, want %v", field.Name, v, other))
+	}
+	return errors.Join(errs...)
+}
+
+// bucketTrace is a trace of a token bucket alone.
+type bucketTrace struct {
+	Rate  float64 `json:"initial_max_rate"`
+	Start float64 `json:"start_time"`
+	Steps []struct {
+		adaptiveStep
+		Arg    float64
+		Result any
+	}
+}
+
+func checkTokenBucketTrace(trace bucketTrace) error {
+	clock := &traceClock{now: traceTime(trace.Start, 0)}
+	l := retry.AdaptiveBucket(trace.Rate)
+	l.Clock = clock
+	l.Start()
+	for i, step := range trace.Steps {
+		before := clock.now
+		clock.begin(step.time(), step.waits())
+		if clock.now.Before(before) { // these times are not whole milliseconds
+			clock.now = before
+		}
+		var err error
+		if step.Op == "set_rate" {
+			l.SetRate(step.Arg)
+		} else {
+			err = takeTokens(l, clock, step.Arg, step.Op == "acquire")
+			if errors.Is(err, errNoWait) && step.Result == "CapacityNotAvailableError" {
+				err = nil
+			}
+		}
+		if got := l.State(); err == nil {
+			err = sameState(
+				retry.AdaptiveState{Tokens: got.Tokens, Fill: got.Fill, Capacity: got.Capacity},
+				retry.AdaptiveState{Tokens: step.Tokens, Fill: step.Fill, Capacity: step.Capacity})
+		}
+		if err != nil || len(clock.waits) > 0 {
+			return fmt.Errorf("step %d, %s: waits left %v: %w", i, step.Op, clock.waits, err)
+		}
+	}
+	return nil
+}
+
+// takeTokens takes several tokens as one attempt for each.
+func takeTokens(l *retry.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
+	if !block {
+		clock.after = time.Time{}
+	}
+	for range int(n) {
+		if err := l.Wait(context.Background()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cubicTrace is a trace of the calculator alone. It compares to 1e-12 of the
+// number: a cube root and a power of 1/3 differ in the last digit.
+type cubicTrace struct {
+	Top   float64 `json:"starting_max_rate"`
+	Start float64 `json:"start_time"`
+	Steps []struct {
+		T, Rate, K  float64
+		Op          string
+		CurrentRate float64 `json:"current_rate"`
+		Top         float64 `json:"w_max"`
+	}
+}
+
+func checkCubicTrace(trace cubicTrace) error {
+	var calculator retry.Cubic
+	calculator.Throttle(trace.Top)
+	throttledAt := trace.Start
+	for i, step := range trace.Steps {
+		var rate float64
+		if step.Op == "throttle" {
+			rate = calculator.Throttle(step.CurrentRate)
+			throttledAt = step.T
+		} else {
+			rate = calculator.Rate(step.T - throttledAt)
+		}
+		top, window := calculator.Shape()
+		got, want := []float64{rate, top, window}, []float64{step.Rate, step.Top, step.K}
+		for j := range want {
+			if math.Abs(got[j]-want[j]) > 1e-12*want[j] {
+				return fmt.Errorf("step %d, %s: rate, top and window are %v, want %v", i, step.Op, got, want)
+			}
+		}
+	}
+	return nil
+}
+
+// throttledOnce returns a limiter on the system's clock that has just been
+// throttled, at 10 attempts a second.
+func throttledOnce(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimiter {
+	t.Helper()
+	for i := range 60 {
+		time.Sleep(100 * ms)
+		if i == 59 {
+			l.Observe(refused)
+			break
+		}
+		l.Observe(answered)
+	}
+	require.InDelta(t, 7, l.Rate(), 0.1, "0.7 of the measured rate")
+	return l
+}
+
+// drained returns such a limiter with hardly a token left.
+func drained(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimiter {
+	t.Helper()
+	throttledOnce(t, l)
+	for l.State().Tokens > 0.5 {
+		require.NoError(t, l.Wait(t.Context()))
+	}
+	return l
+}
+
+// everyAdaptive has the limiters of the SDKs and ours.
+var everyAdaptive = []struct {
+	name string
+	make func() *retry.AdaptiveLimiter
+}{
+	{"zero value", func() *retry.AdaptiveLimiter { return &retry.AdaptiveLimiter{} }},
+	{"botocore", retry.AdaptiveBotocore},
+	{"Go v2", retry.AdaptiveGoV2},
+	{"Java v1", retry.AdaptiveJavaV1},
+	{"JavaScript v3", retry.AdaptiveJavaScriptV3},
+}
+
+func TestAdaptiveLimiterUnthrottled(t *testing.T) {
+	for _, tt := range everyAdaptive {
+		t.Run(tt.name, func(t *testing.T) {
+			l := tt.make()
+			l.Clock = &traceClock{now: time.Unix(1000, 0)} // which does not wait
+			ctx := t.Context()
+			assert.Zero(t, testing.AllocsPerRun(100, func() {
+				if l.Wait(ctx) != nil {
+					t.Fatal("waits")
+				}
+				l.Observe(answered)
+				l.Observe(timedOut)
+			}))
+			assert.Zero(t, l.Rate())
+			l.Observe(refused)
+			assert.Equal(t, 0.5, l.Rate())
+			assert.ErrorIs(t, l.Wait(ctx), errNoWait)
+		})
+	}
+}
+
+// TestAdaptiveLimiterOutcomes: which outcomes let the rate grow, and which cut it.
+func TestAdaptiveLimiterOutcomes(t *testing.T) {
+	failed := func(class retry.Class) retry.Attempt { return failedWith(class) }
+	tests := []struct {
+		name    string
+		attempt retry.Attempt
+		grows   bool // the rate in general
+		java    bool // and that of Java v1
+	}{
+		{"success", answered, true, true},
+		{"permanent failure", failed(retry.ClassPermanent), true, false},
+		{"transient failure", failed(retry.ClassTransient), true, false},
+		{"timeout", failed(retry.ClassTimeout), true, false},
+		{"no failure, whatever its class", retry.Attempt{Class: retry.ClassThrottled}, true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				for _, limiter := range everyAdaptive {
+					l := throttledOnce(t, limiter.make())
+					before := l.Rate()
+					time.Sleep(100 * ms)
+					l.Observe(tt.attempt)
+					grows := tt.grows
+					if limiter.name == "Java v1" {
+						grows = tt.java
+					}
+					assert.Equal(t, grows, l.Rate() > before, limiter.name)
+					grown := l.Rate()
+					l.Observe(refused)
+					assert.InDelta(t, 0.7*grown, l.Rate(), 1e-6, limiter.name)
+				}
+			})
+		})
+	}
+}
+
+func TestAdaptiveLimiterTakesTurns(t *testing.T) {
+	for _, tt := range everyAdaptive {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := drained(t, tt.make())
+				rate := l.Rate()
+				missing := 1 - l.State().Tokens
+				start := time.Now()
+				const callers = 100
+				done := make(chan int, callers)
+				for i := range callers {
+					go func() {
+						assert.NoError(t, l.Wait(t.Context()))
+						came := time.Since(start).Seconds() * rate
+						assert.InDelta(t, missing+float64(i), came, 0.02, "tokens that had to come for caller %d", i)
+						done <- i
+					}()
+					synctest.Wait() // until it waits
+				}
+				time.Sleep(time.Minute)
+				assert.Len(t, done, callers)
+			})
+		})
+	}
+}
+
+func TestAdaptiveLimiterCancelled(t *testing.T) {
+	for _, tt := range everyAdaptive {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := drained(t, tt.make())
+				missing := (1 - l.State().Tokens) / l.Rate()
+				ended, cancel := context.WithCancel(t.Context())
+				cancel()
+				require.ErrorIs(t, l.Wait(ended), context.Canceled)
+
+				start := time.Now()
+				var group sync.WaitGroup
+				for range 5 {
+					group.Go(func() {
+						ctx, cancel := context.WithTimeout(t.Context(), 50*ms)
+						defer cancel()
+						assert.ErrorIs(t, l.Wait(ctx), context.DeadlineExceeded)
+					})
+				}
+				group.Wait()
+				require.Equal(t, 50*ms, time.Since(start))
+				require.NoError(t, l.Wait(t.Context()))
+				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "nobody has taken the token")
+			})
+		})
+	}
+}
+
+// TestAdaptiveLimiterCancelledInLine: who leaves the line makes room for those
+// behind, and those in front keep their turns.
+func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := drained(t, &retry.AdaptiveLimiter{})
+		rate := l.Rate()
+		start := time.Now()
+		ctx, cancel := context.WithCancel(t.Context())
+		var last atomic.Int64
+		for i := range 60 {
+			waiter := ctx // of every other one
+			if i%2 == 0 {
+				waiter = t.Context()
+			}
+			go func() {
+				if l.Wait(waiter) == nil {
+					last.Store(int64(time.Since(start)))
+				}
+			}()
+			synctest.Wait()
+		}
+		cancel()
+		time.Sleep(time.Minute)
+		assert.InDelta(t, 30/rate, time.Duration(last.Load()).Seconds(), 1.1, "30 at %v a second", rate)
+	})
+}
+
+func TestAdaptiveLimiterConcurrent(t *testing.T) {
+	for _, tt := range everyAdaptive {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := tt.make()
+				policy := retry.Policy{Limiter: l, Backoff: retry.NoDelay{}, MaxAttempts: math.MaxInt}
+				var attempts atomic.Int64
+				var group sync.WaitGroup
+				for range 100 {
+					group.Go(func() {
+						assert.NoError(t, retry.Do(t.Context(), policy, func(context.Context) error {
+							time.Sleep(10 * ms)
+							if attempts.Add(1)%3 != 0 {
+								return retry.Throttled(errOp)
+							}
+							assert.GreaterOrEqual(t, l.Rate(), 0.)
+							return nil
+						}))
+					})
+				}
+				group.Wait()
+				assert.GreaterOrEqual(t, attempts.Load(), int64(300))
+				assert.GreaterOrEqual(t, l.Rate(), 0.5)
+			})
+		})
+	}
+}
+
+// TestAdaptiveLimiterClockGoesBack: an hour's step back costs no more than the
+// wait it falls into.
+func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
+	clock := &retrytest.Clock{Start: time.Unix(10_000, 0)}
+	l := &retry.AdaptiveLimiter{Clock: clock}
+	l.Observe(refused)
+	require.NoError(t, l.Wait(t.Context()))
+	require.Equal(t, []time.Duration{2 * time.Second}, clock.Waits())
+	clock.Advance(time.Second)
+	clock.Advance(-time.Hour)
+	require.NoError(t, l.Wait(t.Context()))
+	assert.LessOrEqual(t, clock.Waits()[1], 2*time.Second)
+	for range 100 {
+		clock.Advance(100 * ms)
+		l.Observe(answered)
+	}
+	assert.Greater(t, l.Rate(), 10., "and rates are measured on")
+}
+
+// TestAdaptiveLimiterLeavesBudget: in the adaptive mode of the AWS SDK for Go a
+// quota that was used up stays so, because successes bring it nothing
+// (aws/aws-sdk-go-v2 issue 3550).
+func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
+	clock := &retrytest.Clock{}
+	budget := &retry.TokenBucket{}
+	policy := retry.Policy{Budget: budget, Limiter: &retry.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: math.MaxInt}
+	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return errOp }), retry.ErrBudget)
+	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return retry.Throttled(errOp) }), retry.ErrBudget)
+	require.Less(t, budget.Balance(), 5.)
+
+	before := budget.Balance()
+	for range 100 {
+		require.NoError(t, retry.Do(t.Context(), policy, succeed))
+	}
+	assert.Equal(t, before+100, budget.Balance())
+}
+
+// fuzzClock steps as the fuzzer wants, also back, and fails waits that no
+// limiter should ask for.
+type fuzzClock struct {
+	t         *testing.T
+	now       time.Time
+	longest   time.Duration
+	waits     int // for one token
+	mostWaits int
+}
+
+func (c *fuzzClock) Now() time.Time { return c.now }
+
+func (c *fuzzClock) Sleep(_ context.Context, d time.Duration) error {
+	c.waits++
+	require.Positive(c.t, d)
+	require.LessOrEqual(c.t, d, c.longest)
+	require.LessOrEqual(c.t, c.waits, c.mostWaits)
+	c.now = c.now.Add(d)
+	return nil
+}
+
+// FuzzAdaptiveLimiter: whatever happens, and however the clock goes, the rate
+// is at least one in two seconds, nobody waits longer than that, and there are
+// never more tokens than the bucket holds.
+func FuzzAdaptiveLimiter(f *testing.F) {
+	f.Add(uint8(0), []byte{3, 0, 1, 100, 4, 200, 0, 255})
+	f.Add(uint8(1), []byte("throttled, then waits, then the clock goes back"))
+	f.Add(uint8(3), []byte{0x03, 0xff, 0x00, 0xfb, 0x01, 0xf0, 0x02, 0xe1, 0x00, 0x00})
+	f.Fuzz(func(t *testing.T, kind uint8, events []byte) {
+		tested := everyAdaptive[int(kind)%len(everyAdaptive)]
+		ours := tested.name == "zero value"
+		// Those of the SDKs wait longer for what a clock that goes back takes
+		// away, and that may have been at a higher rate.
+		clock := &fuzzClock{t: t, now: time.Unix(int64(kind), 123456789), longest: time.Hour, mostWaits: 3}
+		if ours {
+			clock.longest, clock.mostWaits = 2*time.Second, 2
+		}
+		l := tested.make()
+		l.Clock = clock
+		for len(events) >= 2 {
+			clock.now = clock.now.Add(fuzzStep(events[1]))
+			clock.waits = 0
+			switch events[0] % 4 {
+			case 0:
+				require.NoError(t, l.Wait(context.Background()))
+			case 1:
+				l.Observe(answered)
+			case 2:
+				l.Observe(timedOut)
+			case 3:
+				l.Observe(refused)
+			}
+			events = events[2:]
+			requireSound(t, l, ours)
+		}
+	})
+}
+
+// fuzzStep makes a step of the clock of a byte: mostly some milliseconds, but
+// also none, up to centuries, and back by as much.
+func fuzzStep(b byte) time.Duration {
+	if b < 192 {
+		return time.Duration(b) * 10 * ms
+	}
+	step := time.Duration(1) << (2 * (b & 31))
+	if b&32 != 0 {
+		return -step
+	}
+	return step
+}
+
+// requireSound checks what holds after every event.
+func requireSound(t *testing.T, l *retry.AdaptiveLimiter, ours bool) {
+	t.Helper()
+	s := l.State()
+	for field, v := range reflect.ValueOf(s).Fields() {
+		if v.Kind() == reflect.Float64 {
+			require.False(t, math.IsNaN(v.Float()) || math.IsInf(v.Float(), 0), "%s is %v", field.Name, v)
+		}
+	}
+	require.LessOrEqual(t, s.Tokens, s.Capacity)
+	if ours {
+		require.GreaterOrEqual(t, s.Tokens, 0.)
+	}
+	require.Equal(t, s.Enabled, l.Rate() >= 0.5)
+	require.Equal(t, s.Enabled, l.Rate() != 0)
+}
+
+// quota is a server that takes a number of attempts a second, and after a
+// pause one second's worth at once. An attempt takes a millisecond.
+type quota struct {
+	clock    *retrytest.Clock
+	rate     float64
+	saved    float64
+	at       time.Time
+	attempts int
+	refused  int
+}
+
+func (q *quota) serve(context.Context) error {
+	q.clock.Advance(ms)
+	at := q.clock.Now()
+	if q.at.IsZero() {
+		q.at = at
+	}
+	q.saved = min(q.rate, q.saved+at.Sub(q.at).Seconds()*q.rate)
+	q.at = at
+	q.attempts++
+	if q.saved < 1 {
+		q.refused++
+		return retry.Throttled(errOp)
+	}
+	q.saved--
+	return nil
+}
+
+func TestAdaptiveLimiterFindsRate(t *testing.T) {
+	for _, rate := range []float64{2, 10, 50, 300} {
+		t.Run(fmt.Sprintf("%v a second", rate), func(t *testing.T) {
+			clock := &retrytest.Clock{Start: time.Unix(1000, 0)}
+			limiter := &retry.AdaptiveLimiter{Clock: clock}
+			policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.NoDelay{}, MaxAttempts: math.MaxInt}
+			server := &quota{clock: clock, rate: rate}
+			run := func(d time.Duration) (attempts, refused float64) {
+				start, before := clock.Now(), *server
+				for clock.Now().Sub(start) < d {
+					require.NoError(t, retry.Do(t.Context(), policy, server.serve))
+				}
+				seconds := clock.Now().Sub(start).Seconds()
+				return float64(server.attempts-before.attempts) / seconds, float64(server.refused-before.refused) / seconds
+			}
+			run(time.Minute)
+			attempts, refused := run(10 * time.Minute)
+			t.Logf("%.2f attempts a second, %.2f refused", attempts, refused)
+			assert.InDelta(t, rate, attempts, 0.3*rate)
+			assert.Less(t, refused, 0.3*attempts)
+		})
+	}
+}
+
+func BenchmarkAdaptiveLimiter(b *testing.B) {
+	b.Run("not throttled", func(b *testing.B) { benchmarkAdaptive(b, &retry.AdaptiveLimiter{}) })
+	b.Run("throttled", func(b *testing.B) {
+		l := &retry.AdaptiveLimiter{Clock: &retrytest.Clock{}}
+		l.Observe(refused)
+		benchmarkAdaptive(b, l)
+	})
+}
+
+func benchmarkAdaptive(b *testing.B, l *retry.AdaptiveLimiter) {
+	b.ReportAllocs()
+	ctx := b.Context()
+	for b.Loop() {
+		if err := l.Wait(ctx); err != nil {
+			b.Fatal(err)
+		}
+		l.Observe(answered)
+	}
+}
+
+// A table takes 20 writes a second, and 1000 writes are to be made as fast as
+// it allows.
+func ExampleAdaptiveLimiter() {
+	clock := &retrytest.Clock{Start: time.Unix(0, 0)} // so that nobody has to wait
+	refused := func(limiter retry.Limiter) int {
+		policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.Constant(5 * ms), MaxAttempts: math.MaxInt}
+		table := &quota{clock: clock, rate: 20}
+		for range 1000 {
+			if err := retry.Do(context.Background(), policy, table.serve); err != nil {
+				fmt.Println(err)
+			}
+		}
+		return table.refused
+	}
+	limiter := &retry.AdaptiveLimiter{Clock: clock}
+	fmt.Println("thousands refused without a limiter:", refused(nil)/1000)
+	fmt.Println("fewer than 50 with one:", refused(limiter) < 50)
+	fmt.Printf("writes a second: about %.0f\n", math.Round(limiter.Rate()/10)*10)
+	// Output:
+	// thousands refused without a limiter: 8
+	// fewer than 50 with one: true
+	// writes a second: about 20
+}

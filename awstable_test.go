@@ -1,0 +1,281 @@
+package retry_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+var update = flag.Bool("update", false, "write the tables of docs/aws.md anew")
+
+// TestAWSTables: the tables of the documentation are what the profiles do.
+func TestAWSTables(t *testing.T) {
+	const page = "docs/aws.md"
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	want := string(text)
+	for name, table := range map[string]string{"delays": delaysTable(), "errors": errorsTable(), "sources": sourcesTable()} {
+		before, rest, found := strings.Cut(want, "<!-- "+name+" -->\n")
+		require.True(t, found, name)
+		_, after, found := strings.Cut(rest, "<!-- end -->\n")
+		require.True(t, found, name)
+		want = before + "<!-- " + name + " -->\n" + table + "<!-- end -->\n" + after
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
+		return
+	}
+	assert.Equal(t, want, string(text), "the tables are stale: go test -run TestAWSTables -update .")
+}
+
+// row is a line of a table in Markdown.
+func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+
+func head(cells ...string) string {
+	return row(cells...) + strings.Repeat("|---", len(cells)) + "|\n"
+}
+
+// forDynamoDB adds what is different for DynamoDB.
+func forDynamoDB(profile retry.AWSProfile, cell func(retry.Policy) string) string {
+	general, dynamoDB := cell(profile.Policy("")), cell(profile.Policy("dynamodb"))
+	if general == dynamoDB {
+		return general
+	}
+	return general + " (" + dynamoDB + ")"
+}
+
+func delaysTable() string {
+	table := head("profile", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint")
+	for profile := range retry.AWSProfiles() {
+		table += row(
+			"`"+profile.String()+"`",
+			forDynamoDB(profile, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
+			forDynamoDB(profile, ceilings),
+			forDynamoDB(profile, jitterOf),
+			forDynamoDB(profile, capOf),
+			forDynamoDB(profile, quotaOf),
+			forDynamoDB(profile, func(p retry.Policy) string {
+				if p.Limiter == nil {
+					return "none"
+				}
+				return "adaptive"
+			}),
+			forDynamoDB(profile, func(p retry.Policy) string {
+				_, hint, _ := strings.Cut(retry.Policy{Backoff: retry.NoDelay{}, Hint: p.Hint}.String()+" hint=at-least", "hint=")
+				return strings.Fields(hint)[0]
+			}),
+		)
+	}
+	return table
+}
+
+// delayOf is the delay before retry n, 0 for the first.
+func delayOf(p retry.Policy, n int, class retry.Class, u float64) time.Duration {
+	return p.Backoff.Delay(retry.Attempt{Number: n + 1, Class: class}, u)
+}
+
+func ceilings(p retry.Policy) string {
+	other, throttled := delayOf(p, 0, retry.ClassTransient, almost1), delayOf(p, 0, retry.ClassThrottled, almost1)
+	text := other.Round(time.Millisecond).String()
+	if other != throttled {
+		text += " / " + throttled.Round(time.Millisecond).String()
+	}
+	return text
+}
+
+func jitterOf(p retry.Policy) string {
+	other, throttled := jitterAfter(p, retry.ClassTransient), jitterAfter(p, retry.ClassThrottled)
+	if other == throttled {
+		return other
+	}
+	return other + " / " + throttled
+}
+
+func jitterAfter(p retry.Policy, class retry.Class) string {
+	text := "full"
+	switch least, most := delayOf(p, 1, class, 0), delayOf(p, 1, class, almost1); {
+	case least == most:
+		text = "none"
+	case 2*least >= most-time.Millisecond:
+		text = "equal"
+	}
+	if delayOf(p, 1, class, 1.0/3)%time.Millisecond == 0 {
+		text += ", ms"
+	}
+	return text
+}
+
+// capOf looks far behind the retry at which any cap is reached.
+func capOf(p retry.Policy) string {
+	const far = 62
+	most, middle := delayOf(p, far, retry.ClassTransient, almost1), delayOf(p, far, retry.ClassTransient, 0.5)
+	least := delayOf(p, far, retry.ClassTransient, 0)
+	text := most.Round(time.Second).String()
+	switch {
+	case most > time.Hour:
+		return "none"
+	case least == most:
+		return text + " without jitter"
+	case middle == most:
+		return text + " after the jitter"
+	}
+	return text + " before the jitter"
+}
+
+func quotaOf(p retry.Policy) string {
+	if p.Budget == nil {
+		return "none"
+	}
+	var costs []string
+	full := balance(p)
+	for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled} {
+		before := balance(p)
+		p.Budget.Withdraw(retry.Attempt{Number: 1, Class: class})
+		costs = append(costs, fmt.Sprint(before-balance(p)))
+	}
+	gain := func(last retry.Class) float64 {
+		before := balance(p)
+		p.Budget.Deposit(last, true)
+		return balance(p) - before
+	}
+	for range 20 {
+		p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+	}
+	first, retried := gain(retry.ClassUnknown), gain(retry.ClassTransient)
+	text := fmt.Sprintf("%v: %s; +%v, +%v", full, strings.Join(costs, " "), first, retried)
+	if first > 1 {
+		text = fmt.Sprintf("%v: %s; fills up, and more", full, strings.Join(costs, " "))
+	}
+	return text
+}
+
+func errorsTable() string {
+	return grouped(head("profiles", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
+		func(profile retry.AWSProfile, profiles string) string {
+			return row(
+				profiles,
+				statuses(profile, retry.ClassTransient), statuses(profile, retry.ClassThrottled),
+				codes(profile, true), codes(profile, false),
+				network(profile),
+			)
+		})
+}
+
+// grouped is a table with one row for all profiles that differ in nothing.
+func grouped(head string, rowOf func(profile retry.AWSProfile, profiles string) string) string {
+	var first []retry.AWSProfile // of each group
+	groups := map[string][]string{}
+	for profile := range retry.AWSProfiles() {
+		content := rowOf(profile, "")
+		if groups[content] == nil {
+			first = append(first, profile)
+		}
+		groups[content] = append(groups[content], "`"+profile.String()+"`")
+	}
+	table := head
+	for _, profile := range first {
+		table += rowOf(profile, strings.Join(groups[rowOf(profile, "")], ", "))
+	}
+	return table
+}
+
+// statuses are those that get the class, with runs of them as ranges.
+func statuses(profile retry.AWSProfile, class retry.Class) string {
+	c := profile.Policy("").Classifier
+	var ranges []string
+	for status := 400; status < 600; status++ {
+		first := status
+		for status < 600 && c.Classify(serviceError(&status, nil, "")) == class {
+			status++
+		}
+		switch {
+		case status == first+1:
+			ranges = append(ranges, strconv.Itoa(first))
+		case status > first:
+			ranges = append(ranges, fmt.Sprintf("%d–%d", first, status-1))
+		}
+	}
+	return none(ranges)
+}
+
+// knownCodes are all that any of the SDKs knows.
+var knownCodes = []string{
+	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
+	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
+	"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
+	"SlowDown", "PriorRequestNotComplete", "EC2ThrottledException",
+	"RequestTimeout", "RequestTimeoutException", "TimeoutError", "NetworkingError", "InternalError",
+	"ExpiredTokenException", "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException",
+	"SignatureDoesNotMatch", "AuthFailure", "RequestInTheFuture", "XMLParserError",
+}
+
+func codes(profile retry.AWSProfile, throttled bool) string {
+	const throttling = 14 // the first of knownCodes
+	c, bad := profile.Policy("").Classifier, 400
+	var in, out []string
+	for i, code := range knownCodes {
+		class := c.Classify(serviceError(&bad, &code, ""))
+		switch {
+		case (class == retry.ClassThrottled) == throttled && class != retry.ClassPermanent:
+			in = append(in, code)
+		case throttled && i < throttling:
+			out = append(out, code)
+		}
+	}
+	switch {
+	case throttled && len(out) == 0:
+		return "all 14"
+	case throttled && len(out) < 6:
+		return "all 14 but " + strings.Join(out, ", ")
+	}
+	return none(in)
+}
+
+func network(profile retry.AWSProfile) string {
+	c := profile.Policy("").Classifier
+	var kinds []string
+	for _, kind := range []struct {
+		name string
+		err  error
+	}{
+		{"refused", exceptions["ECONNREFUSED"]},
+		{"reset", exceptions["ECONNRESET"]},
+		{"closed", requestError(io.EOF)},
+		{"cut short", requestError(io.ErrUnexpectedEOF)},
+		{"timeout", exceptions["TimeoutError"]},
+		{"unknown name", &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true}},
+		{"TLS", exceptions["SSLError"]},
+	} {
+		if c.Classify(kind.err) != retry.ClassPermanent {
+			kinds = append(kinds, kind.name)
+		}
+	}
+	if len(kinds) == 7 {
+		return "all"
+	}
+	return none(kinds)
+}
+
+func none(list []string) string {
+	if len(list) == 0 {
+		return "none"
+	}
+	return strings.Join(list, ", ")
+}
+
+func sourcesTable() string {
+	return grouped(head("source", "profiles"), func(profile retry.AWSProfile, profiles string) string {
+		return row(profile.Source(), profiles)
+	})
+}
