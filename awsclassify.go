@@ -1,9 +1,8 @@
 package retry
 
 import (
-	"errors"
 	"fmt"
-	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,7 +47,24 @@ func (c AWSClassifier) Classify(err error) Class {
 	if f.read(err); f.canceled {
 		return ClassPermanent
 	}
-	return c.Profile.row().class(c, &f)
+	switch row := c.Profile.row(); row.sdk {
+	case "botocore":
+		if row.mode == "legacy" {
+			return awsBotocoreLegacyClass(c, &f)
+		}
+		return awsBotocoreClass(c, &f)
+	case "go-v2":
+		return awsGoV2Class(c, &f)
+	case "java-v1":
+		return awsJavaV1Class(&f)
+	case "java-v2":
+		return awsJavaV2Class(c, row.generation == "2026", &f)
+	case "js-v2":
+		return awsJavaScriptV2Class(c, &f)
+	case "js-v3":
+		return awsJavaScriptV3Class(c, &f)
+	}
+	return awsStandardClass(c, &f)
 }
 
 // Validate reports a Profile that is none of the constants.
@@ -133,17 +149,10 @@ func awsJavaScriptV3Class(c AWSClassifier, f *facts) Class {
 		return ClassPermanent
 	case f.code == "TimeoutError",
 		f.code == "InvalidSignatureException" && strings.Contains(f.message, "Signature expired") && !old,
-		isRefusedStream(f.err) && !old:
+		!old && f.says("REFUSED_STREAM"): // the server has not processed the request; net/http has no type for it
 		return ClassTransient
 	}
 	return awsStandardClass(c, f)
-}
-
-// isRefusedStream recognises the code of HTTP/2 with which a server says that
-// it has not processed a request. Package net/http has no type for it.
-func isRefusedStream(err error) bool {
-	text, _ := guarded(err.Error)
-	return strings.Contains(text, "REFUSED_STREAM")
 }
 
 // awsBotocoreLegacyClass has the rules of _retry.json. An answer that ends
@@ -228,12 +237,12 @@ func awsBotocoreClass(c AWSClassifier, f *facts) Class {
 // awsGoV2Class has the rules of retry.DefaultRetryables, in their order.
 func awsGoV2Class(c AWSClassifier, f *facts) Class {
 	class := ClassPermanent
-	switch retried, known := goNetwork(f.err); {
+	switch {
 	case f.word != ClassUnknown:
 		class = f.word
-	case known && !retried:
-	case retried, isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
-		isAWSThrottling(f.code),
+	case f.kind == kindNotFound:
+	case f.lost, f.kind == kindTimeout, isAWSTransientStatus(f.status), isAWSThrottling(f.code),
+		f.code == "RequestTimeout", f.code == "RequestTimeoutException", f.says("connection reset", "use of closed network connection", "connection refused"),
 		c.CorrectsClockSkew && (isAWSClockSkew(f.code) || f.code == "AccessDeniedException"):
 		class = ClassTransient
 	}
@@ -248,34 +257,22 @@ func awsGoV2Class(c AWSClassifier, f *facts) Class {
 	return class
 }
 
-// goNetwork reports what the Go SDK makes of a failure of the network; known
-// is false if it has nothing to say. Of the texts, "connection reset" and
-// "closed" are what the two ends of a lost connection are called.
-func goNetwork(err error) (retried, known bool) {
-	var dns *net.DNSError
-	if errors.As(err, &dns) && dns.IsNotFound {
-		return false, true
+// says looks for one of the words in the text of an error that is not of the
+// service: some failures of the network can be told by nothing else.
+func (f *facts) says(words ...string) bool {
+	if f.status != 0 || f.code != "" {
+		return false
 	}
-	var op *net.OpError
-	var connection connectionErr
-	var temporary interface{ Temporary() bool }
-	var timeout timeouter
-	text, _ := guarded(err.Error)
-	retried = errors.As(err, &connection) && says(connection.ConnectionError) ||
-		strings.Contains(text, "connection reset") || strings.Contains(text, "use of closed network connection") ||
-		strings.Contains(text, "connection refused") ||
-		errors.As(err, &op) && op.Op == "dial" ||
-		errors.As(err, &temporary) && says(temporary.Temporary) ||
-		errors.As(err, &timeout) && says(timeout.Timeout)
-	return retried, retried
+	text, _ := guarded(f.err.Error)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
 // awsJavaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java,
 // which are the same in all modes. A code that is a status line ("503 Slow
 // Down"), which answers without a body get, counts as the code that its words
 // make.
-func awsJavaV1Class(_ AWSClassifier, f *facts) Class {
-	if words, ok := strings.CutPrefix(f.code, strconv.Itoa(f.status)+" "); ok {
+func awsJavaV1Class(f *facts) Class {
+	if status, words, ok := strings.Cut(f.code, " "); ok && status == strconv.Itoa(f.status) {
 		f.code = strings.Map(func(r rune) rune {
 			if unicode.IsSpace(r) {
 				return -1
@@ -295,8 +292,7 @@ func awsJavaV1Class(_ AWSClassifier, f *facts) Class {
 // awsJavaV2Class has the rules of the SDK's AwsRetryStrategy and
 // AwsErrorCode. Some codes of a wrong clock count in any case, others only if
 // the clock is wrong.
-func awsJavaV2Class(c AWSClassifier, f *facts) Class {
-	since2026 := c.Profile == AWSJavaV2Standard2026 || c.Profile == AWSJavaV2Adaptive2026
+func awsJavaV2Class(c AWSClassifier, since2026 bool, f *facts) Class {
 	switch {
 	case f.status == 429,
 		isAWSThrottling(f.code) && f.code != "PriorRequestNotComplete" && (f.code != "LimitExceededException" || since2026):

@@ -56,9 +56,10 @@ func forDynamoDB(profile retry.AWSProfile, cell func(retry.Policy) string) strin
 }
 
 func delaysTable() string {
-	table := head("profile", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint")
+	var table strings.Builder
+	table.WriteString(head("profile", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
 	for profile := range retry.AWSProfiles() {
-		table += row(
+		table.WriteString(row(
 			"`"+profile.String()+"`",
 			forDynamoDB(profile, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
 			forDynamoDB(profile, ceilings),
@@ -75,9 +76,9 @@ func delaysTable() string {
 				_, hint, _ := strings.Cut(retry.Policy{Backoff: retry.NoDelay{}, Hint: p.Hint}.String()+" hint=at-least", "hint=")
 				return strings.Fields(hint)[0]
 			}),
-		)
+		))
 	}
-	return table
+	return table.String()
 }
 
 // delayOf is the delay before retry n, 0 for the first.
@@ -183,11 +184,12 @@ func grouped(head string, rowOf func(profile retry.AWSProfile, profiles string) 
 		}
 		groups[content] = append(groups[content], "`"+profile.String()+"`")
 	}
-	table := head
+	var table strings.Builder
+	table.WriteString(head)
 	for _, profile := range first {
-		table += rowOf(profile, strings.Join(groups[rowOf(profile, "")], ", "))
+		table.WriteString(rowOf(profile, strings.Join(groups[rowOf(profile, "")], ", ")))
 	}
-	return table
+	return table.String()
 }
 
 // statuses are those that get the class, with runs of them as ranges.

@@ -349,6 +349,34 @@ func ExampleAWSProfile() {
 	// aws-java-v1-legacy: 51ms 101ms 201ms
 }
 
+// The variables that the AWS SDKs read are read when you ask for it.
+func ExampleFromAWSEnv() {
+	os.Setenv("AWS_RETRY_MODE", "adaptive")
+	os.Setenv("AWS_MAX_ATTEMPTS", "6")
+	defer os.Unsetenv("AWS_RETRY_MODE")
+	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
+
+	fmt.Println(retry.FromAWSEnv(retry.AWSStandard2026, "dynamodb"))
+
+	os.Setenv("AWS_MAX_ATTEMPTS", "many")
+	_, err := retry.FromAWSEnv(retry.AWSStandard2026, "dynamodb")
+	fmt.Println(err)
+	// Output:
+	// aws-adaptive-2026 service=dynamodb attempts=6 <nil>
+	// invalid retry environment: AWS_MAX_ATTEMPTS=many is not a whole number of at least 1
+}
+
+// The server may move a delay, here 100 ms, by at most 5 s.
+func ExampleHintWindow() {
+	for _, hint := range []time.Duration{50 * time.Millisecond, 2 * time.Second, time.Hour} {
+		fmt.Println(retry.HintWindow{}.Wait(100*time.Millisecond, hint))
+	}
+	// Output:
+	// 100ms true
+	// 2s true
+	// 5.1s true
+}
+
 // httpError is an HTTP answer that is a failure, with the methods that are
 // read: the status for its class, Retry-After for the hint.
 type httpError struct{ resp *http.Response }

@@ -122,6 +122,7 @@ type facts struct {
 	sqlState string
 	redis    string // an error reply
 	canceled bool   // the caller's doing
+	lost     bool   // there was no connection, or it failed for the moment, in the words of Go
 	kind     kind
 	spoken   bool // something in the chain has one of the methods
 }
@@ -159,6 +160,7 @@ type (
 	safeToRetry   interface{ SafeToRetry() bool }
 	canceledErr   interface{ CanceledError() bool }
 	connectionErr interface{ ConnectionError() bool }
+	temporary     interface{ Temporary() bool }
 	timeouter     interface{ Timeout() bool }
 )
 
@@ -188,7 +190,7 @@ func (f *facts) read(err error) {
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
-			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, timeouter:
+			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, temporary, timeouter:
 			f.readMethods(err)
 		}
 		switch e := err.(type) {
@@ -211,6 +213,7 @@ func (f *facts) readTransport(err error) {
 	switch e := err.(type) {
 	case *net.OpError:
 		k = kindConnection
+		f.lost = f.lost || e != nil && e.Op == "dial"
 	case *net.DNSError:
 		if k = kindConnection; e != nil && e.IsNotFound {
 			k = kindNotFound
@@ -277,7 +280,10 @@ func (f *facts) readMethods(err error) {
 		f.redis, _ = guarded(err.Error)
 	}
 	if e, ok := err.(connectionErr); ok && says(e.ConnectionError) {
-		f.kind = max(f.kind, kindConnection)
+		f.kind, f.lost = max(f.kind, kindConnection), true
+	}
+	if e, ok := err.(temporary); ok && says(e.Temporary) {
+		f.lost = true
 	}
 	if e, ok := err.(timeouter); ok && says(e.Timeout) {
 		f.kind = max(f.kind, kindTimeout)

@@ -357,6 +357,16 @@ func TestPitfallsArithmetic(t *testing.T) {
 			assert.Greater(t, len(slices.Compact(draws)), 900, "%#v", c.b)
 		}
 	})
+	t.Run("P16_jitter_at_the_cap", func(t *testing.T) {
+		at := func(profile retry.AWSProfile, u float64) time.Duration {
+			return profile.Policy("").Backoff.Delay(retry.Attempt{Number: 20, Class: retry.ClassTransient}, u)
+		}
+		const limit = 20 * time.Second
+		assert.Equal(t, limit, at(retry.AWSGoV2Standard, 0), "documented: what the SDK does")
+		for _, profile := range []retry.AWSProfile{retry.AWSGoV2StandardRepaired, retry.AWSGoV2Standard2026, retry.AWSStandard2026} {
+			assert.Equal(t, []time.Duration{0, limit / 2, limit}, []time.Duration{at(profile, 0), at(profile, 0.5), at(profile, 1)}, profile)
+		}
+	})
 	t.Run("P17_a_cap_changes_nothing_below_it", func(t *testing.T) {
 		// The first retry of the default waits up to 50 ms, with and without.
 		for _, b := range []retry.Backoff{nil, retry.Capped{Cap: 20 * time.Second}, retry.Capped{Cap: 75 * time.Millisecond}} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 )
 
@@ -202,17 +203,17 @@ type awsProfile struct {
 	generation string // what follows in the name
 	source     string
 	policy     func(service string) Policy // without the Classifier
-	class      func(c AWSClassifier, f *facts) Class
 }
 
 func (p *awsProfile) name() string {
-	name := "aws"
+	var name strings.Builder
+	name.WriteString("aws")
 	for _, part := range []string{p.sdk, p.mode, p.generation} {
 		if part != "" {
-			name += "-" + part
+			name.WriteString("-" + part)
 		}
 	}
-	return name
+	return name.String()
 }
 
 // What AWSProfile.Source says.
@@ -226,68 +227,68 @@ const (
 )
 
 var awsProfiles = [...]awsProfile{
-	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026(exact), awsStandardClass},
-	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveCommon), awsStandardClass},
+	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026(exact)},
+	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveCommon)},
 
 	AWSBotocoreLegacy: {
 		"botocore", "legacy", "", "boto/botocore 1.43.11, botocore/retryhandler.py, botocore/data/_retry.json",
-		botocoreLegacy, awsBotocoreLegacyClass,
+		botocoreLegacy,
 	},
 	AWSBotocoreStandardLateCap: {
 		"botocore", "standard", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py",
-		botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap}), awsBotocoreClass,
+		botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap}),
 	},
 	AWSBotocoreStandard: {
 		"botocore", "standard", "", sourceBotocore,
-		botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), awsBotocoreClass,
+		botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}),
 	},
 	AWSBotocoreAdaptive: {
 		"botocore", "adaptive", "", sourceBotocore,
-		adaptive(botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), adaptiveBotocore), awsBotocoreClass,
+		adaptive(botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), adaptiveBotocore),
 	},
-	AWSBotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026(exact), awsBotocoreClass},
-	AWSBotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, adaptive(standard2026(exact), adaptiveBotocore), awsBotocoreClass},
+	AWSBotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026(exact)},
+	AWSBotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, adaptive(standard2026(exact), adaptiveBotocore)},
 
-	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard(goFull{Cap: awsCap}), awsGoV2Class},
-	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goStandard(goRepaired), awsGoV2Class},
-	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap})), awsGoV2Class},
-	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, adaptive(goStandard(goRepaired), adaptiveGoV2), awsGoV2Class},
-	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026(exact), awsGoV2Class},
-	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact)), awsGoV2Class},
+	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard(goFull{Cap: awsCap})},
+	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goStandard(goRepaired)},
+	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap}))},
+	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, adaptive(goStandard(goRepaired), adaptiveGoV2)},
+	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026(exact)},
+	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact))},
 
-	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy, awsJavaV1Class},
-	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard, awsJavaV1Class},
-	AWSJavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, adaptive(javaV1Standard, adaptiveJavaV1), awsJavaV1Class},
+	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy},
+	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard},
+	AWSJavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, adaptive(javaV1Standard, adaptiveJavaV1)},
 
-	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy, awsJavaV2Class},
-	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard, awsJavaV2Class},
-	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveCommon), awsJavaV2Class},
-	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026, awsJavaV2Class},
-	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026, awsJavaV2Class},
+	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy},
+	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard},
+	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveCommon)},
+	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026},
+	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026},
 
 	AWSJavaScriptV2: {
 		"js-v2", "", "", "aws/aws-sdk-js 2.1693.0, lib/util.js, lib/service.js, lib/event_listeners.js, lib/services/*.js",
-		javaScriptV2, awsJavaScriptV2Class,
+		javaScriptV2,
 	},
 	AWSJavaScriptV3StandardLateCap: {
 		"js-v3", "standard", "late-cap", sourceJavaScript + " @smithy/util-retry 4.2.9",
-		javaScriptV3LateCap, awsJavaScriptV3Class,
+		javaScriptV3LateCap,
 	},
 	AWSJavaScriptV3Standard: {
 		"js-v3", "standard", "", sourceJavaScript + " @smithy/core 3.39.0",
-		javaScriptV3, awsJavaScriptV3Class,
+		javaScriptV3,
 	},
 	AWSJavaScriptV3Adaptive: {
 		"js-v3", "adaptive", "", sourceJavaScript + " @smithy/core 3.39.0",
-		adaptive(javaScriptV3, adaptiveJavaScriptV3), awsJavaScriptV3Class,
+		adaptive(javaScriptV3, adaptiveJavaScriptV3),
 	},
 	AWSJavaScriptV3Standard2026: {
 		"js-v3", "standard", "2026", sourceJavaScript + " @smithy/core 3.41.0",
-		standard2026(whole), awsJavaScriptV3Class,
+		standard2026(whole),
 	},
 	AWSJavaScriptV3Adaptive2026: {
 		"js-v3", "adaptive", "2026", sourceJavaScript + " @smithy/core 3.41.0",
-		adaptive(standard2026(whole), adaptiveJavaScriptV3), awsJavaScriptV3Class,
+		adaptive(standard2026(whole), adaptiveJavaScriptV3),
 	},
 }
 

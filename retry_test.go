@@ -676,6 +676,22 @@ func TestAllocations(t *testing.T) {
 		})
 		assert.Zero(t, got)
 	})
+	for profile := range retry.AWSProfiles() {
+		t.Run(profile.String(), func(t *testing.T) {
+			p := profile.Policy("sts")
+			p.Clock = noClock{}
+			op, failures := statusedError(503), 0
+			got := testing.AllocsPerRun(200, func() {
+				_ = retry.Do(ctx, p, func(context.Context) error {
+					if failures++; failures%3 == 0 {
+						return nil
+					}
+					return op
+				})
+			})
+			assert.Zero(t, got)
+		})
+	}
 	for name, b := range everyBackoff {
 		t.Run("Delay of "+name, func(t *testing.T) {
 			a := retry.Attempt{Number: 3, Delay: time.Second, Err: errOp, Class: retry.ClassTransient}
