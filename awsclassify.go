@@ -243,6 +243,7 @@ func awsGoV2Class(c AWSClassifier, f *facts) Class {
 	case f.kind == kindNotFound:
 	case f.lost, f.kind == kindTimeout, isAWSTransientStatus(f.status), isAWSThrottling(f.code),
 		f.code == "RequestTimeout", f.code == "RequestTimeoutException", f.says("connection reset", "use of closed network connection", "connection refused"),
+		c.Service == "sts" && f.code == "IDPCommunicationError",
 		c.CorrectsClockSkew && (isAWSClockSkew(f.code) || f.code == "AccessDeniedException"):
 		class = ClassTransient
 	}
