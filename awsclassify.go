@@ -17,8 +17,9 @@ import (
 // io.ErrUnexpectedEOF, the errors of TLS, and Timeout() and ConnectionError().
 // A failed checksum is an error with the code ChecksumError, or
 // CRC32CheckFailed in JavaScript v2. An error without a status, a code or such
-// a kind is permanent: the SDKs do not retry it either. So it always has an
-// opinion, and nothing behind it in [FirstOf] is asked.
+// a kind is permanent: the SDKs do not retry it either, but for botocore's
+// standard modes, which retry whatever an HTTP client reports. So it always has
+// an opinion, and nothing behind it in [FirstOf] is asked.
 //
 // In all SDKs the statuses 500, 502, 503 and 504 and the codes that mean
 // throttling are retried. They differ in other statuses (429 without such a
@@ -95,7 +96,7 @@ func awsStandardClass(c AWSClassifier, f *facts) Class {
 // permanent.
 func (f *facts) networkClass() Class {
 	switch {
-	case f.kind == kindNone || f.status >= 400 || f.code != "":
+	case f.kind <= kindRequest || f.status >= 400 || f.code != "":
 		return ClassPermanent
 	case f.kind == kindTimeout:
 		return ClassTimeout
@@ -155,15 +156,13 @@ func awsJavaScriptV3Class(c AWSClassifier, f *facts) Class {
 	return awsStandardClass(c, f)
 }
 
-// awsBotocoreLegacyClass has the rules of _retry.json. An answer that ends
-// early is not retried. In botocore a client for Organizations drops the rule
-// for 429 in all clients of its session, here only for that service.
+// awsBotocoreLegacyClass has the rules of _retry.json. In botocore a client
+// for Organizations drops the rule for 429 in all clients of its session, here
+// only for that service.
 func awsBotocoreLegacyClass(c AWSClassifier, f *facts) Class {
 	switch {
 	case c.Service == "dynamodb" && f.code == "ChecksumError":
 		return ClassTransient
-	case f.status < 400 && f.kind == kindTruncated:
-		return ClassPermanent
 	case f.status < 400:
 		return f.networkClass()
 	case !c.retriedByBotocoreLegacy(f.status, f.code):
@@ -228,7 +227,8 @@ func awsBotocoreClass(c AWSClassifier, f *facts) Class {
 	case isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
 		f.word == ClassTransient,
 		c.Service == "sts" && f.code == "IDPCommunicationError",
-		c.Service == "dynamodb" && f.code == "ChecksumError":
+		c.Service == "dynamodb" && f.code == "ChecksumError",
+		f.kind == kindRequest && f.status == 0 && f.code == "": // botocore's HTTPClientError, whatever it comes from
 		return ClassTransient
 	}
 	return f.networkClass()

@@ -133,6 +133,7 @@ type kind uint8
 
 const (
 	kindNone       kind = iota
+	kindRequest         // of package net/http, which does not say more
 	kindConnection      // refused, reset, unreachable
 	kindClosed          // ended before an answer: io.EOF
 	kindTruncated       // ended within an answer: io.ErrUnexpectedEOF
@@ -226,8 +227,8 @@ func (f *facts) readTransport(err error) {
 			k = kindTruncated
 		case isConnectionErrno(err):
 			k = kindConnection
-		case fromTLS(err):
-			k = kindTLS
+		default:
+			k = kindOfType(err)
 		}
 	}
 	f.kind = max(f.kind, k)
@@ -236,27 +237,31 @@ func (f *facts) readTransport(err error) {
 // plainError is the commonest type of error, whose package need not be looked up.
 var plainError = reflect.TypeOf(errors.New(""))
 
-// fromTLS reports whether err says that a certificate or a handshake failed.
-// It asks reflection so that programs without TLS need not link it. Not every
-// error of crypto/tls is one: it wraps those of the network in a type of its own.
-func fromTLS(err error) bool {
+// kindOfType knows types of packages that not every program uses: it asks
+// reflection so that they need not be linked. Not every error of crypto/tls is
+// kindTLS: it wraps those of the network in a type of its own.
+func kindOfType(err error) kind {
 	t := reflect.TypeOf(err)
 	if t == plainError {
-		return false
+		return kindNone
 	}
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch t.PkgPath() {
 	case "crypto/x509":
-		return true
+		return kindTLS
 	case "crypto/tls":
 		switch t.Name() {
 		case "CertificateVerificationError", "RecordHeaderError", "ECHRejectionError", "AlertError", "alert":
-			return true
+			return kindTLS
+		}
+	case "net/url":
+		if t.Name() == "Error" {
+			return kindRequest
 		}
 	}
-	return false
+	return kindNone
 }
 
 func (f *facts) readMethods(err error) {

@@ -192,8 +192,8 @@ func TestPresetNetworkFailures(t *testing.T) {
 		{"closed after a good status", errors.Join(statusedError(200), io.EOF), transient, transient, transient},
 		{"closed after a bad status", errors.Join(statusedError(400), io.EOF), permanent, permanent, permanent},
 		{"closed after a code", errors.Join(codedError{"NoSuchKey"}, io.EOF), permanent, permanent, permanent},
-		{"cut short", io.ErrUnexpectedEOF, transient, permanent, transient},
-		{"cut short after a good status", errors.Join(statusedError(200), io.ErrUnexpectedEOF), transient, permanent, transient},
+		{"cut short", io.ErrUnexpectedEOF, transient, transient, transient},
+		{"cut short after a good status", errors.Join(statusedError(200), io.ErrUnexpectedEOF), transient, transient, transient},
 		{"cut short after a bad status", errors.Join(statusedError(400), codedError{"Throttling"}, io.ErrUnexpectedEOF), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
 		{"no answer in time", os.ErrDeadlineExceeded, timeout, timeout, timeout},
 		{"status 429", statusedError(429), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
@@ -751,8 +751,8 @@ var exceptions = map[string]error{
 	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
 	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
 	"IncompleteReadError":     errors.New("incomplete read"),     // while the caller reads a stream, after the call
-	"ResponseStreamingError":  requestError(io.ErrUnexpectedEOF), // the body broke off
-	"HTTPClientError":         requestError(io.ErrUnexpectedEOF), // the general case; the other one that legacy does not retry
+	"ResponseStreamingError":  requestError(errors.New("stream")), // one of the sort of the next
+	"HTTPClientError":         requestError(errors.New("client")), // what has no other name
 	"ValueError":              errors.New("value out of range"),  // not of the network at all
 	"ChecksumError":           errorOfCode("ChecksumError"),      // documented at the classifier
 	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),   // the code that aws-sdk-js gives it
