@@ -29,28 +29,29 @@ const (
 	// AWSStandard2026 is what the SDKs have in common since November 2026: 3
 	// attempts; u · min(20 s, 2ⁿ · 50 ms), after throttling 2ⁿ · 1 s; a quota
 	// of 500, of which a retry takes 14, after throttling 5; hints move a delay
-	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. If in doubt,
-	// take this one.
+	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. Botocore's
+	// standard mode is this since 1.44.0. If in doubt, take this one.
 	AWSStandard2026 AWSProfile = iota
 	// AWSAdaptive2026 is AWSStandard2026 with an [AdaptiveLimiter].
 	AWSAdaptive2026
 
-	// AWSBotocoreLegacy is the default of botocore, boto3 and the AWS CLI
-	// before 2026: 5 attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10
+	// AWSBotocoreLegacy is the default of botocore and boto3 until 1.43: 5 attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10
 	// and 2ⁿ · 50 ms without jitter, DynamoDB Streams has not.
 	AWSBotocoreLegacy
 	// AWSBotocoreStandardLateCap is botocore's standard mode until 1.34.106. It
 	// caps after the jitter, so that delays pile up at exactly 20 s;
 	// AWSBotocoreStandard is the repaired form.
 	AWSBotocoreStandardLateCap
-	// AWSBotocoreStandard is botocore's standard mode since 1.34.107: 3
+	// AWSBotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
 	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
 	// of which a retry takes 5, after timeouts 10; hints are ignored.
 	AWSBotocoreStandard
 	// AWSBotocoreAdaptive is AWSBotocoreStandard with an [AdaptiveLimiter].
 	AWSBotocoreAdaptive
-	// AWSBotocoreStandard2026 is AWSStandard2026 with botocore's choice of
-	// errors: a status of 429 is retried only with a code that means throttling.
+	// AWSBotocoreStandard2026 is botocore's standard mode in 1.43 with
+	// AWS_NEW_RETRIES_2026=true: AWSStandard2026 with the errors of
+	// AWSBotocoreStandard, so that a status of 429 is retried only with a code
+	// that means throttling.
 	AWSBotocoreStandard2026
 	// AWSBotocoreAdaptive2026 is AWSBotocoreStandard2026 with an [AdaptiveLimiter].
 	AWSBotocoreAdaptive2026
@@ -84,8 +85,9 @@ const (
 	// 2ⁿ · 500 ms; a quota of 500, of which a retry takes 5, after throttling
 	// nothing; hints are ignored. DynamoDB has 11 attempts and a base of 25 ms.
 	//
-	// A call that paid for a retry and then ends throttled gets 5 tokens back in
-	// the SDK although its last attempt took none; here it does not.
+	// What the SDK gives back in the end is what the last retry took that was
+	// not free, also if free ones after throttling followed and also to a call
+	// that ends throttled; here only the last retry counts.
 	AWSJavaV1Legacy
 	// AWSJavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
 	// attempts; 1 ms to min(20 s, 2ⁿ · 100 ms) after all errors; a quota of
@@ -218,7 +220,7 @@ func (p *awsProfile) name() string {
 
 // What AWSProfile.Source says.
 const (
-	sourceCommon     = "the retry behaviour that the AWS SDKs announced for November 2026, as in aws/aws-sdk-go-v2 v1.47.6 and boto/botocore 1.43.11"
+	sourceCommon     = "the retry behaviour that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
 	sourceBotocore   = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
 	sourceGoV2       = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
 	sourceJavaV1     = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
