@@ -750,12 +750,12 @@ var exceptions = map[string]error{
 	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before an answer
 	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
 	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
-	"IncompleteReadError":     errors.New("incomplete read"),     // while the caller reads a stream, after the call
+	"IncompleteReadError":     errors.New("incomplete read"),      // while the caller reads a stream, after the call
 	"ResponseStreamingError":  requestError(errors.New("stream")), // one of the sort of the next
 	"HTTPClientError":         requestError(errors.New("client")), // what has no other name
-	"ValueError":              errors.New("value out of range"),  // not of the network at all
-	"ChecksumError":           errorOfCode("ChecksumError"),      // documented at the classifier
-	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),   // the code that aws-sdk-js gives it
+	"ValueError":              errors.New("value out of range"),   // not of the network at all
+	"ChecksumError":           errorOfCode("ChecksumError"),       // documented at the classifier
+	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),    // the code that aws-sdk-js gives it
 
 	// aws-sdk-java: the direct cause of its exception.
 	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the general case
