@@ -83,6 +83,7 @@ func awsStandardClass(c AWSClassifier, f *facts) Class {
 		return ClassThrottled
 	case isAWSTransientStatus(f.status), f.code == "RequestTimeout", f.code == "RequestTimeoutException",
 		f.word == ClassTransient, c.CorrectsClockSkew && isAWSClockSkew(f.code),
+		c.Service == "dynamodb" && f.code == "ReplicatedWriteConflictException",
 		c.Service == "sts" && (f.code == "IDPCommunicationError" || f.code == "IDPCommunicationErrorException"):
 		return ClassTransient
 	case f.kind == kindTLS:
