@@ -1,0 +1,49 @@
+"""Puts a script in the place of chance and time in botocore."""
+
+import functools
+import inspect
+import types
+
+from botocore import endpoint, retryhandler
+from botocore.retries import bucket, quota, standard
+
+
+class Script:
+    """What the client of a case draws, waits for and may spend."""
+
+    def __init__(self):
+        self.numbers = iter(())
+        self.then = 0.0
+        self.delays = []
+        self.quota = None
+
+    def install(self):
+        """Changes the modules of botocore, for all clients that are made from then on."""
+        retryhandler.random = types.SimpleNamespace(random=self.draw)
+        standard.ExponentialBackoff = functools.partial(standard.ExponentialBackoff, random=self.draw)
+        endpoint.time = types.SimpleNamespace(sleep=self.delays.append)
+        if 'sleep' in inspect.signature(standard.RetryHandler).parameters:  # of a long poll; 1.34.106 has none
+            standard.RetryHandler = functools.partial(standard.RetryHandler, sleep=self.delays.append)
+        quota.RetryQuota = functools.partial(self.keep, quota.RetryQuota)
+        bucket.TokenBucket.acquire = lambda *args, **kwargs: True  # the rate limiter of the adaptive mode
+
+    def begin(self, case):
+        """Takes the numbers of a case. Its client is made after that, and brings its quota, if it has one."""
+        self.numbers = iter(case.get('random', ()))
+        self.then = case['random_then']
+        self.quota = None
+
+    def draw(self):
+        return next(self.numbers, self.then)
+
+    def keep(self, make_quota):
+        self.quota = make_quota()
+        return self.quota
+
+    def leave(self, amount):
+        """Sets the quota of the client, if it has one."""
+        if self.quota:
+            self.quota._available_capacity = amount
+
+    def left(self):
+        return self.quota.available_capacity if self.quota else None

@@ -1,0 +1,7 @@
+#!/bin/sh
+# install.sh VERSION CACHE_DIR: puts that botocore into a virtual environment, CACHE_DIR/botocore-VERSION.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+out=$2/botocore-$1
+python3 -m venv --clear "$out"
+"$out/bin/pip" install --quiet --disable-pip-version-check --no-deps --requirement "$here/requirements-$1.txt"

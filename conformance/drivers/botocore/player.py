@@ -1,0 +1,77 @@
+"""Makes clients of botocore and calls them."""
+
+import contextlib
+import json
+import urllib.request
+
+import botocore
+import botocore.session
+from botocore.config import Config
+
+from hooks import Script
+
+
+class Player:
+    """Plays cases in one retry mode. They share a session, because it takes time to load the models of the services."""
+
+    def __init__(self, endpoint, mode):
+        self.endpoint = endpoint
+        self.mode = mode
+        self.script = Script()
+        self.script.install()
+        self.session = botocore.session.Session()
+
+    def play_all(self, cases):
+        played = [{'name': case['name'], 'calls': self.play(case)} for case in cases]
+        return {'sdk': 'botocore ' + botocore.__version__, 'unit': 's', 'cases': played}
+
+    def play(self, case):
+        self.script.begin(case)
+        with contextlib.closing(self.client(case)) as client:
+            if 'quota' in case:
+                self.script.leave(case['quota'])
+            return [self.observe(client, case['operation'], call) for call in case['calls']]
+
+    def client(self, case):
+        retries = {'mode': self.mode}
+        if 'max_attempts' in case:
+            retries['total_max_attempts'] = case['max_attempts']
+        return self.session.create_client(
+            case['service'],
+            region_name='us-east-1',
+            endpoint_url=self.endpoint,
+            aws_access_key_id='key',
+            aws_secret_access_key='secret',
+            config=Config(retries=retries, connect_timeout=1, read_timeout=1, s3={'addressing_style': 'path'}),
+        )
+
+    def observe(self, client, operation, call):
+        self.script.delays.clear()
+        self.control('PUT', json.dumps(call).encode())
+        error = self.call(client, operation)
+        return {
+            'attempts': json.loads(self.control('GET'))['requests'],
+            'delays': list(self.script.delays),
+            'ok': not error,
+            'error': error,
+            'quota': self.script.left(),
+        }
+
+    def call(self, client, operation):
+        """Returns the text of the error, '' if there is none."""
+        try:
+            match operation:
+                case 'GetObject':
+                    client.get_object(Bucket='bucket', Key='key')['Body'].read()
+                case 'ReceiveMessage':
+                    client.receive_message(QueueUrl=self.endpoint + '/1/q')
+                case _:
+                    getattr(client, botocore.xform_name(operation))()
+        except Exception as e:  # also errors that are none of botocore.exceptions, of an answer that it cannot parse
+            return f'{type(e).__name__}: {e}'
+        return ''
+
+    def control(self, method, body=None):
+        request = urllib.request.Request(self.endpoint + '/__script', data=body, method=method)
+        with urllib.request.urlopen(request) as response:
+            return response.read()
