@@ -1,0 +1,72 @@
+'use strict';
+
+// Plays the cases of standard input, as PROTOCOL.md says, with the packages that are installed in the folder of the argument.
+
+const fs = require('node:fs');
+const http = require('node:http');
+const { createRequire } = require('node:module');
+const path = require('node:path');
+
+const { Script } = require('./script.js');
+
+const TIMEOUT_MS = 1000; // for one answer
+
+async function main(folder) {
+  const input = JSON.parse(fs.readFileSync(0, 'utf8'));
+  const sdk = require(folder.endsWith('js-v2') ? './v2.js' : './v3.js');
+  const load = createRequire(path.join(folder, 'package.json'));
+  const settings = {
+    endpoint: input.endpoint,
+    mode: input.profile.includes('adaptive') ? 'adaptive' : 'standard',
+    timeout: TIMEOUT_MS,
+  };
+  const script = new Script();
+  script.install();
+  const cases = [];
+  for (const c of input.cases) {
+    script.begin(c.random ?? [], c.random_then);
+    const client = await sdk.connect(load, settings, c, script);
+    cases.push({ name: c.name, calls: await play(client, input.endpoint, c, script) });
+    client.close();
+  }
+  process.stdout.write(JSON.stringify({ sdk: sdk.version(load), unit: 'ms', cases }));
+}
+
+async function play(client, endpoint, c, script) {
+  const observed = [];
+  for (const call of c.calls) {
+    script.delays = [];
+    await control(endpoint, 'PUT', JSON.stringify(call));
+    const error = await within(5 * TIMEOUT_MS, client.call()).then(() => '', (e) => `${e.code ?? e.name}: ${e.message}`);
+    const { requests } = JSON.parse(await control(endpoint, 'GET'));
+    observed.push({ attempts: requests, delays: script.delays, ok: !error, error, quota: client.quota() });
+  }
+  return observed;
+}
+
+// within is for calls that never end, because their SDK has lost sight of them.
+function within(ms, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no end')), ms);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+function control(endpoint, method, body) {
+  return new Promise((resolve, reject) => {
+    const request = http.request(endpoint + '/__script', { method, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk) => (text += chunk));
+      response.on('end', () => (response.statusCode === 200 ? resolve(text) : reject(new Error('the server: ' + text))));
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+main(process.argv[2]).catch((e) => {
+  console.error(e);
+  process.exit(1);
+});

@@ -1,0 +1,50 @@
+'use strict';
+
+// The clients of aws-sdk, version 2.
+
+const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
+
+function version(load) {
+  return 'aws-sdk ' + load('aws-sdk/package.json').version;
+}
+
+async function connect(load, { endpoint, timeout }, c, script) {
+  const AWS = load('aws-sdk');
+  const client = new AWS[classes[c.service]]({
+    endpoint,
+    region: 'us-east-1',
+    credentials: new AWS.Credentials('key', 'secret'),
+    s3ForcePathStyle: true,
+    httpOptions: { timeout, connectTimeout: timeout },
+    ...(c.max_attempts && { maxRetries: c.max_attempts - 1 }),
+  });
+  return {
+    call: () => watch(request(client, c.operation, endpoint), script).promise(),
+    quota: () => null, // it has none
+    close: () => {},
+  };
+}
+
+function request(client, operation, endpoint) {
+  switch (operation) {
+    case 'GetObject':
+      return client.getObject({ Bucket: 'bucket', Key: 'key' });
+    case 'ReceiveMessage':
+      return client.receiveMessage({ QueueUrl: endpoint + '/1/q' });
+    default:
+      return client[operation[0].toLowerCase() + operation.slice(1)]();
+  }
+}
+
+// watch records the delay of an error that is going to be retried, after all listeners of the SDK that decide on it, and
+// takes it away. The SDK waits in the next event, under the same condition.
+function watch(request, script) {
+  return request.on('retry', ({ error, retryCount, maxRetries }) => {
+    if (error?.retryable && retryCount < maxRetries) {
+      script.record(error.retryDelay);
+      error.retryDelay = 0;
+    }
+  });
+}
+
+module.exports = { version, connect };
