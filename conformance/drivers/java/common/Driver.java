@@ -1,0 +1,100 @@
+package conformance;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Plays the cases of standard input with the clients of one SDK and writes what they did to standard output,
+ * as conformance/PROTOCOL.md says.
+ */
+public final class Driver {
+    /** How long a client waits for an answer. */
+    public static final int READ_TIMEOUT_MS = 1000;
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final JsonNode input;
+    private final Opener opener;
+
+    private Driver(JsonNode input, Opener opener) {
+        this.input = input;
+        this.opener = opener;
+    }
+
+    /** Makes the client of a case. It takes every random number from random and adds every delay to delays, in ms. */
+    public interface Opener {
+        Client open(String profile, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
+                throws Exception;
+    }
+
+    /** A client of an SDK, made for one case. */
+    public interface Client extends AutoCloseable {
+        /** Calls the operation of the case once; it throws what the SDK throws. */
+        void call() throws Exception;
+
+        /** What is left of the client's retry quota. */
+        int quota() throws Exception;
+
+        @Override
+        void close();
+    }
+
+    /** Plays all cases of standard input. */
+    public static void run(String sdk, Opener opener) throws Exception {
+        Driver driver = new Driver(JSON.readTree(System.in), opener);
+        ObjectNode output = JSON.createObjectNode().put("sdk", sdk).put("unit", "ms");
+        ArrayNode cases = output.putArray("cases");
+        for (JsonNode testCase : driver.input.get("cases")) {
+            cases.add(driver.play(testCase));
+        }
+        JSON.writeValue(System.out, output);
+    }
+
+    private ObjectNode play(JsonNode testCase) throws Exception {
+        ObjectNode result = JSON.createObjectNode().put("name", testCase.get("name").asText());
+        ArrayNode calls = result.putArray("calls");
+        List<Long> delays = new ArrayList<>();
+        URI endpoint = URI.create(input.get("endpoint").asText());
+        ScriptedRandom random = new ScriptedRandom(testCase);
+        try (Client client = opener.open(input.get("profile").asText(), endpoint, testCase, random, delays)) {
+            for (JsonNode call : testCase.get("calls")) {
+                calls.add(playCall(client, call, delays));
+            }
+        }
+        return result;
+    }
+
+    private ObjectNode playCall(Client client, JsonNode call, List<Long> delays) throws Exception {
+        delays.clear();
+        script(HttpRequest.newBuilder().PUT(HttpRequest.BodyPublishers.ofString(call.toString())));
+        String error = "";
+        try {
+            client.call();
+        } catch (Exception e) {
+            error = e.toString();
+        }
+        ObjectNode result = JSON.createObjectNode();
+        result.put("attempts", JSON.readTree(script(HttpRequest.newBuilder().GET())).get("requests").asInt());
+        ArrayNode list = result.putArray("delays");
+        delays.forEach(list::add);
+        return result.put("ok", error.isEmpty()).put("error", error).put("quota", client.quota());
+    }
+
+    private String script(HttpRequest.Builder request) throws Exception {
+        URI uri = URI.create(input.get("endpoint").asText() + "/__script");
+        HttpResponse<String> response = http.send(request.uri(uri).build(), HttpResponse.BodyHandlers.ofString());
+        if (response.statusCode() / 100 != 2) {
+            throw new IllegalStateException("the server refused the script: " + response.body());
+        }
+        return response.body();
+    }
+}
