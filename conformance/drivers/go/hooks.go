@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+	_ "unsafe" // for go:linkname
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+)
+
+// The SDK keeps its sleep and its clock in variables of an internal package, for its own tests.
+
+//go:linkname sdkSleep github.com/aws/aws-sdk-go-v2/internal/sdk.SleepWithContext
+var sdkSleep func(context.Context, time.Duration) error
+
+//go:linkname sdkNow github.com/aws/aws-sdk-go-v2/internal/sdk.NowTime
+var sdkNow func() time.Time
+
+// A recorder is the HTTP client, the sleep and the clock of the SDK: sleeps end at once, and the clock jumps over them.
+type recorder struct {
+	http   aws.HTTPClient
+	delays []int64 // in ns
+	jumped time.Duration
+	sent   bool // a request, since the last sleep
+}
+
+// record makes a recorder the one of the SDK.
+func record(client aws.HTTPClient) *recorder {
+	r := &recorder{http: client}
+	sdkSleep, sdkNow = r.sleep, r.now
+	return r
+}
+
+// Do sends a request.
+func (r *recorder) Do(request *http.Request) (*http.Response, error) {
+	r.sent = true
+	return r.http.Do(request)
+}
+
+// sleep records the first wait after a request. What follows before the next one are waits of the adaptive mode's
+// rate limiter.
+func (r *recorder) sleep(_ context.Context, d time.Duration) error {
+	r.jumped += d
+	if r.sent {
+		r.delays = append(r.delays, int64(d))
+	}
+	r.sent = false
+	return nil
+}
+
+func (r *recorder) now() time.Time {
+	return time.Now().Add(r.jumped)
+}
+
+// start begins the list of a call's delays.
+func (r *recorder) start() {
+	r.delays, r.sent = []int64{}, false
+}
+
+// scriptRandom makes the random numbers of a retryer those of the list, and after them always then. It sets the field
+// that the SDK's own tests set: numbers made of scripted bytes would be multiples of 2^-53 only.
+func scriptRandom(r aws.Retryer, list []float64, then float64) {
+	backoff := find[retry.ExponentialJitterBackoff](reflect.ValueOf(r))
+	field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
+	*(*func() (float64, error))(field.Addr().UnsafePointer()) = func() (float64, error) {
+		if len(list) == 0 {
+			return then, nil
+		}
+		u := list[0]
+		list = list[1:]
+		return u, nil
+	}
+}
+
+// quotaOf returns the token bucket of a retryer.
+func quotaOf(r aws.Retryer) *ratelimit.TokenRateLimit {
+	return find[ratelimit.TokenRateLimit](reflect.ValueOf(r))
+}
+
+// find looks for a pointer to a T in v and in all that v holds, in unexported fields too; nil: there is none.
+func find[T any](v reflect.Value) *T {
+	switch v.Kind() {
+	case reflect.Interface:
+		return find[T](v.Elem())
+	case reflect.Pointer:
+		if v.Type() == reflect.TypeFor[*T]() {
+			return (*T)(v.UnsafePointer())
+		}
+		return find[T](v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			if found := find[T](field); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,141 @@
+// Command go plays the cases of standard input with the clients of the AWS SDK for Go v2 and writes what they did
+// to standard output, as conformance/PROTOCOL.md says.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+type input struct {
+	Endpoint string     `json:"endpoint"`
+	Profile  string     `json:"profile"`
+	Cases    []testCase `json:"cases"`
+}
+
+type testCase struct {
+	Name        string            `json:"name"`
+	Service     string            `json:"service"`
+	Operation   string            `json:"operation"`
+	MaxAttempts int               `json:"max_attempts"`
+	Random      []float64         `json:"random"`
+	RandomThen  float64           `json:"random_then"`
+	Quota       *uint             `json:"quota"`
+	Calls       []json.RawMessage `json:"calls"`
+}
+
+type output struct {
+	SDK   string       `json:"sdk"`
+	Unit  string       `json:"unit"`
+	Cases []caseResult `json:"cases"`
+}
+
+type caseResult struct {
+	Name  string       `json:"name"`
+	Calls []callResult `json:"calls"`
+}
+
+type callResult struct {
+	Attempts int     `json:"attempts"`
+	Delays   []int64 `json:"delays"`
+	OK       bool    `json:"ok"`
+	Error    string  `json:"error"`
+	Quota    uint    `json:"quota"`
+}
+
+func main() {
+	var in input
+	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+		log.Fatal(err)
+	}
+	out := output{SDK: "aws-sdk-go-v2 " + aws.SDKVersion, Unit: "ns"}
+	for _, c := range in.Cases {
+		result, err := play(in, c)
+		if err != nil {
+			log.Fatalf("%s: %v", c.Name, err)
+		}
+		out.Cases = append(out.Cases, result)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func play(in input, c testCase) (caseResult, error) {
+	setFlag(strings.HasSuffix(in.Profile, "-2026"))
+	result := caseResult{Name: c.Name}
+	client, err := newClient(in, c)
+	if err != nil {
+		return result, err
+	}
+	for _, call := range c.Calls {
+		r, err := playCall(in.Endpoint, client, call)
+		if err != nil {
+			return result, err
+		}
+		result.Calls = append(result.Calls, r)
+	}
+	return result, nil
+}
+
+// setFlag switches the behaviour of 2026 on or off. The SDK looks at the variable when it makes a client and again in
+// every call.
+func setFlag(on bool) {
+	os.Unsetenv("AWS_NEW_RETRIES_2026")
+	if on {
+		os.Setenv("AWS_NEW_RETRIES_2026", "true")
+	}
+}
+
+func playCall(endpoint string, c client, script []byte) (callResult, error) {
+	if _, err := send(http.MethodPut, endpoint, script); err != nil {
+		return callResult{}, err
+	}
+	c.recorder.start()
+	callErr := c.call(context.Background())
+	body, err := send(http.MethodGet, endpoint, nil)
+	if err != nil {
+		return callResult{}, err
+	}
+	var played struct{ Requests int }
+	if err := json.Unmarshal(body, &played); err != nil {
+		return callResult{}, err
+	}
+	result := callResult{
+		Attempts: played.Requests,
+		Delays:   c.recorder.delays,
+		OK:       callErr == nil,
+		Quota:    c.quota.Remaining(),
+	}
+	if callErr != nil {
+		result.Error = callErr.Error()
+	}
+	return result, nil
+}
+
+// send speaks with the server about its script.
+func send(method, endpoint string, script []byte) ([]byte, error) {
+	request, err := http.NewRequest(method, endpoint+"/__script", bytes.NewReader(script))
+	if err != nil {
+		return nil, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("the server refused the script: %s", response.Status)
+	}
+	return body, err
+}
