@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// A protocol is how a service writes its answers.
+type protocol struct {
+	contentType string
+	failure     string // a format for a code and a message
+	success     string
+}
+
+var (
+	awsQuery = &protocol{
+		contentType: "text/xml",
+		failure: `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>` +
+			`<Code>%s</Code><Message>%s</Message></Error><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ErrorResponse>`,
+		success: callerIdentity,
+	}
+	awsJSON = &protocol{
+		contentType: "application/x-amz-json-1.0",
+		failure:     `{"__type":"com.amazonaws.service#%s","message":"%s"}`,
+		success:     `{"TableNames":[]}`,
+	}
+	restXML = &protocol{
+		contentType: "application/xml",
+		failure: `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
+			`<Error><Code>%s</Code><Message>%s</Message><RequestId>0</RequestId></Error>`,
+		success: "an object",
+	}
+)
+
+const callerIdentity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>` +
+	`<Arn>arn:aws:iam::123456789012:user/user</Arn><UserId>AIDAUSER</UserId><Account>123456789012</Account></GetCallerIdentityResult>` +
+	`<ResponseMetadata><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ResponseMetadata></GetCallerIdentityResponse>`
+
+// protocolOf returns the protocol of a request, nil if there is none.
+func protocolOf(r *http.Request, body []byte) *protocol {
+	switch {
+	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-amz-json-"):
+		return awsJSON
+	case r.Method == http.MethodPost && bytes.Contains(body, []byte("Action=GetCallerIdentity")):
+		return awsQuery
+	case r.Method == http.MethodGet && r.Header.Get("Content-Type") == "":
+		return restXML
+	}
+	return nil
+}
+
+// answer writes the answer to the request of a number.
+func (p *protocol) answer(w http.ResponseWriter, a response, number int) {
+	var body string
+	switch {
+	case a.Status < 300:
+		body = p.success
+	case a.Code != "":
+		body = fmt.Sprintf(p.failure, a.Code, message(number))
+	}
+	w.Header().Set("Content-Type", p.contentType)
+	for name, value := range a.Headers {
+		w.Header()[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	w.WriteHeader(a.Status)
+	io.WriteString(w, body)
+}
+
+// message is the message of the answer to the request of a number.
+func message(number int) string { return fmt.Sprintf("answer %d", number) }
+
+// read returns code and message of an answer, "" where it has none.
+func (p *protocol) read(body []byte) (code, message string) {
+	switch p {
+	case awsJSON:
+		var e struct {
+			Type    string `json:"__type"`
+			Message string
+		}
+		json.Unmarshal(body, &e)
+		_, code, _ := strings.Cut(e.Type, "#")
+		return code, e.Message
+	case awsQuery:
+		var e struct {
+			Code    string `xml:"Error>Code"`
+			Message string `xml:"Error>Message"`
+		}
+		xml.Unmarshal(body, &e)
+		return e.Code, e.Message
+	}
+	var e struct{ Code, Message string }
+	xml.Unmarshal(body, &e)
+	return e.Code, e.Message
+}

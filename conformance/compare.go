@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"math"
+)
+
+// A tally counts what was compared.
+type tally struct {
+	cases, delays int
+	excluded      int // cases that were not compared, for a reason in profile.go
+	mismatches    []string
+}
+
+// compare plays the cases of a recording under the policy of its profile and
+// counts where the policy does something else than the SDK.
+func compare(endpoint string, r recording) (t tally, err error) {
+	unit, err := unitOf(r.Unit)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", r.Profile, err)
+	}
+	for _, c := range r.Cases {
+		if exclusion(r.Profile, c.testCase) != "" {
+			t.excluded++
+			continue
+		}
+		played, err := play(endpoint, r.Profile, c.testCase)
+		if err != nil {
+			return t, fmt.Errorf("%s: %s: %w", r.Profile, c.id(), err)
+		}
+		t.cases++
+		for i, ours := range played {
+			theirs := c.Observed[i]
+			t.delays += len(theirs.Delays)
+			for _, difference := range differences(theirs, ours, unit) {
+				t.mismatches = append(t.mismatches, fmt.Sprintf("%s: %s: call %d: %s", r.Profile, c.id(), i+1, difference))
+			}
+		}
+	}
+	return t, nil
+}
+
+// differences says in what our play of a call differs from the SDK's, whose
+// delays are in units of so many nanoseconds.
+func differences(theirs, ours observation, unit float64) []string {
+	var list []string
+	differ := func(what string, theirs, ours any) {
+		list = append(list, fmt.Sprintf("%s: the SDK %v, the policy %v", what, theirs, ours))
+	}
+	if theirs.Attempts != ours.Attempts {
+		differ("attempts", theirs.Attempts, ours.Attempts)
+	}
+	if !sameDelays(theirs, ours, unit) {
+		differ("delays", theirs.Delays, ours.Delays)
+	}
+	if theirs.OK != ours.OK {
+		differ("ok", theirs.OK, ours.OK)
+	}
+	// Errors that are not of the service have their own texts everywhere.
+	if answer := scriptedAnswer.FindString(theirs.Error); answer != "" && answer != scriptedAnswer.FindString(ours.Error) {
+		differ("error", theirs.Error, ours.Error)
+	}
+	if theirs.Quota != nil && (ours.Quota == nil || *theirs.Quota != *ours.Quota) {
+		differ("quota", *theirs.Quota, shown(ours.Quota))
+	}
+	return list
+}
+
+// sameDelays reports whether all delays are the same to 1 ns: an SDK that
+// computes in seconds ends on the other side of a whole nanosecond at times.
+func sameDelays(theirs, ours observation, unit float64) bool {
+	if len(theirs.Delays) != len(ours.Delays) {
+		return false
+	}
+	for i := range theirs.Delays {
+		a, errA := theirs.Delays[i].Float64()
+		b, errB := ours.Delays[i].Float64()
+		if errA != nil || errB != nil || math.Abs(a*unit-b) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func shown(quota *float64) any {
+	if quota == nil {
+		return "none"
+	}
+	return *quota
+}

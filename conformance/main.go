@@ -1,0 +1,97 @@
+// Command conformance runs the real AWS SDKs with scripted random numbers and
+// scripted failures, and compares what they do with the policies of this
+// library. README.md says how.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+func main() {
+	r := &runner{sdks: sdks, folder: "testdata", stdout: os.Stdout, stderr: os.Stderr}
+	os.Exit(r.run(os.Args[1:]))
+}
+
+// parse reads the flags and leaves the SDKs that they choose.
+func (r *runner) parse(args []string) error {
+	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
+	flags.SetOutput(r.stderr)
+	names := flags.String("sdk", "", "`names` of the SDKs to run, separated by commas: "+strings.Join(r.names(), ", ")+" (default all)")
+	need := flags.String("need", "", "`names` of the SDKs without which the run fails; others are skipped if they cannot be installed")
+	profile := flags.String("profile", "", "the only profile to run, by its `name` in the text form")
+	flags.BoolVar(&r.update, "update", false, "write what was recorded to "+r.folder)
+	flags.StringVar(&r.cache, "cache", "", "the `folder` to install the SDKs in (default gobackoff-conformance in the user's cache folder)")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("what is %q?", flags.Arg(0))
+	}
+	wanted, err := r.known(*names)
+	if err != nil {
+		return err
+	}
+	if r.needed, err = r.known(*need); err != nil {
+		return err
+	}
+	r.choose(wanted, *profile)
+	if r.sdks == nil {
+		return fmt.Errorf("no such profile: %q", *profile)
+	}
+	return r.findCache()
+}
+
+func (r *runner) names() []string {
+	var names []string
+	for _, s := range r.sdks {
+		names = append(names, s.name)
+	}
+	return slices.Compact(names)
+}
+
+// known splits a list of names and refuses those that no SDK has.
+func (r *runner) known(list string) ([]string, error) {
+	if list == "" {
+		return nil, nil
+	}
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		if !slices.Contains(r.names(), name) {
+			return nil, fmt.Errorf("no such SDK: %q; there are %s", name, strings.Join(r.names(), ", "))
+		}
+	}
+	return names, nil
+}
+
+// choose leaves the SDKs with the wanted names, with the profile alone if there
+// is one. No names are all.
+func (r *runner) choose(wanted []string, profile string) {
+	var chosen []sdk
+	for _, s := range r.sdks {
+		if profile != "" {
+			s.profiles = slices.DeleteFunc(slices.Clone(s.profiles), func(p string) bool { return p != profile })
+		}
+		if (wanted == nil || slices.Contains(wanted, s.name)) && len(s.profiles) > 0 {
+			chosen = append(chosen, s)
+		}
+	}
+	r.sdks = chosen
+}
+
+func (r *runner) findCache() error {
+	if r.cache == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return err
+		}
+		r.cache = filepath.Join(user, "gobackoff-conformance")
+	}
+	var err error
+	r.cache, err = filepath.Abs(r.cache) // drivers run in folders of their own
+	return err
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// The time that a player waits for an answer that never comes.
+const hangTime = 30 * time.Millisecond
+
+// play plays a case with [retry.Do] under the policy of a profile, with real
+// requests to the server, and says what happened as a driver does, in ns.
+func play(endpoint, profile string, c testCase) ([]observation, error) {
+	policy, err := policyOf(profile, c)
+	if err != nil {
+		return nil, err
+	}
+	policy.Rand = script(c.Random, c.RandomThen)
+	if err := setQuota(policy.Budget, c.Quota); err != nil {
+		return nil, err
+	}
+	operation := newOperation(endpoint, profile, c.Service)
+	defer operation.client.CloseIdleConnections()
+	var observed []observation
+	for _, call := range c.Calls {
+		if err := operation.begin(call); err != nil {
+			return nil, err
+		}
+		clock := &retrytest.Clock{}
+		policy.Clock = clock
+		err := retry.Do(context.Background(), policy, operation.run)
+		o, err := operation.end(err)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range clock.Waits() {
+			o.Delays = append(o.Delays, json.Number(fmt.Sprint(d.Nanoseconds())))
+		}
+		o.Quota = balance(policy.Budget)
+		observed = append(observed, o)
+	}
+	return observed, nil
+}
+
+// script returns a source of the numbers of a list and, after them, of always the same.
+func script(list []float64, then float64) func() float64 {
+	return func() float64 {
+		if len(list) == 0 {
+			return then
+		}
+		u := list[0]
+		list = list[1:]
+		return u
+	}
+}
+
+// setQuota takes from a budget what is more than the quota.
+func setQuota(b retry.Budget, quota *int) error {
+	full := balance(b)
+	if quota == nil || full == nil {
+		return nil
+	}
+	for *balance(b) > float64(*quota) {
+		before := *balance(b)
+		if !b.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) || *balance(b) == before {
+			b.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+		}
+		if *balance(b) == before {
+			break
+		}
+	}
+	if left := *balance(b); left != float64(*quota) {
+		return fmt.Errorf("the quota came to %v and not to %d", left, *quota)
+	}
+	return nil
+}
+
+// balance returns what is left of a budget, nil if it has none.
+func balance(b retry.Budget) *float64 {
+	if b, ok := b.(interface{ Balance() float64 }); ok {
+		return new(b.Balance())
+	}
+	return nil
+}
+
+// An operation calls the server as a service would be called.
+type operation struct {
+	server  string // its URL
+	client  *http.Client
+	request func(ctx context.Context) (*http.Request, error)
+	proto   *protocol
+	profile string
+	call    call
+	sent    int
+}
+
+func newOperation(endpoint, profile, service string) *operation {
+	// A connection of its own for each attempt: net/http repeats a request
+	// on its own account when a connection that it had used before breaks.
+	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, profile: profile}
+	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
+	o.proto = awsJSON
+	switch service {
+	case "sts":
+		o.proto, contentType, body = awsQuery, "application/x-www-form-urlencoded", "Action=GetCallerIdentity&Version=2011-06-15"
+	case "s3":
+		o.proto, method, contentType, body = restXML, http.MethodGet, "", ""
+	}
+	o.request = func(ctx context.Context) (*http.Request, error) {
+		r, err := http.NewRequestWithContext(ctx, method, endpoint, strings.NewReader(body))
+		if err == nil && contentType != "" {
+			r.Header.Set("Content-Type", contentType)
+		}
+		return r, err
+	}
+	return o
+}
+
+// begin gives the server the script of the next call.
+func (o *operation) begin(c call) error {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	o.call, o.sent = c, 0
+	_, err = o.control(http.MethodPut, body)
+	return err
+}
+
+// end asks the server what it has seen, and sums the call up.
+func (o *operation) end(failure error) (observation, error) {
+	body, err := o.control(http.MethodGet, nil)
+	if err != nil {
+		return observation{}, err
+	}
+	var seen struct{ Requests int }
+	if err := json.Unmarshal(body, &seen); err != nil {
+		return observation{}, err
+	}
+	result := observation{Attempts: seen.Requests, OK: failure == nil}
+	if failure != nil {
+		result.Error = failure.Error()
+	}
+	return result, nil
+}
+
+func (o *operation) control(method string, body []byte) ([]byte, error) {
+	r, err := http.NewRequest(method, o.server+scriptPath, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	status, _, answer, err := o.send(r)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("the server: %s", answer)
+	}
+	return answer, err
+}
+
+func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {
+	resp, err := o.client.Do(r)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, body, err
+}
+
+// run is one attempt.
+func (o *operation) run(ctx context.Context) error {
+	o.sent++
+	if o.call.response(o.sent).Fault == "hang" {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, hangTime)
+		defer cancel()
+	}
+	r, err := o.request(ctx)
+	if err != nil {
+		return retry.Permanent(err)
+	}
+	status, header, body, err := o.send(r)
+	if err != nil {
+		return unsentOf(o.profile, err)
+	}
+	if status < 300 {
+		return nil
+	}
+	code, message := o.proto.read(body)
+	if code == "" {
+		code = codeOf(o.profile, o.proto, status)
+	}
+	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.profile)(header)}
+}
+
+// A failedAnswer is an error as clients make it of an answer.
+type failedAnswer struct {
+	status        int
+	code, message string
+	hint          time.Duration
+}
+
+func (e *failedAnswer) Error() string             { return fmt.Sprintf("%d %s: %s", e.status, e.code, e.message) }
+func (e *failedAnswer) HTTPStatusCode() int       { return e.status }
+func (e *failedAnswer) ErrorCode() string         { return e.code }
+func (e *failedAnswer) ErrorMessage() string      { return e.message }
+func (e *failedAnswer) RetryAfter() time.Duration { return e.hint }
+
+// unitOf returns the nanoseconds of a unit.
+func unitOf(unit string) (float64, error) {
+	switch unit {
+	case "s":
+		return 1e9, nil
+	case "ms":
+		return 1e6, nil
+	case "ns":
+		return 1, nil
+	}
+	return 0, fmt.Errorf("the unit is %q, and none of s, ms and ns", unit)
+}

@@ -1,0 +1,52 @@
+package main
+
+import "encoding/json"
+
+// The types of PROTOCOL.md, which says what the fields mean.
+
+type input struct {
+	Endpoint string     `json:"endpoint"`
+	Profile  string     `json:"profile"`
+	Cases    []testCase `json:"cases"`
+}
+
+type testCase struct {
+	Name        string    `json:"name"`
+	Service     string    `json:"service"`
+	Operation   string    `json:"operation"`
+	MaxAttempts int       `json:"max_attempts,omitempty"`
+	Random      []float64 `json:"random,omitempty"`
+	RandomThen  float64   `json:"random_then"`
+	Quota       *int      `json:"quota,omitempty"`
+	Calls       []call    `json:"calls"`
+}
+
+type call struct {
+	Responses []response `json:"responses"`
+}
+
+type response struct {
+	Status  int               `json:"status,omitempty"`
+	Code    string            `json:"code,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Fault   string            `json:"fault,omitempty"`
+}
+
+type output struct {
+	SDK   string      `json:"sdk"`
+	Unit  string      `json:"unit"`
+	Cases []caseCalls `json:"cases"`
+}
+
+type caseCalls struct {
+	Name  string        `json:"name"`
+	Calls []observation `json:"calls"`
+}
+
+type observation struct {
+	Attempts int           `json:"attempts"`
+	Delays   []json.Number `json:"delays"`
+	OK       bool          `json:"ok"`
+	Error    string        `json:"error"`
+	Quota    *float64      `json:"quota"`
+}

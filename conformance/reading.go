@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What an SDK's client makes of an answer, or of none, before its retry mode
+// gets to see it, is no part of a policy: whoever uses one makes the errors.
+// These functions make them as each SDK does.
+
+// hintOf returns how an SDK reads a hint from headers: 0 or less is none.
+func hintOf(profile string) func(http.Header) time.Duration {
+	since2026 := strings.HasSuffix(profile, "-2026")
+	switch {
+	case strings.HasPrefix(profile, "aws-go-v2-") && since2026:
+		return milliseconds(goMilliseconds)
+	case strings.HasPrefix(profile, "aws-java-v2-") && since2026:
+		return milliseconds(javaInt)
+	case strings.HasPrefix(profile, "aws-java-v2-"):
+		return func(h http.Header) time.Duration { return duration(javaInt(h.Get("Retry-After")), time.Second) }
+	case profile == "aws-js-v3-standard-late-cap":
+		return lateCapHint
+	case strings.HasPrefix(profile, "aws-js-v3-"):
+		return javaScriptHint
+	case since2026:
+		return milliseconds(pythonInt)
+	}
+	return func(http.Header) time.Duration { return 0 }
+}
+
+func milliseconds(read func(string) float64) func(http.Header) time.Duration {
+	return func(h http.Header) time.Duration { return duration(read(h.Get("X-Amz-Retry-After")), time.Millisecond) }
+}
+
+// duration saturates; below 0 and NaN are 0.
+func duration(n float64, unit time.Duration) time.Duration {
+	switch ns := n * float64(unit); {
+	case ns >= math.MaxInt64:
+		return math.MaxInt64
+	case ns > 0:
+		return time.Duration(ns)
+	}
+	return 0
+}
+
+// codeOf returns the code that an SDK gives to an answer without one.
+func codeOf(profile string, p *protocol, status int) string {
+	if strings.HasPrefix(profile, "aws-java-v1-") && p != awsJSON {
+		return fmt.Sprintf("%d %s", status, http.StatusText(status))
+	}
+	return ""
+}
+
+// unsentOf returns what an SDK makes of the error of an HTTP client.
+func unsentOf(profile string, err error) error {
+	var failed *url.Error
+	if strings.HasPrefix(profile, "aws-go-v2-") && errors.As(err, &failed) {
+		return &sendError{err}
+	}
+	return err
+}
+
+// sendError is an error of the sort of smithy-go's RequestSendError.
+type sendError struct{ error }
+
+func (e *sendError) Unwrap() error         { return e.error }
+func (e *sendError) ConnectionError() bool { return true }
+
+var pythonInteger = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
+
+// pythonInt is int() of Python, whose numbers have no end.
+func pythonInt(text string) float64 {
+	if !pythonInteger.MatchString(text) {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(strings.ReplaceAll(text, "_", ""), 64)
+	return n
+}
+
+// goMilliseconds is strconv.ParseInt, with what the product with
+// time.Millisecond does to a number that is too large for it.
+func goMilliseconds(text string) float64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return float64(time.Duration(n)*time.Millisecond) / float64(time.Millisecond)
+}
+
+// javaInt is Integer.parseInt.
+func javaInt(text string) float64 {
+	n, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return float64(n)
+}
+
+var (
+	javaScriptNumber  = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?$|^0x[0-9a-f]+$`)
+	javaScriptSeconds = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
+)
+
+// javaScriptHint reads milliseconds as Number() does, and seconds as digits or
+// a date. The SDK makes a Date of them, which has whole milliseconds.
+func javaScriptHint(h http.Header) time.Duration {
+	if text := h.Get("X-Amz-Retry-After"); javaScriptNumber.MatchString(text) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			n = float64(hexadecimal(text))
+		}
+		return duration(math.Trunc(n), time.Millisecond)
+	}
+	if text := h.Get("Retry-After"); javaScriptSeconds.MatchString(text) {
+		n, _ := strconv.ParseFloat(text, 64)
+		return duration(math.Trunc(n*1000), time.Millisecond)
+	}
+	return dateHint(h)
+}
+
+func hexadecimal(text string) uint64 {
+	n, _ := strconv.ParseUint(text, 0, 64)
+	return n
+}
+
+// lateCapHint takes the seconds of an older release for a date, in 1970 as a rule.
+func lateCapHint(h http.Header) time.Duration {
+	if text := h.Get("Retry-After"); javaScriptSeconds.MatchString(text) {
+		n, _ := strconv.ParseFloat(text, 64)
+		return time.Until(time.Unix(int64(n), 0))
+	}
+	return dateHint(h)
+}
+
+func dateHint(h http.Header) time.Duration {
+	if at, err := http.ParseTime(h.Get("Retry-After")); err == nil {
+		return time.Until(at)
+	}
+	return 0
+}

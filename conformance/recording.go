@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A recording is what an SDK did in all cases of a profile: a file of
+// testdata/conformance.
+type recording struct {
+	Profile string         `json:"profile"`
+	SDK     string         `json:"sdk"`  // name and version
+	Unit    string         `json:"unit"` // of the delays
+	Cases   []recordedCase `json:"cases"`
+}
+
+type recordedCase struct {
+	testCase
+	Observed []observation `json:"observed"` // one for each call
+}
+
+// id names a case within its recording.
+func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
+
+// newRecording joins cases with what a driver says of them.
+func newRecording(profile string, cases []testCase, out output) (recording, error) {
+	if len(out.Cases) != len(cases) {
+		return recording{}, fmt.Errorf("%d cases were played of %d", len(out.Cases), len(cases))
+	}
+	r := recording{Profile: profile, SDK: out.SDK, Unit: out.Unit}
+	if _, err := unitOf(out.Unit); err != nil {
+		return recording{}, err
+	}
+	for i, c := range cases {
+		played := out.Cases[i]
+		if played.Name != c.Name || len(played.Calls) != len(c.Calls) {
+			return recording{}, fmt.Errorf("%s: %q was played, with %d calls of %d", c.id(), played.Name, len(played.Calls), len(c.Calls))
+		}
+		for j := range played.Calls {
+			played.Calls[j].Error = digest(played.Calls[j].Error)
+		}
+		r.Cases = append(r.Cases, recordedCase{c, played.Calls})
+	}
+	return r, nil
+}
+
+var scriptedAnswer = regexp.MustCompile(`answer \d+`)
+
+// digest reduces the text of an error to what is the same in every run: its
+// first words, and the scripted message.
+func digest(text string) string {
+	first, _, _ := strings.Cut(text, ": ")
+	if answer := scriptedAnswer.FindString(text); answer != "" && answer != first {
+		return first + ": " + answer
+	}
+	return first
+}
+
+func recordingFile(folder, profile string) string { return filepath.Join(folder, profile+".json") }
+
+// readRecording returns an empty recording if there is no such file.
+func readRecording(file string) (r recording, err error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	return r, err
+}
+
+// write writes one line for each case, so that a change of one is a change of a line.
+func (r recording) write(file string) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "{\n\"profile\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Profile, r.SDK, r.Unit)
+	for i, line := range r.lines() {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString(line)
+	}
+	b.WriteString("\n]\n}\n")
+	return os.WriteFile(file, b.Bytes(), 0o644)
+}
+
+func (r recording) lines() []string {
+	lines := make([]string, len(r.Cases))
+	for i, c := range r.Cases {
+		line, err := json.Marshal(c)
+		if err != nil {
+			panic(err) // these types have nothing that JSON lacks
+		}
+		lines[i] = string(line)
+	}
+	return lines
+}
+
+// changes says in what r differs from an older recording.
+func (r recording) changes(old recording) []string {
+	var changes []string
+	if r.SDK != old.SDK {
+		changes = append(changes, fmt.Sprintf("%s: the SDK was %q and is %q", r.Profile, old.SDK, r.SDK))
+	}
+	if r.Unit != old.Unit {
+		changes = append(changes, fmt.Sprintf("%s: the unit was %q and is %q", r.Profile, old.Unit, r.Unit))
+	}
+	before := make(map[string]string)
+	for i, line := range old.lines() {
+		before[old.Cases[i].id()] = line
+	}
+	for i, line := range r.lines() {
+		id := r.Cases[i].id()
+		switch was, known := before[id]; {
+		case !known:
+			changes = append(changes, fmt.Sprintf("%s: new case %s", r.Profile, id))
+		case was != line:
+			changes = append(changes, fmt.Sprintf("%s: %s\n\twas %s\n\tis  %s", r.Profile, id, was, line))
+		}
+		delete(before, id)
+	}
+	for _, c := range old.Cases {
+		if _, gone := before[c.id()]; gone {
+			changes = append(changes, fmt.Sprintf("%s: no case %s any more", r.Profile, c.id()))
+		}
+	}
+	return slices.Clip(changes)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestRecordings: each policy does what was recorded of its SDK.
+func TestRecordings(t *testing.T) {
+	for _, r := range recorded(t) {
+		t.Run(r.Profile, func(t *testing.T) {
+			t.Parallel()
+			server := newServer()
+			defer server.Close()
+			compared, err := compare(server.URL, r)
+			require.NoError(t, err)
+			assert.Empty(t, compared.mismatches)
+			assert.Greater(t, compared.cases, 200)
+			assert.Greater(t, compared.delays, 500)
+		})
+	}
+}
+
+// recorded reads all recordings.
+func recorded(t *testing.T) []recording {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.json")
+	require.NoError(t, err)
+	var all []recording
+	for _, file := range files {
+		r, err := readRecording(file)
+		require.NoError(t, err)
+		assert.Equal(t, r.Profile+".json", filepath.Base(file))
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestEveryProfile: there is one recording of each profile of the library,
+// repaired ones apart, which no SDK has.
+func TestEveryProfile(t *testing.T) {
+	var want, run, have []string
+	for profile := range retry.AWSProfiles() {
+		if name := profile.String(); !strings.HasSuffix(name, "-repaired") {
+			want = append(want, name)
+		}
+	}
+	for _, s := range sdks {
+		run = append(run, s.profiles...)
+	}
+	for _, r := range recorded(t) {
+		have = append(have, r.Profile)
+	}
+	assert.ElementsMatch(t, want, run)
+	assert.ElementsMatch(t, want, have)
+}
+
+// TestExclusions: what is not compared differs indeed.
+func TestExclusions(t *testing.T) {
+	server := newServer()
+	defer server.Close()
+	differs := make(map[string]bool)
+	for _, r := range recorded(t) {
+		unit, err := unitOf(r.Unit)
+		require.NoError(t, err)
+		for _, c := range r.Cases {
+			reason := exclusion(r.Profile, c.testCase)
+			if reason == "" || differs[reason] {
+				continue
+			}
+			played, err := play(server.URL, r.Profile, c.testCase)
+			require.NoError(t, err)
+			for i := range played {
+				differs[reason] = differs[reason] || len(differences(c.Observed[i], played[i], unit)) > 0
+			}
+		}
+	}
+	for _, e := range exclusions {
+		assert.True(t, differs[e.reason], "%v: %v: %s", e.profile, e.id, e.reason)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	made := func(change func(*recording)) recording {
+		r := recording{Profile: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
+			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
+			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "answer 3"}}},
+		}}
+		change(&r)
+		return r
+	}
+	old := made(func(*recording) {})
+	for _, tt := range []struct {
+		name   string
+		change func(*recording)
+		want   []string
+	}{
+		{"none", func(*recording) {}, nil},
+		{"other version", func(r *recording) { r.SDK = "sdk 2" }, []string{`p: the SDK was "sdk 1" and is "sdk 2"`}},
+		{"other unit", func(r *recording) { r.Unit = "ms" }, []string{`p: the unit was "s" and is "ms"`}},
+		{"new case", func(r *recording) { r.Cases[0].Name = "c" }, []string{
+			"p: new case sts GetCallerIdentity: c", "p: no case sts GetCallerIdentity: a any more",
+		}},
+		{"other behaviour", func(r *recording) { r.Cases[1].Observed[0].Attempts = 4 }, []string{
+			"p: sts GetCallerIdentity: b\n\twas " + old.lines()[1] + "\n\tis  " +
+				strings.Replace(old.lines()[1], `"attempts":3`, `"attempts":4`, 1),
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, made(tt.change).changes(old)) })
+	}
+}
+
+// TestWrite: what was written reads the same.
+func TestWrite(t *testing.T) {
+	file := recordingFile(t.TempDir(), "aws-java-v1-legacy")
+	for _, r := range recorded(t) {
+		require.NoError(t, r.write(file))
+		again, err := readRecording(file)
+		require.NoError(t, err)
+		assert.Empty(t, again.changes(r))
+		assert.Equal(t, r.lines(), again.lines())
+	}
+}
+
+func TestDigest(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "",
+		"An error occurred (SlowDown) when calling: answer 3": "An error occurred (SlowDown) when calling: answer 3",
+		"answer 2":                                "answer 2",
+		"operation error STS: id 7f: answer 12":   "operation error STS: answer 12",
+		"Could not connect to the endpoint: http": "Could not connect to the endpoint",
+	} {
+		assert.Equal(t, want, digest(text), text)
+	}
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// A runner is one run of the command.
+type runner struct {
+	sdks   []sdk
+	needed []string // names of SDKs that must not be skipped
+	cache  string   // the folder to install in
+	folder string   // of the recordings
+	update bool     // the recordings
+
+	stdout, stderr io.Writer
+	rows           []row
+	failed         bool
+}
+
+// A row is a line of the table at the end.
+type row struct {
+	profile, sdk string
+	tally
+	took time.Duration
+}
+
+// run returns the exit status: 0 if all is as it should be, 1 if not, 2 if the
+// arguments are wrong.
+func (r *runner) run(args []string) int {
+	if err := r.parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return 0
+		}
+		fmt.Fprintln(r.stderr, "conformance:", err)
+		return 2
+	}
+	for _, s := range r.sdks {
+		r.runSDK(s)
+	}
+	if len(r.rows) == 0 {
+		fmt.Fprintln(r.stdout, "no profile was compared")
+		return 1
+	}
+	r.table()
+	if r.failed {
+		return 1
+	}
+	return 0
+}
+
+func (r *runner) runSDK(s sdk) {
+	if err := s.prepare(r.cache); err != nil {
+		fmt.Fprintf(r.stdout, "skipped %s %s: it could not be installed: %v\n", s.name, s.version, err)
+		r.failed = r.failed || slices.Contains(r.needed, s.name)
+		return
+	}
+	for _, profile := range s.profiles {
+		if err := r.runProfile(s, profile); err != nil {
+			fmt.Fprintf(r.stdout, "failed: %v\n", err)
+			r.failed = true
+		}
+	}
+}
+
+func (r *runner) runProfile(s sdk, profile string) error {
+	start := time.Now()
+	server := newServer()
+	defer server.Close()
+	fresh, err := s.record(server, r.cache, profile)
+	if err != nil {
+		return err
+	}
+	if err := r.keep(fresh); err != nil {
+		return err
+	}
+	t, err := compare(server.URL, fresh)
+	if err != nil {
+		return err
+	}
+	for _, mismatch := range t.mismatches {
+		fmt.Fprintln(r.stdout, "mismatch:", mismatch)
+		r.failed = true
+	}
+	r.rows = append(r.rows, row{profile, fresh.SDK, t, time.Since(start)})
+	return nil
+}
+
+// keep compares a fresh recording with the committed one, or replaces that.
+func (r *runner) keep(fresh recording) error {
+	file := recordingFile(r.folder, fresh.Profile)
+	committed, err := readRecording(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, change := range fresh.changes(committed) {
+		fmt.Fprintln(r.stdout, "changed:", change)
+		r.failed = r.failed || !r.update
+	}
+	if r.update {
+		return fresh.write(file)
+	}
+	return nil
+}
+
+func (r *runner) table() {
+	w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "profile\tSDK\tcases\texcluded\tdelays\tmismatches\ttime")
+	for _, row := range r.rows {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1fs\n",
+			row.profile, row.sdk, row.cases, row.excluded, row.delays, len(row.mismatches), row.took.Seconds())
+	}
+	w.Flush()
+}

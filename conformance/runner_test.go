@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fakeEnv makes the test program a driver, of the sort that the variable says.
+const fakeEnv = "CONFORMANCE_FAKE_DRIVER"
+
+func TestMain(m *testing.M) {
+	if sort := os.Getenv(fakeEnv); sort != "" {
+		os.Exit(fakeDriver(sort))
+	}
+	os.Exit(m.Run())
+}
+
+// fakeDriver plays the library for an SDK, honestly or not.
+func fakeDriver(sort string) int {
+	switch sort {
+	case "fails":
+		fmt.Fprintln(os.Stderr, "out of paper")
+		return 3
+	case "babbles":
+		fmt.Println("Hello!")
+		return 0
+	}
+	var in input
+	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	out := output{SDK: "fake 1.0", Unit: "ns"}
+	for _, c := range in.Cases {
+		calls, err := play(in.Endpoint, in.Profile, c)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, c.id(), err)
+			return 1
+		}
+		out.Cases = append(out.Cases, caseCalls{c.Name, calls})
+	}
+	lie(sort, &out)
+	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// lie changes what the driver says of its first case that has two delays.
+func lie(sort string, out *output) {
+	switch sort {
+	case "measures in miles":
+		out.Unit = "mi"
+		return
+	case "forgets a case":
+		out.Cases = out.Cases[1:]
+		return
+	case "forgets a call":
+		out.Cases[0].Calls = nil
+		return
+	}
+	for i := range out.Cases {
+		o := &out.Cases[i].Calls[0]
+		if len(o.Delays) != 2 {
+			continue
+		}
+		switch sort {
+		case "waits longer":
+			o.Delays[1] += "0"
+		case "waits 2 ns more":
+			o.Delays[1] = json.Number(fmt.Sprint(mustFloat(o.Delays[1]) + 2))
+		case "waits no second time":
+			o.Delays = o.Delays[:1]
+		case "tries once more":
+			o.Attempts++
+		case "has another end":
+			o.OK = !o.OK
+		case "reports another failure":
+			o.Error = "fault: answer 1"
+		case "takes more of its quota":
+			*o.Quota--
+		}
+		return
+	}
+}
+
+func mustFloat(n json.Number) float64 {
+	x, err := n.Float64()
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+// fakeSDK is an SDK whose driver is the test program. It knows few services:
+// each case costs it a connection for every attempt.
+func fakeSDK(profiles ...string) sdk {
+	return sdk{
+		name: "fake", version: "1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
+		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), profiles: profiles,
+	}
+}
+
+// runFake runs the command on SDKs and returns its exit status and its output.
+func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	r := &runner{sdks: sdks, folder: folder, stdout: &out, stderr: &out}
+	status := r.run(append([]string{"-cache", t.TempDir()}, args...))
+	return status, out.String()
+}
+
+// TestHonestDriver: a driver that does what the policy does makes the run
+// succeed, once its recording is there.
+func TestHonestDriver(t *testing.T) {
+	t.Setenv(fakeEnv, "honest")
+	folder, sdks := t.TempDir(), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
+
+	status, out := runFake(t, folder, sdks)
+	assert.Equal(t, 1, status, out)
+	assert.Contains(t, out, `changed: aws-java-v2-legacy: the SDK was "" and is "fake 1.0"`)
+	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 for ever\n")
+	assert.NotContains(t, out, "mismatch:")
+	assert.NoFileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
+
+	status, out = runFake(t, folder, sdks, "-update")
+	assert.Equal(t, 0, status, out)
+	assert.Contains(t, out, "changed:")
+	assert.FileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
+
+	for _, args := range [][]string{nil, {"-need", "fake"}, {"-sdk", "fake"}} {
+		status, out = runFake(t, folder, sdks, args...)
+		assert.Equal(t, 0, status, out)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		require.Len(t, lines, 3, out)
+		assert.Regexp(t, `^profile +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
+		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2026 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases())), lines[1])
+		assert.Regexp(t, `^aws-java-v2-legacy +fake 1.0 +\d{2,} +\d+ +\d{3,} +0 +[\d.]+s$`, lines[2])
+	}
+	status, out = runFake(t, folder, sdks, "-profile", "aws-java-v2-legacy")
+	assert.Equal(t, 0, status, out)
+	assert.NotContains(t, out, "aws-go-v2")
+}
+
+// TestLyingDriver: whatever a driver says that the policy does not do is found.
+func TestLyingDriver(t *testing.T) {
+	for sort, complaint := range map[string]string{
+		"waits longer":            `mismatch: .*: call 1: delays: the SDK \[\d+ \d+0\], the policy \[\d+ \d+\]`,
+		"waits 2 ns more":         `mismatch: .*: call 1: delays: `,
+		"waits no second time":    `mismatch: .*: call 1: delays: the SDK \[\d+\], the policy \[\d+ \d+\]`,
+		"tries once more":         `mismatch: .*: call 1: attempts: the SDK \d, the policy \d`,
+		"has another end":         `mismatch: .*: call 1: ok: the SDK (true|false), the policy (true|false)`,
+		"reports another failure": `mismatch: .*: call 1: error: the SDK fault: answer 1, the policy `,
+		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
+		"measures in miles":       `failed: aws-go-v2-standard: the driver's output: the unit is "mi", and none of s, ms and ns`,
+		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: \d+ cases were played of \d+`,
+		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: "500 for ever" was played, with 0 calls of 1`,
+		"babbles":                 `failed: aws-go-v2-standard: the driver's output: invalid character`,
+		"fails":                   `failed: aws-go-v2-standard: the driver: exit status 3: out of paper`,
+	} {
+		t.Run(sort, func(t *testing.T) {
+			t.Parallel()
+			s := fakeSDK("aws-go-v2-standard")
+			s.driver = []string{"env", fakeEnv + "=" + sort, os.Args[0]}
+			status, out := runFake(t, t.TempDir(), []sdk{s}, "-update")
+			assert.Equal(t, 1, status)
+			var complaints []string
+			for line := range strings.Lines(out) {
+				if strings.HasPrefix(line, "mismatch: ") || strings.HasPrefix(line, "failed: ") {
+					complaints = append(complaints, line)
+				}
+			}
+			require.Len(t, complaints, 1, out)
+			assert.Regexp(t, complaint, complaints[0])
+		})
+	}
+}
+
+// TestSkipped: an SDK that cannot be installed is skipped, unless it is needed,
+// but not all of them.
+func TestSkipped(t *testing.T) {
+	t.Setenv(fakeEnv, "honest")
+	folder, there, missing := t.TempDir(), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
+	missing.name, missing.install = "missing", []string{"go", "nonsense"}
+	const line = "skipped missing 1.0: it could not be installed: exit status 2: go nonsense: unknown command"
+
+	status, out := runFake(t, folder, []sdk{missing, there}, "-update")
+	assert.Equal(t, 0, status, out)
+	assert.Contains(t, out, line)
+	status, out = runFake(t, folder, []sdk{missing, there}, "-need", "missing")
+	assert.Equal(t, 1, status, out)
+	status, out = runFake(t, folder, []sdk{missing})
+	assert.Equal(t, 1, status, out)
+	assert.Contains(t, out, line)
+	assert.Contains(t, out, "no profile was compared")
+}
+
+// TestInstalledOnce: what is installed is not installed again.
+func TestInstalledOnce(t *testing.T) {
+	cache := t.TempDir()
+	s := fakeSDK()
+	require.NoError(t, s.prepare(cache))
+	s.install = []string{"go", "nonsense"}
+	assert.NoError(t, s.prepare(cache))
+	s.folder = "drivers" // with other files
+	assert.Error(t, s.prepare(cache))
+	s.folder = "nowhere"
+	assert.Error(t, s.prepare(cache))
+}
+
+func TestArguments(t *testing.T) {
+	for _, tt := range []struct {
+		args   []string
+		status int
+		says   string
+	}{
+		{[]string{"-h"}, 0, "-update"},
+		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; there are fake`},
+		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
+		{[]string{"-profile", "aws-cobol"}, 2, `no such profile: "aws-cobol"`},
+		{[]string{"everything"}, 2, `what is "everything"?`},
+		{[]string{"-fast"}, 2, "flag provided but not defined"},
+	} {
+		status, out := runFake(t, t.TempDir(), []sdk{fakeSDK("aws-js-v2")}, tt.args...)
+		assert.Equal(t, tt.status, status, tt.args)
+		assert.Contains(t, out, tt.says)
+	}
+}
+
+// TestBrokenRecording: a file that is not a recording is not overwritten.
+func TestBrokenRecording(t *testing.T) {
+	t.Setenv(fakeEnv, "honest")
+	folder := t.TempDir()
+	file := recordingFile(folder, "aws-js-v2")
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o644))
+	status, out := runFake(t, folder, []sdk{fakeSDK("aws-js-v2")}, "-update")
+	assert.Equal(t, 1, status)
+	assert.Contains(t, out, filepath.Base(file)+": unexpected end of JSON input")
+	data, _ := os.ReadFile(file)
+	assert.Equal(t, "{", string(data))
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// driverTime is how long an installation, or a driver with all cases of a
+// profile, may take.
+const driverTime = 10 * time.Minute
+
+// An sdk is one version of an AWS SDK with its driver. In the words of its
+// commands, $cache is the folder in which it may install, an absolute path.
+type sdk struct {
+	name     string   // as in the flag -sdk
+	version  string   // tells the installations of one name apart
+	folder   string   // of the driver, where the commands run
+	install  []string // puts the SDK, and what it needs, into $cache
+	driver   []string
+	without  *regexp.Regexp // finds the cases that it does not play; nil: it plays all
+	profiles []string       // of the library's text form
+}
+
+var sdks = []sdk{
+	botocore("1.34.106", "aws-botocore-standard-late-cap"),
+	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
+		"aws-botocore-standard-2026", "aws-botocore-adaptive-2026"),
+	botocore("1.44.5", "aws-standard-2026", "aws-adaptive-2026"),
+	javaScript("js-v2", "2.1693.0", "v2", "aws-js-v2"),
+	javaScript("js-v3", "late-cap", "v3-late-cap", "aws-js-v3-standard-late-cap"),
+	javaScript("js-v3", "flag-off", "v3-flag-off", "aws-js-v3-standard", "aws-js-v3-adaptive"),
+	javaScript("js-v3", "2026", "v3-2026", "aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
+	java("v1", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
+	java("v2", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive", "aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
+	{
+		name: "go-v2", version: "1", folder: "drivers/go",
+		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
+		without:  regexp.MustCompile(`truncate`), // net/http has two errors for it, and chance decides which
+		profiles: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
+	},
+}
+
+func botocore(version string, profiles ...string) sdk {
+	return sdk{
+		name: "botocore", version: version, folder: "drivers/botocore",
+		install:  []string{"sh", "install.sh", version, "$cache"},
+		driver:   []string{"sh", "run.sh", version, "$cache"},
+		profiles: profiles,
+	}
+}
+
+func javaScript(name, version, folder string, profiles ...string) sdk {
+	return sdk{
+		name: name, version: version, folder: "drivers/js",
+		install:  []string{"sh", "install.sh", folder, "$cache"},
+		driver:   []string{"sh", "run.sh", folder, "$cache"},
+		profiles: profiles,
+	}
+}
+
+func java(version string, profiles ...string) sdk {
+	return sdk{
+		name: "java-" + version, version: version, folder: "drivers/java",
+		install:  []string{"sh", "install.sh", version, "$cache"},
+		driver:   []string{"sh", "run.sh", version, "$cache"},
+		without:  regexp.MustCompile(`^s3 `),
+		profiles: profiles,
+	}
+}
+
+// prepare installs the SDK, unless that has been done and nothing of the
+// driver changed since.
+func (s sdk) prepare(cache string) error {
+	key, err := s.key()
+	if err != nil {
+		return err
+	}
+	done := filepath.Join(cache, s.name+"-"+s.version+".installed")
+	if was, err := os.ReadFile(done); err == nil && string(was) == key {
+		return nil
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	if _, err := s.command(s.install, cache, nil); err != nil {
+		return err
+	}
+	return os.WriteFile(done, []byte(key), 0o644)
+}
+
+// key is different whenever a file of the driver is.
+func (s sdk) key() (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(s.folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n%s", path, len(data), data)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// cases returns the scenarios that the driver plays.
+func (s sdk) cases() []testCase {
+	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
+}
+
+// record has the driver play its cases under a profile.
+func (s sdk) record(server *server, cache, profile string) (recording, error) {
+	cases := s.cases()
+	in, err := json.Marshal(input{Endpoint: server.URL, Profile: profile, Cases: cases})
+	if err != nil {
+		return recording{}, err
+	}
+	data, err := s.command(s.driver, cache, in)
+	if err != nil {
+		return recording{}, fmt.Errorf("%s: the driver: %w", profile, err)
+	}
+	var out output
+	if err := json.Unmarshal(data, &out); err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+	}
+	r, err := newRecording(profile, cases, out)
+	if err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+	}
+	return r, nil
+}
+
+// command runs a command in the driver's folder. The error has the end of what
+// it wrote to its standard error.
+func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
+	args := slices.Clone(words)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "$cache", cache)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), driverTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = s.folder, bytes.NewReader(stdin), time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
+	if err == nil {
+		return stdout, nil
+	}
+	said := strings.TrimSpace(stderr.String())
+	said = said[max(0, len(said)-2000):]
+	return nil, fmt.Errorf("%w: %s", cmp.Or(ctx.Err(), err), said)
+}

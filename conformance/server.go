@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+)
+
+const scriptPath = "/__script"
+
+// A server answers the requests of SDKs from a script, one call at a time.
+type server struct {
+	*httptest.Server
+
+	mu       sync.Mutex
+	script   call
+	requests int    // since the script was set
+	trouble  string // what it could not make out; "" if nothing
+}
+
+func newServer() *server {
+	s := &server{}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == scriptPath {
+		s.serveScript(w, r)
+		return
+	}
+	body, _ := io.ReadAll(r.Body)
+	n, answer := s.next()
+	p := protocolOf(r, body)
+	if p == nil {
+		s.complain(fmt.Sprintf("%s %s is of no known protocol", r.Method, r.URL))
+		http.Error(w, "unknown protocol", http.StatusNotImplemented)
+		return
+	}
+	if answer.Fault != "" {
+		p.fail(w, r, answer.Fault)
+		return
+	}
+	p.answer(w, answer, n)
+}
+
+// serveScript takes the script of the next call, and tells what became of the last one.
+func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
+	switch r.Method {
+	case http.MethodPut:
+		var script call
+		if err := json.NewDecoder(r.Body).Decode(&script); err != nil || len(script.Responses) == 0 {
+			http.Error(w, fmt.Sprintf("no script: %v", err), http.StatusBadRequest)
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.script, s.requests, s.trouble = script, 0, ""
+	case http.MethodGet:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.trouble != "" {
+			http.Error(w, s.trouble, http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, `{"requests": %d}`, s.requests)
+	default:
+		http.Error(w, "PUT or GET", http.StatusMethodNotAllowed)
+	}
+}
+
+// next counts a request and returns its number and the answer to it.
+func (s *server) next() (int, response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	if len(s.script.Responses) == 0 {
+		s.trouble = "a request came before the first script"
+		return s.requests, response{Status: http.StatusInternalServerError}
+	}
+	return s.requests, s.script.response(s.requests)
+}
+
+// response returns the answer to the request of a number.
+func (c call) response(number int) response {
+	return c.Responses[min(number, len(c.Responses))-1]
+}
+
+func (s *server) complain(trouble string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.trouble = trouble
+}
+
+// fail lets the connection of a request fail.
+func (p *protocol) fail(w http.ResponseWriter, r *http.Request, fault string) {
+	if fault == "hang" {
+		<-r.Context().Done()
+		return
+	}
+	if fault == "truncate" {
+		w.Header().Set("Content-Type", p.contentType)
+		w.Header().Set("Content-Length", strconv.Itoa(len(p.success)))
+		io.WriteString(w, p.success[:len(p.success)/2])
+		return
+	}
+	conn, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		panic(err) // the server of net/http allows it once for each HTTP/1 request
+	}
+	if fault == "reset" {
+		conn.(*net.TCPConn).SetLinger(0)
+	}
+	conn.Close()
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestAnswers: what the server writes for a service is what its clients read.
+func TestAnswers(t *testing.T) {
+	s := newServer()
+	defer s.Close()
+	for _, service := range []string{"sts", "s3", "dynamodb", "sqs"} {
+		o := newOperation(s.URL, "aws-go-v2-standard-2026", service)
+		hinted := response{Status: 503, Code: "SlowDown", Headers: map[string]string{"x-amz-retry-after": "1500"}}
+		require.NoError(t, o.begin(call{[]response{hinted, broken, ok}}))
+		var failed *failedAnswer
+		require.ErrorAs(t, o.run(t.Context()), &failed, service)
+		assert.Equal(t, failedAnswer{503, "SlowDown", "answer 1", 1500e6}, *failed)
+		require.ErrorAs(t, o.run(t.Context()), &failed, service)
+		assert.Equal(t, failedAnswer{status: 500}, *failed)
+		require.NoError(t, o.run(t.Context()))
+		require.NoError(t, o.run(t.Context()), "the last answer is repeated")
+		seen, err := o.end(nil)
+		require.NoError(t, err)
+		assert.Equal(t, observation{Attempts: 4, OK: true}, seen)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	s := newServer()
+	defer s.Close()
+	for fault, want := range map[string]error{
+		"reset": syscall.ECONNRESET, "close": io.EOF, "truncate": io.ErrUnexpectedEOF, "hang": context.DeadlineExceeded,
+	} {
+		o := newOperation(s.URL, "aws-js-v2", "sts")
+		require.NoError(t, o.begin(call{[]response{{Fault: fault}}}))
+		assert.ErrorIs(t, o.run(t.Context()), want)
+	}
+}
+
+// TestMistakes: a driver that does not keep to the protocol gets to know it.
+func TestMistakes(t *testing.T) {
+	s := newServer()
+	defer s.Close()
+	request := func(method, path, body string) (int, string) {
+		r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
+		require.NoError(t, err)
+		resp, err := s.Client().Do(r)
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		answer, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return resp.StatusCode, string(answer)
+	}
+	says := func(status int, text, method, path, body string) {
+		t.Helper()
+		gotStatus, got := request(method, path, body)
+		assert.Equal(t, status, gotStatus)
+		assert.Contains(t, got, text)
+	}
+	says(500, "", http.MethodGet, "/bucket/key", "")
+	says(500, "a request came before the first script", http.MethodGet, scriptPath, "")
+	says(400, "no script", http.MethodPut, scriptPath, "{")
+	says(400, "no script", http.MethodPut, scriptPath, `{"responses": []}`)
+	says(405, "PUT or GET", http.MethodDelete, scriptPath, "")
+	says(200, "", http.MethodPut, scriptPath, `{"responses": [{"status": 200}]}`)
+	says(501, "unknown protocol", http.MethodDelete, "/bucket", "")
+	says(500, "DELETE /bucket is of no known protocol", http.MethodGet, scriptPath, "")
+	says(200, "", http.MethodPut, scriptPath, `{"responses": [{"status": 200}]}`)
+	says(200, `{"requests": 0}`, http.MethodGet, scriptPath, "")
+}
+
+// TestScenarios: no two cases have the same name, and all have what the
+// protocol asks for.
+func TestScenarios(t *testing.T) {
+	ids := make(map[string]bool)
+	for _, c := range scenarios() {
+		assert.False(t, ids[c.id()], c.id())
+		ids[c.id()] = true
+		assert.NotEmpty(t, c.Operation, c.id())
+		require.NotEmpty(t, c.Calls, c.id())
+		for _, call := range c.Calls {
+			assert.NotEmpty(t, call.Responses, c.id())
+			for _, r := range call.Responses {
+				assert.NotEqual(t, r.Status == 0, r.Fault == "", c.id())
+			}
+		}
+		for _, u := range append(c.Random, c.RandomThen) {
+			assert.True(t, 0 <= u && u < 1, c.id())
+		}
+		data, err := json.Marshal(c)
+		require.NoError(t, err)
+		assert.NotContains(t, string(data), "null", c.id())
+	}
+}
+
+func TestSetQuota(t *testing.T) {
+	impossible := one("", "sts", ok)
+	impossible.Quota = new(499)
+	_, err := play("", "aws-standard-2026", impossible)
+	assert.EqualError(t, err, "the quota came to 495 and not to 499")
+	_, err = play("", "aws-cobol", impossible)
+	assert.ErrorContains(t, err, "aws-cobol")
+}
