@@ -1,0 +1,104 @@
+package retryaws_test
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// motoVariable names the program moto_server of the Python package moto. It is
+// looked for in PATH if the variable is not set.
+const motoVariable = "MOTO_SERVER"
+
+// moto is one server program for all tests of this package.
+var moto program
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	moto.stop()
+	os.Exit(code)
+}
+
+// onEveryBackend runs test with a stand-in and, where it can be had, with
+// moto_server.
+func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
+	t.Run("stand-in", func(t *testing.T) {
+		t.Log("the server is the stand-in of this test")
+		server := httptest.NewServer(&standIn{stored: map[string][]byte{}})
+		defer server.Close()
+		test(t, server.URL)
+	})
+	t.Run("moto_server", func(t *testing.T) {
+		path, err := exec.LookPath(cmp.Or(os.Getenv(motoVariable), "moto_server"))
+		if err != nil && os.Getenv(motoVariable) == "" {
+			t.Skipf("the stand-in alone served: %v; set %s", err, motoVariable)
+		}
+		require.NoError(t, err)
+		url, err := moto.start(path)
+		require.NoError(t, err)
+		t.Logf("the server is %s at %s", path, url)
+		test(t, url)
+	})
+}
+
+// program is a server in a process of its own.
+type program struct {
+	once sync.Once
+	cmd  *exec.Cmd
+	url  string
+	err  error
+}
+
+// start starts the server unless it runs, on a port of its choice.
+func (p *program) start(path string) (string, error) {
+	p.once.Do(func() {
+		p.cmd = exec.Command(path, "-H", "127.0.0.1", "-p", "0")
+		stderr, err := p.cmd.StderrPipe()
+		if err == nil {
+			err = p.cmd.Start()
+		}
+		if p.err = err; err == nil {
+			p.url, p.err = p.ready(stderr)
+		}
+	})
+	return p.url, p.err
+}
+
+var runningOn = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
+
+// ready waits until the server says where it listens.
+func (p *program) ready(stderr io.Reader) (string, error) {
+	tooLate := time.AfterFunc(time.Minute, p.kill)
+	defer tooLate.Stop()
+	var said strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		if found := runningOn.FindStringSubmatch(lines.Text()); found != nil {
+			go func() { _, _ = io.Copy(io.Discard, stderr) }() // it logs every request
+			return found[1], nil
+		}
+		fmt.Fprintln(&said, lines.Text())
+	}
+	return "", fmt.Errorf("the server has not begun to listen: %s", said.String())
+}
+
+func (p *program) kill() { _ = p.cmd.Process.Kill() }
+
+// stop ends the server if it was started.
+func (p *program) stop() {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	p.kill()
+	_ = p.cmd.Wait()
+}

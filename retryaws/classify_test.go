@@ -1,0 +1,225 @@
+package retryaws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"testing/iotest"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+var (
+	asGoV2   = retry.AWSClassifier{Profile: retry.AWSGoV2Standard}
+	asCommon = retry.AWSClassifier{Profile: retry.AWSStandard2026}
+)
+
+// failure returns the error of a client without retries that gets one answer.
+func failure(ctx context.Context, t testing.TB, s step) error {
+	t.Helper()
+	options := newDynamoDB(t, newScript(s), asMiddleware, retry.Policy{}).Options()
+	options.Retryer, options.APIOptions = aws.NopRetryer{}, nil
+	err := getItem(ctx, dynamodb.New(options))
+	require.Error(t, err)
+	return err
+}
+
+// verdict is what the SDK itself says of err.
+func verdict(err error) retry.Class {
+	switch {
+	case !sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool():
+		return retry.ClassPermanent
+	case sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool():
+		return retry.ClassThrottled
+	case sdkretry.IsErrorTimeouts(sdkretry.DefaultTimeouts).IsErrorTimeout(err).Bool():
+		return retry.ClassTimeout
+	}
+	return retry.ClassTransient
+}
+
+// TestVerdicts: of every code with every status, the profile of this SDK says
+// what the SDK says, and the others what their rules say.
+func TestVerdicts(t *testing.T) {
+	throttling := sdkretry.DefaultThrottleErrorCodes
+	timeouts := sdkretry.DefaultRetryableErrorCodes
+	codes := slices.Concat(slices.Collect(maps.Keys(throttling)), slices.Collect(maps.Keys(timeouts)), []string{
+		"", "AccessDeniedException", "ConditionalCheckFailedException", "ExpiredTokenException", "InternalError",
+		"ReplicatedWriteConflictException", "RequestTimeTooSkewed", "ServiceUnavailable", "ValidationException",
+		"slowdown", "Throttling ", "Нет", "NoSuchCodeInAllTheWorld",
+	})
+	isIn := func(set map[string]struct{}, code string) bool { _, ok := set[code]; return ok }
+	for _, status := range []int{400, 403, 404, 408, 409, 413, 425, 429, 499, 500, 501, 502, 503, 504, 505, 509, 599} {
+		for _, code := range codes {
+			err := failure(t.Context(), t, answer(status, fmt.Sprintf(`{"__type":%q}`, code)))
+			common, byDefault := retry.ClassPermanent, retry.ClassPermanent
+			switch {
+			case status == 429 || isIn(throttling, code):
+				common, byDefault = retry.ClassThrottled, retry.ClassThrottled
+			case isIn(timeouts, code):
+				common, byDefault = retry.ClassTransient, retry.ClassTimeout
+			case status == 408:
+				byDefault = retry.ClassTimeout
+			case slices.Contains([]int{500, 502, 503, 504}, status):
+				common, byDefault = retry.ClassTransient, retry.ClassTransient
+			case slices.Contains([]int{425, 509, 599}, status):
+				byDefault = retry.ClassTransient
+			}
+			assert.Equal(t, verdict(err), asGoV2.Classify(err), "go-v2: %d %s", status, code)
+			assert.Equal(t, common, asCommon.Classify(err), "standard-2026: %d %s", status, code)
+			assert.Equal(t, byDefault, retry.DefaultClassifier{}.Classify(err), "default: %d %s", status, code)
+		}
+	}
+}
+
+// TestTransportVerdicts: the same of what goes wrong on the way.
+func TestTransportVerdicts(t *testing.T) {
+	const (
+		permanent = retry.ClassPermanent
+		transient = retry.ClassTransient
+		timeout   = retry.ClassTimeout
+	)
+	broken := func(op string, err error) step {
+		return failWith(&net.OpError{Op: op, Net: "tcp", Err: err})
+	}
+	tests := []struct {
+		name           string
+		step           step
+		goV2           retry.Class
+		common         retry.Class
+		defaultVerdict retry.Class
+	}{
+		{"reset", broken("read", os.NewSyscallError("read", syscall.ECONNRESET)), transient, transient, transient},
+		{"refused", broken("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), transient, transient, transient},
+		{"closed by the server", failWith(io.EOF), transient, transient, transient},
+		{"network timeout", broken("read", os.ErrDeadlineExceeded), timeout, timeout, timeout},
+		{"client timeout", failWith(context.DeadlineExceeded), timeout, timeout, timeout},
+		{"no such host", failWith(&net.DNSError{Err: "no such host", Name: "host", IsNotFound: true}), permanent, transient, permanent},
+		{"DNS for the moment", failWith(&net.DNSError{Err: "server misbehaving", Name: "host", IsTemporary: true}), transient, transient, transient},
+		{"DNS timeout", failWith(&net.DNSError{Err: "timed out", Name: "host", IsTimeout: true}), timeout, timeout, timeout},
+		{"unknown", failWith(errors.New("strange")), transient, transient, transient},
+		{"answer cut short", cutShort(`{"Item":{"id":{"S":"1`), permanent, transient, transient},
+		{"answer that is half of one", answer(200, `{"Item":{"id":{"S":"1`), permanent, permanent, retry.ClassUnknown},
+		{"answer that is no JSON", answer(200, `<html>`), permanent, permanent, retry.ClassUnknown},
+		{"error that is no JSON", answer(503, `<html>`), transient, transient, transient},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := failure(t.Context(), t, tt.step)
+			assert.Equal(t, tt.goV2, verdict(err), "the SDK")
+			assert.Equal(t, tt.goV2, asGoV2.Classify(err), "go-v2")
+			assert.Equal(t, tt.common, asCommon.Classify(err), "standard-2026")
+			assert.Equal(t, tt.defaultVerdict, retry.DefaultClassifier{}.Classify(err), "default")
+		})
+	}
+}
+
+// cutShort answers with a body after which the connection breaks.
+func cutShort(body string) step {
+	return func(req *http.Request) (*http.Response, error) {
+		resp, err := answer(200, body)(req)
+		resp.Body = io.NopCloser(io.MultiReader(resp.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
+		return resp, err
+	}
+}
+
+// TestCanceledVerdict: what the caller has ended is not to be tried again. The
+// context's own error is nothing that DefaultClassifier knows: whoever asks it
+// looks at the context first.
+func TestCanceledVerdict(t *testing.T) {
+	for _, tt := range []struct {
+		name      string
+		when      func(cancel func()) step
+		byDefault retry.Class
+	}{
+		{"before the attempt", func(cancel func()) step { cancel(); return ok }, retry.ClassUnknown},
+		{"within the attempt", func(cancel func()) step {
+			return func(req *http.Request) (*http.Response, error) { cancel(); return silent(req) }
+		}, retry.ClassPermanent},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			err := failure(ctx, t, tt.when(cancel))
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, retry.ClassPermanent, verdict(err))
+			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(err))
+			assert.Equal(t, retry.ClassPermanent, asCommon.Classify(err))
+			assert.Equal(t, tt.byDefault, retry.DefaultClassifier{}.Classify(err))
+		})
+	}
+}
+
+// TestHeadVerdict: an answer to HEAD has no body, so the status is all there is.
+func TestHeadVerdict(t *testing.T) {
+	for status, want := range map[int]retry.Class{
+		403: retry.ClassPermanent, 404: retry.ClassPermanent, 429: retry.ClassThrottled, 503: retry.ClassTransient,
+	} {
+		c := newS3(t, newScript(answer(status, "")), asMiddleware, retry.Policy{MaxAttempts: 1})
+		_, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")})
+		require.Error(t, err)
+		assert.Equal(t, want, asCommon.Classify(err), status)
+		assert.Equal(t, want, retry.DefaultClassifier{}.Classify(err), status)
+	}
+}
+
+// halfBuilt are errors without the answer that they speak of.
+var halfBuilt = map[string]*smithyhttp.ResponseError{
+	"no answer":    {Err: io.ErrUnexpectedEOF},
+	"empty answer": {Response: &smithyhttp.Response{}, Err: io.ErrUnexpectedEOF},
+}
+
+// TestHalfBuiltErrors: errors whose own methods panic are classified by what is
+// left of them.
+func TestHalfBuiltErrors(t *testing.T) {
+	for name, err := range halfBuilt {
+		t.Run(name, func(t *testing.T) {
+			require.Panics(t, func() { err.HTTPStatusCode() }, "or this test is for nothing")
+			wrapped := &smithy.OperationError{Err: err}
+			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(wrapped))
+			assert.Equal(t, retry.ClassTransient, asCommon.Classify(wrapped))
+			assert.Equal(t, retry.ClassTransient, retry.DefaultClassifier{}.Classify(wrapped))
+		})
+	}
+}
+
+// TestHalfBuiltAnswers: nothing that is missing makes a call panic.
+func TestHalfBuiltAnswers(t *testing.T) {
+	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	steps := map[string]step{
+		"neither answer nor error": func(*http.Request) (*http.Response, error) { return nil, nil },
+		"status 0":                 answer(0, ""),
+		"huge status":              answer(math.MaxInt, ""),
+		"no headers": func(req *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 503, Body: http.NoBody, Request: req}, nil
+		},
+	}
+	for name, err := range halfBuilt {
+		steps[name] = failWith(err)
+	}
+	inEveryForm(t, func(t *testing.T, f form) {
+		for name, s := range steps {
+			transport := newScript(s)
+			c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, Classifier: always})
+			assert.Error(t, getItem(t.Context(), c), name)
+			assert.Equal(t, 3, transport.count(), name)
+		}
+	})
+}

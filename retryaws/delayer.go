@@ -1,0 +1,87 @@
+package retryaws
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Delayer lends the delays of a [retry.Backoff] to the SDK's own retryer,
+// which keeps its choice of errors, its attempts and its quota. It is a
+// BackoffDelayer of the SDK's package aws/retry, here called sdkretry:
+//
+//	sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
+//		o.Backoff = &retryaws.Delayer{Backoff: rule}
+//	})
+//
+// Server hints are the SDK's business: with AWS_NEW_RETRIES_2026=true it adds
+// up to 5 s for x-amz-retry-after, else it ignores them. The class that a
+// [retry.ByClass] asks for is that of [retry.DefaultClassifier].
+//
+// Any number of goroutines and clients may share a Delayer. Its fields must
+// not be changed once it is in use, and it must not be copied.
+type Delayer struct {
+	// Backoff computes the delays. nil: the rule of the zero [retry.Policy].
+	Backoff retry.Backoff
+
+	// Rand returns a number that is uniform in [0, 1) and is safe for
+	// concurrent use. nil: math/rand/v2.Float64.
+	Rand func() float64
+
+	// fromZero is set once the SDK has called the first retry 0.
+	fromZero atomic.Bool
+}
+
+// BackoffDelay returns the delay before the retry with the number that the SDK
+// gives it, and no error.
+func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
+	class, hint := retry.Policy{}.Classify(err)
+	return d.delay(d.number(attempt), retry.Attempt{Err: err, Class: class, Hint: hint}), nil
+}
+
+// number returns the number of the failed attempt, from 1.
+//
+// The SDK counts from 1, with AWS_NEW_RETRIES_2026=true from 0, and that is to
+// become its default. The numbers themselves tell: counting from 1 it never
+// says 0, and counting from 0 every call says 0 before it says anything else.
+// So each call, also of many that start at once, has itself set fromZero
+// before its own second number is read, and none is ever read wrongly. What the
+// SDK never says counts as the nearest that it may say.
+func (d *Delayer) number(attempt int) int {
+	if attempt == 0 {
+		d.fromZero.Store(true)
+	}
+	if d.fromZero.Load() && attempt < math.MaxInt {
+		attempt++
+	}
+	return max(1, attempt)
+}
+
+// longestChain is how many delays are drawn to get at one. A rule that draws a
+// delay from the one before has forgotten its start by then.
+const longestChain = 64
+
+// delay draws the delay after attempt number of which a tells. The delay
+// before that attempt is not known here, because the SDK does not tell one
+// call from another, so it is drawn anew, from the call's first delay on. That
+// gives rules like [retry.DecorrelatedJitter] delays of the right
+// distribution, if not a chain.
+func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
+	rule := retry.Capped{Of: d.Backoff} // never negative, and knows what nil means
+	for a.Number = max(1, number-longestChain+1); ; a.Number++ {
+		a.Delay = rule.Delay(a, d.random())
+		if a.Number == number {
+			return a.Delay
+		}
+	}
+}
+
+func (d *Delayer) random() float64 {
+	if d.Rand == nil {
+		return rand.Float64()
+	}
+	return d.Rand()
+}

@@ -1,0 +1,135 @@
+package retryaws_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryaws"
+)
+
+// flaky returns a server that can take every third request only, and the
+// configuration of a client for it.
+func flaky() (*httptest.Server, aws.Config) {
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println("request", r.Header.Get("Amz-Sdk-Request"))
+		if requests.Add(1)%3 != 0 {
+			http.Error(w, `{"__type":"ThrottlingException"}`, http.StatusBadRequest)
+			return
+		}
+		fmt.Fprint(w, `{"TableNames":["books"]}`)
+	}))
+	return server, aws.Config{Region: "us-east-1", Credentials: credentials, BaseEndpoint: &server.URL}
+}
+
+// The SDK's loop goes on and asks a policy, here that of another SDK.
+func ExampleNew() {
+	server, cfg := flaky()
+	defer server.Close()
+
+	policy := retry.AWSJavaV2Standard.Policy("dynamodb")
+	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the profile takes longer than an example may
+	retryer, err := retryaws.New(policy)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+	out, err := client.ListTables(context.Background(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.TableNames)
+	// Output:
+	// request attempt=1; max=9
+	// request attempt=2; max=9
+	// request attempt=3; max=9
+	// [books]
+}
+
+// The SDK's loop gives way to that of package retry, whose hooks show why a
+// call took as long as it did.
+func ExampleWithPolicy() {
+	server, cfg := flaky()
+	defer server.Close()
+
+	policy := retry.Policy{
+		Backoff:        retry.Exponential{Base: time.Millisecond},
+		MaxElapsed:     time.Minute,
+		AttemptTimeout: 10 * time.Second,
+		OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+			fmt.Println("attempt", failed.Number, "was", failed.Class, "and the next is in", wait)
+		},
+	}
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
+	})
+	out, err := client.ListTables(context.Background(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.TableNames)
+	// Output:
+	// request attempt=1; max=3
+	// attempt 1 was throttled and the next is in 1ms
+	// request attempt=2; max=3
+	// attempt 2 was throttled and the next is in 2ms
+	// request attempt=3; max=3
+	// [books]
+}
+
+// What went wrong last can be told from why there was no further attempt.
+func ExampleWithPolicy_errors() {
+	server, cfg := flaky()
+	defer server.Close()
+
+	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
+	})
+	_, err := client.ListTables(context.Background(), nil)
+	var answer smithy.APIError
+	fmt.Println(errors.As(err, &answer) && answer.ErrorCode() == "ThrottlingException")
+	fmt.Println(errors.Is(err, retry.ErrMaxAttempts))
+	// Output:
+	// request attempt=1; max=2
+	// request attempt=2; max=2
+	// true
+	// true
+}
+
+// The SDK's standard retryer with other delays: here they are spread over the
+// whole range at any time, where the SDK's come to exactly 20 s.
+func ExampleDelayer() {
+	server, cfg := flaky()
+	defer server.Close()
+
+	delays := &retryaws.Delayer{Backoff: retry.FullJitter{Base: time.Millisecond, Cap: 20 * time.Second}}
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.Retryer = sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Backoff = delays })
+	})
+	out, err := client.ListTables(context.Background(), nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(out.TableNames)
+	// Output:
+	// request attempt=1; max=3
+	// request attempt=2; max=3
+	// request attempt=3; max=3
+	// [books]
+}

@@ -1,0 +1,141 @@
+package retryaws_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A fault is what a proxy does with a request.
+type fault func(*proxy, http.ResponseWriter, *http.Request)
+
+// proxy stands between a client and a server, and works out a plan of faults,
+// one for each request. When the plan is done it is a good proxy.
+type proxy struct {
+	*httptest.Server
+	forward http.Handler
+
+	mu       sync.Mutex
+	plan     []fault
+	requests int
+	lines    []net.Conn // the client's connections
+}
+
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	to, err := url.Parse(target)
+	require.NoError(t, err)
+	p := &proxy{forward: &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }}}
+	p.Server = httptest.NewServer(p)
+	t.Cleanup(p.Close)
+	return p
+}
+
+// expect sets the plan and forgets the requests that there were.
+func (p *proxy) expect(plan ...fault) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plan, p.requests = plan, 0
+}
+
+// count returns how many requests there were.
+func (p *proxy) count() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests
+}
+
+func (p *proxy) next() fault {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests++
+	if p.requests > len(p.plan) {
+		return func(p *proxy, w http.ResponseWriter, r *http.Request) { p.forward.ServeHTTP(w, r) }
+	}
+	return p.plan[p.requests-1]
+}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.next()(p, w, r) }
+
+// client returns an HTTP client whose patience ends as soon as the proxy hangs,
+// so that no test has to wait for it. It makes a connection for each request:
+// on one that was used before, net/http repeats some requests by itself.
+func (p *proxy) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err == nil {
+				p.mu.Lock()
+				defer p.mu.Unlock()
+				p.lines = append(p.lines, conn)
+			}
+			return conn, err
+		},
+	}}
+}
+
+// endPatience lets all that the client waits for time out.
+func (p *proxy) endPatience() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.lines {
+		_ = conn.SetReadDeadline(time.Unix(1, 0)) // fails on those that are closed
+	}
+}
+
+// refuse answers with an error.
+func refuse(status int, body string) fault {
+	return func(_ *proxy, w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}
+}
+
+// reset breaks the connection before the server has seen the request.
+func reset(_ *proxy, w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	_ = conn.(*net.TCPConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// lose breaks the connection when the server has done what it was asked for.
+func lose(p *proxy, w http.ResponseWriter, r *http.Request) {
+	p.forward.ServeHTTP(httptest.NewRecorder(), r)
+	reset(p, w, r)
+}
+
+// truncate breaks the connection within the server's answer.
+func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
+	whole := httptest.NewRecorder()
+	p.forward.ServeHTTP(whole, r)
+	maps.Copy(w.Header(), whole.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(whole.Body.Len()))
+	w.WriteHeader(whole.Code)
+	_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// hang never answers.
+func hang(p *proxy, _ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	p.endPatience()
+	<-r.Context().Done()
+}

@@ -1,0 +1,108 @@
+package retryaws
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/gobackoff/retry"
+)
+
+// WithPolicy puts [retry.Do] in the place of the SDK's loop, for all calls of
+// a client or for one:
+//
+//	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+//		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
+//	})
+//
+// All fields of the policy mean what they say. The client's Retryer and its
+// RetryMaxAttempts are not asked, nor is AWS_NEW_RETRIES_2026. The error of a
+// call that gives up is a [retry.Error] inside the SDK's OperationError;
+// errors.As finds the API error in it as before.
+//
+// AttemptTimeout ends an attempt that has not returned its output in time, as
+// a timeout; an output that comes later counts for nothing. Reading a body that
+// is streamed, like that of S3's GetObject, is not part of the attempt.
+//
+// A request whose body cannot be rewound is attempted once. Requests that are
+// only presigned are left alone. What the SDK's loop does beside retrying is
+// lost: metrics, spans and results of attempts (GetAttemptResults), and the
+// correction of a wrong clock.
+//
+// An invalid policy fails every call before anything is sent, with an error
+// that matches [retry.ErrInvalid].
+func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
+	invalid := p.Validate()
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
+	return func(stack *middleware.Stack) error {
+		if invalid != nil {
+			return invalid
+		}
+		if _, ok := stack.Finalize.Get(loopID); !ok {
+			return nil // presigning has removed it
+		}
+		if p.AttemptTimeout > 0 {
+			if err := stack.Deserialize.Add(releaser{}, middleware.After); err != nil {
+				return err
+			}
+		}
+		_, err := stack.Finalize.Swap(loopID, loop{p})
+		return err
+	}
+}
+
+// loopID is the name of the middleware that retries.
+const loopID = "Retry"
+
+// loop runs what stands behind it in the stack under a policy.
+type loop struct{ policy retry.Policy }
+
+func (loop) ID() string { return loopID }
+
+func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+	out middleware.FinalizeOutput, metadata middleware.Metadata, err error,
+) {
+	req, ok := in.Request.(*smithyhttp.Request)
+	if !ok {
+		return out, metadata, fmt.Errorf("retryaws: request of unknown type %T", in.Request)
+	}
+	p := l.policy
+	p.AttemptTimeout = 0 // a call that streams outlives the operation: see timeLimit
+	if req.GetStream() != nil && !req.IsStreamSeekable() {
+		p.MaxAttempts = 1
+	}
+	number := 0
+	err = retry.Do(ctx, p, func(ctx context.Context) error {
+		number++
+		attempt, unfit := prepare(req, number, p.MaxAttempts)
+		if unfit != nil {
+			return retry.Permanent(errors.Join(err, unfit))
+		}
+		out, metadata, err = timeLimit(l.policy.AttemptTimeout).handle(ctx, middleware.FinalizeInput{Request: attempt}, next)
+		err = withHint(err)
+		return err
+	})
+	return out, metadata, err
+}
+
+// prepare returns req as it is to be sent by an attempt. What comes behind
+// changes it, so each attempt has its own.
+func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
+	attempt := req.Clone()
+	if number > 1 {
+		if err := attempt.RewindStream(); err != nil {
+			return nil, fmt.Errorf("rewind the body for a retry: %w", err)
+		}
+	}
+	header := fmt.Sprintf("attempt=%d", number)
+	if most != math.MaxInt {
+		header += fmt.Sprintf("; max=%d", most)
+	}
+	attempt.Header.Set("Amz-Sdk-Request", header)
+	return attempt, nil
+}

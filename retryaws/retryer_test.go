@@ -1,0 +1,466 @@
+package retryaws_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryaws"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+var _ aws.RetryerV2 = (*retryaws.Retryer)(nil)
+
+func TestNew(t *testing.T) {
+	tests := []struct {
+		name   string
+		policy retry.Policy
+		want   string // in the error; "": none
+	}{
+		{"the zero policy", retry.Policy{}, ""},
+		{"a profile", retry.AWSJavaScriptV3Standard.Policy("sqs"), ""},
+		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
+		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
+		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
+		{"another clock", retry.Policy{Clock: &retrytest.Clock{}}, "nothing of Clock; use WithPolicy"},
+		{"all that the SDK's loop cannot do", retry.Policy{
+			MaxElapsed:     time.Second,
+			AttemptTimeout: time.Second,
+			OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+				return ctx, nil
+			},
+			OnRetry:  func(context.Context, retry.Attempt, time.Duration) {},
+			OnGiveUp: func(context.Context, *retry.Error) {},
+		}, "nothing of MaxElapsed, AttemptTimeout, OnAttempt, OnRetry, OnGiveUp;"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r, err := retryaws.New(tt.policy)
+			if tt.want == "" {
+				require.NoError(t, err)
+				assert.NotNil(t, r)
+				return
+			}
+			assert.ErrorIs(t, err, retry.ErrInvalid)
+			assert.ErrorContains(t, err, tt.want)
+			assert.Nil(t, r)
+		})
+	}
+}
+
+func TestMaxAttempts(t *testing.T) {
+	for policy, sdk := range map[int]int{0: 3, 1: 1, 7: 7, math.MaxInt: 0} {
+		r, err := retryaws.New(retry.Policy{MaxAttempts: policy})
+		require.NoError(t, err)
+		assert.Equal(t, sdk, r.MaxAttempts(), "MaxAttempts %d", policy)
+	}
+	assert.Equal(t, 3, new(retryaws.Retryer).MaxAttempts(), "the zero Retryer")
+	inEveryForm(t, func(t *testing.T, f form) {
+		for _, tt := range []struct{ attempts, requests int }{{0, 3}, {1, 1}, {5, 5}} {
+			transport := newScript(unavailable)
+			err := getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: tt.attempts}))
+			assertAPIError(t, err, "ServiceUnavailable")
+			assert.Equal(t, tt.requests, transport.count())
+		}
+		many := make([]step, 100, 101)
+		for i := range many {
+			many[i] = unavailable
+		}
+		transport := newScript(append(many, ok)...)
+		assert.NoError(t, getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: math.MaxInt})))
+		assert.Equal(t, 101, transport.count(), "for ever")
+	})
+}
+
+func assertAPIError(t *testing.T, err error, code string) {
+	t.Helper()
+	var api smithy.APIError
+	if assert.ErrorAs(t, err, &api) {
+		assert.Equal(t, code, api.ErrorCode())
+	}
+}
+
+// ledger is a Budget and a Limiter that writes down what it is told.
+type ledger struct {
+	mu       sync.Mutex
+	refuse   bool
+	waits    int
+	deposits map[deposit]int
+	withdraw map[retry.Class]int
+	observed map[retry.Class]int // ClassUnknown: success
+}
+
+type deposit struct {
+	last retry.Class
+	ok   bool
+}
+
+func newLedger() *ledger {
+	return &ledger{deposits: map[deposit]int{}, withdraw: map[retry.Class]int{}, observed: map[retry.Class]int{}}
+}
+
+func (l *ledger) Withdraw(a retry.Attempt) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.withdraw[a.Class]++
+	return !l.refuse
+}
+
+func (l *ledger) Deposit(last retry.Class, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deposits[deposit{last, ok}]++
+}
+
+func (l *ledger) Wait(context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waits++
+	return nil
+}
+
+func (l *ledger) Observe(a retry.Attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.observed[a.Class]++
+}
+
+// TestAccounts: budget and limiter are told the same in every form: each call
+// that got its answer once, each attempt once.
+func TestAccounts(t *testing.T) {
+	const (
+		transient = retry.ClassTransient
+		throttle  = retry.ClassThrottled
+		permanent = retry.ClassPermanent
+		success   = retry.ClassUnknown
+	)
+	type counts map[retry.Class]int
+	tests := []struct {
+		name     string
+		steps    []step
+		withdraw counts
+		deposits map[deposit]int
+		observed counts
+	}{
+		{"success at once", []step{ok}, counts{}, map[deposit]int{{0, true}: 1}, counts{success: 1}},
+		{"success after a retry", []step{unavailable, ok}, counts{transient: 1}, map[deposit]int{{transient, true}: 1}, counts{transient: 1, success: 1}},
+		{"success after retries", []step{throttled, unavailable, throttled, ok}, counts{transient: 1, throttle: 2}, map[deposit]int{{throttle, true}: 1}, counts{transient: 1, throttle: 2, success: 1}},
+		{"permanent at once", []step{denied}, counts{}, map[deposit]int{{0, false}: 1}, counts{permanent: 1}},
+		{"permanent after retries", []step{throttled, unavailable, denied}, counts{transient: 1, throttle: 1}, map[deposit]int{{transient, false}: 1}, counts{transient: 1, throttle: 1, permanent: 1}},
+		{"gives up", []step{unavailable}, counts{transient: 3}, map[deposit]int{}, counts{transient: 4}},
+	}
+	inEveryForm(t, func(t *testing.T, f form) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				l := newLedger()
+				transport := newScript(tt.steps...)
+				c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4, Budget: l, Limiter: l})
+				_ = getItem(t.Context(), c)
+				assert.Equal(t, tt.withdraw, counts(l.withdraw), "withdrawn")
+				assert.Equal(t, tt.deposits, l.deposits, "deposited")
+				assert.Equal(t, tt.observed, counts(l.observed), "observed")
+				assert.Equal(t, transport.count(), l.waits, "waited for")
+			})
+		}
+	})
+}
+
+// TestAccountsTogether: the same, of many calls at once.
+func TestAccountsTogether(t *testing.T) {
+	const calls = 64
+	inEveryForm(t, func(t *testing.T, f form) {
+		l := newLedger()
+		p := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4, Budget: l, Limiter: l}
+		kinds := [][]step{{ok}, {unavailable, ok}, {throttled, throttled, ok}, {denied}, {unavailable, denied}, {unavailable}}
+		shared := f.retryer(t, p)
+		var group sync.WaitGroup
+		for i := range calls * len(kinds) {
+			group.Go(func() {
+				c := newDynamoDB(t, newScript(kinds[i%len(kinds)]...), form{
+					retryer: func(testing.TB, retry.Policy) aws.Retryer { return shared },
+					options: f.options,
+				}, p)
+				_ = getItem(t.Context(), c)
+			})
+		}
+		group.Wait()
+		assert.Equal(t, map[deposit]int{
+			{0, true}: calls, {retry.ClassTransient, true}: calls, {retry.ClassThrottled, true}: calls,
+			{0, false}: calls, {retry.ClassTransient, false}: calls,
+		}, l.deposits)
+		assert.Equal(t, map[retry.Class]int{
+			0: 3 * calls, retry.ClassTransient: 6 * calls, retry.ClassThrottled: 2 * calls, retry.ClassPermanent: 2 * calls,
+		}, l.observed)
+	})
+}
+
+// TestBudget: an empty budget ends a call with both the API's error and the
+// refusal, successes fill it again, and a final failure counts if the budget
+// says so.
+func TestBudget(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		for _, successOnly := range []bool{false, true} {
+			bucket := &retry.TokenBucket{Capacity: 20, Costs: retry.Costs{Transient: 10}, SuccessOnly: successOnly}
+			transport := newScript(unavailable)
+			c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 9, Budget: bucket})
+			call := func(steps ...step) error {
+				transport.rewrite(steps...)
+				return getItem(t.Context(), c)
+			}
+			err := call(unavailable)
+			assert.ErrorIs(t, err, retry.ErrBudget)
+			assertAPIError(t, err, "ServiceUnavailable")
+			assert.Equal(t, 3, transport.count())
+			assert.Zero(t, bucket.Balance())
+
+			for range 10 {
+				require.NoError(t, call(ok))
+			}
+			assert.Equal(t, 10.0, bucket.Balance(), "successes fill it")
+			require.NoError(t, call(unavailable, ok))
+			assert.Equal(t, 10.0, bucket.Balance(), "a retry that succeeds costs nothing")
+			assertAPIError(t, call(unavailable, denied), "AccessDeniedException")
+			left := map[bool]float64{false: 10, true: 0}
+			assert.Equal(t, left[successOnly], bucket.Balance(), "a permanent failure after a retry")
+		}
+	})
+}
+
+// TestOuterLoop: a call that the budget has ended is not tried again by a
+// policy around it.
+func TestOuterLoop(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		transport := newScript(unavailable)
+		c := newDynamoDB(t, transport, f, retry.Policy{Budget: &retry.TokenBucket{Capacity: 1}})
+		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error { return getItem(ctx, c) })
+		assert.ErrorIs(t, err, retry.ErrBudget)
+		assert.Equal(t, 1, transport.count())
+	})
+}
+
+// limit is a Limiter that lets through so many attempts.
+type limit struct{ left int }
+
+var errLimit = errors.New("limit reached")
+
+func (l *limit) Wait(context.Context) error {
+	if l.left--; l.left < 0 {
+		return errLimit
+	}
+	return nil
+}
+
+func TestLimiter(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		transport := newScript(unavailable)
+		c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, Limiter: &limit{2}})
+		assert.ErrorIs(t, getItem(t.Context(), c), errLimit)
+		assert.Equal(t, 2, transport.count())
+	})
+}
+
+// TestCancel: the end of the context ends the wait.
+func TestCancel(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Minute, cancel)
+			l := newLedger()
+			transport := newScript(unavailable)
+			c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.Constant(time.Hour), Budget: l})
+			start := time.Now()
+			err := getItem(ctx, c)
+			assert.ErrorIs(t, err, context.Canceled)
+			assert.Equal(t, time.Minute, time.Since(start))
+			assert.Equal(t, 1, transport.count())
+			assert.Empty(t, l.deposits)
+			if f.name == asMiddleware.name { // the SDK's loop loses it
+				assertAPIError(t, err, "ServiceUnavailable")
+			}
+		})
+	})
+}
+
+// TestCancelAttempt: the end of the context in an attempt is no answer, is not
+// retried, and the budget is not asked, whatever the classifier says.
+func TestCancelAttempt(t *testing.T) {
+	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	for _, classifier := range []retry.Classifier{nil, always} {
+		inEveryForm(t, func(t *testing.T, f form) {
+			ctx, cancel := context.WithCancel(t.Context())
+			l := newLedger()
+			transport := newScript(func(r *http.Request) (*http.Response, error) {
+				cancel()
+				return nil, r.Context().Err()
+			})
+			c := newDynamoDB(t, transport, f, retry.Policy{Classifier: classifier, Budget: l})
+			assert.ErrorIs(t, getItem(ctx, c), context.Canceled)
+			assert.Equal(t, 1, transport.count())
+			assert.Empty(t, l.deposits)
+			assert.Empty(t, l.withdraw)
+		})
+	}
+}
+
+// TestSilentServer: a deadline ends a call to a server that never answers.
+func TestSilentServer(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			transport := newScript(silent)
+			start := time.Now()
+			err := getItem(ctx, newDynamoDB(t, transport, f, retry.Policy{}))
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Equal(t, time.Second, time.Since(start))
+			assert.Equal(t, 1, transport.count())
+		})
+	})
+}
+
+// TestMarkers: what other parts of the SDK's stack say with package retry's
+// markers counts before the classifier.
+func TestMarkers(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		for _, tt := range []struct {
+			name     string
+			err      error
+			requests int
+		}{
+			{"permanent", retry.Permanent(io.ErrUnexpectedEOF), 1},
+			{"transient", retry.Transient(context.Canceled), 3},
+			{"unknown", errors.New("strange"), 3},
+		} {
+			transport := newScript(failWith(tt.err))
+			err := getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}}))
+			assert.ErrorIs(t, err, tt.err, tt.name)
+			assert.Equal(t, tt.requests, transport.count(), tt.name)
+		}
+	})
+}
+
+// TestInitialToken: the token of older interfaces counts like the other.
+func TestInitialToken(t *testing.T) {
+	l := newLedger()
+	r, err := retryaws.New(retry.Policy{Budget: l, Limiter: l})
+	require.NoError(t, err)
+	require.NoError(t, r.GetInitialToken()(nil))
+	assert.Equal(t, map[deposit]int{{0, true}: 1}, l.deposits)
+	assert.Zero(t, l.waits)
+	assert.False(t, r.IsErrorRetryable(nil))
+}
+
+// TestEndedContext: once the context has ended no retry is paid for.
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l := newLedger()
+	r, err := retryaws.New(retry.Policy{Budget: l})
+	require.NoError(t, err)
+	_, err = r.GetRetryToken(ctx, errors.New("failed"))
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Empty(t, l.withdraw)
+}
+
+// TestRetryMaxAttempts: the client's own number of attempts, which may come
+// from the environment, goes before that of a Retryer, and not before
+// WithPolicy's.
+func TestRetryMaxAttempts(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		transport := newScript(unavailable)
+		options := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 5}).Options()
+		options.RetryMaxAttempts = 2
+		assertAPIError(t, getItem(t.Context(), dynamodb.New(options)), "ServiceUnavailable")
+		assert.Equal(t, map[string]int{asRetryer.name: 2, asMiddleware.name: 5}[f.name], transport.count())
+	})
+}
+
+// TestHints: the rule of the policy decides about what the server asks for, and
+// no server's word makes a call sleep for years.
+func TestHints(t *testing.T) {
+	const (
+		ms = time.Millisecond
+		s  = time.Second
+	)
+	tests := []struct {
+		name   string
+		rule   retry.HintRule
+		header string
+		value  string
+		want   time.Duration
+		sdk    time.Duration // what the SDK of 2026 makes of it, if not the same
+	}{
+		{"at least, the default", nil, "Retry-After", "7", 7 * s, 0},
+		{"AWS's own", nil, "X-Amz-Retry-After", "1500", 1500 * ms, 0},
+		{"smaller than the delay", nil, "X-Amz-Retry-After", "20", s, 0},
+		{"date", nil, "Retry-After", "Sat, 01 Jan 2000 00:00:07 GMT", 7 * s, 0},
+		{"date far off", nil, "Retry-After", "Fri, 31 Dec 9999 23:59:59 GMT", retry.MaxHint, 0},
+		{"huge", nil, "Retry-After", "99999999999999999999", retry.MaxHint, 0},
+		{"huge, AWS's own", nil, "X-Amz-Retry-After", "9000000000000", retry.MaxHint, retry.MaxHint + 5*s},
+		{"negative", nil, "X-Amz-Retry-After", "-5", s, 0},
+		{"no number", nil, "X-Amz-Retry-After", "1e3", s, 0},
+		{"no number, in general", nil, "Retry-After", "abc", s, 0},
+		{"window", retry.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 11 * s},
+		{"plus", retry.HintPlus{}, "Retry-After", "7", 8 * s, 0},
+		{"ignored", retry.HintIgnore{}, "Retry-After", "7", s, 0},
+		{"ignored, AWS's own", retry.HintIgnore{}, "X-Amz-Retry-After", "7000", s, 6 * s},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inEveryForm(t, func(t *testing.T, f form) {
+				want := tt.want
+				if f.name == asRetryer.name && os.Getenv(modeVariable) == "true" {
+					want = cmp.Or(tt.sdk, tt.want)
+				}
+				p := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 2, Hint: tt.rule}
+				asking := answer(503, `{}`, tt.header, tt.value, "Date", "Sat, 01 Jan 2000 00:00:00 GMT")
+				assert.Equal(t, []time.Duration{want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
+					return newDynamoDB(t, transport, f, p)
+				}))
+			})
+		})
+	}
+}
+
+type negativeHint struct{}
+
+func (negativeHint) Wait(time.Duration, time.Duration) (time.Duration, bool) { return -time.Hour, true }
+
+// TestNegativeWait: whatever a rule says, no wait is negative.
+func TestNegativeWait(t *testing.T) {
+	r, err := retryaws.New(retry.Policy{Backoff: rule(-time.Hour), Hint: negativeHint{}})
+	require.NoError(t, err)
+	for _, failed := range []error{io.EOF, retry.After(io.EOF, time.Second)} {
+		wait, err := r.RetryDelay(1, failed)
+		require.NoError(t, err)
+		assert.Zero(t, wait)
+	}
+}
+
+// TestHintStop: a rule that gives up ends the call with both errors, for a
+// policy around it, too.
+func TestHintStop(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		transport := newScript(answer(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))
+		c := newDynamoDB(t, transport, f, retry.Policy{Hint: retry.HintStop{Max: time.Second}})
+		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error { return getItem(ctx, c) })
+		assert.ErrorIs(t, err, retry.ErrHint)
+		assertAPIError(t, err, "ServiceUnavailable")
+		assert.Equal(t, 1, transport.count())
+	})
+}

@@ -1,0 +1,189 @@
+package retryaws_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestServices: what was written comes back the same, byte for byte, and in
+// exactly as many requests as there were faults and one, whatever goes wrong
+// on the way, in every form.
+func TestServices(t *testing.T) {
+	services := map[string]func(*testing.T, *proxy, form, retry.Policy){
+		"s3": tryS3, "dynamodb": tryDynamoDB, "sqs": trySQS,
+	}
+	onEveryBackend(t, func(t *testing.T, url string) {
+		inEveryForm(t, func(t *testing.T, f form) {
+			for service, try := range services {
+				for name, p := range map[string]retry.Policy{
+					"default":                     {},
+					fmt.Sprint(javaLike(service)): javaLike(service),
+				} {
+					t.Run(service+"/"+name, func(t *testing.T) {
+						p.Backoff, p.MaxAttempts = retry.NoDelay{}, 8
+						try(t, newProxy(t, url), f, p)
+					})
+				}
+			}
+		})
+	})
+}
+
+func javaLike(service string) retry.Policy { return retry.AWSJavaV2Standard.Policy(service) }
+
+// despite checks that call succeeds and that the plan was worked out.
+func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
+	t.Helper()
+	p.expect(plan...)
+	require.NoError(t, call())
+	assert.Equal(t, len(plan)+1, p.count(), "requests")
+	p.expect()
+}
+
+// refused checks that call fails at once, with an answer of the server.
+func (p *proxy) refused(t *testing.T, call func() error) {
+	t.Helper()
+	p.expect()
+	var api smithy.APIError
+	require.ErrorAs(t, call(), &api)
+	assert.Equal(t, 1, p.count(), "requests")
+}
+
+// content returns bytes that are always the same, but like random ones.
+func content(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
+	return b
+}
+
+var names atomic.Int64
+
+// newName returns a name that no other test uses on the server.
+func newName() *string { return aws.String(fmt.Sprintf("test-%d", names.Add(1))) }
+
+func tryS3(t *testing.T, p *proxy, f form, policy retry.Policy) {
+	slowDown := refuse(503, "<Error><Code>SlowDown</Code></Error>")
+	c := s3.New(s3.Options{
+		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL, UsePathStyle: true,
+		HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
+	})
+	bucket, key, want := newName(), newName(), content(1<<20)
+	ctx := t.Context()
+	if _, err := c.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
+		t.Fatal(err)
+	}
+	p.despite(t, []fault{slowDown, reset, lose, hang, slowDown}, func() error {
+		_, err := c.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: key, Body: bytes.NewReader(want)})
+		return err
+	})
+	p.despite(t, []fault{reset, hang, slowDown, lose}, func() error {
+		got, err := getObject(ctx, c, bucket, key)
+		assert.True(t, bytes.Equal(want, got), "the object has changed")
+		return err
+	})
+	p.despite(t, []fault{truncate, slowDown, truncate}, func() error {
+		out, err := c.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: bucket})
+		if assert.NoError(t, err) && assert.Len(t, out.Contents, 1) {
+			assert.Equal(t, key, out.Contents[0].Key)
+		}
+		return err
+	})
+	p.refused(t, func() error { _, err := getObject(ctx, c, bucket, newName()); return err })
+
+	// What is streamed is the caller's to read.
+	p.expect(truncate)
+	_, err := getObject(ctx, c, bucket, key)
+	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, 1, p.count(), "requests")
+}
+
+func getObject(ctx context.Context, c *s3.Client, bucket, key *string) ([]byte, error) {
+	out, err := c.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: key})
+	if err != nil {
+		return nil, err
+	}
+	defer out.Body.Close()
+	return io.ReadAll(out.Body)
+}
+
+func tryDynamoDB(t *testing.T, p *proxy, f form, policy retry.Policy) {
+	throttled := refuse(400, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException"}`)
+	broken := refuse(500, `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}`)
+	c := dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL,
+		HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
+	})
+	table, id := newName(), &types.AttributeValueMemberS{Value: "1"}
+	want := map[string]types.AttributeValue{"id": id, "data": &types.AttributeValueMemberB{Value: content(64 << 10)}}
+	ctx := t.Context()
+	_, err := c.CreateTable(ctx, &dynamodb.CreateTableInput{
+		TableName:            table,
+		BillingMode:          types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+	})
+	require.NoError(t, err)
+	p.despite(t, []fault{throttled, reset, lose, broken, hang, truncate, throttled}, func() error {
+		_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: table, Item: want})
+		return err
+	})
+	get := func(table *string) (map[string]types.AttributeValue, error) {
+		out, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: table, Key: map[string]types.AttributeValue{"id": id}})
+		if err != nil {
+			return nil, err
+		}
+		return out.Item, nil
+	}
+	p.despite(t, []fault{truncate, hang, throttled, truncate, lose, reset}, func() error {
+		got, err := get(table)
+		assert.Equal(t, want, got)
+		return err
+	})
+	p.refused(t, func() error { _, err := get(newName()); return err })
+}
+
+func trySQS(t *testing.T, p *proxy, f form, policy retry.Policy) {
+	throttled := refuse(403, `{"__type":"com.amazonaws.sqs#RequestThrottled"}`)
+	unavailable := refuse(503, ``)
+	c := sqs.New(sqs.Options{
+		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL,
+		HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
+	})
+	want := base64.StdEncoding.EncodeToString(content(64 << 10))
+	ctx := t.Context()
+	// A message whose delivery was lost is to be there for the next attempt.
+	queue, err := c.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: newName(), Attributes: map[string]string{"VisibilityTimeout": "0"}})
+	require.NoError(t, err)
+	p.despite(t, []fault{unavailable, throttled, reset, lose, hang, truncate}, func() error {
+		_, err := c.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: &want})
+		return err
+	})
+	p.despite(t, []fault{truncate, lose, throttled, unavailable, hang, reset}, func() error {
+		out, err := c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue.QueueUrl})
+		if assert.NoError(t, err) && assert.NotEmpty(t, out.Messages) {
+			assert.Equal(t, want, *out.Messages[0].Body)
+		}
+		return err
+	})
+	p.refused(t, func() error {
+		_, err := c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: aws.String(*queue.QueueUrl + "-none")})
+		return err
+	})
+}

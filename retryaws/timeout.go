@@ -1,0 +1,84 @@
+package retryaws
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// timeLimit is a time limit for one attempt; 0: none. Ending the attempt's
+// context when the attempt returns would cut off a body that the caller is yet
+// to read, so that is left to the body's Close.
+type timeLimit time.Duration
+
+type cancelKey struct{}
+
+func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
+	middleware.FinalizeOutput, middleware.Metadata, error,
+) {
+	if limit == 0 {
+		return next.HandleFinalize(parent, in)
+	}
+	ctx, cancel := context.WithCancel(parent)
+	timer := time.AfterFunc(time.Duration(limit), cancel)
+	out, metadata, err := next.HandleFinalize(middleware.WithStackValue(ctx, cancelKey{}, cancel), in)
+	inTime := timer.Stop()
+	if err != nil {
+		cancel()
+	}
+	// An output that comes too late counts for nothing: the body that may be
+	// yet to read is cut off.
+	if !inTime && parent.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = &timeoutError{limit, err}
+	}
+	return out, metadata, err
+}
+
+// timeoutError replaces what the SDK makes of an attempt whose own context has
+// ended. That says of itself that the caller has canceled it, which is not so.
+type timeoutError struct {
+	limit timeLimit
+	err   error // for its text; nil if there was an output
+}
+
+func (e *timeoutError) Error() string {
+	text := fmt.Sprintf("attempt timed out after %v", time.Duration(e.limit))
+	if e.err != nil {
+		text += ": " + e.err.Error()
+	}
+	return text
+}
+func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
+func (e *timeoutError) Timeout() bool { return true }
+
+// releaser ends the context of an attempt with a time limit once its body,
+// which the SDK closes if the caller does not get to see it, is closed.
+type releaser struct{}
+
+func (releaser) ID() string { return "ReleaseAttempt" }
+
+func (releaser) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (
+	out middleware.DeserializeOutput, metadata middleware.Metadata, err error,
+) {
+	out, metadata, err = next.HandleDeserialize(ctx, in)
+	cancel, _ := middleware.GetStackValue(ctx, cancelKey{}).(context.CancelFunc)
+	if resp, ok := out.RawResponse.(*smithyhttp.Response); ok && cancel != nil {
+		resp.Body = &body{resp.Body, cancel}
+	}
+	return out, metadata, err
+}
+
+type body struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+}
+
+func (b *body) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}
