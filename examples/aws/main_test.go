@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"net"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// memory is a listener whose connections are pipes, so that client and server
+// can stand in one synctest bubble, where waits take no time.
+type memory chan net.Conn
+
+func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+func (m memory) Close() error   { close(m); return nil }
+
+func (m memory) Accept() (net.Conn, error) {
+	if conn, open := <-m; open {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (m memory) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	m <- server
+	return client, nil
+}
+
+// eachMode runs test with both loops that the SDK has.
+func eachMode(t *testing.T, test func(*testing.T)) {
+	for _, mode := range []string{"", "true"} {
+		t.Run("AWS_NEW_RETRIES_2026="+mode, func(t *testing.T) {
+			t.Setenv("AWS_NEW_RETRIES_2026", mode)
+			synctest.Test(t, test)
+		})
+	}
+}
+
+func TestRun(t *testing.T) {
+	want := `PutItem, policy aws-java-v2-standard service=dynamodb, in the SDK's loop
+  1 0s 0s 400 ThrottlingException
+  2 500ms 500ms 503 ServiceUnavailable
+  3 25ms 525ms connection lost
+  4 50ms 575ms 200 OK
+  succeeded after 575ms
+GetItem, policy aws-js-v3-standard-2026 service=dynamodb timeout=300ms, in the place of the SDK's loop
+  1 0s 0s 400 ThrottlingException, asks for 400ms
+  2 500ms 500ms no answer in time
+  3 25ms 825ms 200 OK
+  succeeded after 825ms
+DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
+  1 0s 0s 500 InternalServerError
+  2 50ms 50ms connection lost
+  3 100ms 150ms 400 ConditionalCheckFailedException
+  failed after 150ms: ConditionalCheckFailedException
+`
+	eachMode(t, func(t *testing.T) {
+		var out strings.Builder
+		listener := memory(make(chan net.Conn))
+		require.NoError(t, run(&out, listener, listener.dial, retrytest.Fixed(0.5)))
+
+		got := regexp.MustCompile(`(?m)^  attempt .*\n`).ReplaceAllString(out.String(), "")
+		got = regexp.MustCompile(`(\S) +`).ReplaceAllString(got, "$1 ")
+		got = strings.ReplaceAll(got, "\n\n", "\n")
+		assert.Equal(t, want, got)
+	})
+}
+
+// TestDuration: the program ends within five seconds, whatever the delays.
+func TestDuration(t *testing.T) {
+	eachMode(t, func(t *testing.T) {
+		start := time.Now()
+		listener := memory(make(chan net.Conn))
+		require.NoError(t, run(&strings.Builder{}, listener, listener.dial, retrytest.Fixed(1-0x1p-53)))
+		assert.Less(t, time.Since(start), 5*time.Second)
+	})
+}
+
+// TestUnexpectedEnding: the program notices when a call ends otherwise than it
+// ought to.
+func TestUnexpectedEnding(t *testing.T) {
+	eachMode(t, func(t *testing.T) {
+		listener := memory(make(chan net.Conn))
+		server := startServer(listener)
+		defer server.close()
+		for _, sc := range scenarios() {
+			if sc.fails == "" {
+				sc.fails = "AnotherException"
+			} else {
+				sc.fails = ""
+			}
+			err := sc.run(&strings.Builder{}, listener.dial, "http://host")
+			assert.ErrorContains(t, err, "it ought to end with")
+			assert.NotContains(t, err.Error(), "%!")
+		}
+	})
+}
+
+// TestUnfitPolicy: a policy that the form cannot follow ends the program.
+func TestUnfitPolicy(t *testing.T) {
+	sc := scenarios()[0]
+	sc.policy.AttemptTimeout = time.Second
+	assert.ErrorContains(t, sc.run(&strings.Builder{}, nil, ""), "AttemptTimeout")
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+)
+
+// scripts are what the server does with the requests for an operation, one
+// after another. The last step repeats.
+var scripts = map[string][]http.HandlerFunc{
+	"PutItem":    {throttle(""), fail(503, "ServiceUnavailable"), reset, succeed},
+	"GetItem":    {throttle("400"), hang, succeed},
+	"DeleteItem": {fail(500, "InternalServerError"), reset, fail(400, "ConditionalCheckFailedException")},
+}
+
+func succeed(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }
+
+// fail answers with one of DynamoDB's errors.
+func fail(status int, code string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Amzn-Errortype", code)
+		w.WriteHeader(status)
+	}
+}
+
+// throttle asks the client to come back later, if it says so in so many
+// milliseconds.
+func throttle(milliseconds string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if milliseconds != "" {
+			w.Header().Set("X-Amz-Retry-After", milliseconds)
+		}
+		fail(400, "ThrottlingException")(w, r)
+	}
+}
+
+// reset closes the connection without an answer, and over TCP so that the
+// client sees it reset.
+func reset(w http.ResponseWriter, _ *http.Request) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler) // closes the connection, if less rudely
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// hang does not answer until the client has lost patience.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// server runs the scripts.
+type server struct {
+	http  *http.Server
+	ended chan struct{}
+}
+
+func startServer(listener net.Listener) *server {
+	next := map[string]*atomic.Int64{}
+	for operation := range scripts {
+		next[operation] = new(atomic.Int64)
+	}
+	s := &server{ended: make(chan struct{})}
+	s.http = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the client goes away
+		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+		steps, known := scripts[operation]
+		if !known {
+			fail(400, "UnknownOperationException")(w, r)
+			return
+		}
+		steps[min(next[operation].Add(1), int64(len(steps)))-1](w, r)
+	})}
+	go func() {
+		defer close(s.ended)
+		_ = s.http.Serve(listener) // ends with an error when the server is closed
+	}()
+	return s
+}
+
+func (s *server) close() {
+	_ = s.http.Close()
+	<-s.ended
+}
