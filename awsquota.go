@@ -14,7 +14,7 @@ func (q goQuota) Deposit(last Class, ok bool) {
 }
 
 // growingQuota is the quota of the AWS SDK for JavaScript v3 with
-// @smithy/util-retry until 4.2.9, which took the larger of capacity and
+// @smithy/util-retry before 4.3.0, which took the larger of capacity and
 // balance where the smaller was meant: a success fills it and makes it grow.
 type growingQuota struct{ *TokenBucket }
 

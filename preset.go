@@ -129,7 +129,7 @@ const (
 	// Node.js holds, the SDK waits 1 ms; here the delay is what the formula says.
 	AWSJavaScriptV2
 	// AWSJavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
-	// JavaScript v3 with @smithy/util-retry until 4.2.9. It caps after the
+	// JavaScript v3 with @smithy/util-retry before 4.3.0. It caps after the
 	// jitter, so that delays pile up at exactly 20 s, and any success fills its
 	// quota and lets it grow beyond 500. Its adaptive mode never takes notice of
 	// throttling, so it is the same. AWSJavaScriptV3Standard is the repaired form.
