@@ -131,8 +131,10 @@ const (
 	// AWSJavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
 	// JavaScript v3 with @smithy/util-retry before 4.3.0. It caps after the
 	// jitter, so that delays pile up at exactly 20 s, and any success fills its
-	// quota and lets it grow beyond 500. Its adaptive mode never takes notice of
-	// throttling, so it is the same. AWSJavaScriptV3Standard is the repaired form.
+	// quota and lets it grow beyond 500. (With @smithy/middleware-retry before
+	// 4.4.41 every call of the SDK has a new quota, which is as good as none.)
+	// Its adaptive mode takes no notice of throttling before 4.2.13, and so is
+	// the same. AWSJavaScriptV3Standard is the repaired form.
 	AWSJavaScriptV3StandardLateCap
 	// AWSJavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript
 	// v3 from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;

@@ -2,6 +2,8 @@
 
 // The clients of aws-sdk, version 2.
 
+const { send } = require('./operations.js');
+
 const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
 
 function version(load) {
@@ -19,21 +21,10 @@ async function connect(load, { endpoint, timeout }, c, script) {
     ...(c.max_attempts && { maxRetries: c.max_attempts - 1 }),
   });
   return {
-    call: () => watch(request(client, c.operation, endpoint), script).promise(),
+    call: () => watch(send(client, c.operation, endpoint), script).promise(),
     quota: () => null, // it has none
     close: () => {},
   };
-}
-
-function request(client, operation, endpoint) {
-  switch (operation) {
-    case 'GetObject':
-      return client.getObject({ Bucket: 'bucket', Key: 'key' });
-    case 'ReceiveMessage':
-      return client.receiveMessage({ QueueUrl: endpoint + '/1/q' });
-    default:
-      return client[operation[0].toLowerCase() + operation.slice(1)]();
-  }
 }
 
 // watch records the delay of an error that is going to be retried, after all listeners of the SDK that decide on it, and

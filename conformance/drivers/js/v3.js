@@ -2,6 +2,8 @@
 
 // The clients of the SDK, version 3.
 
+const { send } = require('./operations.js');
+
 const packages = { dynamodb: 'dynamodb', dynamodbstreams: 'dynamodb-streams', s3: 's3', sqs: 'sqs', sts: 'sts' };
 const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
 
@@ -35,21 +37,10 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   const standard = strategy.standardRetryStrategy ?? strategy; // of an adaptive one
   standard.capacity = c.quota ?? standard.capacity;
   return {
-    call: () => call(client, c.operation, endpoint),
+    call: () => send(client, c.operation, endpoint),
     quota: () => standard.getCapacity(),
     close: () => client.destroy(),
   };
-}
-
-function call(client, operation, endpoint) {
-  switch (operation) {
-    case 'GetObject':
-      return client.getObject({ Bucket: 'bucket', Key: 'key' });
-    case 'ReceiveMessage':
-      return client.receiveMessage({ QueueUrl: endpoint + '/1/q' });
-    default:
-      return client[operation[0].toLowerCase() + operation.slice(1)]({});
-  }
 }
 
 // watch records the delay of a retry and takes it away. It is in the token of the retry, or has been waited for when
