@@ -61,14 +61,17 @@ func TestProfileText(t *testing.T) {
 }
 
 func TestProfileUnknown(t *testing.T) {
-	unknown := retry.AWSProfile(200)
-	assert.Equal(t, "aws-profile(200)", unknown.String())
-	assert.NotEmpty(t, unknown.Source())
-	p := unknown.Policy("")
-	require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
-	assert.ErrorContains(t, p.Validate(), "aws-profile(200) is no AWS profile")
-	assert.Equal(t, retry.AWSStandard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
-	assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
+	for number, unknown := range map[string]retry.AWSProfile{
+		"28": retry.AWSJavaScriptV3Adaptive2026 + 1, "200": retry.AWSProfile(200),
+	} {
+		assert.Equal(t, "aws-profile("+number+")", unknown.String())
+		assert.NotEmpty(t, unknown.Source())
+		p := unknown.Policy("")
+		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
+		assert.ErrorContains(t, p.Validate(), "aws-profile("+number+") is no AWS profile")
+		assert.Equal(t, retry.AWSStandard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
+		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
+	}
 }
 
 func TestProfileBackoffKeepsTheContract(t *testing.T) {
@@ -203,6 +206,44 @@ func TestPresetNetworkFailures(t *testing.T) {
 		assert.Equal(t, tt.js, retry.AWSClassifier{Profile: retry.AWSJavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
 		assert.Equal(t, tt.botocore, retry.AWSClassifier{Profile: retry.AWSBotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
 		assert.Equal(t, tt.java, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
+	}
+}
+
+// TestServiceRules has the codes that an SDK retries for one service, or with
+// one option, and that no vector has.
+func TestServiceRules(t *testing.T) {
+	aws := func(p retry.AWSProfile, service string) retry.AWSClassifier {
+		return retry.AWSClassifier{Profile: p, Service: service}
+	}
+	skew := func(p retry.AWSProfile) retry.AWSClassifier {
+		return retry.AWSClassifier{Profile: p, CorrectsClockSkew: true}
+	}
+	const permanent, transient = retry.ClassPermanent, retry.ClassTransient
+	tests := []struct {
+		classifier retry.AWSClassifier
+		code       string
+		want       retry.Class
+	}{
+		{aws(retry.AWSStandard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(retry.AWSJavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(retry.AWSStandard2026, "dynamodb"), "AccessDenied", permanent},
+		{aws(retry.AWSStandard2026, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
+		{aws(retry.AWSJavaV2Legacy, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(retry.AWSJavaV2Standard2026, "sts"), "IDPCommunicationError", transient},
+		{aws(retry.AWSJavaV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(retry.AWSJavaV2Standard, "sts"), "IDPCommunicationError", permanent},
+		{aws(retry.AWSGoV2Standard, "sts"), "IDPCommunicationError", transient},
+		{aws(retry.AWSGoV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(retry.AWSGoV2Standard, "s3"), "IDPCommunicationError", permanent},
+		{aws(retry.AWSGoV2Standard, ""), "AccessDeniedException", permanent},
+		{skew(retry.AWSGoV2Standard), "AccessDeniedException", transient},
+		{skew(retry.AWSGoV2Standard), "RequestInTheFuture", transient},
+		{skew(retry.AWSGoV2Standard), "ValidationException", permanent},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}), "%+v, %s", tt.classifier, tt.code)
 	}
 }
 
