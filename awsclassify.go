@@ -21,6 +21,10 @@ import (
 // standard modes, which retry whatever an HTTP client reports. So it always has
 // an opinion, and nothing behind it in [FirstOf] is asked.
 //
+// What an error says of itself counts as what an SDK's model says: Retryable()
+// or RetryableError() true is a yes whatever the status, but for botocore's
+// legacy mode and JavaScript v2; false is a no in Go v2 only.
+//
 // In all SDKs the statuses 500, 502, 503 and 504 and the codes that mean
 // throttling are retried. They differ in other statuses (429 without such a
 // code is retried by all but botocore's standard modes and Go v2), in codes of
@@ -68,12 +72,22 @@ func (c AWSClassifier) Classify(err error) Class {
 	return awsStandardClass(c, &f)
 }
 
-// Validate reports a Profile that is none of the constants.
+// Validate reports a Profile that is none of the constants, and a Service that
+// cannot be a name of the AWS CLI: those have small letters, digits and hyphens.
 func (c AWSClassifier) Validate() error {
+	var faults []string
 	if int(c.Profile) >= len(awsProfiles) {
-		return invalid("classifier", []string{fmt.Sprintf("%v is no AWS profile", c.Profile)})
+		faults = append(faults, fmt.Sprintf("%v is no AWS profile", c.Profile))
 	}
-	return nil
+	if !isServiceName(c.Service) {
+		faults = append(faults, fmt.Sprintf("%q does not name a service as the AWS CLI does, as in dynamodb", c.Service))
+	}
+	return invalid("classifier", faults)
+}
+
+// isServiceName reports whether name has only what names of AWS services have.
+func isServiceName(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // awsStandardClass has the rules that most SDKs share in their standard modes.

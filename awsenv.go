@@ -17,33 +17,37 @@ const (
 // [AWSProfile.Policy]) as the environment of the process changes it, now and
 // only now:
 //
-//   - AWS_RETRY_MODE, which is legacy, standard or adaptive, chooses the mode
-//     of that name of the profile's SDK, of the same generation;
+//   - AWS_RETRY_MODE, which is legacy, standard or adaptive, chooses the
+//     profile of that mode, of the same SDK and generation; an SDK has one
+//     legacy mode for all generations;
 //   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of
 //     attempts, the first included.
 //
 // A variable that is not set, or empty, changes nothing. Any other value is an
-// error that matches [ErrInvalid], as is a mode that the profile's SDK does not
-// have; the SDKs differ in what they do then, and some take no notice. The
+// error that matches [ErrInvalid], as is a mode for which there is no such
+// profile; the SDKs differ in what they do then, and some take no notice. The
 // SDKs' configuration files are not read, and no other variable is.
 func FromAWSEnv(profile AWSProfile, service string) (Policy, error) {
 	var faults []string
 	if mode := os.Getenv(awsModeVariable); mode != "" {
 		var known string
 		if profile, known = profile.inMode(mode); known != "" {
-			faults = append(faults, fmt.Sprintf("%s=%s is no mode of %v; %s", awsModeVariable, mode, profile, known))
+			faults = append(faults, fmt.Sprintf("%s=%q is no mode of %v; %s", awsModeVariable, mode, profile, known))
 		}
 	}
 	policy := profile.Policy(service)
 	if text := os.Getenv(awsAttemptsVariable); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 {
-			faults = append(faults, fmt.Sprintf("%s=%s is not a whole number of at least 1", awsAttemptsVariable, text))
+			faults = append(faults, fmt.Sprintf("%s=%q is not a whole number of at least 1", awsAttemptsVariable, text))
 		}
 		policy.MaxAttempts = n
 	}
 	if err := invalid("environment", faults); err != nil {
 		return Policy{}, err
+	}
+	if err := policy.Validate(); err != nil {
+		return Policy{}, err // of the arguments
 	}
 	return policy, nil
 }

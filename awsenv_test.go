@@ -31,15 +31,17 @@ func TestFromAWSEnv(t *testing.T) {
 		{retry.AWSGoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
 		{retry.AWSJavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
 
-		{retry.AWSStandard2026, "", "legacy", "", "AWS_RETRY_MODE=legacy is no mode of aws-standard-2026; its modes are standard, adaptive"},
-		{retry.AWSGoV2Standard, "", "Standard", "", "AWS_RETRY_MODE=Standard is no mode of aws-go-v2-standard; its modes are standard, adaptive"},
-		{retry.AWSJavaScriptV2, "", "standard", "", "AWS_RETRY_MODE=standard is no mode of aws-js-v2; it has but one"},
-		{retry.AWSStandard2026, "", "", "0", "AWS_MAX_ATTEMPTS=0 is not a whole number of at least 1"},
-		{retry.AWSStandard2026, "", "", "-1", "AWS_MAX_ATTEMPTS=-1 is not a whole number of at least 1"},
-		{retry.AWSStandard2026, "", "", "3 ", "AWS_MAX_ATTEMPTS=3  is not a whole number of at least 1"},
-		{retry.AWSStandard2026, "", "", "99999999999999999999", "AWS_MAX_ATTEMPTS=99999999999999999999 is not"},
-		{retry.AWSStandard2026, "", "no", "no", "AWS_MAX_ATTEMPTS=no is not"},
-		{retry.AWSStandard2026, "", "no", "no", "AWS_RETRY_MODE=no is no mode"},
+		{retry.AWSStandard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
+		{retry.AWSGoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
+		{retry.AWSJavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has but one`},
+		{retry.AWSStandard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
+		{retry.AWSStandard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
+		{retry.AWSStandard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
+		{retry.AWSStandard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
+		{retry.AWSStandard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
+		{retry.AWSStandard2026, "", "no", "no", `AWS_RETRY_MODE="no" is no mode`},
+		{retry.AWSStandard2026, "DynamoDB", "", "7", `"DynamoDB" does not name a service as the AWS CLI does`},
+		{retry.AWSProfile(200), "", "", "", "(200) is no AWS profile"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.profile, tt.mode, tt.attempts), func(t *testing.T) {

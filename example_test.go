@@ -240,7 +240,7 @@ func ExampleParsePolicy() {
 	fmt.Println(err)
 	// Output:
 	// 5 1m0s <nil>
-	// retry policy "full base=50": base=50 needs a unit, as in base=50ms or base=50s
+	// invalid retry policy "full base=50": base=50 needs a unit, as in base=50ms or base=50s
 }
 
 func ExampleTokenBucket() {
@@ -363,7 +363,7 @@ func ExampleFromAWSEnv() {
 	fmt.Println(err)
 	// Output:
 	// aws-adaptive-2026 service=dynamodb attempts=6 <nil>
-	// invalid retry environment: AWS_MAX_ATTEMPTS=many is not a whole number of at least 1
+	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
 }
 
 // The server may move a delay, here 100 ms, by at most 5 s.

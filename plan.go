@@ -27,7 +27,7 @@ const maxPlanned = 100
 
 // Plan returns what the waits of a call come to whose attempts all fail with
 // transient errors and take no time themselves. Waits that MaxElapsed does not
-// allow are left out; hints, budgets and deadlines are not considered.
+// allow are left out; hints, budgets, limiters and deadlines are not considered.
 //
 // Min and Max are the bounds that the Backoff gives. Mean and P99 are taken
 // from a fixed number of draws, the same every time: for rules that depend on

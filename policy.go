@@ -91,8 +91,9 @@ type Policy struct {
 // Without MaxAttempts a Policy makes this many attempts.
 const defaultMaxAttempts = 3
 
-// ErrInvalid is matched by the errors of [Policy.Validate], and by those with
-// which [Do] refuses a call: then the operation has not run.
+// ErrInvalid is matched by the errors of [Policy.Validate], [ParsePolicy] and
+// [FromAWSEnv], and by those with which [Do] refuses a call: then the operation
+// has not run.
 var ErrInvalid = errors.New("invalid")
 
 // Validate returns nil if the Policy makes sense, and otherwise one error that
@@ -102,8 +103,10 @@ var ErrInvalid = errors.New("invalid")
 // safe meaning for any value; call Validate on policies that come from a
 // configuration. [ParsePolicy] does.
 func (p Policy) Validate() error {
-	return invalid("policy", append(p.ownFaults(), p.innerFaults()...))
+	return invalid("policy", p.faults())
 }
+
+func (p Policy) faults() []string { return append(p.ownFaults(), p.innerFaults()...) }
 
 // refuse reports what keeps a call from starting.
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {

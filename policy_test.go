@@ -247,7 +247,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, hint, longpoll`},
 		{"aws-js-v2 base=50ms", `unknown key "base"; known here: service, attempts, elapsed, timeout, hint, longpoll`},
 		{"aws-js-v2 service=", `"service=" does not name a service`},
-		{"aws-js-v2 service=DynamoDB", `"service=DynamoDB" does not name a service as the AWS CLI does, as in service=dynamodb`},
+		{"aws-js-v2 service=DynamoDB", `"DynamoDB" does not name a service as the AWS CLI does, as in dynamodb`},
 		{"aws-js-v2 service=s3 service=sqs", `key "service" is given twice`},
 		{"full base=1s service=s3", `unknown key "service"; known here: base, cap, factor, attempts`},
 		{"full base=1s longpoll=maybe", `longpoll=maybe is neither true nor false`},
@@ -290,7 +290,8 @@ func TestParsePolicyErrors(t *testing.T) {
 		t.Run(tt.text, func(t *testing.T) {
 			_, err := retry.ParsePolicy(tt.text)
 			require.ErrorContains(t, err, tt.want)
-			assert.True(t, strings.HasPrefix(err.Error(), "retry policy "), "%v", err)
+			assert.ErrorIs(t, err, retry.ErrInvalid)
+			assert.True(t, strings.HasPrefix(err.Error(), "invalid retry policy "), "%v", err)
 		})
 	}
 }

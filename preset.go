@@ -179,8 +179,9 @@ func (p AWSProfile) Source() string { return p.row().source }
 
 // Policy returns a new policy of the profile for a service. The service goes
 // by the name that the AWS CLI has for it, such as dynamodb or s3: some have
-// delays, attempts or retried errors of their own. "" is no service in
-// particular.
+// delays, attempts or retried errors of their own, and all others, known or
+// not, are as "", which is no service in particular. [Policy.Validate] refuses
+// what cannot be such a name, like DynamoDB.
 //
 // Like a client of an SDK, each policy has a retry quota of its own, and in
 // adaptive mode a limiter: make one for each service that you call, keep it,

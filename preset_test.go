@@ -74,6 +74,17 @@ func TestProfileUnknown(t *testing.T) {
 	}
 }
 
+func TestServiceName(t *testing.T) {
+	for _, service := range []string{"", "dynamodb", "s3", "route53", "rds-data", "not-known"} {
+		assert.NoError(t, retry.AWSStandard2026.Policy(service).Validate(), service)
+	}
+	for _, service := range []string{"DynamoDB", "dynamo db", "sqs ", "a=b", "s3(", "Ä"} {
+		err := retry.AWSStandard2026.Policy(service).Validate()
+		require.ErrorIs(t, err, retry.ErrInvalid)
+		assert.ErrorContains(t, err, fmt.Sprintf("%q does not name a service as the AWS CLI does", service))
+	}
+}
+
 func TestProfileBackoffKeepsTheContract(t *testing.T) {
 	for profile := range retry.AWSProfiles() {
 		t.Run(profile.String(), func(t *testing.T) { retrytest.TestBackoff(t, profile.Policy("").Backoff) })

@@ -82,8 +82,9 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 // Budgets, limiters, clocks, random sources and hooks are code and have no
 // text, and nor have classifiers, except that the name of an [AWSProfile]
 // stands for all of the profile: for its classifier, and for a new budget and
-// a new limiter if it has them. So parse first and set these fields
-// afterwards. A Backoff or HintRule of another package is shown by its type,
+// a new limiter if it has them. The name is that of a Policy which has the
+// Backoff and the Classifier of the profile, unchanged. So parse first and set
+// these fields afterwards. A Backoff or HintRule of another package is shown by its type,
 // which cannot be parsed, and nor can the text of a Policy that
 // [Policy.Validate] rejects.
 func (p Policy) String() string {
@@ -160,7 +161,7 @@ func (p *Policy) profileText() (string, Policy) {
 		return "", Policy{}
 	}
 	like := c.Profile.Policy(c.Service)
-	if !reflect.DeepEqual(p.Backoff, like.Backoff) || p.Classifier != like.Classifier || !isWord(c.Service) {
+	if !reflect.DeepEqual(p.Backoff, like.Backoff) || p.Classifier != like.Classifier {
 		return "", Policy{}
 	}
 	text := c.Profile.String()
@@ -286,16 +287,18 @@ func durationText(d time.Duration) string {
 // and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
 // with base= and cap=, and go-full with cap=. Spaces, commas and semicolons separate. Durations have units.
 // What is left out has the meaning of a zero field; the empty text is the zero
-// Policy. The result is validated, so most rules need a base, and an error
-// names what is wrong and lists what would be right.
+// Policy. The result is validated, so most rules need a base. An error names
+// what is wrong, lists what would be right and matches [ErrInvalid]; the Policy
+// is then the zero one.
 func ParsePolicy(text string) (Policy, error) {
 	parser := parser{tokens: tokens(text)}
 	p, err := parser.policy()
-	if err == nil {
-		err = p.Validate()
-	}
+	faults := p.faults()
 	if err != nil {
-		return Policy{}, fmt.Errorf("retry policy %q: %w", text, err)
+		faults = []string{err.Error()}
+	}
+	if err := invalid(fmt.Sprintf("policy %q", text), faults); err != nil {
+		return Policy{}, err
 	}
 	return p, nil
 }
@@ -394,19 +397,14 @@ func (p *parser) service() (string, error) {
 	}
 	token := p.tokens[i]
 	service := strings.TrimPrefix(token, key)
-	if !isWord(service) || service == "" {
-		return "", fmt.Errorf("%q does not name a service as the AWS CLI does, as in service=dynamodb", token)
+	if service == "" {
+		return "", fmt.Errorf("%q does not name a service", token)
 	}
 	p.tokens = slices.Delete(p.tokens, i, i+1)
 	if slices.ContainsFunc(p.tokens, isService) {
 		return "", errors.New(`key "service" is given twice`)
 	}
 	return service, nil
-}
-
-// isWord reports whether text has only what names of AWS services have.
-func isWord(text string) bool {
-	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
 // rule reads the name of a rule and the rules in it, but not its keys.

@@ -41,7 +41,12 @@ func (r *runner) parse(args []string) error {
 	}
 	r.choose(wanted, *profile)
 	if r.sdks == nil {
-		return fmt.Errorf("no such profile: %q", *profile)
+		return fmt.Errorf("no such profile: %q, of what -sdk names", *profile)
+	}
+	for _, name := range r.needed {
+		if !slices.Contains(r.names(), name) {
+			return fmt.Errorf("-need %s, which is not among what is to run", name)
+		}
 	}
 	return r.findCache()
 }

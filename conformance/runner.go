@@ -21,6 +21,7 @@ type runner struct {
 	stdout, stderr io.Writer
 	rows           []row
 	failed         bool
+	changed        bool // a recording
 }
 
 // A row is a line of the table at the end.
@@ -48,6 +49,9 @@ func (r *runner) run(args []string) int {
 		return 1
 	}
 	r.table()
+	if r.changed && !r.update {
+		fmt.Fprintln(r.stdout, "an SDK did not do what was recorded of it; -update writes the recordings anew")
+	}
 	if r.failed {
 		return 1
 	}
@@ -100,7 +104,7 @@ func (r *runner) keep(fresh recording) error {
 	}
 	for _, change := range fresh.changes(committed) {
 		fmt.Fprintln(r.stdout, "changed:", change)
-		r.failed = r.failed || !r.update
+		r.changed, r.failed = true, r.failed || !r.update
 	}
 	if r.update {
 		return fresh.write(file)

@@ -129,6 +129,7 @@ func TestHonestDriver(t *testing.T) {
 	assert.Equal(t, 1, status, out)
 	assert.Contains(t, out, `changed: aws-java-v2-legacy: the SDK was "" and is "fake 1.0"`)
 	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 for ever\n")
+	assert.Contains(t, out, "an SDK did not do what was recorded of it; -update")
 	assert.NotContains(t, out, "mismatch:")
 	assert.NoFileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
 
@@ -224,13 +225,14 @@ func TestArguments(t *testing.T) {
 		says   string
 	}{
 		{[]string{"-h"}, 0, "-update"},
-		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; there are fake`},
+		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; there are fake, other`},
 		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
-		{[]string{"-profile", "aws-cobol"}, 2, `no such profile: "aws-cobol"`},
+		{[]string{"-profile", "aws-cobol"}, 2, `no such profile: "aws-cobol", of what -sdk names`},
+		{[]string{"-need", "other", "-profile", "aws-js-v2"}, 2, "-need other, which is not among what is to run"},
 		{[]string{"everything"}, 2, `what is "everything"?`},
 		{[]string{"-fast"}, 2, "flag provided but not defined"},
 	} {
-		status, out := runFake(t, t.TempDir(), []sdk{fakeSDK("aws-js-v2")}, tt.args...)
+		status, out := runFake(t, t.TempDir(), []sdk{fakeSDK("aws-js-v2"), {name: "other"}}, tt.args...)
 		assert.Equal(t, tt.status, status, tt.args)
 		assert.Contains(t, out, tt.says)
 	}

@@ -35,6 +35,6 @@
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then not seen: it stands in a header that only this
-// package reads.
+// The server's hint is then not seen: it stands in a header, x-amz-retry-after
+// in milliseconds or else Retry-After, that only this package reads.
 package retryaws

@@ -52,6 +52,9 @@ type Retryer struct {
 //     knows, with AWS_NEW_RETRIES_2026=true only.
 //   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to what the
 //     rule says, even if that is HintIgnore, to follow x-amz-retry-after.
+//   - A call that gives up ends with the SDK's error, which is no
+//     [retry.Error], and after the last attempt does not match
+//     [retry.ErrMaxAttempts].
 //   - A wait that outlasts the context's deadline is begun, and the SDK's
 //     error then holds the end of the context, not the last failure.
 func New(p retry.Policy) (*Retryer, error) {
