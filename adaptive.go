@@ -3,6 +3,7 @@ package retry
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -24,10 +25,11 @@ import (
 // down for the one that throttles.
 //
 // The zero value is ready and follows the description that the SDKs share, as
-// of November 2026. Callers get their tokens in the order of their coming. A
-// clock that goes back stands still here. The Clock must not be changed once
-// the limiter is in use, and a limiter must not be copied. It is safe for
-// concurrent use, starts no goroutine and holds no timer.
+// of November 2026. Callers get their tokens in the order of their coming, and
+// notice within a second that one in front of them has left. A clock that goes
+// back stands still here. The Clock must not be changed once the limiter is in
+// use, and a limiter must not be copied. It is safe for concurrent use, starts
+// no goroutine and holds no timer.
 //
 // A [Budget] is separate, and needed beside it: the limiter delays attempts and
 // refuses none. In the AWS SDK for Go (aws/aws-sdk-go-v2 issue 3550) the
@@ -53,7 +55,8 @@ type AdaptiveLimiter struct {
 	elapsed time.Duration // at that time, since the whole second in which the limiter was first used
 
 	tokens, fill, capacity float64 // fill is in tokens a second; 0: no outcome yet
-	issued, served         uint64  // tickets of those who wait for a token
+	issued                 uint64
+	line                   []uint64 // the tickets of those who wait for a token, in order
 
 	measured    float64       // attempts a second, smoothed
 	attempts    int           // since measuredAt
@@ -122,7 +125,7 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	ticket, wait := l.join()
 	for wait > 0 {
 		if err := l.sleep(ctx, wait); err != nil {
-			l.leave()
+			l.leave(ticket)
 			return err
 		}
 		if l.rules.debt {
@@ -183,6 +186,7 @@ func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	}
 	ticket = l.issued
 	l.issued++
+	l.line = append(l.line, ticket)
 	return ticket, l.take(ticket)
 }
 
@@ -194,27 +198,26 @@ func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
 }
 
 // leave is for a caller who will not wait on.
-func (l *AdaptiveLimiter) leave() {
+func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.rules.debt {
 		l.tokens = min(l.capacity, l.tokens+1)
 		return
 	}
-	// Those behind move up. Who stood in front may also seem to have done so
-	// and overtake one other; the first in line is never kept from its turn.
-	l.served++
+	i, _ := slices.BinarySearch(l.line, ticket)
+	l.line = slices.Delete(l.line, i, i+1)
 }
 
 // take takes a token if there is one after those for all in front, or returns
 // how long to wait for it.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
-	inFront := max(0, int64(ticket-l.served))
+	inFront, _ := slices.BinarySearch(l.line, ticket)
 	missing := 1 + float64(inFront) - l.tokens
 	if missing <= 0 || l.rules.debt {
 		l.tokens--
-		l.served++
+		l.line = slices.Delete(l.line, inFront, inFront+1)
 	}
 	ns := missing / l.fill * 1e9
 	if unit := float64(l.rules.waitUnit); unit > 0 {

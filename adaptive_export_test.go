@@ -10,6 +10,9 @@ var (
 	AdaptiveJavaScriptV3 = adaptiveJavaScriptV3
 )
 
+// Rules are what makes the limiter that of one SDK.
+func (l *AdaptiveLimiter) Rules() any { return l.rules }
+
 // AdaptiveJavaScriptV3Before43 is that of @smithy/util-retry 4.2.9, which waits
 // once and then takes the token, be it there or not.
 func AdaptiveJavaScriptV3Before43() *AdaptiveLimiter {

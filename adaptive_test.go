@@ -65,9 +65,9 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded. It checks each wait to a nanosecond. Where an SDK waits again for less than that,
-// because its seconds are floating-point numbers or it cuts a wait to
-// nanoseconds, one wait here stands for both.
+// traceClock waits as recorded. It checks each wait to a nanosecond. Where an
+// SDK waits again for less than that, because its seconds are floating-point
+// numbers or it cuts a wait to nanoseconds, one wait here stands for both.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and of its waits
 	now        time.Time
@@ -444,6 +444,37 @@ func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
 		time.Sleep(time.Minute)
 		assert.InDelta(t, 30/rate, time.Duration(last.Load()).Seconds(), 1.1, "30 at %v a second", rate)
 	})
+}
+
+// TestAdaptiveLimiterOrder: callers get their tokens in the order of their
+// coming, also while others come behind them and leave.
+func TestAdaptiveLimiterOrder(t *testing.T) {
+	for stay := range 21 {
+		synctest.Test(t, func(t *testing.T) {
+			l := drained(t, &retry.AdaptiveLimiter{})
+			leaving, leave := context.WithCancel(t.Context())
+			var mu sync.Mutex
+			var want, served []int
+			for i := range 20 {
+				ctx := leaving
+				if i < stay {
+					ctx = t.Context()
+					want = append(want, i)
+				}
+				go func() {
+					if l.Wait(ctx) == nil {
+						mu.Lock()
+						defer mu.Unlock()
+						served = append(served, i)
+					}
+				}()
+				synctest.Wait()
+			}
+			leave()
+			time.Sleep(time.Minute)
+			assert.Equal(t, want, served)
+		})
+	}
 }
 
 func TestAdaptiveLimiterConcurrent(t *testing.T) {

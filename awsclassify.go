@@ -23,12 +23,12 @@ import (
 //
 // What an error says of itself counts as what an SDK's model says: Retryable()
 // or RetryableError() true is a yes whatever the status, but for botocore's
-// legacy mode and JavaScript v2; false is a no in Go v2 only.
+// legacy mode and Java v1; false is a no in Go v2 and JavaScript v2 only.
 //
-// In all SDKs the statuses 500, 502, 503 and 504 and the codes that mean
-// throttling are retried. They differ in other statuses (429 without such a
-// code is retried by all but botocore's standard modes and Go v2), in codes of
-// single services, and in failures of the network: a name that DNS does not
+// In all SDKs the statuses 500, 502, 503 and 504 are retried, and most codes
+// that mean throttling: docs/aws.md has the list of each. They differ in other
+// statuses (429 without such a code is retried by all but botocore's standard
+// modes and Go v2), in codes of single services, and in failures of the network: a name that DNS does not
 // know is final for Go v2 only, a failed TLS handshake for JavaScript v3, Go v2
 // and AWSStandard2026.
 type AWSClassifier struct {
@@ -123,8 +123,12 @@ func (f *facts) networkClass() Class {
 // Redirects are not errors here.
 func awsJavaScriptV2Class(c AWSClassifier, f *facts) Class {
 	switch {
+	case f.word == ClassPermanent:
+		return ClassPermanent
 	case f.status == 429 || isAWSJSThrottling(f.code):
 		return ClassThrottled
+	case f.word == ClassTransient:
+		return ClassTransient
 	case f.code == "TimeoutError":
 		return ClassTimeout
 	case f.status >= 500, f.code == "NetworkingError", f.code == "ExpiredTokenException", f.code == "XMLParserError",
@@ -165,7 +169,7 @@ func awsJavaScriptV3Class(c AWSClassifier, f *facts) Class {
 		return ClassPermanent
 	case f.code == "TimeoutError",
 		f.code == "InvalidSignatureException" && strings.Contains(f.message, "Signature expired") && !old,
-		!old && f.says("REFUSED_STREAM"): // the server has not processed the request; net/http has no type for it
+		!old && f.textHas("REFUSED_STREAM"): // the server has not processed the request; net/http has no type for it
 		return ClassTransient
 	}
 	return awsStandardClass(c, f)
@@ -257,7 +261,7 @@ func awsGoV2Class(c AWSClassifier, f *facts) Class {
 		class = f.word
 	case f.kind == kindNotFound:
 	case f.lost, f.kind == kindTimeout, isAWSTransientStatus(f.status), isAWSThrottling(f.code),
-		f.code == "RequestTimeout", f.code == "RequestTimeoutException", f.says("connection reset", "use of closed network connection", "connection refused"),
+		f.code == "RequestTimeout", f.code == "RequestTimeoutException", f.textHas("connection reset", "use of closed network connection", "connection refused"),
 		c.Service == "sts" && f.code == "IDPCommunicationError",
 		c.CorrectsClockSkew && (isAWSClockSkew(f.code) || f.code == "AccessDeniedException"):
 		class = ClassTransient
@@ -273,10 +277,10 @@ func awsGoV2Class(c AWSClassifier, f *facts) Class {
 	return class
 }
 
-// says looks for one of the words in the text of an error that is not of the
+// textHas looks for one of the words in the text of an error that is not of the
 // service: some failures of the network can be told by nothing else.
-func (f *facts) says(words ...string) bool {
-	if f.status != 0 || f.code != "" {
+func (f *facts) textHas(words ...string) bool {
+	if f.err == nil || f.status != 0 || f.code != "" {
 		return false
 	}
 	text, _ := guarded(f.err.Error)

@@ -28,6 +28,9 @@ const (
 // profile; the SDKs differ in what they do then, and some take no notice. The
 // SDKs' configuration files are not read, and no other variable is.
 func FromAWSEnv(profile AWSProfile, service string) (Policy, error) {
+	if err := profile.Policy(service).Validate(); err != nil {
+		return Policy{}, err
+	}
 	var faults []string
 	if mode := os.Getenv(awsModeVariable); mode != "" {
 		var known string
@@ -46,15 +49,12 @@ func FromAWSEnv(profile AWSProfile, service string) (Policy, error) {
 	if err := invalid("environment", faults); err != nil {
 		return Policy{}, err
 	}
-	if err := policy.Validate(); err != nil {
-		return Policy{}, err // of the arguments
-	}
 	return policy, nil
 }
 
 // inMode returns the profile of the same SDK and generation in another mode.
 // If there is none it returns p and what there is.
-func (p AWSProfile) inMode(mode string) (other AWSProfile, known string) {
+func (p AWSProfile) inMode(mode string) (_ AWSProfile, known string) {
 	own := p.row()
 	var modes []string
 	for other := range AWSProfiles() {

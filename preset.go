@@ -35,13 +35,17 @@ const (
 	// AWSAdaptive2026 is AWSStandard2026 with an [AdaptiveLimiter].
 	AWSAdaptive2026
 
-	// AWSBotocoreLegacy is the default of botocore and boto3 until 1.43: 5 attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10
-	// and 2ⁿ · 50 ms without jitter, DynamoDB Streams has not.
+	// AWSBotocoreLegacy is the default of botocore and boto3 until 1.43: 5
+	// attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10 and 2ⁿ · 50 ms
+	// without jitter, DynamoDB Streams has not.
 	AWSBotocoreLegacy
 	// AWSBotocoreStandardLateCap is botocore's standard mode until 1.34.106. It
 	// caps after the jitter, so that delays pile up at exactly 20 s;
 	// AWSBotocoreStandard is the repaired form.
 	AWSBotocoreStandardLateCap
+	// AWSBotocoreAdaptiveLateCap is AWSBotocoreStandardLateCap with an
+	// [AdaptiveLimiter].
+	AWSBotocoreAdaptiveLateCap
 	// AWSBotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
 	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
 	// of which a retry takes 5, after timeouts 10; hints are ignored.
@@ -77,7 +81,8 @@ const (
 	// throttling.
 	AWSGoV2Standard2026
 	// AWSGoV2Adaptive2026 is AWSGoV2Standard2026 with an [AdaptiveLimiter], and
-	// with the defect of AWSGoV2Adaptive. AWSAdaptive2026 is the repaired form.
+	// with the defect of AWSGoV2Adaptive. AWSAdaptive2026 has not this defect,
+	// but retries more.
 	AWSGoV2Adaptive2026
 
 	// AWSJavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts;
@@ -131,7 +136,9 @@ const (
 	// AWSJavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
 	// JavaScript v3 with @smithy/util-retry before 4.3.0. It caps after the
 	// jitter, so that delays pile up at exactly 20 s, and any success fills its
-	// quota and lets it grow beyond 500. (With @smithy/middleware-retry before
+	// quota and lets it grow beyond 500; it waits at least for the server's
+	// hint, at most 20 s; the rest is as in AWSJavaScriptV3Standard. (A number
+	// of seconds in Retry-After was no hint to that SDK. With @smithy/middleware-retry before
 	// 4.4.41 every call of the SDK has a new quota, which is as good as none.)
 	// Its adaptive mode takes no notice of throttling before 4.2.13, and so is
 	// the same. AWSJavaScriptV3Standard is the repaired form.
@@ -173,8 +180,8 @@ func (p AWSProfile) String() string {
 	return p.row().name()
 }
 
-// Source returns where the profile comes from: the SDK's repository, version
-// and files.
+// Source returns where the profile comes from: the SDK's repository and version,
+// and the files or folders if it is a large one.
 func (p AWSProfile) Source() string { return p.row().source }
 
 // Policy returns a new policy of the profile for a service. The service goes
@@ -185,7 +192,9 @@ func (p AWSProfile) Source() string { return p.row().source }
 //
 // Like a client of an SDK, each policy has a retry quota of its own, and in
 // adaptive mode a limiter: make one for each service that you call, keep it,
-// and use it, or copies of it, for all calls.
+// and use it, or copies of it, for all calls. The limiter is an
+// *[AdaptiveLimiter] on the system's clock: if you set the policy's Clock, set
+// that of the limiter, too.
 func (p AWSProfile) Policy(service string) Policy {
 	policy := p.row().policy(service)
 	policy.Classifier = AWSClassifier{Profile: p, Service: service}
@@ -228,7 +237,7 @@ const (
 	sourceGoV2       = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
 	sourceJavaV1     = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
 	sourceJavaV2     = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
-	sourceJavaScript = "smithy-lang/smithy-typescript"
+	sourceJavaScript = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
 var awsProfiles = [...]awsProfile{
@@ -241,7 +250,11 @@ var awsProfiles = [...]awsProfile{
 	},
 	AWSBotocoreStandardLateCap: {
 		"botocore", "standard", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py",
-		botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap}),
+		botocoreLateCap,
+	},
+	AWSBotocoreAdaptiveLateCap: {
+		"botocore", "adaptive", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py, adaptive.py",
+		adaptive(botocoreLateCap, adaptiveBotocore),
 	},
 	AWSBotocoreStandard: {
 		"botocore", "standard", "", sourceBotocore,
@@ -256,10 +269,10 @@ var awsProfiles = [...]awsProfile{
 
 	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard(goFull{Cap: awsCap})},
 	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goStandard(goRepaired)},
-	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap}))},
+	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap}), goCosts)},
 	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, adaptive(goStandard(goRepaired), adaptiveGoV2)},
 	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026(exact)},
-	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact))},
+	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact), defaultCosts)},
 
 	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy},
 	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard},
@@ -276,23 +289,23 @@ var awsProfiles = [...]awsProfile{
 		javaScriptV2,
 	},
 	AWSJavaScriptV3StandardLateCap: {
-		"js-v3", "standard", "late-cap", sourceJavaScript + " @smithy/util-retry 4.2.9",
+		"js-v3", "standard", "late-cap", "smithy-lang/smithy-typescript, packages/util-retry, @smithy/util-retry 4.2.9",
 		javaScriptV3LateCap,
 	},
 	AWSJavaScriptV3Standard: {
-		"js-v3", "standard", "", sourceJavaScript + " @smithy/core 3.39.0",
+		"js-v3", "standard", "", sourceJavaScript + " 3.39.0",
 		javaScriptV3,
 	},
 	AWSJavaScriptV3Adaptive: {
-		"js-v3", "adaptive", "", sourceJavaScript + " @smithy/core 3.39.0",
+		"js-v3", "adaptive", "", sourceJavaScript + " 3.39.0",
 		adaptive(javaScriptV3, adaptiveJavaScriptV3),
 	},
 	AWSJavaScriptV3Standard2026: {
-		"js-v3", "standard", "2026", sourceJavaScript + " @smithy/core 3.41.0",
+		"js-v3", "standard", "2026", sourceJavaScript + " 3.41.0",
 		standard2026(whole),
 	},
 	AWSJavaScriptV3Adaptive2026: {
-		"js-v3", "adaptive", "2026", sourceJavaScript + " @smithy/core 3.41.0",
+		"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0",
 		adaptive(standard2026(whole), adaptiveJavaScriptV3),
 	},
 }
@@ -350,6 +363,8 @@ func botocoreLegacy(service string) Policy {
 	return p
 }
 
+var botocoreLateCap = botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap})
+
 func botocoreStandard(b Backoff) func(string) Policy {
 	return func(string) Policy {
 		return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(Costs{5, 10, 5})}
@@ -359,24 +374,22 @@ func botocoreStandard(b Backoff) func(string) Policy {
 // goRepaired is goFull without its jump to 20 s.
 var goRepaired = FullJitter{Base: 2 * time.Second, Cap: awsCap}
 
+var goCosts = Costs{5, 10, 5}
+
 func goStandard(b Backoff) func(string) Policy {
 	return func(string) Policy {
 		return Policy{
 			Backoff: b, MaxAttempts: 3, Hint: HintIgnore{},
-			Budget: goQuota{quota(Costs{5, 10, 5})},
+			Budget: goQuota{quota(goCosts)},
 		}
 	}
 }
 
 // goAdaptive is adaptive with the SDK's quota, to which a call without retries
 // brings nothing.
-func goAdaptive(standard func(string) Policy) func(string) Policy {
+func goAdaptive(standard func(string) Policy, costs Costs) func(string) Policy {
 	return adaptive(func(service string) Policy {
 		p := standard(service)
-		costs := defaultCosts
-		if b, ok := p.Budget.(goQuota); ok {
-			costs = b.Costs
-		}
 		b := quota(costs)
 		b.Success = -1
 		p.Budget = b

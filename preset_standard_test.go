@@ -137,15 +137,14 @@ func afterHint(p retry.Policy, a retry.Attempt, u float64, hint time.Duration) t
 // botocore.
 
 type botocoreStandardDelay struct {
-	Attempt      int
-	Service      string
-	Throttling   bool
-	Random       []float64
-	MaxBackoffS  *number `json:"max_backoff_s"`
-	XRetryAfter  *string `json:"x_amz_retry_after"`
-	DelayS       number  `json:"delay_s"`
-	Error        string
-	RetryAfterMS *number `json:"retry_after_ms"`
+	Attempt     int
+	Service     string
+	Throttling  bool
+	Random      []float64
+	MaxBackoffS *number `json:"max_backoff_s"`
+	XRetryAfter *string `json:"x_amz_retry_after"`
+	DelayS      number  `json:"delay_s"`
+	Error       string
 }
 
 func checkBotocoreStandardDelay(profile retry.AWSProfile) func(botocoreStandardDelay) error {
@@ -322,7 +321,6 @@ type jsClassV3 struct {
 	Wrapped   bool   `json:"wrapped_in_cause"`
 	Exception string
 	Message   string
-	Modeled   any    `json:"retryable_trait"`
 	Corrected bool   `json:"clock_skew_corrected"`
 	ErrorType string `json:"error_type"`
 	Retryable bool

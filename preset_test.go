@@ -53,6 +53,11 @@ func TestProfileText(t *testing.T) {
 				assert.Equal(t, p.Hint, parsed.Hint)
 				assert.Equal(t, p.Budget, parsed.Budget)
 				assert.IsType(t, p.Limiter, parsed.Limiter)
+				changed := p
+				changed.LongPoll = true
+				assert.Equal(t, p.String()+" longpoll=true", changed.String())
+				changed.Classifier = retry.AWSClassifier{Profile: profile, Service: service, CorrectsClockSkew: true}
+				assert.NotContains(t, changed.String(), profile.String(), "with another classifier")
 				p.Backoff = retry.NoDelay{}
 				assert.NotContains(t, p.String(), profile.String(), "with another rule")
 			})
@@ -62,7 +67,7 @@ func TestProfileText(t *testing.T) {
 
 func TestProfileUnknown(t *testing.T) {
 	for number, unknown := range map[string]retry.AWSProfile{
-		"28": retry.AWSJavaScriptV3Adaptive2026 + 1, "200": retry.AWSProfile(200),
+		"29": retry.AWSJavaScriptV3Adaptive2026 + 1, "200": retry.AWSProfile(200),
 	} {
 		assert.Equal(t, "aws-profile("+number+")", unknown.String())
 		assert.NotEmpty(t, unknown.Source())
@@ -71,6 +76,24 @@ func TestProfileUnknown(t *testing.T) {
 		assert.ErrorContains(t, p.Validate(), "aws-profile("+number+") is no AWS profile")
 		assert.Equal(t, retry.AWSStandard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
 		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
+	}
+}
+
+// TestProfileLimiters: each adaptive profile has the limiter of its own SDK.
+func TestProfileLimiters(t *testing.T) {
+	common := func() *retry.AdaptiveLimiter { return &retry.AdaptiveLimiter{} }
+	limiters := map[string]func() *retry.AdaptiveLimiter{
+		"aws-adaptive-2026": common, "aws-java-v2-": common, "aws-botocore-": retry.AdaptiveBotocore,
+		"aws-go-v2-": retry.AdaptiveGoV2, "aws-java-v1-": retry.AdaptiveJavaV1, "aws-js-v3-": retry.AdaptiveJavaScriptV3,
+	}
+	for profile := range retry.AWSProfiles() {
+		limiter, ok := profile.Policy("").Limiter.(*retry.AdaptiveLimiter)
+		require.Equal(t, strings.Contains(profile.String(), "adaptive"), ok, "%v", profile)
+		for prefix, made := range limiters {
+			if ok && strings.HasPrefix(profile.String(), prefix) {
+				assert.Equal(t, made().Rules(), limiter.Rules(), "%v", profile)
+			}
+		}
 	}
 }
 
@@ -238,6 +261,7 @@ func TestServiceRules(t *testing.T) {
 		{aws(retry.AWSStandard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
 		{aws(retry.AWSJavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
 		{aws(retry.AWSStandard2026, "dynamodb"), "AccessDenied", permanent},
+		{aws(retry.AWSStandard2026, "sts"), "IDPCommunicationErrorException", transient},
 		{aws(retry.AWSStandard2026, "s3"), "ReplicatedWriteConflictException", permanent},
 		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
 		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
@@ -436,6 +460,7 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 				t.Errorf("%s: case %.300s\n\t%v", file, raw, err)
 			}
 		}
+		require.Less(t, excluded, len(content.Cases), file)
 		t.Logf("%s: %d cases checked, %d excluded", file, len(content.Cases)-excluded, excluded)
 	}
 }

@@ -37,8 +37,9 @@ var ErrNoReturn = errors.New("operation did not return")
 // that says why it gave up and matches the last failure.
 //
 // The end of ctx ends the call, also while it waits. Do never begins an attempt
-// once ctx has ended, nor a wait that would outlast the deadline of ctx: it
-// gives up at once with an error that matches [context.DeadlineExceeded]. Only
+// once ctx has ended, nor a wait for the next one that would outlast the
+// deadline of ctx: it gives up at once with an error that matches
+// [context.DeadlineExceeded]. (How long a Limiter waits is its own affair.) Only
 // the state of ctx itself counts, so an attempt that ran into a time limit of
 // its own is retried.
 //

@@ -285,9 +285,9 @@ func durationText(d time.Duration) string {
 //	by-class(throttled rule | other rule)     ByClass
 //
 // and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
-// with base= and cap=, and go-full with cap=. Spaces, commas and semicolons separate. Durations have units.
-// What is left out has the meaning of a zero field; the empty text is the zero
-// Policy. The result is validated, so most rules need a base. An error names
+// with base= and cap=, all three in whole milliseconds, and go-full with cap=.
+// Spaces, commas and semicolons separate. Durations have units. What is left
+// out has the meaning of a zero field; the empty text is the zero Policy. The result is validated, so most rules need a base. An error names
 // what is wrong, lists what would be right and matches [ErrInvalid]; the Policy
 // is then the zero one.
 func ParsePolicy(text string) (Policy, error) {

@@ -141,6 +141,12 @@ func fieldFaults(path string, rule reflect.Value) []string {
 	if base.IsValid() && base.IsZero() && (!step.IsValid() || step.IsZero()) {
 		fault("Base is 0, which never waits; NoDelay says so")
 	}
+	switch rule.Interface().(type) {
+	case wholeFull, javaFull, javaEqual:
+		if b := time.Duration(base.Int()); 0 < b && b < time.Millisecond {
+			fault("Base %v is below 1ms, of which this rule counts whole ones", b)
+		}
+	}
 	if base.IsValid() && limit.IsValid() && limit.Int() > 0 && base.Int() > limit.Int() {
 		fault("Base %v is above Cap %v", time.Duration(base.Int()), time.Duration(limit.Int()))
 	}

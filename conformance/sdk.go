@@ -35,7 +35,7 @@ type sdk struct {
 }
 
 var sdks = []sdk{
-	botocore("1.34.106", "aws-botocore-standard-late-cap"),
+	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
 	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
 		"aws-botocore-standard-2026", "aws-botocore-adaptive-2026"),
 	botocore("1.44.5", "aws-standard-2026", "aws-adaptive-2026"),
