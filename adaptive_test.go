@@ -453,6 +453,7 @@ func TestAdaptiveLimiterOrder(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := drained(t, &retry.AdaptiveLimiter{})
 			leaving, leave := context.WithCancel(t.Context())
+			var group sync.WaitGroup
 			var mu sync.Mutex
 			var want, served []int
 			for i := range 20 {
@@ -461,17 +462,17 @@ func TestAdaptiveLimiterOrder(t *testing.T) {
 					ctx = t.Context()
 					want = append(want, i)
 				}
-				go func() {
+				group.Go(func() {
 					if l.Wait(ctx) == nil {
 						mu.Lock()
 						defer mu.Unlock()
 						served = append(served, i)
 					}
-				}()
+				})
 				synctest.Wait()
 			}
 			leave()
-			time.Sleep(time.Minute)
+			group.Wait()
 			assert.Equal(t, want, served)
 		})
 	}
