@@ -125,7 +125,8 @@ const (
 	// AWSJavaV2Standard does, by a defect that is not copied here.
 	AWSJavaV2Standard2026
 	// AWSJavaV2Adaptive2026 is AWSJavaV2Standard2026 with an [AdaptiveLimiter];
-	// it waits at least for the server's hint.
+	// it waits at least for the server's hint. The SDK does not wait once more
+	// in long polls in this mode.
 	AWSJavaV2Adaptive2026
 
 	// AWSJavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts;

@@ -57,11 +57,11 @@ func differences(theirs, ours observation, unit float64) []string {
 		differ("ok", theirs.OK, ours.OK)
 	}
 	// Errors that are not of the service have their own texts everywhere.
-	if answer := scriptedAnswer.FindString(theirs.Error); answer != "" && answer != scriptedAnswer.FindString(ours.Error) {
+	if scriptedAnswer.FindString(theirs.Error) != scriptedAnswer.FindString(ours.Error) {
 		differ("error", theirs.Error, ours.Error)
 	}
-	if theirs.Quota != nil && (ours.Quota == nil || *theirs.Quota != *ours.Quota) {
-		differ("quota", *theirs.Quota, shown(ours.Quota))
+	if shown(theirs.Quota) != shown(ours.Quota) {
+		differ("quota", shown(theirs.Quota), shown(ours.Quota))
 	}
 	return list
 }

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
 )
-
-// The time that a player waits for an answer that never comes.
-const hangTime = 30 * time.Millisecond
 
 // play plays a case with [retry.Do] under the policy of a profile, with real
 // requests to the server, and says what happened as a driver does, in ns.
@@ -99,6 +97,7 @@ type operation struct {
 	request func(ctx context.Context) (*http.Request, error)
 	proto   *protocol
 	profile string
+	service string
 	call    call
 	sent    int
 }
@@ -106,7 +105,7 @@ type operation struct {
 func newOperation(endpoint, profile, service string) *operation {
 	// A connection of its own for each attempt: net/http repeats a request
 	// on its own account when a connection that it had used before breaks.
-	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, profile: profile}
+	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, profile: profile, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.proto = awsJSON
 	switch service {
@@ -138,19 +137,38 @@ func (o *operation) begin(c call) error {
 
 // end asks the server what it has seen, and sums the call up.
 func (o *operation) end(failure error) (observation, error) {
-	body, err := o.control(http.MethodGet, nil)
+	requests, err := o.seen()
 	if err != nil {
 		return observation{}, err
 	}
-	var seen struct{ Requests int }
-	if err := json.Unmarshal(body, &seen); err != nil {
-		return observation{}, err
-	}
-	result := observation{Attempts: seen.Requests, OK: failure == nil}
+	result := observation{Attempts: requests, OK: failure == nil}
 	if failure != nil {
 		result.Error = failure.Error()
 	}
 	return result, nil
+}
+
+// seen returns how many requests of the call have come to the server.
+func (o *operation) seen() (int, error) {
+	body, err := o.control(http.MethodGet, nil)
+	if err != nil {
+		return 0, err
+	}
+	var seen struct{ Requests int }
+	err = json.Unmarshal(body, &seen)
+	return seen.Requests, err
+}
+
+// cancelWhenSeen ends the wait for an answer that never comes as soon as the
+// server has the request: a time limit might end it before.
+func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
+	defer cancel()
+	for {
+		if requests, err := o.seen(); err != nil || requests >= number {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
 }
 
 func (o *operation) control(method string, body []byte) ([]byte, error) {
@@ -178,16 +196,20 @@ func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {
 // run is one attempt.
 func (o *operation) run(ctx context.Context) error {
 	o.sent++
-	if o.call.response(o.sent).Fault == "hang" {
+	hangs := o.call.response(o.sent).Fault == "hang"
+	if hangs {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, hangTime)
-		defer cancel()
+		ctx, cancel = context.WithCancel(ctx)
+		go o.cancelWhenSeen(o.sent, cancel)
 	}
 	r, err := o.request(ctx)
 	if err != nil {
 		return retry.Permanent(err)
 	}
 	status, header, body, err := o.send(r)
+	if err != nil && hangs {
+		err = &url.Error{Op: r.Method, URL: o.server, Err: context.DeadlineExceeded}
+	}
 	if err != nil {
 		return unsentOf(o.profile, err)
 	}
@@ -198,7 +220,7 @@ func (o *operation) run(ctx context.Context) error {
 	if code == "" {
 		code = codeOf(o.profile, o.proto, status)
 	}
-	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.profile)(header)}
+	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.profile, o.service)(header)}
 }
 
 // A failedAnswer is an error as clients make it of an answer.

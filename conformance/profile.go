@@ -21,9 +21,17 @@ func policyOf(profile string, c testCase) (retry.Policy, error) {
 	if c.MaxAttempts > 0 {
 		p.MaxAttempts = c.MaxAttempts
 	}
-	p.LongPoll = c.Operation == "ReceiveMessage" && strings.HasSuffix(profile, "-2026") && profile != "aws-java-v2-adaptive-2026"
+	p.LongPoll = c.Operation == "ReceiveMessage" && waitsOnceMore(profile)
 	return p, nil
 }
+
+// waitsOnceMore reports whether an SDK waits before it gives up a long poll. All
+// do since 2026, but Java v2 has forgotten its adaptive mode.
+func waitsOnceMore(profile string) bool {
+	return strings.HasSuffix(profile, "-2026") && profile != "aws-java-v2-adaptive-2026"
+}
+
+const negativeHint = "a negative number makes a call of the SDK fail at once with an IllegalArgumentException"
 
 // exclusions are the cases in which a policy is meant to differ from the SDK.
 var exclusions = []struct {
@@ -55,11 +63,15 @@ var exclusions = []struct {
 		"the SDK's client of DynamoDB takes no notice of the number of attempts that it is configured with",
 	},
 	{
-		regexp.MustCompile(`^aws-java-v2-`), regexp.MustCompile(`retry-after: "-`),
-		"a negative number makes a call of the SDK fail at once with an IllegalArgumentException",
+		regexp.MustCompile(`^aws-java-v2-(legacy|standard|adaptive)$`), regexp.MustCompile(` with retry-after: "-`),
+		negativeHint,
 	},
 	{
-		regexp.MustCompile(`^aws-java-v2-adaptive-2026$`), regexp.MustCompile(`"2147483647"`),
+		regexp.MustCompile(`^aws-java-v2-.*-2026$`), regexp.MustCompile(`^sqs .* with x-amz-retry-after: "-|^sts .* with retry-after: "-`),
+		negativeHint,
+	},
+	{
+		regexp.MustCompile(`^aws-java-v2-adaptive-2026$`), regexp.MustCompile(`^sqs .*"2147483647"`),
 		"a policy does not wait longer than MaxHint for a server's hint",
 	},
 	{
@@ -67,8 +79,8 @@ var exclusions = []struct {
 		"the SDK's parser of XML has another error for an answer that is cut off than its parser of JSON",
 	},
 	{
-		regexp.MustCompile(`^aws-java-v2-.*-2026$`), regexp.MustCompile(`^sts .*retry-after`),
-		"the SDK's clients of STS and DynamoDB read the header of the mode before 2026",
+		regexp.MustCompile(`^aws-java-v2-standard-2026$`), regexp.MustCompile(`^sts .* with retry-after: "60"`),
+		"the SDK's clients of STS and DynamoDB take hints as in the mode before 2026, without an upper bound",
 	},
 	{
 		regexp.MustCompile(`^aws-js-v2$`), regexp.MustCompile(`truncate`),
@@ -83,7 +95,7 @@ var exclusions = []struct {
 		"the SDK retries it for the operations that declare it, and GetCallerIdentity does not",
 	},
 	{
-		regexp.MustCompile(`^aws-js-v3-`), regexp.MustCompile(`"(9223372036854775807|99999999999999999999)"`),
+		regexp.MustCompile(`^aws-js-v3-(standard|adaptive)(-2026)?$`), regexp.MustCompile(`"(9223372036854775807|99999999999999999999)"`),
 		"the SDK makes a date of it that there is not, and waits 1 ms",
 	},
 }

@@ -17,12 +17,13 @@ import (
 // These functions make them as each SDK does.
 
 // hintOf returns how an SDK reads a hint from headers: 0 or less is none.
-func hintOf(profile string) func(http.Header) time.Duration {
+func hintOf(profile, service string) func(http.Header) time.Duration {
 	since2026 := strings.HasSuffix(profile, "-2026")
 	switch {
 	case strings.HasPrefix(profile, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
-	case strings.HasPrefix(profile, "aws-java-v2-") && since2026:
+	// The clients of STS and DynamoDB read the header of the mode before.
+	case strings.HasPrefix(profile, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":
 		return milliseconds(javaInt)
 	case strings.HasPrefix(profile, "aws-java-v2-"):
 		return func(h http.Header) time.Duration { return duration(javaInt(h.Get("Retry-After")), time.Second) }

@@ -44,7 +44,7 @@ func TestHintOf(t *testing.T) {
 		{"aws-js-v3-standard-late-cap", "Retry-After", "99999999999", math.MaxInt64},
 	} {
 		header := http.Header{tt.header: {tt.value}}
-		assert.Equal(t, tt.want, max(0, hintOf(tt.profile)(header)), "%s %s: %s", tt.profile, tt.header, tt.value)
+		assert.Equal(t, tt.want, max(0, hintOf(tt.profile, "sqs")(header)), "%s %s: %s", tt.profile, tt.header, tt.value)
 	}
 }
 

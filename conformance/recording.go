@@ -9,12 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
-// A recording is what an SDK did in all cases of a profile: a file of
-// testdata/conformance.
+// A recording is what an SDK did in all cases of a profile: a file of testdata.
 type recording struct {
 	Profile string         `json:"profile"`
 	SDK     string         `json:"sdk"`  // name and version
@@ -132,5 +130,5 @@ func (r recording) changes(old recording) []string {
 			changes = append(changes, fmt.Sprintf("%s: no case %s any more", r.Profile, c.id()))
 		}
 	}
-	return slices.Clip(changes)
+	return changes
 }

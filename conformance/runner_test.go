@@ -55,7 +55,8 @@ func fakeDriver(sort string) int {
 	return 0
 }
 
-// lie changes what the driver says of its first case that has two delays.
+// lie changes what the driver says of its first case that has two delays, and
+// a scripted answer where it is about that.
 func lie(sort string, out *output) {
 	switch sort {
 	case "measures in miles":
@@ -70,7 +71,7 @@ func lie(sort string, out *output) {
 	}
 	for i := range out.Cases {
 		o := &out.Cases[i].Calls[0]
-		if len(o.Delays) != 2 {
+		if len(o.Delays) != 2 || sort == "loses the answer" && !scriptedAnswer.MatchString(o.Error) {
 			continue
 		}
 		switch sort {
@@ -86,8 +87,12 @@ func lie(sort string, out *output) {
 			o.OK = !o.OK
 		case "reports another failure":
 			o.Error = "fault: answer 1"
+		case "loses the answer":
+			o.Error = "fault"
 		case "takes more of its quota":
 			*o.Quota--
+		case "loses its quota":
+			o.Quota = nil
 		}
 		return
 	}
@@ -161,6 +166,8 @@ func TestLyingDriver(t *testing.T) {
 		"tries once more":         `mismatch: .*: call 1: attempts: the SDK \d, the policy \d`,
 		"has another end":         `mismatch: .*: call 1: ok: the SDK (true|false), the policy (true|false)`,
 		"reports another failure": `mismatch: .*: call 1: error: the SDK fault: answer 1, the policy `,
+		"loses the answer":        `mismatch: .*: call 1: error: the SDK fault, the policy .*answer \d`,
+		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
 		"measures in miles":       `failed: aws-go-v2-standard: the driver's output: the unit is "mi", and none of s, ms and ns`,
 		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: \d+ cases were played of \d+`,
@@ -214,6 +221,8 @@ func TestInstalledOnce(t *testing.T) {
 	assert.NoError(t, s.prepare(cache))
 	s.folder = "drivers" // with other files
 	assert.Error(t, s.prepare(cache))
+	s.folder = "."
+	assert.Error(t, s.prepare(cache), "the first installation may be spoilt")
 	s.folder = "nowhere"
 	assert.Error(t, s.prepare(cache))
 }

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -93,6 +94,10 @@ func (s sdk) prepare(cache string) error {
 		return nil
 	}
 	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	// A failed installation may leave something else than what was there.
+	if err := os.Remove(done); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if _, err := s.command(s.install, cache, nil); err != nil {

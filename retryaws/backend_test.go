@@ -56,15 +56,25 @@ func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 type program struct {
 	once sync.Once
 	cmd  *exec.Cmd
+	life io.Closer // ends the program when it is closed
 	url  string
 	err  error
 }
 
+// untilClosed runs a program until its standard input is closed, which the
+// system does however a test ends.
+const untilClosed = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
+	{ cat <&3; kill $server; } >/dev/null 2>&1 &
+	wait $server`
+
 // start starts the server unless it runs, on a port of its choice.
 func (p *program) start(path string) (string, error) {
 	p.once.Do(func() {
-		p.cmd = exec.Command(path, "-H", "127.0.0.1", "-p", "0")
+		p.cmd = exec.Command("sh", "-c", untilClosed, path, "-H", "127.0.0.1", "-p", "0")
 		stderr, err := p.cmd.StderrPipe()
+		if err == nil {
+			p.life, err = p.cmd.StdinPipe()
+		}
 		if err == nil {
 			err = p.cmd.Start()
 		}
@@ -92,7 +102,7 @@ func (p *program) ready(stderr io.Reader) (string, error) {
 	return "", fmt.Errorf("the server has not begun to listen: %s", said.String())
 }
 
-func (p *program) kill() { _ = p.cmd.Process.Kill() }
+func (p *program) kill() { _ = p.life.Close() }
 
 // stop ends the server if it was started.
 func (p *program) stop() {

@@ -186,7 +186,9 @@ func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error
 // A retry has two tokens. Counting from 1, the SDK gives back both, that of
 // the retry first, so one of the other sort has to be passed over; counting
 // from 0, it gives back only that of the retry. Which call's token is passed
-// over does not matter: what is told for any of them is the same.
+// over does not matter: what is told for any of them is the same. If the context
+// ends between the two, one report of a later call is passed over in their
+// place; a cure would need memory of every call.
 func (r *Retryer) answered(paid retry.Class, ok bool, toSkip *atomic.Int64) {
 	if paid == retry.ClassUnknown && takeOne(toSkip) {
 		return

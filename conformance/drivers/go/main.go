@@ -57,6 +57,7 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		log.Fatal(err)
 	}
+	setFlag(strings.HasSuffix(in.Profile, "-2026"))
 	out := output{SDK: "aws-sdk-go-v2 " + aws.SDKVersion, Unit: "ns"}
 	for _, c := range in.Cases {
 		result, err := play(in, c)
@@ -71,7 +72,6 @@ func main() {
 }
 
 func play(in input, c testCase) (caseResult, error) {
-	setFlag(strings.HasSuffix(in.Profile, "-2026"))
 	result := caseResult{Name: c.Name}
 	client, err := newClient(in, c)
 	if err != nil {
