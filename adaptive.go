@@ -32,9 +32,9 @@ import (
 // no goroutine and holds no timer.
 //
 // A [Budget] is separate, and needed beside it: the limiter delays attempts and
-// refuses none. In the AWS SDK for Go (aws/aws-sdk-go-v2 issue 3550) the
-// adaptive mode withholds from the retry quota what successes bring, so that a
-// quota once used up stays so. Here every success of a call reaches the Budget.
+// refuses none. In aws/aws-sdk-go-v2 v1.47.6 the adaptive mode withholds from
+// the retry quota what successes bring, so that a quota once used up stays so.
+// Here every success of a call reaches the Budget.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,

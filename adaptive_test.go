@@ -527,7 +527,7 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 
 // TestAdaptiveLimiterLeavesBudget: in the adaptive mode of the AWS SDK for Go a
 // quota that was used up stays so, because successes bring it nothing
-// (aws/aws-sdk-go-v2 issue 3550).
+// (aws/aws-sdk-go-v2 v1.47.6).
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
 	budget := &retry.TokenBucket{}
