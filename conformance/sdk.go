@@ -49,7 +49,6 @@ var sdks = []sdk{
 	{
 		name: "go-v2", version: "1", folder: "drivers/go",
 		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
-		without:  regexp.MustCompile(`truncate`), // net/http has two errors for it, and chance decides which
 		profiles: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
 	},
 }

@@ -1,6 +1,7 @@
 package retryaws_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -73,7 +74,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.next()(p, 
 // so that no test has to wait for it. It makes a connection for each request:
 // on one that was used before, net/http repeats some requests by itself.
 func (p *proxy) client() *http.Client {
-	return &http.Client{Transport: &http.Transport{
+	return &http.Client{Transport: ownBody{&http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)
@@ -84,7 +85,24 @@ func (p *proxy) client() *http.Client {
 			}
 			return conn, err
 		},
-	}}
+	}}}
+}
+
+// ownBody sends a copy of a request's body. The SDK closes the body as soon as
+// there is an answer. If net/http has not quite done with it by then, it takes
+// that for a failure and breaks the connection while the answer is being read.
+type ownBody struct{ next http.RoundTripper }
+
+func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		r = r.Clone(r.Context())
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return o.next.RoundTrip(r)
 }
 
 // endPatience lets all that the client waits for time out.

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"reflect"
 	"time"
@@ -35,9 +37,18 @@ func record(client aws.HTTPClient) *recorder {
 	return r
 }
 
-// Do sends a request.
+// Do sends a request with a copy of its body. The SDK closes the body as soon as there is an answer. If net/http has not
+// quite done with it by then, it takes that for a failure and breaks the connection while the answer is being read.
 func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	r.sent = true
+	if request.Body != nil {
+		body, err := io.ReadAll(request.Body)
+		if err != nil {
+			return nil, err
+		}
+		request = request.Clone(request.Context())
+		request.Body = io.NopCloser(bytes.NewReader(body))
+	}
 	return r.http.Do(request)
 }
 
