@@ -28,9 +28,9 @@ import (
 // In all SDKs the statuses 500, 502, 503 and 504 are retried, and most codes
 // that mean throttling: docs/aws.md has the list of each. They differ in other
 // statuses (429 without such a code is retried by all but botocore's standard
-// modes and Go v2), in codes of single services, and in failures of the network: a name that DNS does not
-// know is final for Go v2 only, a failed TLS handshake for JavaScript v3, Go v2
-// and AWSStandard2026.
+// modes and Go v2), in codes of single services, and in failures of the
+// network: a name that DNS does not know is final for Go v2 only, a failed TLS
+// handshake for JavaScript v3, Go v2 and AWSStandard2026.
 type AWSClassifier struct {
 	Profile AWSProfile // whose rules
 	Service string     // adds the rules of one service, by the name that the AWS CLI has for it; "": none

@@ -1,7 +1,6 @@
 package retry
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -197,7 +196,11 @@ func (p AWSProfile) Source() string { return p.row().source }
 // *[AdaptiveLimiter] on the system's clock: if you set the policy's Clock, set
 // that of the limiter, too.
 func (p AWSProfile) Policy(service string) Policy {
-	policy := p.row().policy(service)
+	row := p.row()
+	policy := row.policy(service)
+	if row.limiter != nil {
+		policy.Limiter = row.limiter()
+	}
 	policy.Classifier = AWSClassifier{Profile: p, Service: service}
 	return policy
 }
@@ -217,7 +220,8 @@ type awsProfile struct {
 	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has but one
 	generation string // what follows in the name
 	source     string
-	policy     func(service string) Policy // without the Classifier
+	policy     func(service string) Policy // without Classifier and Limiter
+	limiter    func() *AdaptiveLimiter     // nil: none
 }
 
 func (p *awsProfile) name() string {
@@ -241,120 +245,97 @@ const (
 	sourceJavaScript = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
+// awsProfiles is plain data, so that it takes no time when a program starts.
 var awsProfiles = [...]awsProfile{
-	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026(exact)},
-	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, adaptive(standard2026(exact), adaptiveCommon)},
+	AWSStandard2026: {"", "standard", "2026", sourceCommon, standard2026, nil},
+	AWSAdaptive2026: {"", "adaptive", "2026", sourceCommon, standard2026, adaptiveCommon},
 
 	AWSBotocoreLegacy: {
 		"botocore", "legacy", "", "boto/botocore 1.43.11, botocore/retryhandler.py, botocore/data/_retry.json",
-		botocoreLegacy,
+		botocoreLegacy, nil,
 	},
 	AWSBotocoreStandardLateCap: {
 		"botocore", "standard", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py",
-		botocoreLateCap,
+		botocoreLateCap, nil,
 	},
 	AWSBotocoreAdaptiveLateCap: {
 		"botocore", "adaptive", "late-cap", "boto/botocore 1.34.106, botocore/retries/standard.py, adaptive.py",
-		adaptive(botocoreLateCap, adaptiveBotocore),
+		botocoreLateCap, adaptiveBotocore,
 	},
-	AWSBotocoreStandard: {
-		"botocore", "standard", "", sourceBotocore,
-		botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}),
-	},
-	AWSBotocoreAdaptive: {
-		"botocore", "adaptive", "", sourceBotocore,
-		adaptive(botocoreStandard(FullJitter{Base: time.Second, Cap: awsCap}), adaptiveBotocore),
-	},
-	AWSBotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026(exact)},
-	AWSBotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, adaptive(standard2026(exact), adaptiveBotocore)},
+	AWSBotocoreStandard:     {"botocore", "standard", "", sourceBotocore, botocoreStandard, nil},
+	AWSBotocoreAdaptive:     {"botocore", "adaptive", "", sourceBotocore, botocoreStandard, adaptiveBotocore},
+	AWSBotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026, nil},
+	AWSBotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, standard2026, adaptiveBotocore},
 
-	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard(goFull{Cap: awsCap})},
-	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goStandard(goRepaired)},
-	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive(goStandard(goFull{Cap: awsCap}), goCosts)},
-	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, adaptive(goStandard(goRepaired), adaptiveGoV2)},
-	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026(exact)},
-	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive(standard2026(exact), defaultCosts)},
+	AWSGoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard, nil},
+	AWSGoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goRepaired, nil},
+	AWSGoV2Adaptive:         {"go-v2", "adaptive", "", sourceGoV2, goAdaptive, adaptiveGoV2},
+	AWSGoV2AdaptiveRepaired: {"go-v2", "adaptive", "repaired", sourceGoV2, goRepaired, adaptiveGoV2},
+	AWSGoV2Standard2026:     {"go-v2", "standard", "2026", sourceGoV2, standard2026, nil},
+	AWSGoV2Adaptive2026:     {"go-v2", "adaptive", "2026", sourceGoV2, goAdaptive2026, adaptiveGoV2},
 
-	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy},
-	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard},
-	AWSJavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, adaptive(javaV1Standard, adaptiveJavaV1)},
+	AWSJavaV1Legacy:   {"java-v1", "legacy", "", sourceJavaV1, javaV1Legacy, nil},
+	AWSJavaV1Standard: {"java-v1", "standard", "", sourceJavaV1, javaV1Standard, nil},
+	AWSJavaV1Adaptive: {"java-v1", "adaptive", "", sourceJavaV1, javaV1Standard, adaptiveJavaV1},
 
-	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy},
-	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard},
-	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, adaptive(javaV2Standard, adaptiveCommon)},
-	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026},
-	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026},
+	AWSJavaV2Legacy:       {"java-v2", "legacy", "", sourceJavaV2, javaV2Legacy, nil},
+	AWSJavaV2Standard:     {"java-v2", "standard", "", sourceJavaV2, javaV2Standard, nil},
+	AWSJavaV2Adaptive:     {"java-v2", "adaptive", "", sourceJavaV2, javaV2Standard, adaptiveCommon},
+	AWSJavaV2Standard2026: {"java-v2", "standard", "2026", sourceJavaV2, javaV2Standard2026, nil},
+	AWSJavaV2Adaptive2026: {"java-v2", "adaptive", "2026", sourceJavaV2, javaV2Adaptive2026, adaptiveCommon},
 
 	AWSJavaScriptV2: {
 		"js-v2", "", "", "aws/aws-sdk-js 2.1693.0, lib/util.js, lib/service.js, lib/event_listeners.js, lib/services/*.js",
-		javaScriptV2,
+		javaScriptV2, nil,
 	},
 	AWSJavaScriptV3StandardLateCap: {
 		"js-v3", "standard", "late-cap", "smithy-lang/smithy-typescript, packages/util-retry, @smithy/util-retry 4.2.9",
-		javaScriptV3LateCap,
+		javaScriptV3LateCap, nil,
 	},
-	AWSJavaScriptV3Standard: {
-		"js-v3", "standard", "", sourceJavaScript + " 3.39.0",
-		javaScriptV3,
-	},
-	AWSJavaScriptV3Adaptive: {
-		"js-v3", "adaptive", "", sourceJavaScript + " 3.39.0",
-		adaptive(javaScriptV3, adaptiveJavaScriptV3),
-	},
-	AWSJavaScriptV3Standard2026: {
-		"js-v3", "standard", "2026", sourceJavaScript + " 3.41.0",
-		standard2026(whole),
-	},
-	AWSJavaScriptV3Adaptive2026: {
-		"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0",
-		adaptive(standard2026(whole), adaptiveJavaScriptV3),
-	},
+	AWSJavaScriptV3Standard:     {"js-v3", "standard", "", sourceJavaScript + " 3.39.0", javaScriptV3, nil},
+	AWSJavaScriptV3Adaptive:     {"js-v3", "adaptive", "", sourceJavaScript + " 3.39.0", javaScriptV3, adaptiveJavaScriptV3},
+	AWSJavaScriptV3Standard2026: {"js-v3", "standard", "2026", sourceJavaScript + " 3.41.0", whole2026, nil},
+	AWSJavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
 }
 
 // awsCap is the largest delay, or the largest ceiling of one, of every SDK that has one.
 const awsCap = 20 * time.Second
 
-// How an SDK rounds the delays of full jitter.
-func exact(b FullJitter) Backoff { return b }
-func whole(b FullJitter) Backoff { return wholeFull{Base: b.Base, Cap: b.Cap} }
-
-func isDynamoDB(service string) bool { return service == "dynamodb" || service == "dynamodbstreams" }
-
 // standard2026 is the standard mode that the SDKs agreed on.
-func standard2026(round func(FullJitter) Backoff) func(string) Policy {
-	return func(service string) Policy {
-		base, attempts := 50*time.Millisecond, 3
-		if isDynamoDB(service) {
-			base, attempts = 25*time.Millisecond, 4
-		}
-		return Policy{
-			Backoff: ByClass{
-				Throttled: round(FullJitter{Base: time.Second, Cap: awsCap}),
-				Else:      round(FullJitter{Base: base, Cap: awsCap}),
-			},
-			MaxAttempts: attempts,
-			Hint:        HintWindow{},
-			Budget:      quota(Costs{}),
-		}
+func standard2026(service string) Policy {
+	base, attempts := base2026(service)
+	return policy2026(attempts, FullJitter{Base: time.Second, Cap: awsCap}, FullJitter{Base: base, Cap: awsCap})
+}
+
+// whole2026 is standard2026 in whole milliseconds.
+func whole2026(service string) Policy {
+	base, attempts := base2026(service)
+	return policy2026(attempts, wholeFull{Base: time.Second, Cap: awsCap}, wholeFull{Base: base, Cap: awsCap})
+}
+
+func base2026(service string) (base time.Duration, attempts int) {
+	if service == "dynamodb" || service == "dynamodbstreams" {
+		return 25 * time.Millisecond, 4
+	}
+	return 50 * time.Millisecond, 3
+}
+
+func policy2026(attempts int, throttled, others Backoff) Policy {
+	return Policy{
+		Backoff:     ByClass{Throttled: throttled, Else: others},
+		MaxAttempts: attempts,
+		Hint:        HintWindow{},
+		Budget:      quota(defaultCosts),
 	}
 }
 
 // quota is the retry quota of an SDK: 500 tokens that only successes bring back.
 func quota(costs Costs) *TokenBucket {
-	return &TokenBucket{Capacity: defaultCapacity, Costs: cmp.Or(costs, defaultCosts), SuccessOnly: true}
+	return &TokenBucket{Capacity: defaultCapacity, Costs: costs, SuccessOnly: true}
 }
 
 // adaptiveCommon limits as the description of the SDKs' common behaviour says.
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
-
-// adaptive adds a limiter of its own to each policy.
-func adaptive(standard func(string) Policy, limiter func() *AdaptiveLimiter) func(string) Policy {
-	return func(service string) Policy {
-		p := standard(service)
-		p.Limiter = limiter()
-		return p
-	}
-}
 
 func botocoreLegacy(service string) Policy {
 	p := Policy{Backoff: FullJitter{Base: time.Second}, MaxAttempts: 5, Hint: HintIgnore{}}
@@ -364,38 +345,48 @@ func botocoreLegacy(service string) Policy {
 	return p
 }
 
-var botocoreLateCap = botocoreStandard(Capped{FullJitter{Base: time.Second}, awsCap})
-
-func botocoreStandard(b Backoff) func(string) Policy {
-	return func(string) Policy {
-		return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(Costs{5, 10, 5})}
-	}
+func botocoreLateCap(string) Policy {
+	return botocorePolicy(Capped{FullJitter{Base: time.Second}, awsCap})
 }
 
-// goRepaired is goFull without its jump to 20 s.
-var goRepaired = FullJitter{Base: 2 * time.Second, Cap: awsCap}
+func botocoreStandard(string) Policy {
+	return botocorePolicy(FullJitter{Base: time.Second, Cap: awsCap})
+}
+
+func botocorePolicy(b Backoff) Policy {
+	return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(Costs{5, 10, 5})}
+}
+
+func goStandard(string) Policy {
+	return goPolicy(goFull{Cap: awsCap}, goQuota{quota(goCosts)})
+}
+
+// goRepaired is goStandard without the jump of goFull to 20 s.
+func goRepaired(string) Policy {
+	return goPolicy(FullJitter{Base: 2 * time.Second, Cap: awsCap}, goQuota{quota(goCosts)})
+}
+
+func goAdaptive(string) Policy {
+	return goPolicy(goFull{Cap: awsCap}, goAdaptiveQuota(goCosts))
+}
+
+func goAdaptive2026(service string) Policy {
+	p := standard2026(service)
+	p.Budget = goAdaptiveQuota(defaultCosts)
+	return p
+}
+
+func goPolicy(b Backoff, q Budget) Policy {
+	return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: q}
+}
 
 var goCosts = Costs{5, 10, 5}
 
-func goStandard(b Backoff) func(string) Policy {
-	return func(string) Policy {
-		return Policy{
-			Backoff: b, MaxAttempts: 3, Hint: HintIgnore{},
-			Budget: goQuota{quota(goCosts)},
-		}
-	}
-}
-
-// goAdaptive is adaptive with the SDK's quota, to which a call without retries
-// brings nothing.
-func goAdaptive(standard func(string) Policy, costs Costs) func(string) Policy {
-	return adaptive(func(service string) Policy {
-		p := standard(service)
-		b := quota(costs)
-		b.Success = -1
-		p.Budget = b
-		return p
-	}, adaptiveGoV2)
+// goAdaptiveQuota is the quota to which a call without retries brings nothing.
+func goAdaptiveQuota(costs Costs) *TokenBucket {
+	b := quota(costs)
+	b.Success = -1
+	return b
 }
 
 func javaV1Legacy(service string) Policy {
@@ -447,11 +438,11 @@ func javaV2Standard2026(service string) Policy {
 	if service == "dynamodbstreams" {
 		service = ""
 	}
-	return standard2026(whole)(service)
+	return whole2026(service)
 }
 
 func javaV2Adaptive2026(service string) Policy {
-	p := adaptive(javaV2Standard2026, adaptiveCommon)(service)
+	p := javaV2Standard2026(service)
 	p.Hint = HintAtLeast{}
 	return p
 }
