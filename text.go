@@ -84,8 +84,8 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 // stands for all of the profile: for its classifier, and for a new budget and
 // a new limiter if it has them. The name is that of a Policy which has the
 // Backoff and the Classifier of the profile, unchanged. So parse first and set
-// these fields afterwards. A Backoff or HintRule of another package is shown by its type,
-// which cannot be parsed, and nor can the text of a Policy that
+// these fields afterwards. A Backoff or HintRule of another package is shown by
+// its type, which cannot be parsed, and nor can the text of a Policy that
 // [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
@@ -287,9 +287,10 @@ func durationText(d time.Duration) string {
 // and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
 // with base= and cap=, all three in whole milliseconds, and go-full with cap=.
 // Spaces, commas and semicolons separate. Durations have units. What is left
-// out has the meaning of a zero field; the empty text is the zero Policy. The result is validated, so most rules need a base. An error names
-// what is wrong, lists what would be right and matches [ErrInvalid]; the Policy
-// is then the zero one.
+// out has the meaning of a zero field; the empty text is the zero Policy. The
+// result is validated, so most rules need a base. An error names what is wrong,
+// lists what would be right and matches [ErrInvalid]; the Policy is then the
+// zero one.
 func ParsePolicy(text string) (Policy, error) {
 	parser := parser{tokens: tokens(text)}
 	p, err := parser.policy()
