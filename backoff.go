@@ -27,6 +27,7 @@ type Attempt struct {
 	Delay  time.Duration // the wait that preceded this attempt; 0 before the first
 	Err    error         // what the attempt failed with; nil before it ends, and if it succeeded
 	Class  Class         // how Err was classified
+	Final  bool          // Err forbids a retry, whatever its Class: see [Final]
 	Hint   time.Duration // the wait that the server asked for; 0: none
 }
 
@@ -40,15 +41,18 @@ func retriesBefore(number int) int {
 }
 
 // LogValue returns a group of the fields that are set, with the keys number,
-// delay, error, class and hint.
+// delay, error, class, final and hint.
 func (a Attempt) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 1, 5)
+	attrs := make([]slog.Attr, 1, 6)
 	attrs[0] = slog.Int("number", a.Number)
 	if a.Delay > 0 {
 		attrs = append(attrs, slog.Duration("delay", a.Delay))
 	}
 	if a.Err != nil {
 		attrs = append(attrs, slog.String("error", a.Err.Error()), slog.String("class", a.Class.String()))
+	}
+	if a.Final {
+		attrs = append(attrs, slog.Bool("final", true))
 	}
 	if a.Hint > 0 {
 		attrs = append(attrs, slog.Duration("hint", a.Hint))

@@ -276,8 +276,8 @@ func TestAttemptLogValue(t *testing.T) {
 	}}))
 	log.Info("first", "attempt", retry.Attempt{Number: 1})
 	log.Info("later", "attempt", retry.Attempt{
-		Number: 2, Delay: 50 * ms, Err: errors.New("no"), Class: retry.ClassThrottled, Hint: time.Second,
+		Number: 2, Delay: 50 * ms, Err: errors.New("no"), Class: retry.ClassThrottled, Final: true, Hint: time.Second,
 	})
 	assert.Equal(t, "level=INFO msg=first attempt.number=1\n"+
-		"level=INFO msg=later attempt.number=2 attempt.delay=50ms attempt.error=no attempt.class=throttled attempt.hint=1s\n", out.String())
+		"level=INFO msg=later attempt.number=2 attempt.delay=50ms attempt.error=no attempt.class=throttled attempt.final=true attempt.hint=1s\n", out.String())
 }

@@ -66,7 +66,7 @@ func (f firstOf) Classify(err error) Class {
 // Permanent marks err so that it is not retried, whatever a [Classifier] says,
 // in this call of [Do] and in any that it is nested in. A nil err stays nil.
 //
-// The four markers change neither the text of an error nor what errors.Is and
+// The markers change neither the text of an error nor what errors.Is and
 // errors.As find in it, and they work from inside other errors. Of several
 // markers the outermost decides; errors that wrap more than one error are
 // searched in the order of errors.As.
@@ -91,6 +91,15 @@ func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
+// Final marks err so that it is not retried, although it may be of a class
+// that is: the operation may have taken effect, and nobody can tell whether a
+// repetition would do so a second time. Think of a connection that is lost
+// while a transaction commits, or while a payment is under way. The class and the
+// hint are those without the mark, so that limiters and hooks learn what has
+// happened. [Do] gives up with [ErrFinal]. A nil err stays nil. See
+// [Permanent].
+func Final(err error) error { return marked(err, mark{final: true}) }
+
 // mark is an error with the caller's word on it.
 type mark struct {
 	err    error
@@ -98,6 +107,7 @@ type mark struct {
 	hint   time.Duration
 	hinted bool // hint is meant, also if it is 0
 	after  bool // made by After
+	final  bool // made by Final
 }
 
 func (m *mark) Error() string { return m.err.Error() }
@@ -111,24 +121,23 @@ func marked(err error, m mark) error {
 	return &m
 }
 
-// classify applies the rules that hold for every policy: markers first, then
-// an inner call's give-up, which is permanent, then the Classifier; and what
-// nobody knows is transient.
-func classify(c Classifier, err error) (Class, time.Duration) {
+// classify sets what Err says of retrying. It applies the rules that hold for
+// every policy: markers first, then an inner call's give-up, which is
+// permanent, then the Classifier; and what nobody knows is transient.
+func (a *Attempt) classify(c Classifier) {
 	var m mark
-	if m.read(err); m.class != ClassUnknown {
-		return m.class, m.hint
+	m.read(a.Err)
+	if m.class == ClassUnknown {
+		if c == nil {
+			m.class = DefaultClassifier{}.Classify(a.Err)
+		} else {
+			m.class = c.Classify(a.Err)
+		}
+		if m.class == ClassUnknown || m.class == ClassPermanent && m.after {
+			m.class = ClassTransient
+		}
 	}
-	var class Class
-	if c == nil {
-		class = DefaultClassifier{}.Classify(err)
-	} else {
-		class = c.Classify(err)
-	}
-	if class == ClassUnknown || class == ClassPermanent && m.after {
-		class = ClassTransient
-	}
-	return class, m.hint
+	a.Class, a.Final, a.Hint = m.class, m.final, m.hint
 }
 
 // read collects the markers and the hint in err, the outermost of each.
@@ -164,6 +173,9 @@ func (m *mark) read(err error) {
 // add adds what stands further in and does not contradict what stands further
 // out, of which [After] says that there is to be a retry.
 func (m *mark) add(inner mark) {
+	if m.class == ClassUnknown && !m.after {
+		m.final = m.final || inner.final
+	}
 	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
 		m.class = inner.class
 	}

@@ -305,6 +305,13 @@ func TestClassString(t *testing.T) {
 // outcome returns how a call sees an error: its class and hint.
 func outcome(t *testing.T, c retry.Classifier, err error) (retry.Class, time.Duration) {
 	t.Helper()
+	a := failed(t, c, err)
+	return a.Class, a.Hint
+}
+
+// failed returns how a call sees an attempt that failed with err.
+func failed(t *testing.T, c retry.Classifier, err error) retry.Attempt {
+	t.Helper()
 	var seen retry.Attempt
 	p := retry.Policy{
 		MaxAttempts: 1,
@@ -314,7 +321,7 @@ func outcome(t *testing.T, c retry.Classifier, err error) (retry.Class, time.Dur
 		},
 	}
 	require.Error(t, retry.Do(t.Context(), p, retrytest.Script(err).Run))
-	return seen.Class, seen.Hint
+	return seen
 }
 
 // TestPolicyClassify: from outside a policy classifies as the loop does.
@@ -322,17 +329,14 @@ func TestPolicyClassify(t *testing.T) {
 	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, retry.AWSClassifier{}, retry.FirstOf()} {
 		for _, err := range []error{
 			errOp, io.EOF, codedError{"SlowDown"}, statusedError(404), retry.Permanent(errOp), retry.After(errOp, time.Minute),
-			retry.Throttled(io.EOF), retryAfter(time.Second), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
+			retry.Throttled(io.EOF), retryAfter(time.Second), retry.Final(io.EOF), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
 		} {
-			class, hint := outcome(t, c, err)
-			gotClass, gotHint := retry.Policy{Classifier: c}.Classify(err)
-			assert.Equal(t, class, gotClass, "%T, %v", c, err)
-			assert.Equal(t, hint, gotHint, "%T, %v", c, err)
+			want := failed(t, c, err)
+			want.Number = 0 // it is not known from outside
+			assert.Equal(t, want, retry.Policy{Classifier: c}.Classify(err), "%T, %v", c, err)
 		}
 	}
-	class, hint := retry.Policy{}.Classify(nil)
-	assert.Equal(t, retry.ClassUnknown, class)
-	assert.Zero(t, hint)
+	assert.Zero(t, retry.Policy{}.Classify(nil))
 }
 
 func TestMarkers(t *testing.T) {
@@ -383,6 +387,31 @@ func TestMarkers(t *testing.T) {
 			assert.Equal(t, tt.hint, hint)
 		})
 	}
+	t.Run("final", func(t *testing.T) {
+		for _, tt := range []struct {
+			name  string
+			err   error
+			class retry.Class
+			final bool
+		}{
+			{"keeps the class", retry.Final(statusedError(429)), retry.ClassThrottled, true},
+			{"inside another error", wrapped(retry.Final(errOp)), retry.ClassTransient, true},
+			{"in a tree", errors.Join(errOp, retry.Final(errOp)), retry.ClassTransient, true},
+			{"around a class", retry.Final(retry.Throttled(errOp)), retry.ClassThrottled, true},
+			{"around after", retry.Final(retry.After(statusedError(404), s)), retry.ClassTransient, true},
+			{"inside transient", retry.Transient(retry.Final(errOp)), retry.ClassTransient, false},
+			{"inside after", retry.After(retry.Final(errOp), s), retry.ClassTransient, false},
+			{"inside after 0", retry.After(retry.Final(errOp), 0), retry.ClassTransient, false},
+			{"of what is permanent", retry.Final(statusedError(404)), retry.ClassPermanent, true},
+			{"inside a give-up", &retry.Error{Err: retry.Final(errOp), Reason: retry.ErrFinal}, retry.ClassPermanent, false},
+			{"not there", errOp, retry.ClassTransient, false},
+		} {
+			a := failed(t, nil, tt.err)
+			assert.Equal(t, tt.class, a.Class, tt.name)
+			assert.Equal(t, tt.final, a.Final, tt.name)
+		}
+		assert.Equal(t, s, failed(t, nil, retry.Final(retry.After(errOp, s))).Hint)
+	})
 	t.Run("win over a classifier", func(t *testing.T) {
 		never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 		class, _ := outcome(t, never, retry.Transient(errOp))
@@ -391,7 +420,7 @@ func TestMarkers(t *testing.T) {
 		assert.Equal(t, retry.ClassPermanent, class)
 	})
 	t.Run("keep text and chain", func(t *testing.T) {
-		for _, err := range []error{retry.Permanent(errOp), retry.Transient(errOp), retry.Throttled(errOp), retry.After(errOp, s)} {
+		for _, err := range []error{retry.Permanent(errOp), retry.Transient(errOp), retry.Throttled(errOp), retry.After(errOp, s), retry.Final(errOp)} {
 			assert.EqualError(t, err, errOp.Error())
 			assert.ErrorIs(t, err, errOp)
 		}
@@ -401,5 +430,6 @@ func TestMarkers(t *testing.T) {
 		assert.NoError(t, retry.Transient(nil))
 		assert.NoError(t, retry.Throttled(nil))
 		assert.NoError(t, retry.After(nil, s))
+		assert.NoError(t, retry.Final(nil))
 	})
 }

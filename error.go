@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -15,7 +16,7 @@ type Error struct {
 	Err error
 
 	// Reason is why there was no further attempt: one of [ErrMaxAttempts],
-	// [ErrMaxElapsed], [ErrBudget] and [ErrHint]; what the Limiter returned;
+	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrFinal]; what the Limiter returned;
 	// an error that matches context.DeadlineExceeded if the next wait would
 	// have outlasted the context's deadline; or, once the context has ended, an error that
 	// matches both its error and its cause.
@@ -61,6 +62,16 @@ func (e *Error) Unwrap() []error {
 		return []error{e.Reason}
 	}
 	return []error{e.Err, e.Reason}
+}
+
+// Timeout reports whether the last failure was a timeout by its own account, as
+// [net.Error] and os.IsTimeout ask for it.
+func (e *Error) Timeout() bool {
+	t, ok := errors.AsType[interface {
+		error
+		timeouter
+	}](e.Err)
+	return ok && says(t.Timeout)
 }
 
 // LogValue returns a group with the keys reason and attempts, and where they

@@ -152,15 +152,16 @@ func (p *Policy) maxAttempts() int {
 	return p.MaxAttempts
 }
 
-// Classify returns what the Policy makes of a failure, as [Do] does it: its
-// class, by the markers in err (see [Permanent]), then by the Classifier, and
-// transient if nobody knows; and the server's hint in it, 0 if there is none. A
-// nil err is ClassUnknown.
-func (p Policy) Classify(err error) (Class, time.Duration) {
-	if err == nil {
-		return ClassUnknown, 0
+// Classify returns what the Policy makes of a failure, as [Do] does it: an
+// Attempt with Err, and with the Class by the markers in err (see
+// [Permanent]), then by the Classifier, and transient if nobody knows; with
+// Final, and with the server's Hint. A nil err makes a zero Attempt.
+func (p Policy) Classify(err error) Attempt {
+	a := Attempt{Err: err}
+	if err != nil {
+		a.classify(p.Classifier)
 	}
-	return classify(p.Classifier, err)
+	return a
 }
 
 // wait returns how long to wait after the failed attempt a, or false if the

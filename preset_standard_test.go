@@ -222,7 +222,7 @@ func checkBotocoreStandardClass(c botocoreStandardClass) error {
 		}
 	}
 	for _, profile := range []retry.AWSProfile{retry.AWSBotocoreStandardLateCap, retry.AWSBotocoreStandard, retry.AWSBotocoreStandard2026} {
-		class, _ := profile.Policy(c.Service).Classify(failed)
+		class := profile.Policy(c.Service).Classify(failed).Class
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
@@ -359,7 +359,7 @@ func checkJSClassV3(profile retry.AWSProfile) func(jsClassV3) error {
 		if c.Code != nil && *c.Code == "AccessDenied" && c.Retryable {
 			failed = retry.Transient(failed) // the SDK marks an error itself once it has set its clock
 		}
-		class, _ := profile.Policy("").Classify(failed)
+		class := profile.Policy("").Classify(failed).Class
 		return errors.Join(
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.ErrorType == "THROTTLING"),

@@ -1321,7 +1321,7 @@ func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return
 	}
-	switch class, _ := p.Classify(r.last); {
+	switch class := p.Classify(r.last).Class; {
 	case class == retry.ClassThrottled && bucketOf(p).Costs.Throttled == 0 && r.hasPaid(p, script):
 		p.Budget.Deposit(retry.ClassTransient, true)
 	case class == retry.ClassTimeout && bucketOf(p).Costs.Timeout == 10 && errors.Is(r.err, retry.ErrMaxAttempts):

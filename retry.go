@@ -17,6 +17,8 @@ var (
 	ErrBudget = errors.New("client-side retry budget used up")
 	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
 	ErrHint = errors.New("server asks for too long a wait")
+	// ErrFinal means that the operation must not be repeated: see [Final].
+	ErrFinal = errors.New("not safe to repeat")
 	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
 	// failure. Do then returns the operation's own error, which does not match it.
 	ErrPermanent = errors.New("permanent failure")
@@ -187,9 +189,10 @@ func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) 
 
 // conclude classifies the outcome and tells those that keep account of it.
 func (c *call) conclude(p *Policy, err error) {
-	c.attempt.Err, c.attempt.Class, c.attempt.Hint = err, ClassUnknown, 0
+	a := &c.attempt
+	a.Err, a.Class, a.Final, a.Hint = err, ClassUnknown, false, 0
 	if err != nil {
-		c.attempt.Class, c.attempt.Hint = classify(p.Classifier, err)
+		a.classify(p.Classifier)
 	}
 	if o, ok := p.Limiter.(observer); ok {
 		o.Observe(c.attempt)
@@ -211,6 +214,8 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 			p.Budget.Deposit(c.paid, false)
 		}
 		return 0, ErrPermanent
+	case a.Final:
+		return 0, ErrFinal
 	case a.Number >= p.maxAttempts():
 		return 0, ErrMaxAttempts
 	}

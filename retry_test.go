@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"net/url"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -60,6 +62,11 @@ func TestDo(t *testing.T) {
 		{"for ever", retry.Policy{MaxAttempts: math.MaxInt}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
 		{"permanent at once", retry.Policy{}, retrytest.Script(permanent), 1, nil, errOp, nil},
 		{"permanent later", retry.Policy{}, retrytest.Script(errOp, permanent), 2, []time.Duration{s}, errOp, nil},
+		{"final at once", retry.Policy{}, retrytest.Script(retry.Final(errOp)), 1, nil, errOp, retry.ErrFinal},
+		{"final later", retry.Policy{}, retrytest.Script(errOp, retry.Final(errOp)), 2, []time.Duration{s}, errOp, retry.ErrFinal},
+		{"final and permanent", retry.Policy{}, retrytest.Script(retry.Final(permanent)), 1, nil, errOp, nil},
+		{"final counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Final(errOp)), 1, nil, errOp, retry.ErrFinal},
+		{"final in an inner call", retry.Policy{}, retrytest.Script(retry.Do(t.Context(), retry.Policy{}, retrytest.Script(retry.Final(errOp)).Run)), 1, nil, errOp, retry.ErrFinal},
 		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
@@ -104,6 +111,39 @@ func (f backoffFunc) Delay(a retry.Attempt, u float64) time.Duration { return f(
 type hintFunc func(delay, hint time.Duration) (time.Duration, bool)
 
 func (f hintFunc) Wait(delay, hint time.Duration) (time.Duration, bool) { return f(delay, hint) }
+
+// TestFinal: an operation that must not be repeated costs the budget nothing
+// and brings it nothing, as nothing is known of the resource.
+func TestFinal(t *testing.T) {
+	bucket := &retry.TokenBucket{Capacity: 20, Deficit: 10, Costs: retry.Costs{Transient: 5}}
+	p, _ := onClock(3)
+	p.Budget = bucket
+	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(retry.Final(errOp)).Run), retry.ErrFinal)
+	assert.Equal(t, 10., bucket.Balance())
+	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(errOp, retry.Final(errOp)).Run), retry.ErrFinal)
+	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
+}
+
+// TestErrorTimeout: callers of net/http ask an error for its Timeout, and
+// url.Error asks the one that it wraps.
+func TestErrorTimeout(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errOp, false},
+		{io.EOF, false},
+		{context.DeadlineExceeded, true},
+		{wrapped(os.ErrDeadlineExceeded), true},
+		{&url.Error{Op: "Get", Err: errOp}, false},
+		{brokenError{errOp}, false},
+	} {
+		err := &retry.Error{Err: tt.err, Reason: retry.ErrMaxAttempts}
+		assert.Equal(t, tt.want, err.Timeout(), "%v", tt.err)
+		assert.Equal(t, tt.want, (&url.Error{Op: "Get", Err: err}).Timeout(), "%v", tt.err)
+	}
+}
 
 // TestBackoffSees: a Backoff gets all that is known about the attempt.
 func TestBackoffSees(t *testing.T) {

@@ -38,8 +38,7 @@ type Delayer struct {
 // BackoffDelay returns the delay before the retry with the number that the SDK
 // gives it, and no error.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
-	class, hint := retry.Policy{}.Classify(err)
-	return d.delay(d.number(attempt), retry.Attempt{Err: err, Class: class, Hint: hint}), nil
+	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
 // number returns the number of the failed attempt, from 1.

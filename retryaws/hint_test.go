@@ -125,6 +125,5 @@ func TestWithHint(t *testing.T) {
 	hinted := withHint(err)
 	assert.ErrorIs(t, hinted, io.ErrUnexpectedEOF)
 	assert.EqualError(t, hinted, err.Error())
-	_, hint := retry.Policy{}.Classify(hinted)
-	assert.Equal(t, 3*time.Second, hint)
+	assert.Equal(t, 3*time.Second, retry.Policy{}.Classify(hinted).Hint)
 }

@@ -105,7 +105,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	}
 	a := r.attempt(err)
 	r.observe(a)
-	return a.Class != retry.ClassPermanent
+	return a.Class != retry.ClassPermanent && !a.Final
 }
 
 // RetryDelay returns the wait before the retry with the number that the SDK
@@ -162,8 +162,9 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 
 // attempt returns what err says of the attempt that it ended.
 func (r *Retryer) attempt(err error) retry.Attempt {
-	class, hint := r.policy.Classify(withHint(err))
-	return retry.Attempt{Err: err, Class: class, Hint: hint}
+	a := r.policy.Classify(withHint(err))
+	a.Err = err
+	return a
 }
 
 // token returns the function that the SDK calls when an attempt has ended,
