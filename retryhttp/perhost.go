@@ -1,0 +1,79 @@
+package retryhttp
+
+import (
+	"container/list"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/gobackoff/retry"
+)
+
+// PerHost keeps a [retry.Budget] for each host, so that one that is down does
+// not take away the retries of the others. A host is a name and a port: https
+// and http of one name have a Budget each.
+//
+// The zero value has a [retry.TokenBucket] with its default values for each
+// host. A PerHost may be shared by several Transports, by pointer, and must not
+// be copied or changed once it is in use.
+type PerHost struct {
+	// New returns the Budget for a host that has none, given as name:port; nil
+	// stands for no bound. It must not use the PerHost itself. nil: a new
+	// TokenBucket.
+	New func(host string) retry.Budget
+
+	// MaxHosts is how many Budgets are kept at most. For one more, that of the
+	// host is forgotten that was asked for longest ago. 0 or less: 1024.
+	MaxHosts int
+
+	mu    sync.Mutex
+	hosts map[host]*list.Element
+	order list.List // of *hostBudget; the host that was asked for last is in front
+}
+
+type host struct{ name, port string }
+
+type hostBudget struct {
+	host   host
+	budget retry.Budget
+}
+
+// Budget returns the Budget for the host of u.
+func (p *PerHost) Budget(u *url.URL) retry.Budget {
+	key := host{strings.ToLower(u.Hostname()), u.Port()}
+	if key.port == "" {
+		key.port = defaultPort(u.Scheme)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e, ok := p.hosts[key]; ok {
+		p.order.MoveToFront(e)
+		return e.Value.(*hostBudget).budget
+	}
+	most := p.MaxHosts
+	if most <= 0 {
+		most = 1024
+	}
+	if p.order.Len() >= most {
+		delete(p.hosts, p.order.Remove(p.order.Back()).(*hostBudget).host)
+	}
+	if p.hosts == nil {
+		p.hosts = map[host]*list.Element{}
+	}
+	b := &hostBudget{host: key}
+	if p.New == nil {
+		b.budget = &retry.TokenBucket{}
+	} else {
+		b.budget = p.New(net.JoinHostPort(key.name, key.port))
+	}
+	p.hosts[key] = p.order.PushFront(b)
+	return b.budget
+}
+
+func defaultPort(scheme string) string {
+	if strings.EqualFold(scheme, "https") {
+		return "443"
+	}
+	return "80"
+}

@@ -1,0 +1,118 @@
+package retryhttp
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// IsIdempotent reports whether a request may be executed more than once by what
+// HTTP says of it: its method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY,
+// or it has a header Idempotency-Key or X-Idempotency-Key, by which the server
+// can tell a repetition. As in package net/http, a key that is present without
+// any value counts, and is not sent; one that is the empty string does not.
+func IsIdempotent(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":
+		return true
+	}
+	return hasKey(req.Header["Idempotency-Key"]) || hasKey(req.Header["X-Idempotency-Key"])
+}
+
+// hasKey reports whether the values of a header, nil if it is absent, hold a key.
+func hasKey(values []string) bool {
+	return values != nil && (len(values) == 0 || values[0] != "")
+}
+
+// isUnprocessed reports whether a server that answers with the status has
+// refused to process the request: 421 Misdirected Request and 429 Too Many
+// Requests by their meaning (RFC 9110, RFC 6585), 425 Too Early by RFC 8470.
+func isUnprocessed(status int) bool {
+	switch status {
+	case http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusTooManyRequests:
+		return true
+	}
+	return false
+}
+
+// isUnsent reports whether err proves that no server has processed the request:
+// there was no connection, or the server has refused the stream of HTTP/2.
+// Nothing follows from a connection that was lost later.
+func isUnsent(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		switch op.Op {
+		case "dial", "proxyconnect", "socks connect":
+			return true
+		}
+	}
+	return says(err, func(text string) bool {
+		switch text {
+		case "net/http: TLS handshake timeout",
+			"http2: Transport received Server's graceful shutdown GOAWAY",
+			"http2: client conn not usable",
+			"http2: client conn could not be established",
+			"http2: no cached connection was available":
+			return true
+		}
+		return strings.HasPrefix(text, "http2: Transport received GOAWAY from server ErrCode:") ||
+			strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
+	})
+}
+
+// isMalformed reports whether err says that the request cannot be sent at all.
+func isMalformed(err error) bool {
+	return says(err, func(text string) bool {
+		for _, prefix := range [...]string{
+			"unsupported protocol scheme",
+			"net/http: invalid ", // header, trailer, method
+			"net/http: request canceled",
+			"http: no Host in request URL",
+			"http: nil Request.",
+			"http: ContentLength=",
+			"http: Request.ContentLength=",
+			"http: server gave HTTP response to HTTPS client",
+			"http2: request body larger than specified content length",
+			"http2: request header list larger than peer's advertised limit",
+		} {
+			if strings.HasPrefix(text, prefix) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// says reports whether the text of err, or of one that it wraps, is what is
+// looked for. Package net/http has no values or types for most of its errors.
+func says(err error, is func(text string) bool) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if is(err.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+// legible returns err without the advice that package net/http gives because
+// the request has no GetBody: it had one, and Transport has taken it away.
+func legible(err error) error {
+	text, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if !ok {
+		return err
+	}
+	text, _, ok = strings.Cut(text, "] after Request.Body was written")
+	if !ok {
+		return err
+	}
+	return &refusedError{text, err}
+}
+
+// refusedError is an error of HTTP/2 after which the request may be repeated.
+type refusedError struct {
+	text string
+	err  error
+}
+
+func (e *refusedError) Error() string { return e.text }
+func (e *refusedError) Unwrap() error { return e.err }

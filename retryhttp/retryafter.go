@@ -1,0 +1,112 @@
+package retryhttp
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// RetryAfter returns how long the server asks to wait before the request is
+// repeated, or 0 if the answer says nothing of it that can be understood. The
+// first of these headers that can be understood decides:
+//
+//	X-Amz-Retry-After  milliseconds
+//	Retry-After-Ms     milliseconds
+//	Retry-After        seconds, or a date in one of the three forms of HTTP
+//	RateLimit-Reset    seconds; only with status 429 or RateLimit-Remaining: 0,
+//	                   because otherwise it does not ask for a wait
+//
+// Numbers may have a decimal fraction; a sign or an exponent is not understood.
+// What is too large for a Duration is the largest one: how much of it is waited
+// for is up to the [retry.HintRule] of the policy. A number that would be longer
+// than 31 years is taken for what it must be, the time of day in seconds or
+// milliseconds since 1970.
+//
+// Dates and times count from the Date of the answer, so that the clocks need not
+// agree, and from now if it has none. What is past asks for no wait.
+func RetryAfter(resp *http.Response, now time.Time) time.Duration {
+	h := resp.Header
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	for _, field := range [...]struct {
+		name string
+		unit time.Duration
+	}{
+		{"X-Amz-Retry-After", time.Millisecond},
+		{"Retry-After-Ms", time.Millisecond},
+		{"Retry-After", time.Second},
+		{"Ratelimit-Reset", time.Second},
+	} {
+		value := strings.TrimSpace(h.Get(field.name))
+		if value == "" || field.name == "Ratelimit-Reset" && !isLimited(resp) {
+			continue
+		}
+		if wait, ok := parseNumber(value, field.unit); ok {
+			return sinceEpoch(wait, now)
+		}
+		if field.name == "Retry-After" {
+			if at, err := http.ParseTime(value); err == nil {
+				return max(0, at.Sub(now))
+			}
+		}
+	}
+	return 0
+}
+
+// isLimited reports whether the answer says that no requests are left.
+func isLimited(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusTooManyRequests || strings.TrimSpace(resp.Header.Get("Ratelimit-Remaining")) == "0"
+}
+
+// epochLike is 10⁹ seconds, 31 years: no server means to ask for so long a
+// wait, and the number of seconds since 1970 has been above it since 2001.
+const epochLike = 1e9 * time.Second
+
+func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
+	if wait < epochLike {
+		return wait
+	}
+	return max(0, time.Unix(0, 0).Add(wait).Sub(now))
+}
+
+// parseNumber reads a number of units: digits, and perhaps a fraction. Others
+// that strconv knows, such as 1e3 and 0x1p-2, have no place in a header.
+func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
+	whole, fraction, found := strings.Cut(text, ".")
+	if !isDigits(whole) || found && !isDigits(fraction) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if ns := n * float64(unit); err == nil && ns < 1<<63 {
+		return time.Duration(ns), true
+	}
+	return 1<<63 - 1, true
+}
+
+func isDigits(text string) bool {
+	return text != "" && strings.Trim(text, "0123456789") == ""
+}
+
+// defaultHint is the rule of a Transport whose Policy has none. It is
+// HintStop, because a caller of an http.Client does not expect to wait for an
+// hour, and can read the header in the answer; and it adds up to a tenth of the hint, so that
+// clients that were given the same one do not come back together.
+type defaultHint struct{ random func() float64 }
+
+const maxHint = time.Minute
+
+func (r defaultHint) Wait(delay, hint time.Duration) (time.Duration, bool) {
+	random := r.random
+	if random == nil {
+		random = rand.Float64
+	}
+	if wait, ok := (retry.HintStop{Max: maxHint}).Wait(delay, hint); !ok {
+		return wait, false
+	}
+	return max(delay, hint+time.Duration(random()*float64(hint)/10)), true
+}
