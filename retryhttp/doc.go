@@ -65,8 +65,8 @@
 //     has seen it before.
 //   - HTTP/2, a stream that the server refuses with REFUSED_STREAM, GOAWAY or
 //     PROTOCOL_ERROR: requests with any method are sent again up to seven
-//     times, with waits of up to 64 seconds, which the AttemptTimeout of the policy
-//     bounds.
+//     times, with waits that come to a minute; the AttemptTimeout of the policy
+//     bounds them.
 //
 // The example of httptrace shows such attempts.
 //
