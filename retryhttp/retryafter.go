@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -81,11 +82,13 @@ func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
 	if !isDigits(whole) || found && !isDigits(fraction) {
 		return 0, false
 	}
-	n, err := strconv.ParseFloat(text, 64)
-	if ns := n * float64(unit); err == nil && ns < 1<<63 {
-		return time.Duration(ns), true
+	n, _ := strconv.ParseUint(whole, 10, 64) // the largest if it is too large
+	if n >= uint64(math.MaxInt64/unit) {
+		return math.MaxInt64, true
 	}
-	return 1<<63 - 1, true
+	// Apart, because a float64 does not hold the nanoseconds of large numbers.
+	part, _ := strconv.ParseFloat("0."+fraction, 64)
+	return time.Duration(n)*unit + time.Duration(part*float64(unit)), true
 }
 
 func isDigits(text string) bool {

@@ -10,18 +10,28 @@ import (
 
 // StatusError stands for an answer with a status of 400 or above where there
 // has to be an error: in the Classifier and the hooks of a [Transport]'s Policy,
-// and in what RoundTrip returns if the context ends during the wait after it.
-//
-// [retry.DefaultClassifier] reads its status; and the header x-should-retry,
-// with which a server itself says true or false.
+// in what RoundTrip returns if the context ends during the wait after it, and
+// in an operation of [retry.Do] that calls [CheckStatus]. Its methods are what
+// [retry.DefaultClassifier] and a [retry.HintRule] go by.
 type StatusError struct {
-	// Response is the answer. Its Body must not be read, closed or changed: it
-	// is the caller's if this is the last attempt, and closed when there is a
-	// retry.
+	// Response is the answer. In the functions of a Transport's Policy its Body
+	// must not be read or closed: it is the caller's if there is no further
+	// attempt.
 	Response *http.Response
 
 	after     time.Duration
 	discarded bool
+}
+
+// CheckStatus returns nil if the status of resp is below 400, and otherwise an
+// error for an operation of [retry.Do] to return. It is a [*StatusError], or
+// wraps one where the answer's header x-should-retry says true or false, which
+// [retry.DefaultClassifier] goes by. CheckStatus does not touch the Body.
+func CheckStatus(resp *http.Response) error {
+	if resp.StatusCode < 400 {
+		return nil
+	}
+	return newStatusError(resp, time.Now()).withWord()
 }
 
 func newStatusError(resp *http.Response, now time.Time) *StatusError {

@@ -11,10 +11,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
 func main() {
@@ -130,32 +130,12 @@ func get(ctx context.Context, client *http.Client, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if resp.StatusCode >= 400 {
-		return "", &statusError{resp.StatusCode, resp.Header.Get("Retry-After")}
-	}
-	return string(body), nil
-}
-
-// statusError is an HTTP answer that is a failure. Its methods are all that
-// package retry needs to classify it and to learn what the server asked for.
-type statusError struct {
-	status     int
-	retryAfter string
-}
-
-func (e *statusError) Error() string       { return fmt.Sprint(e.status, " ", http.StatusText(e.status)) }
-func (e *statusError) HTTPStatusCode() int { return e.status }
-func (e *statusError) RetryAfter() time.Duration {
-	seconds, err := strconv.ParseUint(e.retryAfter, 10, 16)
-	if err != nil {
-		return 0 // no hint, or one of another form
-	}
-	return time.Duration(seconds) * time.Second
+	return string(body), retryhttp.CheckStatus(resp)
 }
 
 // outcome is a short word for what an attempt came to.
 func outcome(a retry.Attempt) string {
-	var status *statusError
+	var status *retryhttp.StatusError
 	var network *net.OpError
 	switch {
 	case a.Err == nil:

@@ -125,11 +125,3 @@ func TestUnexpectedEnding(t *testing.T) {
 		}
 	})
 }
-
-func TestRetryAfter(t *testing.T) {
-	for header, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "-7": 0, "soon": 0, "99999999999999999999": 0, "0.5": 0,
-	} {
-		assert.Equal(t, want, (&statusError{429, header}).RetryAfter(), "%q", header)
-	}
-}
