@@ -17,12 +17,12 @@ func IsIdempotent(req *http.Request) bool {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":
 		return true
 	}
-	return hasKey(req.Header["Idempotency-Key"]) || hasKey(req.Header["X-Idempotency-Key"])
+	return hasKey(req.Header, "Idempotency-Key") || hasKey(req.Header, "X-Idempotency-Key")
 }
 
-// hasKey reports whether the values of a header, nil if it is absent, hold a key.
-func hasKey(values []string) bool {
-	return values != nil && (len(values) == 0 || values[0] != "")
+func hasKey(h http.Header, name string) bool {
+	values, ok := h[name]
+	return ok && (len(values) == 0 || values[0] != "")
 }
 
 // isUnprocessed reports whether a server that answers with the status has
