@@ -1,0 +1,217 @@
+package retryhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// flaky starts a server whose first answers have the given statuses; then it
+// says what it has got.
+func flaky(statuses ...int) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(statuses) > 0 {
+			w.WriteHeader(statuses[0])
+			statuses = statuses[1:]
+			return
+		}
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s %q, key %q, attempt %q", r.Method, body, r.Header.Get("Idempotency-Key"), r.Header.Get("Attempt"))
+	}))
+}
+
+// soon is a policy for examples: it hardly waits.
+var soon = retry.Policy{Backoff: retry.Constant(time.Millisecond)}
+
+func show(resp *http.Response, err error) {
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	fmt.Println(resp.Status, string(body))
+}
+
+func Example() {
+	server := flaky(503, 429)
+	defer server.Close()
+
+	client := retryhttp.NewClient(retry.Policy{Backoff: retry.FullJitter{Base: time.Millisecond}})
+	resp, err := client.Get(server.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer resp.Body.Close()
+	fmt.Println(resp.StatusCode)
+	// Output: 200
+}
+
+// A server that knows the key executes the payment once, however often it gets
+// it. A request without the key is not repeated after a 503.
+func Example_post() {
+	server := flaky(503)
+	defer server.Close()
+	client := retryhttp.NewClient(soon)
+
+	req, err := http.NewRequest(http.MethodPost, server.URL, strings.NewReader(`{"amount": 5}`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req.Header.Set("Idempotency-Key", "6f1c-order-17")
+	show(client.Do(req))
+	// Output: 200 OK POST "{\"amount\": 5}", key "6f1c-order-17", attempt ""
+}
+
+// With a GetBody that opens the file again, an upload can be repeated without
+// being held in memory.
+func Example_upload() {
+	server := flaky(503)
+	defer server.Close()
+	dir, err := os.MkdirTemp("", "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "report.txt")
+	if err := os.WriteFile(name, []byte("42 rows"), 0o600); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	file, err := os.Open(name)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	info, err := file.Stat()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req, err := http.NewRequest(http.MethodPut, server.URL, file)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	req.ContentLength = info.Size()
+	req.GetBody = func() (io.ReadCloser, error) { return os.Open(name) }
+	show(retryhttp.NewClient(soon).Do(req))
+	// Output: 200 OK PUT "42 rows", key "", attempt ""
+}
+
+// The number of the attempt is in the context of each request that goes out, in
+// that of the answer's request, and by choice in a header.
+func ExampleAttemptNumber() {
+	server := flaky(503, 503)
+	defer server.Close()
+
+	below := roundTripper(func(req *http.Request) (*http.Response, error) {
+		fmt.Println("sends attempt", retryhttp.AttemptNumber(req.Context()))
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	client := &http.Client{Transport: &retryhttp.Transport{Base: below, Policy: soon, AttemptHeader: "Attempt"}}
+	resp, err := client.Get(server.URL)
+	show(resp, err)
+	fmt.Println("it took", retryhttp.AttemptNumber(resp.Request.Context()))
+	// Output:
+	// sends attempt 1
+	// sends attempt 2
+	// sends attempt 3
+	// 200 OK GET "", key "", attempt "3"
+	// it took 3
+}
+
+// A trace that is made for each attempt tells which connection it had. Here all
+// of them have the same, because the answers in between are read to the end.
+// Several connections within one attempt would be those that net/http has
+// tried by itself.
+func Example_httptrace() {
+	server := flaky(503, 503)
+	defer server.Close()
+
+	policy := soon
+	policy.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			fmt.Printf("attempt %d: connection used before: %t\n", a.Number, info.Reused)
+		}}
+		return httptrace.WithClientTrace(ctx, trace), func(ended retry.Attempt) {
+			fmt.Printf("attempt %d: %v\n", a.Number, ended.Err)
+		}
+	}
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	client := &http.Client{Transport: &retryhttp.Transport{Base: transport, Policy: policy}}
+	resp, err := client.Get(server.URL)
+	if err == nil {
+		resp.Body.Close()
+	}
+	// Output:
+	// attempt 1: connection used before: false
+	// attempt 1: 503 Service Unavailable
+	// attempt 2: connection used before: true
+	// attempt 2: 503 Service Unavailable
+	// attempt 3: connection used before: true
+	// attempt 3: <nil>
+}
+
+// A host that is down does not take away the retries of the others. A budget
+// that is empty lets only first attempts through.
+func ExamplePerHost() {
+	server := flaky(503, 503, 503, 503)
+	defer server.Close()
+
+	hosts := &retryhttp.PerHost{New: func(string) retry.Budget {
+		return &retry.TokenBucket{Capacity: 1, Costs: retry.Costs{Transient: 1}}
+	}}
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: soon, PerHost: hosts}}
+	for range 2 {
+		resp, err := client.Get(server.URL)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		resp.Body.Close()
+		fmt.Println(resp.StatusCode, "in attempt", retryhttp.AttemptNumber(resp.Request.Context()))
+	}
+	// Output:
+	// 503 in attempt 2
+	// 503 in attempt 1
+}
+
+// An operation of retry.Do that reads the whole body repeats an answer that was
+// cut off, too, which a Transport cannot: the caller has a part of it already.
+func ExampleCheckStatus() {
+	server := flaky(503)
+	defer server.Close()
+
+	page, err := retry.DoValue(context.Background(), soon, func(ctx context.Context) (string, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			return "", retry.Permanent(err)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return "", err
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return string(body), errors.Join(err, retryhttp.CheckStatus(resp))
+	})
+	fmt.Println(page, err)
+	// Output: GET "", key "", attempt "" <nil>
+}

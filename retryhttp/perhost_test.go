@@ -1,0 +1,126 @@
+package retryhttp_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+func parse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	require.NoError(t, err)
+	return u
+}
+
+// TestPerHostKeys: which addresses are one host.
+func TestPerHostKeys(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		same bool
+	}{
+		{"http://host/a", "http://host/b?c", true},
+		{"http://host/", "http://HOST:80/", true},
+		{"https://host/", "HTTPS://host:443/", true},
+		{"http://[::1]/", "http://[::1]:80/", true},
+		{"http://user@host/", "http://host/", true},
+		{"http://host/", "https://host/", false},
+		{"http://host/", "http://host:8080/", false},
+		{"http://host/", "http://other/", false},
+		{"http://a.host/", "http://b.host/", false},
+	} {
+		p := &retryhttp.PerHost{}
+		assert.Equal(t, tt.same, p.Budget(parse(t, tt.a)) == p.Budget(parse(t, tt.b)), "%s and %s", tt.a, tt.b)
+	}
+}
+
+// TestPerHostLimit: the hosts that are asked for least are forgotten, and a host
+// in use is not.
+func TestPerHostLimit(t *testing.T) {
+	var made []string
+	p := &retryhttp.PerHost{MaxHosts: 2, New: func(host string) retry.Budget {
+		made = append(made, host)
+		return &retry.TokenBucket{}
+	}}
+	a := p.Budget(parse(t, "http://a"))
+	for _, host := range []string{"b", "a", "c", "a", "d", "a", "b"} {
+		got := p.Budget(parse(t, "https://"+host+":80"))
+		assert.Equal(t, host == "a", got == a, host)
+	}
+	assert.Equal(t, []string{"a:80", "b:80", "c:80", "d:80", "b:80"}, made)
+
+	p = &retryhttp.PerHost{}
+	first := p.Budget(parse(t, "http://host"))
+	for i := range 1023 {
+		p.Budget(parse(t, fmt.Sprintf("http://host%d", i)))
+	}
+	assert.Same(t, first, p.Budget(parse(t, "http://host")), "1024 are kept by default")
+	for i := range 1024 {
+		p.Budget(parse(t, fmt.Sprintf("http://other%d", i)))
+	}
+	assert.NotSame(t, first, p.Budget(parse(t, "http://host")))
+}
+
+// TestPerHost: a host that is down uses up its own retries only, in all
+// Transports that share the budgets, and that of the policy is not asked.
+func TestPerHost(t *testing.T) {
+	policy := quick()
+	policy.Budget = &retry.TokenBucket{Capacity: 100}
+	hosts := &retryhttp.PerHost{New: func(host string) retry.Budget {
+		if host == "boundless:80" {
+			return nil
+		}
+		return &retry.TokenBucket{Capacity: 3, Costs: retry.Costs{Transient: 1}}
+	}}
+	sent := func(address string) int {
+		base := &script{outcomes: []outcome{{status: 503}}}
+		req := request(t, "GET", "")
+		req.URL = parse(t, address)
+		_, err := (&retryhttp.Transport{Base: base, Policy: policy, PerHost: hosts}).RoundTrip(req)
+		require.NoError(t, err)
+		return len(base.requests)
+	}
+	assert.Equal(t, []int{3, 2, 1}, []int{sent("http://a"), sent("http://a"), sent("http://a")})
+	assert.Equal(t, 3, sent("http://b"))
+	assert.Equal(t, []int{3, 3, 3}, []int{sent("http://boundless"), sent("http://boundless"), sent("http://boundless")})
+	assert.Equal(t, 100., policy.Budget.(*retry.TokenBucket).Balance())
+
+	req := request(t, "GET", "")
+	req.URL = nil // which is for Base to refuse
+	_, err := (&retryhttp.Transport{PerHost: hosts}).RoundTrip(req)
+	assert.ErrorContains(t, err, "nil Request.URL")
+}
+
+// TestPerHostShared: any number of goroutines may ask, and there are never more
+// budgets than allowed.
+func TestPerHostShared(t *testing.T) {
+	var mu sync.Mutex
+	made := map[string]int{}
+	p := &retryhttp.PerHost{MaxHosts: 8, New: func(host string) retry.Budget {
+		mu.Lock()
+		defer mu.Unlock()
+		made[host]++
+		return &retry.TokenBucket{}
+	}}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 1000 {
+				u := &url.URL{Scheme: "http", Host: fmt.Sprint("host", rand.IntN(8))}
+				p.Budget(u).Deposit(retry.ClassUnknown, true)
+			}
+		})
+	}
+	group.Wait()
+	for host, times := range made {
+		assert.Equal(t, 1, times, host)
+	}
+}
