@@ -23,7 +23,8 @@ type call struct {
 	getBody func() (io.ReadCloser, error) // of the others; nil: the request has no body
 	rewinds bool                          // the request can be sent again
 
-	number int // of the attempt
+	number  int             // of the attempt
+	context *attemptContext // of its request
 	// What came of it: an answer, or an error. failed is the error that stands for the answer.
 	answer *http.Response
 	failed *StatusError
@@ -70,7 +71,8 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 
 // prepare returns the request as the attempt is to send it.
 func (c *call) prepare(ctx context.Context) (*http.Request, error) {
-	req := c.request.WithContext(attemptContext{ctx, c.number})
+	c.context = &attemptContext{ctx, c.number}
+	req := c.request.WithContext(c.context)
 	req.Body = c.body
 	if c.number > 1 && c.getBody != nil {
 		var err error
@@ -122,6 +124,9 @@ func (c *call) judge() error {
 	}
 	c.failed = newStatusError(c.answer, c.transport.now())
 	err := c.failed.withWord()
+	if a := attemptBehind(c.answer); a != nil && a != c.context {
+		return retry.Permanent(err) // a Transport below has given up
+	}
 	if c.rewinds && (c.transport.mayRepeat(c.request) || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status)) {
 		return err
 	}
@@ -156,9 +161,9 @@ type attemptContext struct {
 
 type attemptKey struct{}
 
-func (c attemptContext) Value(key any) any {
+func (c *attemptContext) Value(key any) any {
 	if key == (attemptKey{}) {
-		return c.number
+		return c
 	}
 	return c.Context.Value(key)
 }
@@ -168,6 +173,18 @@ func (c attemptContext) Value(key any) any {
 // Transport finds it in the context of the request, and what sits above in the
 // context of the answer's Request.
 func AttemptNumber(ctx context.Context) int {
-	number, _ := ctx.Value(attemptKey{}).(int)
-	return number
+	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		return a.number
+	}
+	return 0
+}
+
+// attemptBehind returns the attempt that brought an answer, nil if that does not
+// come from a Transport.
+func attemptBehind(resp *http.Response) *attemptContext {
+	if resp.Request == nil {
+		return nil
+	}
+	a, _ := resp.Request.Context().Value(attemptKey{}).(*attemptContext)
+	return a
 }

@@ -76,10 +76,12 @@
 // goes below, as Base; [AttemptNumber] tells it which attempt it has. What
 // should see the call as a whole goes above. A RoundTripper below that sends a
 // body a second time, as digest authentication does, finds no GetBody and has to
-// keep the body itself; or it goes above. Do not put one Transport on top of
-// another, or use one inside [retry.Do]: an inner one that gave up counts
-// as permanent when it returns an error, but its answers do not show it, and
-// 3 attempts around 3 attempts are 9.
+// keep the body itself; or it goes above.
+//
+// Retry at one layer only. Where there are two all the same, one Transport on top
+// of another or one inside a [retry.Do] whose operation calls [CheckStatus], what
+// the inner one has given up on is permanent to the outer one, so that 3
+// attempts around 3 attempts do not become 9.
 //
 // # What is left out
 //

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/gobackoff/retry"
 )
 
 // StatusError stands for an answer with a status of 400 or above where there
@@ -26,12 +28,18 @@ type StatusError struct {
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an
 // error for an operation of [retry.Do] to return. It is a [*StatusError], or
 // wraps one where the answer's header x-should-retry says true or false, which
-// [retry.DefaultClassifier] goes by. CheckStatus does not touch the Body.
+// [retry.DefaultClassifier] goes by. The answer of a [Transport] makes a
+// permanent error: there have been attempts enough. CheckStatus does not touch
+// the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
 	}
-	return newStatusError(resp, time.Now()).withWord()
+	err := newStatusError(resp, time.Now()).withWord()
+	if attemptBehind(resp) != nil {
+		return retry.Permanent(err)
+	}
+	return err
 }
 
 func newStatusError(resp *http.Response, now time.Time) *StatusError {

@@ -713,6 +713,35 @@ func TestClient(t *testing.T) {
 	assert.Equal(t, []string{"PUT /path", "PUT /path", "PUT /moved", "PUT /moved"}, paths)
 }
 
+// TestLayers: attempts at two layers do not multiply.
+func TestLayers(t *testing.T) {
+	for _, o := range []outcome{{status: 503}, {status: 429}, {err: errReset}, {err: errDial}} {
+		base := &script{outcomes: []outcome{o}}
+		inner := &retryhttp.Transport{Base: base, Policy: quick()}
+		_, _ = (&retryhttp.Transport{Base: inner, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		assert.Len(t, base.requests, 3, "Transport, %+v", o)
+
+		base.requests = nil
+		calls := 0
+		err := retry.Do(t.Context(), quick(), func(context.Context) error {
+			calls++
+			resp, err := inner.RoundTrip(request(t, "GET", ""))
+			if err != nil {
+				return err
+			}
+			return retryhttp.CheckStatus(resp)
+		})
+		require.Error(t, err)
+		assert.Equal(t, 1, calls, "Do, %+v", o)
+		assert.Len(t, base.requests, 3, "Do, %+v", o)
+	}
+	base := &script{outcomes: []outcome{{status: 503}, {status: 503}, {status: 200}}}
+	resp, err := (&retryhttp.Transport{Base: &retryhttp.Transport{Base: base, Policy: quick()}, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+	require.NoError(t, err)
+	assert.Equal(t, 200, resp.StatusCode)
+	assert.NoError(t, retryhttp.CheckStatus(resp))
+}
+
 // TestCheckStatus makes the errors that operations of retry.Do return.
 func TestCheckStatus(t *testing.T) {
 	answer := func(status int, headers ...string) *http.Response {
