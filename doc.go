@@ -41,7 +41,7 @@
 // What the operation returns is classified: permanent errors end the call, all
 // others are retried. [DefaultClassifier] understands the errors of many
 // libraries by their methods. The operation decides for itself by marking an
-// error with [Permanent], [Transient], [Throttled] or [After].
+// error with [Permanent], [Transient], [Throttled], [After] or [Final].
 //
 // When Do gives up it returns an [*Error] that matches both the last failure
 // and the reason. The end of the caller's context always ends the call.

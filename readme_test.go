@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -41,6 +44,13 @@ func readmeMarkers(err error) error {
 		return retry.Permanent(err) // not to be retried
 	}
 	return retry.After(err, 30*time.Second) // to be retried, and not sooner
+}
+
+func readmeHTTP(req *http.Request, orderID string) (*http.Response, error) {
+	client := retryhttp.NewClient(retry.Policy{MaxAttempts: 4})
+	req.Header.Set("Idempotency-Key", orderID)
+	resp, err := client.Do(req)
+	return resp, err
 }
 
 func TestReadmeTesting(t *testing.T) {
@@ -71,6 +81,23 @@ func TestReadmeMarkers(t *testing.T) {
 	assert.Equal(t, 30*time.Second, hint)
 }
 
+func TestReadmeHTTP(t *testing.T) {
+	var keys []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if keys = append(keys, r.Header.Get("Idempotency-Key")); len(keys) == 1 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	req, err := http.NewRequest(http.MethodPost, server.URL, strings.NewReader("content"))
+	require.NoError(t, err)
+	resp, err := readmeHTTP(req, "17")
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.NoError(t, resp.Body.Close())
+	assert.Equal(t, []string{"17", "17"}, keys)
+}
+
 // TestReadme: the README's code is compiled, its error text is real, its
 // policies parse, and its defaults are those of the package.
 func TestReadme(t *testing.T) {
@@ -87,7 +114,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 3)
+	require.Len(t, blocks["go"], 4)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
