@@ -53,20 +53,22 @@
 //
 // Package net/http also repeats requests, without telling anybody. A Transport
 // hands it requests without GetBody, so that it cannot send a body twice:
-// every attempt that carries a body is one request, and is counted. This cannot be
-// switched off for requests without a body:
+// every attempt that carries a body is one request, and is counted. For requests
+// without a body there is no such switch, and http.Transport does the following:
 //
 //   - HTTP/1, a connection that was used before and that the server closes or
 //     resets before it answers: requests with the methods GET, HEAD, OPTIONS and
 //     TRACE or with an Idempotency-Key are sent again at once, on another
-//     connection. Set DisableKeepAlives on the http.Transport to count them all.
+//     connection. Set DisableKeepAlives to count them all.
 //   - HTTP/1, a connection that turns out to be closed before a byte was
 //     written: the request goes to another one, whatever its method. No server
 //     has seen it before.
-//   - HTTP/2, a stream that the server refuses with REFUSED_STREAM, GOAWAY or
-//     PROTOCOL_ERROR: requests with any method are sent again up to seven
-//     times, with waits that come to a minute; the AttemptTimeout of the policy
-//     bounds them.
+//   - HTTP/2, a stream that the server refuses with REFUSED_STREAM or GOAWAY:
+//     requests with any method are sent again up to seven times, with waits that
+//     come to a minute; the AttemptTimeout of the policy bounds them.
+//   - HTTP/2, a stream that the server resets with PROTOCOL_ERROR: the same,
+//     although it may have processed the request. A POST that must not be
+//     executed twice had better have a body, be it an empty JSON object.
 //
 // The example of httptrace shows such attempts.
 //

@@ -1,0 +1,249 @@
+package interop_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// A step is what the server does to one stream.
+type step struct {
+	// early steps act when they have seen the headers. The whole of the test's
+	// body does not fit into the window of a stream, so that it cannot have
+	// arrived then. Others act when they have read the request.
+	early bool
+	// refuses says that by the rules of HTTP/2 the server has not processed
+	// the request, even if it has read it.
+	refuses bool
+	do      func(c *h2Conn, id uint32)
+}
+
+// h2Server speaks HTTP/2 frame by frame. It treats one stream after another by
+// its steps, and answers 200 when they are used up.
+type h2Server struct {
+	wg sync.WaitGroup
+
+	mu       sync.Mutex
+	steps    []step
+	streams  int      // whose headers have arrived
+	executed []string // the bodies of the requests that were read and not refused
+	conns    []net.Conn
+}
+
+// listen serves on a local port and returns its URL.
+func (s *h2Server) listen(t testing.TB) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s.wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.start(conn)
+		}
+	})
+	t.Cleanup(func() {
+		assert.NoError(t, listener.Close())
+		s.stop()
+	})
+	return "http://" + listener.Addr().String() + "/"
+}
+
+// dial is for a Transport that reaches the server without a network.
+func (s *h2Server) dial(context.Context, string, string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	s.start(&queuedConn{Conn: ours, ready: make(chan struct{}, 1), done: make(chan struct{})})
+	return theirs, nil
+}
+
+func (s *h2Server) start(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conns = append(s.conns, conn)
+	s.wg.Go(func() { s.serve(conn) })
+}
+
+// stop ends all connections and waits until nothing of the server runs.
+func (s *h2Server) stop() {
+	s.mu.Lock()
+	for _, conn := range s.conns {
+		_ = conn.Close()
+	}
+	s.mu.Unlock()
+	s.wg.Wait()
+}
+
+func (s *h2Server) next() step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.streams++
+	if s.streams > len(s.steps) {
+		return step{do: answers(http.StatusOK, "done")}
+	}
+	return s.steps[s.streams-1]
+}
+
+func (s *h2Server) execute(body string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.executed = append(s.executed, body)
+}
+
+func (s *h2Server) seen() (streams int, executed []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.streams, s.executed
+}
+
+// h2Conn is one connection to the server.
+type h2Conn struct {
+	server *h2Server
+	conn   net.Conn
+	framer *http2.Framer
+	open   map[uint32]*h2Stream
+}
+
+type h2Stream struct {
+	step step
+	body bytes.Buffer
+}
+
+// serve reads frames until the client closes the connection. Errors of writing
+// are left to show as errors of reading.
+func (s *h2Server) serve(conn net.Conn) {
+	defer conn.Close()
+	preface := make([]byte, len(http2.ClientPreface))
+	if _, err := io.ReadFull(conn, preface); err != nil {
+		return
+	}
+	c := &h2Conn{server: s, conn: conn, framer: http2.NewFramer(conn, conn), open: map[uint32]*h2Stream{}}
+	c.framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	_ = c.framer.WriteSettings()
+	for {
+		frame, err := c.framer.ReadFrame()
+		if err != nil {
+			return
+		}
+		c.handle(frame)
+	}
+}
+
+func (c *h2Conn) handle(frame http2.Frame) {
+	switch frame := frame.(type) {
+	case *http2.SettingsFrame:
+		if !frame.IsAck() {
+			_ = c.framer.WriteSettingsAck()
+		}
+	case *http2.PingFrame:
+		if !frame.IsAck() {
+			_ = c.framer.WritePing(true, frame.Data)
+		}
+	case *http2.MetaHeadersFrame:
+		st := &h2Stream{step: c.server.next()}
+		c.open[frame.StreamID] = st
+		c.proceed(frame.StreamID, st, frame.StreamEnded())
+	case *http2.DataFrame:
+		if n := len(frame.Data()); n > 0 {
+			_ = c.framer.WriteWindowUpdate(0, uint32(n))
+		}
+		if st := c.open[frame.StreamID]; st != nil {
+			st.body.Write(frame.Data())
+			if n := len(frame.Data()); n > 0 && !frame.StreamEnded() {
+				_ = c.framer.WriteWindowUpdate(frame.StreamID, uint32(n))
+			}
+			c.proceed(frame.StreamID, st, frame.StreamEnded())
+		}
+	case *http2.RSTStreamFrame:
+		delete(c.open, frame.StreamID)
+	}
+}
+
+// proceed lets the step act when its time has come. What arrives of the stream
+// later is not looked at.
+func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
+	if complete && !st.step.refuses {
+		c.server.execute(st.body.String())
+	}
+	if complete || st.step.early {
+		delete(c.open, id)
+		st.step.do(c, id)
+	}
+}
+
+// head sends the headers of an answer whose body is not to be empty.
+func (c *h2Conn) head(id uint32, status string) {
+	var block bytes.Buffer
+	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})
+	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
+}
+
+// finish tells the client that the connection ends, without a reset, which
+// could overtake the frames that were sent before.
+func (c *h2Conn) finish() {
+	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
+		_ = half.CloseWrite()
+	}
+}
+
+// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, as
+// those to a socket do not. Without it, both ends would write to each other and
+// read nothing.
+type queuedConn struct {
+	net.Conn
+	once  sync.Once
+	ready chan struct{}
+	done  chan struct{}
+
+	mu    sync.Mutex
+	queue []byte
+}
+
+func (q *queuedConn) Write(p []byte) (int, error) {
+	q.once.Do(func() { go q.pump() })
+	q.mu.Lock()
+	q.queue = append(q.queue, p...)
+	q.mu.Unlock()
+	select {
+	case q.ready <- struct{}{}:
+	default: // pump has yet to look
+	}
+	return len(p), nil
+}
+
+func (q *queuedConn) pump() {
+	for {
+		select {
+		case <-q.ready:
+		case <-q.done:
+			return
+		}
+		q.mu.Lock()
+		data := q.queue
+		q.queue = nil
+		q.mu.Unlock()
+		if _, err := q.Conn.Write(data); err != nil {
+			return
+		}
+	}
+}
+
+func (q *queuedConn) Close() error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	select {
+	case <-q.done:
+	default:
+		close(q.done)
+	}
+	return q.Conn.Close()
+}

@@ -1,0 +1,225 @@
+package interop_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// vanishing is a server that reads the second request and then closes its
+// connection, or resets it, without an answer. It counts the requests that it
+// has read.
+func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
+	hits = new(atomic.Int32)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		assert.NoError(t, err)
+		if hits.Add(1) == 2 {
+			drop(w, reset)
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, hits
+}
+
+// TestHiddenHTTP1: on a connection that was used before, net/http sends some
+// requests without a body again, which no policy learns of. Those that it does
+// not are repeated by the policy, or not at all.
+func TestHiddenHTTP1(t *testing.T) {
+	const body = "body"
+	for _, test := range []struct {
+		name, method   string
+		key            bool
+		body           string
+		alone          bool // each request has a connection of its own
+		attempts, hits int32
+		fails          bool
+	}{
+		{name: "GET", method: http.MethodGet, attempts: 1, hits: 2},
+		{name: "HEAD", method: http.MethodHead, attempts: 1, hits: 2},
+		{name: "OPTIONS", method: http.MethodOptions, attempts: 1, hits: 2},
+		{name: "TRACE", method: http.MethodTrace, attempts: 1, hits: 2},
+		{name: "POST with key", method: http.MethodPost, key: true, attempts: 1, hits: 2},
+		{name: "GET without keep-alive", method: http.MethodGet, alone: true, attempts: 2, hits: 2},
+		{name: "PUT", method: http.MethodPut, attempts: 2, hits: 2},
+		{name: "DELETE", method: http.MethodDelete, attempts: 2, hits: 2},
+		{name: "PUT with body", method: http.MethodPut, body: body, attempts: 2, hits: 2},
+		{name: "POST with key and body", method: http.MethodPost, key: true, body: body, attempts: 2, hits: 2},
+		{name: "POST", method: http.MethodPost, attempts: 1, hits: 1, fails: true},
+		{name: "POST with body", method: http.MethodPost, body: body, attempts: 1, hits: 1, fails: true},
+	} {
+		for _, end := range []string{"closed", "reset"} {
+			t.Run(test.name+"/"+end, func(t *testing.T) {
+				url, hits := vanishing(t, end == "reset")
+				policy, attempts := counted()
+				client := &http.Client{Transport: &retryhttp.Transport{
+					Base:   &http.Transport{DisableKeepAlives: test.alone},
+					Policy: policy,
+				}}
+				defer client.CloseIdleConnections()
+				fetch(t, client, http.MethodGet, url, "", false, false)
+				fetch(t, client, test.method, url, test.body, test.key, test.fails)
+				assert.Equal(t, test.attempts, attempts.Load()-1, "attempts")
+				assert.Equal(t, test.hits, hits.Load()-1, "requests that the server has read")
+			})
+		}
+	}
+}
+
+func fetch(t *testing.T, client *http.Client, method, url, body string, key, fails bool) {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, url, reader)
+	require.NoError(t, err)
+	if key {
+		req.Header.Set("Idempotency-Key", "k1")
+	}
+	resp, err := client.Do(req)
+	if fails {
+		require.ErrorIs(t, err, retry.ErrFinal)
+		return
+	}
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, http.StatusOK, resp.StatusCode)
+}
+
+// staleConn is a connection that turns out to be broken when it is used for the
+// second request.
+type staleConn struct {
+	net.Conn
+	stale *atomic.Bool
+}
+
+func (c staleConn) Write(p []byte) (int, error) {
+	if c.stale.Load() {
+		return 0, errors.New("broken")
+	}
+	return c.Conn.Write(p)
+}
+
+// TestHiddenUnwritten: of a request of which nothing could be written, no server
+// knows, so that net/http may send it again whatever its method. With a body it
+// does not, and since its error does not tell this case from others, the
+// Transport does not either, if the request must not be executed twice.
+func TestHiddenUnwritten(t *testing.T) {
+	for _, test := range []struct {
+		kind     kind
+		attempts int32
+		hits     int32
+	}{
+		{get, 1, 1},
+		{postEmpty, 1, 1},
+		{put, 2, 1},
+		{post, 1, 0},
+	} {
+		t.Run(test.kind.name, func(t *testing.T) {
+			var hits, dials atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { hits.Add(1) }))
+			defer server.Close()
+			stale := new(atomic.Bool)
+			base := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err == nil && dials.Add(1) == 1 {
+					conn = staleConn{conn, stale}
+				}
+				return conn, err
+			}}
+			policy, attempts := counted()
+			client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: policy}}
+			defer client.CloseIdleConnections()
+			fetch(t, client, http.MethodGet, server.URL, "", false, false)
+			stale.Store(true)
+			fetch(t, client, test.kind.method, server.URL, test.kind.content(), test.kind.key, test.hits == 0)
+			assert.Equal(t, test.attempts, attempts.Load()-1, "attempts")
+			assert.Equal(t, test.hits, hits.Load()-1, "requests that the server has read")
+		})
+	}
+}
+
+// overPipes is the HTTP/2 of net/http, with a server in the same bubble.
+func overPipes(server *h2Server) *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Transport{Protocols: protocols, DialContext: server.dial}
+}
+
+// TestHiddenHTTP2Waits: one attempt without a body is up to eight streams, with
+// waits of net/http's own between them. What bounds them is AttemptTimeout.
+func TestHiddenHTTP2Waits(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		limit    time.Duration
+		streams  int
+		min, max time.Duration
+		reason   error
+	}{
+		// 0, 1, 2, 4, 8, 16 and 32 seconds, and up to a tenth more.
+		{"no limit", 0, 8, 63 * time.Second, 70 * time.Second, retry.ErrMaxAttempts},
+		{"AttemptTimeout", 2 * time.Second, 3, 2 * time.Second, 2 * time.Second, retry.ErrFinal},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				refusal := step{refuses: true, do: resets(http2.ErrCodeRefusedStream)}
+				server := &h2Server{steps: []step{refusal, refusal, refusal, refusal, refusal, refusal, refusal, refusal, refusal}}
+				policy, attempts := counted()
+				policy.MaxAttempts, policy.AttemptTimeout = 1, test.limit
+				transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy}
+				start := time.Now()
+				_, err := transport.RoundTrip(postEmpty.request(t, "http://host/"))
+				took := time.Since(start)
+				transport.CloseIdleConnections()
+				server.stop()
+				streams, executed := server.seen()
+				assert.ErrorIs(t, err, test.reason)
+				assert.EqualValues(t, 1, attempts.Load())
+				assert.Equal(t, test.streams, streams)
+				assert.Empty(t, executed)
+				assert.GreaterOrEqual(t, took, test.min)
+				assert.LessOrEqual(t, took, test.max)
+			})
+		})
+	}
+}
+
+// TestShownHTTP2Waits: a request with a body waits as the policy says.
+func TestShownHTTP2Waits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusal := step{refuses: true, do: resets(http2.ErrCodeRefusedStream)}
+		server := &h2Server{steps: []step{refusal, refusal, refusal}}
+		policy, attempts := counted()
+		policy.MaxAttempts = 4
+		transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy}
+		start := time.Now()
+		resp, err := transport.RoundTrip(post.request(t, "http://host/"))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, 3*time.Millisecond, time.Since(start))
+		assert.EqualValues(t, 4, attempts.Load())
+		transport.CloseIdleConnections()
+		server.stop()
+		streams, executed := server.seen()
+		assert.Equal(t, 4, streams)
+		assert.Equal(t, []string{longBody}, executed)
+	})
+}

@@ -1,0 +1,276 @@
+package interop_test
+
+import (
+	"context"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// Both sides make up to five attempts, as many as the peer makes unless told
+// otherwise, with 1 ms between them.
+const bothAttempts = 5
+
+// A side sends a request as one of the two clients that are compared does it.
+type side func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error)
+
+func newPeer(base http.RoundTripper) *retryablehttp.Client {
+	client := retryablehttp.NewClient()
+	client.HTTPClient.Transport = base
+	client.Logger = nil
+	client.RetryWaitMin, client.RetryWaitMax = time.Millisecond, time.Millisecond
+	return client
+}
+
+func peerSide(base http.RoundTripper) side {
+	client := newPeer(base)
+	// A server that asks for an hour is not waited for: the wait has begun,
+	// and the caller gives up.
+	var cancel context.CancelFunc
+	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
+		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
+		if wait > most {
+			cancel()
+		}
+		return wait
+	}
+	return func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
+		ctx, cancel = context.WithCancel(ctx)
+		var raw any // a nil io.Reader would be a body
+		if body != nil {
+			raw = body
+		}
+		req, err := retryablehttp.NewRequestWithContext(ctx, method, url, raw)
+		if err != nil {
+			return nil, err
+		}
+		return client.Do(req)
+	}
+}
+
+func ourSide(base http.RoundTripper) side {
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Base:      base,
+		Policy:    retry.Policy{MaxAttempts: bothAttempts, Backoff: retry.Constant(time.Millisecond)},
+		MaxBuffer: 1 << 10, // the peer reads all bodies into memory
+	}}
+	return func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
+		req, err := http.NewRequestWithContext(ctx, method, url, body)
+		if err != nil {
+			return nil, err
+		}
+		return client.Do(req)
+	}
+}
+
+// An outcome is what came of a call, or of several.
+type outcome struct {
+	executed    int
+	connections int
+	answer      string // status and length of the body; "": an error
+	err         string // a part of it
+	body        string // of the last request
+}
+
+// hangsUp reads the request and resets the connection.
+func hangsUp(w http.ResponseWriter, _ *http.Request) { drop(w, true) }
+
+// asksFor answers 503 with a header Retry-After.
+func asksFor(wait string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", wait)
+		gives(503, 10)(w, r)
+	}
+}
+
+func order() io.Reader { return strings.NewReader("order") }
+
+// halfReader is a reader of ten bytes that stands at the fifth.
+func halfReader() io.Reader { return halfRead() }
+
+// halfSeeker is one that does not know its length, as a file does not.
+func halfSeeker() io.Reader { return struct{ io.ReadSeeker }{halfRead()} }
+
+func halfRead() *strings.Reader {
+	r := strings.NewReader("0123456789")
+	_, _ = r.Seek(5, io.SeekStart)
+	return r
+}
+
+type comparison struct {
+	name       string
+	handlers   []http.HandlerFunc
+	method     string
+	body       func() io.Reader
+	calls      int // 0: one
+	peer, ours outcome
+}
+
+// The errors of the two.
+const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
+
+var ok, down = gives(200, 2), gives(503, 10)
+
+// comparisons are in part reasons for this package: what the peer does is
+// asserted, so that nothing is said of it that is not measured.
+var comparisons = []comparison{
+	{
+		name: "POST, always reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp},
+		peer: outcome{executed: 5, connections: 5, err: gaveUp, body: "order"},
+		ours: outcome{executed: 1, connections: 1, err: final, body: "order"},
+	},
+	{
+		name: "POST, once reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp, ok},
+		peer: outcome{executed: 2, connections: 2, answer: "200 2", body: "order"},
+		ours: outcome{executed: 1, connections: 1, err: final, body: "order"},
+	},
+	{
+		name: "POST, 503", method: "POST", body: order, handlers: []http.HandlerFunc{down},
+		peer: outcome{executed: 5, connections: 1, err: gaveUp, body: "order"},
+		ours: outcome{executed: 1, connections: 1, answer: "503 10", body: "order"},
+	},
+	{
+		name: "GET, the last answer is 503", method: "GET", handlers: []http.HandlerFunc{down},
+		peer: outcome{executed: 5, connections: 1, err: gaveUp},
+		ours: outcome{executed: 5, connections: 1, answer: "503 10"},
+	},
+	{
+		name: "GET twice, both fail", method: "GET", handlers: []http.HandlerFunc{down}, calls: 2,
+		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // it closes all idle connections of the pool
+		ours: outcome{executed: 10, connections: 1, answer: "503 10"},
+	},
+	{
+		name: "GET, bodies of 20 KB", method: "GET", handlers: append(four(gives(503, 20<<10)), ok),
+		peer: outcome{executed: 5, connections: 5, answer: "200 2"},
+		ours: outcome{executed: 5, connections: 1, answer: "200 2"},
+	},
+	{
+		name: "GET, Retry-After of an hour", method: "GET", handlers: []http.HandlerFunc{asksFor("3600")},
+		peer: outcome{executed: 1, connections: 1, err: context.Canceled.Error()},
+		ours: outcome{executed: 1, connections: 1, answer: "503 10"},
+	},
+	{
+		name: "PUT of half a Seeker", method: "PUT", body: halfSeeker, handlers: []http.HandlerFunc{down, ok},
+		peer: outcome{executed: 2, connections: 1, answer: "200 2", body: "0123456789"},
+		ours: outcome{executed: 2, connections: 1, answer: "200 2", body: "56789"},
+	},
+	{
+		name: "PUT of half a strings.Reader", method: "PUT", body: halfReader, handlers: []http.HandlerFunc{down, ok},
+		peer: outcome{executed: 0, connections: 5, err: "ContentLength=5 with Body length 10"},
+		ours: outcome{executed: 2, connections: 1, answer: "200 2", body: "56789"},
+	},
+}
+
+func four(h http.HandlerFunc) []http.HandlerFunc { return []http.HandlerFunc{h, h, h, h} }
+
+// TestPeer: the same work, beside go-retryablehttp.
+func TestPeer(t *testing.T) {
+	for _, c := range comparisons {
+		t.Run(c.name, func(t *testing.T) {
+			t.Run("go-retryablehttp", func(t *testing.T) { assert.Equal(t, c.peer, c.run(t, peerSide, c.peer.err)) })
+			t.Run("retryhttp", func(t *testing.T) { assert.Equal(t, c.ours, c.run(t, ourSide, c.ours.err)) })
+		})
+	}
+}
+
+// run returns the outcome, with err for an error that contains it.
+func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err string) (o outcome) {
+	server := newScripted(t, c.handlers...)
+	base, dials := newBase(t), new(atomic.Int32)
+	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials.Add(1)
+		return new(net.Dialer).DialContext(ctx, network, address)
+	}
+	do := newSide(base)
+	for range max(1, c.calls) {
+		var body io.Reader
+		if c.body != nil {
+			body = c.body()
+		}
+		resp, failure := do(t.Context(), c.method, server.url, body)
+		if failure == nil {
+			o.answer = strconv.Itoa(resp.StatusCode) + " " + strconv.Itoa(len(whole(t, resp)))
+			continue
+		}
+		if o.err = failure.Error(); err != "" && strings.Contains(o.err, err) {
+			o.err = err
+		}
+	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	o.executed, o.connections = len(server.bodies), int(dials.Load())
+	if o.executed > 0 {
+		o.body = server.bodies[o.executed-1]
+	}
+	return o
+}
+
+// TestPeerRetryAfter: how long an answer is taken to ask for. The peer's wait
+// without a header is 1 ms, and its limit 40 ms.
+func TestPeerRetryAfter(t *testing.T) {
+	const least, most = time.Millisecond, 40 * time.Millisecond
+	now := time.Date(2020, time.February, 2, 2, 2, 2, 0, time.UTC)
+	later := now.Add(30 * time.Second)
+	epoch := strconv.FormatInt(later.Unix(), 10)
+	for _, test := range []struct {
+		name, value string
+		status      int
+		peer, ours  time.Duration
+	}{
+		{"seconds", "3600", 503, time.Hour, time.Hour},
+		{"seconds with 429", "3600", 429, time.Hour, time.Hour},
+		{"seconds with 500", "30", 500, least, 30 * time.Second},
+		{"a fraction", "1.5", 503, least, 1500 * time.Millisecond},
+		{"seconds since 1970", epoch, 503, time.Duration(later.Unix()) * time.Second, 30 * time.Second},
+		{"too many seconds", "9223372037", 503, math.MinInt64 + 145224192, math.MaxInt64 - time.Duration(now.UnixNano())},
+		{"date of RFC 9110", later.Format(http.TimeFormat), 503, 0, 30 * time.Second}, // the peer reads its own clock, not the Date
+		{"date of RFC 850", later.Format("Monday, 02-Jan-06 15:04:05 GMT"), 503, least, 30 * time.Second},
+		{"date of ANSI C", later.Format(time.ANSIC), 503, least, 30 * time.Second},
+		{"nonsense", "soon", 503, least, 0},
+		{"negative", "-1", 503, least, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			resp := &http.Response{StatusCode: test.status, Header: http.Header{
+				"Retry-After": {test.value},
+				"Date":        {now.Format(http.TimeFormat)},
+			}}
+			assert.Equal(t, test.peer, retryablehttp.DefaultBackoff(least, most, 0, resp), "go-retryablehttp")
+			assert.Equal(t, test.ours, retryhttp.RetryAfter(resp, now), "retryhttp")
+		})
+	}
+}
+
+// TestPeerRedirect: the peer's RoundTripper follows redirects, which a client
+// above it then does not see. A Transport leaves them to the client.
+func TestPeerRedirect(t *testing.T) {
+	server := newScripted(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, gives(200, 2))
+	for _, s := range []struct {
+		name   string
+		make   http.RoundTripper
+		status int
+	}{
+		{"go-retryablehttp", &retryablehttp.RoundTripper{Client: newPeer(newBase(t))}, http.StatusOK},
+		{"retryhttp", &retryhttp.Transport{Base: newBase(t)}, http.StatusFound},
+	} {
+		t.Run(s.name, func(t *testing.T) {
+			server.restart()
+			resp, err := s.make.RoundTrip(get.request(t, server.url))
+			require.NoError(t, err)
+			whole(t, resp)
+			assert.Equal(t, s.status, resp.StatusCode)
+		})
+	}
+}
