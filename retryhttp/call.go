@@ -52,6 +52,9 @@ func (c *call) attempt(ctx context.Context) error {
 		cancel()
 		return c.lost()
 	}
+	if c.request.URL != nil {
+		c.transport.http1.learn(c.request.URL, c.answer.ProtoMajor)
+	}
 	if c.answer.Body == nil {
 		c.answer.Body = http.NoBody // which Base ought to have done
 	}
@@ -80,8 +83,11 @@ func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 			return nil, fmt.Errorf("get the body for attempt %d: %w", c.number, err)
 		}
 	}
-	// With a GetBody, net/http would repeat the request by itself.
+	// With a GetBody that works, net/http would repeat the request by itself.
 	req.GetBody = nil
+	if c.getBody != nil && c.request.URL != nil && isSentOnce(c.request) && c.transport.http1.has(c.request.URL) {
+		req.GetBody = notWritten
+	}
 	if c.number > 1 || c.transport.AttemptHeader != "" {
 		req.Header = c.request.Header.Clone()
 	}

@@ -52,8 +52,8 @@
 // # What net/http repeats by itself
 //
 // Package net/http also repeats requests, without telling anybody. A Transport
-// hands it requests without GetBody, so that it cannot send a body twice:
-// every attempt that carries a body is one request, and is counted. For requests
+// hands it requests without a GetBody that works, so that it cannot send a body
+// twice: every attempt that carries a body is one request, and is counted. For requests
 // without a body there is no such switch, and http.Transport does the following:
 //
 //   - HTTP/1, a connection that was used before and that the server closes or

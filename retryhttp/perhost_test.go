@@ -81,7 +81,7 @@ func TestPerHost(t *testing.T) {
 		return &retry.TokenBucket{Capacity: 3, Costs: retry.Costs{Transient: 1}}
 	}}
 	sent := func(address string) int {
-		base := &script{outcomes: []outcome{{status: 503}}}
+		base := &script{replies: []reply{{status: 503}}}
 		req := request(t, "GET", "")
 		req.URL = parse(t, address)
 		_, err := (&retryhttp.Transport{Base: base, Policy: policy, PerHost: hosts}).RoundTrip(req)

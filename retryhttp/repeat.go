@@ -2,7 +2,6 @@ package retryhttp
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"strings"
 )
@@ -36,30 +35,6 @@ func isUnprocessed(status int) bool {
 	return false
 }
 
-// isUnsent reports whether err proves that no server has processed the request:
-// there was no connection, or the server has refused the stream of HTTP/2.
-// Nothing follows from a connection that was lost later.
-func isUnsent(err error) bool {
-	if op, ok := errors.AsType[*net.OpError](err); ok {
-		switch op.Op {
-		case "dial", "proxyconnect", "socks connect":
-			return true
-		}
-	}
-	return says(err, func(text string) bool {
-		switch text {
-		case "net/http: TLS handshake timeout",
-			"http2: Transport received Server's graceful shutdown GOAWAY",
-			"http2: client conn not usable",
-			"http2: client conn could not be established",
-			"http2: no cached connection was available":
-			return true
-		}
-		return strings.HasPrefix(text, "http2: Transport received GOAWAY from server ErrCode:") ||
-			strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
-	})
-}
-
 // isMalformed reports whether err says that the request cannot be sent at all.
 func isMalformed(err error) bool {
 	return says(err, func(text string) bool {
@@ -84,7 +59,7 @@ func isMalformed(err error) bool {
 }
 
 // says reports whether the text of err, or of one that it wraps, is what is
-// looked for. Package net/http has no values or types for most of its errors.
+// looked for.
 func says(err error, is func(text string) bool) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if is(err.Error()) {
@@ -93,26 +68,3 @@ func says(err error, is func(text string) bool) bool {
 	}
 	return false
 }
-
-// legible returns err without the advice that package net/http gives because
-// the request has no GetBody: it had one, and Transport has taken it away.
-func legible(err error) error {
-	text, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
-	if !ok {
-		return err
-	}
-	text, _, ok = strings.Cut(text, "] after Request.Body was written")
-	if !ok {
-		return err
-	}
-	return &refusedError{text, err}
-}
-
-// refusedError is an error of HTTP/2 after which the request may be repeated.
-type refusedError struct {
-	text string
-	err  error
-}
-
-func (e *refusedError) Error() string { return e.text }
-func (e *refusedError) Unwrap() error { return e.err }

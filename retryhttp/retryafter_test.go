@@ -19,7 +19,7 @@ const (
 	aws       = "X-Amz-Retry-After"
 	inMs      = "Retry-After-Ms"
 	general   = "Retry-After"
-	reset     = "RateLimit-Reset"
+	resetIn   = "RateLimit-Reset"
 	remaining = "RateLimit-Remaining"
 	forever   = time.Duration(math.MaxInt64)
 	farOff    = forever - 1793620800*time.Second // noon to the end of a Duration since 1970
@@ -84,14 +84,14 @@ func TestRetryAfter(t *testing.T) {
 		{"AWS's own", 503, []string{aws, "1500"}, 1500 * time.Millisecond},
 		{"AWS's own before all", 503, []string{aws, "20", inMs, "30", general, "3"}, 20 * time.Millisecond},
 
-		{"reset, limited by status", 429, []string{reset, "30"}, 30 * time.Second},
-		{"reset, limited by what remains", 403, []string{reset, "30", remaining, "0"}, 30 * time.Second},
-		{"reset, not limited", 503, []string{reset, "30"}, 0},
-		{"reset, something remains", 503, []string{reset, "30", remaining, "17"}, 0},
-		{"reset at a time of day", 429, []string{reset, "1793620830"}, 30 * time.Second},
-		{"reset at a date", 429, []string{reset, "Mon, 02 Nov 2026 12:00:07 GMT"}, 0},
-		{"reset after Retry-After", 429, []string{reset, "30", general, "3"}, 3 * time.Second},
-		{"reset after a bad Retry-After", 429, []string{reset, "30", general, "-3"}, 30 * time.Second},
+		{"reset, limited by status", 429, []string{resetIn, "30"}, 30 * time.Second},
+		{"reset, limited by what remains", 403, []string{resetIn, "30", remaining, "0"}, 30 * time.Second},
+		{"reset, not limited", 503, []string{resetIn, "30"}, 0},
+		{"reset, something remains", 503, []string{resetIn, "30", remaining, "17"}, 0},
+		{"reset at a time of day", 429, []string{resetIn, "1793620830"}, 30 * time.Second},
+		{"reset at a date", 429, []string{resetIn, "Mon, 02 Nov 2026 12:00:07 GMT"}, 0},
+		{"reset after Retry-After", 429, []string{resetIn, "30", general, "3"}, 3 * time.Second},
+		{"reset after a bad Retry-After", 429, []string{resetIn, "30", general, "-3"}, 30 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}
@@ -113,7 +113,7 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, awsMs, ms, seconds, resets, date, left string, status int) {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}}
-		for name, value := range map[string]string{aws: awsMs, inMs: ms, general: seconds, reset: resets, "Date": date, remaining: left} {
+		for name, value := range map[string]string{aws: awsMs, inMs: ms, general: seconds, resetIn: resets, "Date": date, remaining: left} {
 			resp.Header.Set(name, value)
 		}
 		got := retryhttp.RetryAfter(resp, noon)

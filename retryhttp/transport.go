@@ -56,6 +56,8 @@ type Transport struct {
 	// PerHost has a Budget for each host, in the place of the Policy's. nil:
 	// the Policy's Budget is for all hosts together.
 	PerHost *PerHost
+
+	http1 http1Hosts
 }
 
 // NewClient returns a client that sends through a [Transport] with that policy.

@@ -28,16 +28,16 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// outcome is what one attempt comes to: a status, or an error.
-type outcome struct {
+// reply is what one attempt comes to: a status, or an error.
+type reply struct {
 	status int
 	header string // "name: value"
 	err    error
 }
 
-// script is a Base that plays outcomes, the last one for ever, and counts.
+// script is a Base that gives replies, the last one for ever, and keeps what it was sent.
 type script struct {
-	outcomes []outcome
+	replies  []reply
 	requests []*http.Request
 	bodies   []string
 	answers  []*body
@@ -52,7 +52,7 @@ type body struct {
 func (b *body) Close() error { b.closed++; return nil }
 
 func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
-	o := s.outcomes[min(len(s.requests), len(s.outcomes)-1)]
+	o := s.replies[min(len(s.requests), len(s.replies)-1)]
 	s.requests = append(s.requests, req)
 	if req.Body != nil {
 		sent, err := io.ReadAll(req.Body)
@@ -103,71 +103,71 @@ func TestRepeats(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name       string
-		outcome    outcome
+		reply      reply
 		idempotent bool // GET and its like are sent again
 		other      bool // POST is, too
 	}{
-		{"200", outcome{status: 200}, false, false},
-		{"302", outcome{status: 302}, false, false},
-		{"400", outcome{status: 400}, false, false},
-		{"404", outcome{status: 404}, false, false},
-		{"408", outcome{status: 408}, true, false},
-		{"409", outcome{status: 409}, false, false},
-		{"421", outcome{status: 421}, true, true},
-		{"425", outcome{status: 425}, true, true},
-		{"429", outcome{status: 429}, true, true},
-		{"500", outcome{status: 500}, true, false},
-		{"501", outcome{status: 501}, false, false},
-		{"502", outcome{status: 502}, true, false},
-		{"503", outcome{status: 503}, true, false},
-		{"504", outcome{status: 504}, true, false},
-		{"599", outcome{status: 599}, true, false},
-		{"503, the server says no", outcome{503, "X-Should-Retry: false", nil}, false, false},
-		{"429, the server says no", outcome{429, "x-should-retry: False", nil}, false, false},
-		{"421, the server says no", outcome{421, "x-should-retry: false", nil}, false, false},
-		{"409, the server says yes", outcome{409, "X-Should-Retry: true", nil}, true, false},
-		{"429, the server says yes", outcome{429, "X-Should-Retry: TRUE", nil}, true, true},
-		{"409, the server says something else", outcome{409, "X-Should-Retry: maybe", nil}, false, false},
-		{"200, the server says yes", outcome{200, "X-Should-Retry: true", nil}, false, false},
+		{"200", reply{status: 200}, false, false},
+		{"302", reply{status: 302}, false, false},
+		{"400", reply{status: 400}, false, false},
+		{"404", reply{status: 404}, false, false},
+		{"408", reply{status: 408}, true, false},
+		{"409", reply{status: 409}, false, false},
+		{"421", reply{status: 421}, true, true},
+		{"425", reply{status: 425}, true, true},
+		{"429", reply{status: 429}, true, true},
+		{"500", reply{status: 500}, true, false},
+		{"501", reply{status: 501}, false, false},
+		{"502", reply{status: 502}, true, false},
+		{"503", reply{status: 503}, true, false},
+		{"504", reply{status: 504}, true, false},
+		{"599", reply{status: 599}, true, false},
+		{"503, the server says no", reply{503, "X-Should-Retry: false", nil}, false, false},
+		{"429, the server says no", reply{429, "x-should-retry: False", nil}, false, false},
+		{"421, the server says no", reply{421, "x-should-retry: false", nil}, false, false},
+		{"409, the server says yes", reply{409, "X-Should-Retry: true", nil}, true, false},
+		{"429, the server says yes", reply{429, "X-Should-Retry: TRUE", nil}, true, true},
+		{"409, the server says something else", reply{409, "X-Should-Retry: maybe", nil}, false, false},
+		{"200, the server says yes", reply{200, "X-Should-Retry: true", nil}, false, false},
 
-		{"refused", outcome{err: errDial}, true, true},
-		{"refused, in an error", outcome{err: fmt.Errorf("token: %w", errDial)}, true, true},
-		{"no proxy", outcome{err: &net.OpError{Op: "proxyconnect", Err: io.EOF}}, true, true},
-		{"no SOCKS proxy", outcome{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
-		{"no such host", outcome{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, false, false},
-		{"DNS is away", outcome{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
-		{"handshake takes too long", outcome{err: text("net/http: TLS handshake timeout")}, true, true},
-		{"certificate", outcome{err: x509.UnknownAuthorityError{}}, false, false},
-		{"reset", outcome{err: errReset}, true, false},
-		{"closed", outcome{err: io.EOF}, true, false},
-		{"cut", outcome{err: io.ErrUnexpectedEOF}, true, false},
-		{"timeout", outcome{err: context.DeadlineExceeded}, true, false},
-		{"idle connection", outcome{err: text("http: server closed idle connection")}, true, false},
-		{"anything", outcome{err: text("anything")}, true, false},
+		{"refused", reply{err: errDial}, true, true},
+		{"refused, in an error", reply{err: fmt.Errorf("token: %w", errDial)}, true, true},
+		{"no proxy", reply{err: &net.OpError{Op: "proxyconnect", Err: io.EOF}}, true, true},
+		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
+		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, false, false},
+		{"DNS is away", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
+		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, true},
+		{"certificate", reply{err: x509.UnknownAuthorityError{}}, false, false},
+		{"reset", reply{err: errReset}, true, false},
+		{"closed", reply{err: io.EOF}, true, false},
+		{"cut", reply{err: io.ErrUnexpectedEOF}, true, false},
+		{"timeout", reply{err: context.DeadlineExceeded}, true, false},
+		{"idle connection", reply{err: text("http: server closed idle connection")}, true, false},
+		{"anything", reply{err: text("anything")}, true, false},
 
-		{"stream refused", outcome{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused, without a body", outcome{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused by ourselves", outcome{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, true},
-		{"stream broken", outcome{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
-		{"stream cancelled", outcome{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
-		{"GOAWAY, above the last stream", outcome{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
-		{"GOAWAY with a code", outcome{err: text("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM")}, true, true},
-		{"GOAWAY, then closed", outcome{err: text(`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM"`)}, true, false},
-		{"connection not usable", outcome{err: refused("http2: client conn not usable")}, true, true},
+		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
+		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
+		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, true},
+		{"stream broken", reply{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
+		{"stream cancelled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
+		{"GOAWAY, above the last stream", reply{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
+		{"GOAWAY with a code", reply{err: text("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM")}, true, true},
+		{"GOAWAY, then closed", reply{err: text(`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM"`)}, true, false},
+		{"connection not usable", reply{err: refused("http2: client conn not usable")}, true, true},
 
-		{"scheme", outcome{err: text(`unsupported protocol scheme "ftp"`)}, false, false},
-		{"header", outcome{err: text(`net/http: invalid header field value for "A"`)}, false, false},
-		{"host", outcome{err: text("http: no Host in request URL")}, false, false},
-		{"length", outcome{err: fmt.Errorf("connection broken: %w", text("http: ContentLength=5 with Body length 6"))}, false, false},
+		{"scheme", reply{err: text(`unsupported protocol scheme "ftp"`)}, false, false},
+		{"header", reply{err: text(`net/http: invalid header field value for "A"`)}, false, false},
+		{"host", reply{err: text("http: no Host in request URL")}, false, false},
+		{"length", reply{err: fmt.Errorf("connection broken: %w", text("http: ContentLength=5 with Body length 6"))}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, method := range []string{"", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"} {
-				assert.Equal(t, tt.idempotent, repeats(t, method, "", tt.outcome), method)
+				assert.Equal(t, tt.idempotent, repeats(t, method, "", tt.reply), method)
 			}
 			for _, method := range []string{"POST", "PATCH", "CONNECT", "get", "LOCK"} {
-				assert.Equal(t, tt.other, repeats(t, method, "", tt.outcome), method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "Idempotency-Key", tt.outcome), "%s with a key", method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "X-Idempotency-Key", tt.outcome), "%s with a key", method)
+				assert.Equal(t, tt.other, repeats(t, method, "", tt.reply), method)
+				assert.Equal(t, tt.idempotent, repeats(t, method, "Idempotency-Key", tt.reply), "%s with a key", method)
+				assert.Equal(t, tt.idempotent, repeats(t, method, "X-Idempotency-Key", tt.reply), "%s with a key", method)
 			}
 		})
 	}
@@ -175,11 +175,11 @@ func TestRepeats(t *testing.T) {
 
 // repeats reports whether a request is sent again; with a body and without the
 // answer must be the same.
-func repeats(t *testing.T, method, key string, o outcome) bool {
+func repeats(t *testing.T, method, key string, o reply) bool {
 	t.Helper()
 	var sent [2]int
 	for i, content := range []string{"", "content"} {
-		base := &script{outcomes: []outcome{o}}
+		base := &script{replies: []reply{o}}
 		req := request(t, "POST", content)
 		if req.Method = method; key != "" {
 			req.Header.Set(key, "key")
@@ -216,20 +216,20 @@ func TestIsIdempotent(t *testing.T) {
 
 // TestChoices: what a user may say about requests, answers and bodies.
 func TestChoices(t *testing.T) {
-	unavailable := []outcome{{status: 503}}
+	unavailable := []reply{{status: 503}}
 	for _, tt := range []struct {
 		name      string
 		transport retryhttp.Transport
-		outcomes  []outcome
+		replies   []reply
 		sent      int
 	}{
 		{"none", retryhttp.Transport{}, unavailable, 1},
 		{"503 does no harm", retryhttp.Transport{Unprocessed: []int{503}}, unavailable, 3},
 		{"another status does no harm", retryhttp.Transport{Unprocessed: []int{502}}, unavailable, 1},
-		{"a status that is not worth a retry", retryhttp.Transport{Unprocessed: []int{404}}, []outcome{{status: 404}}, 1},
+		{"a status that is not worth a retry", retryhttp.Transport{Unprocessed: []int{404}}, []reply{{status: 404}}, 1},
 		{"the request may be repeated", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/path" }}, unavailable, 3},
 		{"another request may", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/" }}, unavailable, 1},
-		{"nothing may, but it was not processed", retryhttp.Transport{MayRepeat: func(*http.Request) bool { return false }}, []outcome{{status: 429}}, 3},
+		{"nothing may, but it was not processed", retryhttp.Transport{MayRepeat: func(*http.Request) bool { return false }}, []reply{{status: 429}}, 3},
 		{"a classifier of the user's", retryhttp.Transport{
 			MayRepeat: func(*http.Request) bool { return true },
 			Policy: retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Class {
@@ -239,15 +239,15 @@ func TestChoices(t *testing.T) {
 				}
 				return retry.ClassPermanent
 			})},
-		}, []outcome{{409, "Reason: locked", nil}, {status: 409}}, 2},
+		}, []reply{{409, "Reason: locked", nil}, {status: 409}}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			base := &script{outcomes: tt.outcomes}
+			base := &script{replies: tt.replies}
 			tt.transport.Base = base
 			tt.transport.Policy.Clock = &retrytest.Clock{}
 			resp, err := tt.transport.RoundTrip(request(t, "POST", "content"))
 			require.NoError(t, err)
-			assert.Equal(t, tt.outcomes[len(tt.outcomes)-1].status, resp.StatusCode)
+			assert.Equal(t, tt.replies[len(tt.replies)-1].status, resp.StatusCode)
 			assert.Len(t, base.requests, tt.sent)
 		})
 	}
@@ -256,9 +256,9 @@ func TestChoices(t *testing.T) {
 // TestAnswers: all answers but the last are closed before the wait, and the
 // last one comes back as it came.
 func TestAnswers(t *testing.T) {
-	for _, last := range []outcome{{status: 200}, {status: 404}, {status: 503}} {
+	for _, last := range []reply{{status: 200}, {status: 404}, {status: 503}} {
 		t.Run(fmt.Sprint(last.status), func(t *testing.T) {
-			base := &script{outcomes: []outcome{{status: 503}, {status: 503}, last}}
+			base := &script{replies: []reply{{status: 503}, {status: 503}, last}}
 			p := quick()
 			waits := 0
 			p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
@@ -282,21 +282,21 @@ func TestAnswers(t *testing.T) {
 
 // TestEnds: why there is no further attempt, and what comes back then.
 func TestEnds(t *testing.T) {
-	unavailable, busy := outcome{status: 503}, outcome{429, "Retry-After: 61", nil}
+	unavailable, busy := reply{status: 503}, reply{429, "Retry-After: 61", nil}
 	for _, tt := range []struct {
 		name   string
 		method string
 		policy func(*retry.Policy)
-		last   outcome
+		last   reply
 		sent   int
 		reason error
 	}{
 		{"attempts", "GET", nil, unavailable, 3, retry.ErrMaxAttempts},
-		{"attempts, no answer", "GET", nil, outcome{err: errReset}, 3, retry.ErrMaxAttempts},
-		{"permanent", "GET", nil, outcome{status: 404}, 1, retry.ErrPermanent},
-		{"permanent, no answer", "GET", nil, outcome{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
+		{"attempts, no answer", "GET", nil, reply{err: errReset}, 3, retry.ErrMaxAttempts},
+		{"permanent", "GET", nil, reply{status: 404}, 1, retry.ErrPermanent},
+		{"permanent, no answer", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
 		{"not safe", "POST", nil, unavailable, 1, retry.ErrFinal},
-		{"not safe, no answer", "POST", nil, outcome{err: errReset}, 1, retry.ErrFinal},
+		{"not safe, no answer", "POST", nil, reply{err: errReset}, 1, retry.ErrFinal},
 		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBucket{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBucket{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
@@ -304,7 +304,7 @@ func TestEnds(t *testing.T) {
 		{"hint, of a rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			base := &script{outcomes: []outcome{tt.last}}
+			base := &script{replies: []reply{tt.last}}
 			p := quick()
 			if tt.policy != nil {
 				tt.policy(&p)
@@ -347,7 +347,7 @@ func TestHints(t *testing.T) {
 		{"longest", "Retry-After: 60", nil, 63 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			base := &script{outcomes: []outcome{{429, tt.header, nil}, {status: 200}}}
+			base := &script{replies: []reply{{429, tt.header, nil}, {status: 200}}}
 			p := quick()
 			clock := &retrytest.Clock{Start: noon}
 			p.Clock, p.Hint = clock, tt.rule
@@ -357,7 +357,7 @@ func TestHints(t *testing.T) {
 		})
 	}
 	t.Run("without a source of random numbers", func(t *testing.T) {
-		base := &script{outcomes: []outcome{{429, "Retry-After: 10", nil}, {status: 200}}}
+		base := &script{replies: []reply{{429, "Retry-After: 10", nil}, {status: 200}}}
 		clock := &retrytest.Clock{}
 		_, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Clock: clock}}).RoundTrip(request(t, "GET", ""))
 		require.NoError(t, err)
@@ -369,7 +369,7 @@ func TestHints(t *testing.T) {
 // TestRequestIsKept: the caller's request is not changed, and each attempt has one
 // of its own with its number.
 func TestRequestIsKept(t *testing.T) {
-	base := &script{outcomes: []outcome{{status: 503}}}
+	base := &script{replies: []reply{{status: 503}}}
 	req := request(t, "PUT", "content")
 	req.Header.Set("A", "b")
 	kept, original := *req, req.Header.Clone()
@@ -422,7 +422,7 @@ func TestHeadersOfRetries(t *testing.T) {
 func TestContexts(t *testing.T) {
 	shutdown := errors.New("shutting down")
 	t.Run("ended before", func(t *testing.T) {
-		base := &script{outcomes: []outcome{{status: 200}}}
+		base := &script{replies: []reply{{status: 200}}}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(shutdown)
 		sent := &body{Reader: strings.NewReader("content")}
@@ -437,7 +437,7 @@ func TestContexts(t *testing.T) {
 		assert.Equal(t, 7, sent.Len(), "not read")
 	})
 	t.Run("ended during the wait", func(t *testing.T) {
-		base := &script{outcomes: []outcome{{status: 503}}}
+		base := &script{replies: []reply{{status: 503}}}
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := retry.Policy{OnRetry: func(context.Context, retry.Attempt, time.Duration) { cancel(shutdown) }}
 		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", "").WithContext(ctx))
@@ -462,7 +462,7 @@ func TestContexts(t *testing.T) {
 		assert.Equal(t, 1, last.closed)
 	})
 	t.Run("a deadline before the next attempt", func(t *testing.T) {
-		base := &script{outcomes: []outcome{{503, "Retry-After: 30", nil}}}
+		base := &script{replies: []reply{{503, "Retry-After: 30", nil}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		resp, err := (&retryhttp.Transport{Base: base}).RoundTrip(request(t, "GET", "").WithContext(ctx))
@@ -479,7 +479,7 @@ func TestRefused(t *testing.T) {
 		"attempts":        {MaxAttempts: -1},
 		"attempt timeout": {AttemptTimeout: -1},
 	} {
-		base := &script{outcomes: []outcome{{status: 200}}}
+		base := &script{replies: []reply{{status: 200}}}
 		sent := &body{Reader: strings.NewReader("content")}
 		req := request(t, "PUT", "")
 		req.Body = sent
@@ -529,7 +529,7 @@ func TestErrors(t *testing.T) {
 			`Get "http://host/path": gave up after 3 attempts (all attempts used): http2: Transport: cannot retry err [no end`, false},
 	} {
 		client := retryhttp.NewClient(quick())
-		client.Transport.(*retryhttp.Transport).Base = &script{outcomes: []outcome{{err: tt.err}}}
+		client.Transport.(*retryhttp.Transport).Base = &script{replies: []reply{{err: tt.err}}}
 		_, err := client.Do(request(t, "GET", ""))
 		require.EqualError(t, err, tt.want)
 		assert.ErrorIs(t, err, tt.err)
@@ -567,7 +567,7 @@ func TestBodies(t *testing.T) {
 			req := request(t, "PUT", "")
 			req.Body = closer{tt.body, func() { closed++ }}
 			req.ContentLength = tt.length
-			base := &script{outcomes: []outcome{{status: 503}}}
+			base := &script{replies: []reply{{status: 503}}}
 			resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), MaxBuffer: tt.most}).RoundTrip(req)
 			assert.Equal(t, 1, closed)
 			assert.Len(t, base.requests, tt.sent)
@@ -599,7 +599,7 @@ func (iotestErr) Read([]byte) (int, error) { return 0, errors.New("broken") }
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.GetBody = nil
-	base := &script{outcomes: []outcome{{err: errReset}}}
+	base := &script{replies: []reply{{err: errReset}}}
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
 	assert.ErrorIs(t, err, retry.ErrFinal)
 	assert.ErrorIs(t, err, errReset)
@@ -610,8 +610,8 @@ func TestBodyThatCannotBeSentAgain(t *testing.T) {
 // TestGetBodyFails: that ends the call, and what failed before is not lost.
 func TestGetBodyFails(t *testing.T) {
 	gone := errors.New("file is gone")
-	for _, first := range []outcome{{status: 503}, {err: errReset}} {
-		base := &script{outcomes: []outcome{first}}
+	for _, first := range []reply{{status: 503}, {err: errReset}} {
+		base := &script{replies: []reply{first}}
 		req := request(t, "PUT", "content")
 		req.GetBody = func() (io.ReadCloser, error) { return nil, gone }
 		p := quick()
@@ -632,20 +632,20 @@ func TestGetBodyFails(t *testing.T) {
 // and what a server refuses for good is.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
-		method  string
-		outcome outcome
-		want    float64
+		method string
+		reply  reply
+		want   float64
 	}{
-		{"POST", outcome{status: 200}, 11},
-		{"POST", outcome{status: 404}, 11},
-		{"POST", outcome{status: 503}, 10},
-		{"POST", outcome{err: errReset}, 10},
-		{"GET", outcome{status: 503}, 6},
+		{"POST", reply{status: 200}, 11},
+		{"POST", reply{status: 404}, 11},
+		{"POST", reply{status: 503}, 10},
+		{"POST", reply{err: errReset}, 10},
+		{"GET", reply{status: 503}, 6},
 	} {
 		bucket := &retry.TokenBucket{Capacity: 20, Deficit: 10, Costs: retry.Costs{Transient: 2}}
 		p := quick()
 		p.Budget = bucket
-		_, _ = (&retryhttp.Transport{Base: &script{outcomes: []outcome{tt.outcome}}, Policy: p}).RoundTrip(request(t, tt.method, ""))
+		_, _ = (&retryhttp.Transport{Base: &script{replies: []reply{tt.reply}}, Policy: p}).RoundTrip(request(t, tt.method, ""))
 		assert.Equal(t, tt.want, bucket.Balance(), "%+v", tt)
 	}
 }
@@ -658,7 +658,7 @@ func TestObserver(t *testing.T) {
 	p.Limiter = limiter
 	req := request(t, "POST", "content")
 	req.GetBody = nil
-	_, err := (&retryhttp.Transport{Base: &script{outcomes: []outcome{{status: 429}}}, Policy: p}).RoundTrip(req)
+	_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{status: 429}}}, Policy: p}).RoundTrip(req)
 	require.NoError(t, err)
 	require.Len(t, limiter.seen, 1)
 	assert.Equal(t, retry.ClassThrottled, limiter.seen[0].Class)
@@ -715,8 +715,8 @@ func TestClient(t *testing.T) {
 
 // TestLayers: attempts at two layers do not multiply.
 func TestLayers(t *testing.T) {
-	for _, o := range []outcome{{status: 503}, {status: 429}, {err: errReset}, {err: errDial}} {
-		base := &script{outcomes: []outcome{o}}
+	for _, o := range []reply{{status: 503}, {status: 429}, {err: errReset}, {err: errDial}} {
+		base := &script{replies: []reply{o}}
 		inner := &retryhttp.Transport{Base: base, Policy: quick()}
 		_, _ = (&retryhttp.Transport{Base: inner, Policy: quick()}).RoundTrip(request(t, "GET", ""))
 		assert.Len(t, base.requests, 3, "Transport, %+v", o)
@@ -735,7 +735,7 @@ func TestLayers(t *testing.T) {
 		assert.Equal(t, 1, calls, "Do, %+v", o)
 		assert.Len(t, base.requests, 3, "Do, %+v", o)
 	}
-	base := &script{outcomes: []outcome{{status: 503}, {status: 503}, {status: 200}}}
+	base := &script{replies: []reply{{status: 503}, {status: 503}, {status: 200}}}
 	resp, err := (&retryhttp.Transport{Base: &retryhttp.Transport{Base: base, Policy: quick()}, Policy: quick()}).RoundTrip(request(t, "GET", ""))
 	require.NoError(t, err)
 	assert.Equal(t, 200, resp.StatusCode)

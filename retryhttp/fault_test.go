@@ -1,0 +1,738 @@
+package retryhttp_test
+
+// Faults on real sockets. Of each the tests ask the same: is nothing executed
+// twice that must not be, does the caller get the whole answer or an error, and
+// is nothing left behind.
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// cutHeaders stops within the first lines of an answer.
+func cutHeaders(x *exchange) {
+	_, _ = io.WriteString(x.conn(), "HTTP/1.1 200 OK\r\nContent-Len")
+	closed(x)
+}
+
+// cutFailure ends an answer that nobody needs in the midst of its body.
+func cutFailure(x *exchange) {
+	x.begin(http.StatusServiceUnavailable, 100, "only the begi")
+	halfClosed(x)
+}
+
+// inBody lets a fault come when some of the body has been received.
+func inBody(fault step) step {
+	return func(x *exchange) {
+		_, _ = io.CopyN(io.Discard, x.request.Body, 1000)
+		fault(x)
+	}
+}
+
+var faults = []struct {
+	name        string
+	only        string // protocol; "": both
+	fault       step
+	size        int  // of the request's body
+	executed    int  // how often the fault lets the request be executed
+	unprocessed bool // the fault tells that it was not
+}{
+	{name: "reset before the headers", fault: reset, size: 10},
+	{name: "reset in the request's body", fault: inBody(reset), size: 1 << 20},
+	{name: "closed in the request's body", fault: inBody(closed), size: 1 << 20},
+	{name: "reset after the execution", fault: processed(reset), size: 10, executed: 1},
+	{name: "closed after the execution", fault: processed(closed), size: 10, executed: 1},
+	{name: "half-closed", fault: processed(halfClosed), size: 10, executed: 1},
+	{name: "cut in the headers", only: http1, fault: processed(cutHeaders), size: 10, executed: 1},
+	{name: "stream reset", only: http2, fault: inBody(abort), size: 10},
+	{name: "stream reset in the request's body", only: http2, fault: inBody(abort), size: 1 << 20},
+	{name: "stream reset after the execution", only: http2, fault: processed(abort), size: 10, executed: 1},
+	{name: "503 after the execution", fault: processed(answer(503, "try later")), size: 10, executed: 1},
+	{name: "503 that is cut", fault: processed(cutFailure), size: 10, executed: 1},
+	{name: "429", fault: answer(429, "not now"), size: 10, unprocessed: true},
+	{name: "421", fault: answer(421, "not here"), size: 10, unprocessed: true},
+	{name: "425", fault: answer(425, "not yet"), size: 10, unprocessed: true},
+}
+
+// TestFaultBeforeAnswer: a request that may be executed twice, or that was not
+// executed, gets its answer from the second attempt; any other is never
+// executed twice, and its caller learns of the fault.
+func TestFaultBeforeAnswer(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		for _, f := range faults {
+			if f.only != "" && f.only != protocol {
+				continue
+			}
+			for _, k := range kinds {
+				for _, used := range []string{"new connection", "used connection"} {
+					t.Run(f.name+"/"+k.name+"/"+used, func(t *testing.T) {
+						leaveNothing(t)
+						s := newServer(t, protocol, f.fault, ok)
+						if used == "used connection" {
+							s.warm(t, s.base)
+						}
+						req := k.request(t, s.URL, text(f.size))
+						o := req.send(t, s.transport())
+						if k.repeatable || f.unprocessed {
+							isRepeated(t, s, req, o, f.executed)
+						} else {
+							isNotRepeated(t, s, o, f.executed)
+						}
+					})
+				}
+			}
+		}
+	})
+}
+
+func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, executed int) {
+	t.Helper()
+	o.isRight(t)
+	arrived, bodies := s.seen()
+	if req.Body == nil { // then net/http may have repeated it, too, without counting
+		assert.Len(t, arrived, 2)
+	} else {
+		assert.Equal(t, []string{"1", "2"}, arrived)
+	}
+	assert.Len(t, bodies, executed+1)
+	for _, body := range bodies {
+		want := ""
+		if req.Body != nil {
+			want = text(int(req.ContentLength))
+		}
+		assert.True(t, body == want, "%d bytes that differ from those sent", len(body))
+	}
+}
+
+func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
+	t.Helper()
+	if o.err != nil {
+		assert.ErrorIs(t, o.err, retry.ErrFinal)
+	} else {
+		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server answered")
+	}
+	arrived, bodies := s.seen()
+	assert.Equal(t, []string{"1"}, arrived)
+	assert.Len(t, bodies, executed)
+}
+
+// TestFaultInAnswer: when the headers have arrived nothing is repeated, and
+// what is missing of the body is an error to its reader.
+func TestFaultInAnswer(t *testing.T) {
+	for _, f := range []struct {
+		name  string
+		fault step
+	}{
+		{"reset", reset},
+		{"closed", closed},
+		{"half-closed", halfClosed},
+		{"aborted", abort},
+	} {
+		for _, k := range kinds {
+			t.Run(f.name+"/"+k.name, func(t *testing.T) {
+				overBoth(t, func(t *testing.T, protocol string) {
+					arrived := make(chan struct{})
+					s := newServer(t, protocol, processed(func(x *exchange) {
+						x.begin(http.StatusOK, 100_000, content)
+						<-arrived // a reset would overtake the headers
+						f.fault(x)
+					}))
+					req := k.request(t, s.URL, text(10))
+					resp, err := s.transport().RoundTrip(req.Request)
+					close(arrived)
+					require.NoError(t, err)
+					body, err := io.ReadAll(resp.Body)
+					assert.Error(t, err)
+					assert.LessOrEqual(t, len(body), len(content))
+					require.NoError(t, resp.Body.Close())
+					_, executed := s.seen()
+					assert.Len(t, executed, 1)
+				})
+			})
+		}
+	}
+}
+
+// TestSlowHeaders: an attempt that waits for too long is given up, and is
+// followed by another only where that does no harm.
+func TestSlowHeaders(t *testing.T) {
+	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, slow, ok)
+				transport := s.transport()
+				// A machine under load may miss the time more than once.
+				transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
+				o := k.request(t, s.URL, text(10)).send(t, transport)
+				arrived, executed := s.seen()
+				if k.repeatable {
+					o.isRight(t)
+					assert.GreaterOrEqual(t, len(arrived), 2)
+					return
+				}
+				assert.ErrorIs(t, o.err, retry.ErrFinal)
+				assert.ErrorIs(t, o.err, context.DeadlineExceeded)
+				assert.LessOrEqual(t, len(executed), 1)
+			})
+		})
+	}
+}
+
+// TestConnectionRefused: no server has seen a request of which there was no
+// connection, so that it is repeated whatever its method.
+func TestConnectionRefused(t *testing.T) {
+	for _, k := range kinds {
+		for _, c := range []struct {
+			name    string
+			refused int64 // how often
+		}{{"at first", 2}, {"always", math.MaxInt64}} {
+			t.Run(k.name+"/"+c.name, func(t *testing.T) {
+				overBoth(t, func(t *testing.T, protocol string) {
+					s := newServer(t, protocol, ok)
+					var dials atomic.Int64
+					s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+						if dials.Add(1) <= c.refused {
+							address = closedPort(t)
+						}
+						return (&net.Dialer{}).DialContext(ctx, network, address)
+					}
+					o := k.request(t, s.URL, text(10)).send(t, s.transport())
+					_, executed := s.seen()
+					assert.EqualValues(t, 3, dials.Load())
+					if c.refused == 2 {
+						o.isRight(t)
+						assert.Len(t, executed, 1)
+						return
+					}
+					assert.ErrorIs(t, o.err, syscall.ECONNREFUSED)
+					assert.ErrorIs(t, o.err, retry.ErrMaxAttempts)
+					assert.Empty(t, executed)
+				})
+			})
+		}
+	}
+}
+
+// closedPort is the address of a port that nobody listens on.
+func closedPort(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if assert.NoError(t, err) {
+		assert.NoError(t, listener.Close())
+		return listener.Addr().String()
+	}
+	return ""
+}
+
+// TestIdleConnectionIsClosed: the server hangs up just when the client wants to
+// use the connection again, and the client may or may not know by then.
+func TestIdleConnectionIsClosed(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				want := 0
+				for range 10 {
+					s.warm(t, s.base)
+					s.hangUp()
+					o := k.request(t, s.URL, text(10)).send(t, s.transport())
+					if o.err == nil || k.repeatable {
+						o.isRight(t)
+						want++
+					} else {
+						assert.ErrorIs(t, o.err, retry.ErrFinal)
+					}
+					_, executed := s.seen()
+					assert.Len(t, executed, want)
+				}
+			})
+		})
+	}
+}
+
+// lateConn keeps the end of the connection to itself until the next write, as
+// when the server's farewell crosses the request.
+type lateConn struct {
+	net.Conn
+	ended, told chan struct{}
+	once        sync.Once
+}
+
+func (c *lateConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err != nil && n == 0 {
+		close(c.ended)
+		<-c.told
+	}
+	return n, err
+}
+
+func (c *lateConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	select {
+	case <-c.ended:
+		c.once.Do(func() { close(c.told) })
+	default:
+	}
+	return n, err
+}
+
+func (c *lateConn) Close() error {
+	c.once.Do(func() { close(c.told) })
+	return c.Conn.Close()
+}
+
+// TestNothingWritten: of a used connection that turns out to be closed before a
+// byte was written the server has seen nothing. Package net/http by itself sends
+// every request over another one then, and a Transport must not be worse.
+func TestNothingWritten(t *testing.T) {
+	for _, client := range []string{"net/http", "Transport"} {
+		for _, k := range kinds {
+			t.Run(client+"/"+k.name, func(t *testing.T) {
+				leaveNothing(t)
+				s := newServer(t, http1, ok)
+				var first *lateConn
+				s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+					c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+					if err != nil || first != nil {
+						return c, err
+					}
+					first = &lateConn{Conn: c, ended: make(chan struct{}), told: make(chan struct{})}
+					return first, nil
+				}
+				var transport http.RoundTripper = s.base
+				if client == "Transport" {
+					transport = s.transport()
+				}
+				s.warm(t, transport)
+				for _, c := range s.connections() {
+					require.NoError(t, c.SetLinger(0))
+				}
+				s.hangUp()
+				<-first.ended
+				k.request(t, s.URL, text(10)).send(t, transport).isRight(t)
+				_, executed := s.seen()
+				assert.Len(t, executed, 1)
+			})
+		}
+	}
+}
+
+func resetStream(code uint32) func(net.Conn, uint32) {
+	return func(c net.Conn, stream uint32) {
+		writeFrame(c, frameReset, 0, stream, binary.BigEndian.AppendUint32(nil, code)...)
+	}
+}
+
+// goAway ends the connection to new streams, and to those above the last.
+func goAway(last, code uint32) func(net.Conn, uint32) {
+	return func(c net.Conn, _ uint32) {
+		writeFrame(c, frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code)...)
+	}
+}
+
+// TestStreamRefused: what HTTP/2 says of a stream tells whether it was
+// processed.
+func TestStreamRefused(t *testing.T) {
+	for _, f := range []struct {
+		name        string
+		fault       func(c net.Conn, stream uint32)
+		unprocessed bool
+	}{
+		{"REFUSED_STREAM", resetStream(7), true},
+		{"GOAWAY before the stream", goAway(0, 0), true},
+		{"GOAWAY before the stream, with an error", goAway(0, 11), true},
+		{"GOAWAY after the stream, then closed", func(c net.Conn, stream uint32) {
+			goAway(stream, 0)(c, stream)
+			_ = c.Close()
+		}, false},
+		{"GOAWAY after the stream, then reset", func(c net.Conn, stream uint32) {
+			goAway(stream, 0)(c, stream)
+			resetStream(2)(c, stream)
+		}, false},
+		{"PROTOCOL_ERROR", resetStream(1), false},
+		{"INTERNAL_ERROR", resetStream(2), false},
+		{"CANCEL", resetStream(8), false},
+		{"ENHANCE_YOUR_CALM", resetStream(11), false},
+	} {
+		for _, k := range kinds {
+			t.Run(f.name+"/"+k.name, func(t *testing.T) {
+				leaveNothing(t)
+				s := newRawServer(t, f.fault)
+				transport := &retryhttp.Transport{Base: s.base, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+				o := k.request(t, s.url, text(10)).send(t, transport)
+				if k.repeatable || f.unprocessed {
+					assert.Equal(t, outcome{status: http.StatusOK}, o)
+					assert.EqualValues(t, 2, s.requests.Load())
+					return
+				}
+				assert.ErrorIs(t, o.err, retry.ErrFinal)
+				assert.EqualValues(t, 1, s.requests.Load())
+			})
+		}
+	}
+}
+
+// TestShutdownWaits: a request that is under way when the server begins to shut
+// down gets its answer.
+func TestShutdownWaits(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				begun, refusing := make(chan struct{}), make(chan struct{})
+				s := newServer(t, protocol, func(x *exchange) {
+					close(begun)
+					<-refusing
+					ok(x)
+				})
+				s.Config.RegisterOnShutdown(func() { close(refusing) })
+				stopped := make(chan error, 1)
+				go func() {
+					<-begun
+					stopped <- s.Config.Shutdown(context.Background())
+				}()
+				k.request(t, s.URL, text(10)).send(t, s.transport()).isRight(t)
+				s.base.CloseIdleConnections()
+				assert.NoError(t, <-stopped)
+				_, executed := s.seen()
+				assert.Len(t, executed, 1)
+			})
+		})
+	}
+}
+
+// TestServerIsReplaced: while clients go on sending, a server is shut down and
+// another takes its place. No POST is executed twice, and nothing else is lost.
+func TestServerIsReplaced(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		const clients, each = 8, 30
+		old, next := newServer(t, protocol, ok), newServer(t, protocol, ok)
+		next.base = old.base
+		var address atomic.Value
+		address.Store(old.Listener.Addr().String())
+		old.base.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address.Load().(string))
+		}
+		transport := old.transport()
+		transport.Policy.MaxAttempts = 10
+		outcomes := make([]outcome, clients*each)
+		var sent atomic.Int64
+		half := make(chan struct{})
+		var running sync.WaitGroup
+		for client := range clients {
+			running.Go(func() {
+				for i := client; i < len(outcomes); i += clients {
+					outcomes[i] = kinds[i%len(kinds)].request(t, old.URL, strconv.Itoa(i)).send(t, transport)
+					if sent.Add(1) == clients*each/2 {
+						close(half)
+					}
+				}
+			})
+		}
+		<-half
+		address.Store(next.Listener.Addr().String())
+		stopped := make(chan error, 1)
+		go func() { stopped <- old.Config.Shutdown(context.Background()) }()
+		running.Wait()
+		old.base.CloseIdleConnections()
+		assert.NoError(t, <-stopped)
+		nothingLost(t, outcomes, old, next)
+	})
+}
+
+func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
+	t.Helper()
+	times := map[string]int{}
+	for _, s := range servers {
+		_, executed := s.seen()
+		assert.NotEmpty(t, executed)
+		for _, body := range executed {
+			times[body]++
+		}
+	}
+	for i, o := range outcomes {
+		k, n := kinds[i%len(kinds)], times[strconv.Itoa(i)]
+		if k.repeatable || o.err == nil {
+			o.isRight(t)
+			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has an answer and was not executed", i)
+		}
+		if !k.repeatable {
+			assert.LessOrEqual(t, n, 1, "request %d", i)
+		}
+	}
+}
+
+// TestRequestBodyFails: the reader of the request's body fails. No server
+// executes what it has got of it.
+func TestRequestBodyFails(t *testing.T) {
+	errDisk := errors.New("disk error")
+	for _, k := range kinds {
+		if k.method == http.MethodGet {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				req := k.request(t, s.URL, text(100_000))
+				req.Body.(*watchedBody).Reader = io.MultiReader(strings.NewReader(text(50_000)), iotest.ErrReader(errDisk))
+				o := req.send(t, s.transport())
+				_, executed := s.seen()
+				if k.repeatable {
+					o.isRight(t)
+					require.Len(t, executed, 1)
+					assert.True(t, executed[0] == text(100_000), "the body has changed")
+					return
+				}
+				assert.ErrorIs(t, o.err, errDisk)
+				assert.ErrorIs(t, o.err, retry.ErrFinal)
+				assert.Empty(t, executed)
+			})
+		})
+	}
+}
+
+// TestAttemptTimeoutLastsUntilClose: the context of an attempt must outlive
+// RoundTrip. If that cancelled it on return there would be nothing to read.
+func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		returned := make(chan struct{})
+		s := newServer(t, protocol, func(x *exchange) {
+			x.begin(http.StatusOK, 100_000, text(100_000)[:10])
+			<-returned
+			_, _ = io.WriteString(x, text(100_000)[10:])
+		})
+		transport := s.transport()
+		transport.Policy.AttemptTimeout = time.Hour
+		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
+		require.NoError(t, err)
+		ctx := resp.Request.Context()
+		close(returned)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.True(t, string(body) == text(100_000), "the body has changed")
+		assert.NoError(t, ctx.Err())
+		require.NoError(t, resp.Body.Close())
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
+	})
+}
+
+// TestAttemptTimeoutEndsBody: the limit holds for the body, too.
+func TestAttemptTimeoutEndsBody(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, func(x *exchange) {
+			x.begin(http.StatusOK, 100, content)
+			<-x.request.Context().Done()
+		})
+		transport := s.transport()
+		transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
+		o := get.request(t, s.URL, "").send(t, transport)
+		require.NoError(t, o.err)
+		assert.ErrorIs(t, o.bodyErr, context.DeadlineExceeded)
+	})
+}
+
+// TestSwitchedProtocol: the connection is the caller's, who can write to it, and
+// knows no limit of an attempt.
+func TestSwitchedProtocol(t *testing.T) {
+	echo := func(x *exchange) {
+		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		_, _ = io.Copy(c, buffered)
+		_ = c.Close()
+	}
+	for _, limit := range []time.Duration{0, time.Hour} {
+		t.Run("AttemptTimeout="+limit.String(), func(t *testing.T) {
+			leaveNothing(t)
+			s := newServer(t, http1, answer(503, "later"), echo)
+			transport := s.transport()
+			transport.Policy.AttemptTimeout = limit
+			req := get.request(t, s.URL, "")
+			req.Header.Set("Connection", "Upgrade")
+			req.Header.Set("Upgrade", "echo")
+			resp, err := transport.RoundTrip(req.Request)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
+			require.Implements(t, (*io.ReadWriteCloser)(nil), resp.Body)
+			_, err = io.WriteString(resp.Body.(io.Writer), content)
+			require.NoError(t, err)
+			heard := make([]byte, len(content))
+			_, err = io.ReadFull(resp.Body, heard)
+			require.NoError(t, err)
+			assert.Equal(t, content, string(heard))
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+}
+
+// TestContextEnds: the error says what the last answer was, that the context
+// has ended, and why; and the answer, which nobody gets, is closed.
+func TestContextEnds(t *testing.T) {
+	errEnough := errors.New("enough")
+	for _, c := range []struct {
+		name string
+		when func(p *retry.Policy, end func())
+	}{
+		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
+			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
+				end()
+				return retry.ClassTransient
+			})
+		}},
+		{"during the wait", func(p *retry.Policy, end func()) {
+			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { end() }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, answer(503, text(1<<20)))
+				req := put.request(t, s.URL, text(10))
+				ctx, cancel := context.WithCancelCause(req.Context())
+				req.Request = req.WithContext(ctx)
+				base := &keeper{RoundTripper: s.base}
+				transport := s.transport()
+				transport.Base, transport.Policy.Backoff = base, retry.Constant(time.Hour)
+				c.when(&transport.Policy, func() { cancel(errEnough) })
+				o := req.send(t, transport)
+				var last *retryhttp.StatusError
+				require.ErrorAs(t, o.err, &last)
+				assert.Equal(t, http.StatusServiceUnavailable, last.HTTPStatusCode())
+				assert.ErrorIs(t, o.err, context.Canceled)
+				assert.ErrorIs(t, o.err, errEnough)
+				arrived, _ := s.seen()
+				assert.Equal(t, []string{"1"}, arrived)
+				assert.True(t, base.closed.Load(), "the answer is open")
+			})
+		})
+	}
+}
+
+// keeper knows whether the body of the last answer has been closed.
+type keeper struct {
+	http.RoundTripper
+	closed atomic.Bool
+}
+
+func (k *keeper) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := k.RoundTripper.RoundTrip(req)
+	if err == nil {
+		k.closed.Store(false)
+		resp.Body = &keptBody{resp.Body, k}
+	}
+	return resp, err
+}
+
+type keptBody struct {
+	io.ReadCloser
+	keeper *keeper
+}
+
+func (b *keptBody) Close() error {
+	b.keeper.closed.Store(true)
+	return b.ReadCloser.Close()
+}
+
+// TestWaitWouldOutlastTheDeadline: there is no use in waiting, so that the
+// answer comes back at once.
+func TestWaitWouldOutlastTheDeadline(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, answer(503, text(100_000)))
+		req := put.request(t, s.URL, text(10))
+		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
+		defer cancel()
+		req.Request = req.WithContext(ctx)
+		transport := s.transport()
+		transport.Policy.Backoff = retry.Constant(2 * time.Hour)
+		assert.Equal(t, outcome{status: 503, body: text(100_000)}, req.send(t, transport))
+	})
+}
+
+var errRefused = errors.New("refused")
+
+// closedLimiter lets nobody through after so many attempts.
+type closedLimiter struct{ attempts atomic.Int64 }
+
+func (l *closedLimiter) Wait(context.Context) error {
+	if l.attempts.Add(-1) < 0 {
+		return errRefused
+	}
+	return nil
+}
+
+func limiter(attempts int64) *closedLimiter {
+	l := &closedLimiter{}
+	l.attempts.Store(attempts)
+	return l
+}
+
+var refusals = []struct {
+	name    string
+	change  func(req *watchedRequest, transport *retryhttp.Transport)
+	want    error // nil: any
+	arrived int
+}{
+	{"policy is invalid", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.MaxAttempts = -1 }, retry.ErrInvalid, 0},
+	{"context has ended", func(req *watchedRequest, tr *retryhttp.Transport) {
+		ctx, cancel := context.WithCancel(req.Context())
+		cancel()
+		req.Request, tr.MaxBuffer = req.WithContext(ctx), 100
+	}, context.Canceled, 0},
+	{"limiter at once", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.Limiter = limiter(0) }, errRefused, 0},
+	{"limiter later", func(_ *watchedRequest, tr *retryhttp.Transport) { tr.Policy.Limiter = limiter(1) }, errRefused, 1},
+	{"no second body", func(req *watchedRequest, _ *retryhttp.Transport) {
+		req.GetBody = func() (io.ReadCloser, error) { return nil, errRefused }
+	}, errRefused, 1},
+	{"body cannot be buffered", func(req *watchedRequest, tr *retryhttp.Transport) {
+		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
+		req.GetBody, tr.MaxBuffer = nil, 100
+	}, errRefused, 0},
+	{"unknown scheme", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Scheme = "gopher" }, nil, 0},
+	{"no host", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Host = "" }, nil, 0},
+	{"no URL", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL = nil }, nil, 0},
+	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.AttemptHeader = nil, "" }, nil, 0},
+	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
+}
+
+// TestRefusedCallClosesBody: also a call that never comes to an attempt, or to
+// no further one, closes the body and leaves the request as it was. That is
+// checked by send.
+func TestRefusedCallClosesBody(t *testing.T) {
+	for _, c := range refusals {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, answer(503, "later"))
+				req, transport := put.request(t, s.URL, text(10)), s.transport()
+				c.change(req, transport)
+				req.before = req.Clone(req.Context())
+				o := req.send(t, transport)
+				require.Error(t, o.err)
+				if c.want != nil {
+					assert.ErrorIs(t, o.err, c.want)
+				}
+				arrived, _ := s.seen()
+				assert.Len(t, arrived, c.arrived)
+			})
+		})
+	}
+}

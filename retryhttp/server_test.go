@@ -1,0 +1,503 @@
+package retryhttp_test
+
+// What the tests against real sockets share: servers on the loopback interface
+// that fail by a script, requests whose bodies are watched, and a look at what
+// is left in the end.
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+const (
+	http1 = "HTTP/1.1"
+	http2 = "HTTP/2"
+
+	attemptHeader = "Attempt"
+	content       = "the right answer"
+)
+
+var errHung = errors.New("the test hangs")
+
+// overBoth runs a test over HTTP/1.1 and over HTTP/2.
+func overBoth(t *testing.T, run func(t *testing.T, protocol string)) {
+	for _, protocol := range []string{http1, http2} {
+		t.Run(protocol, func(t *testing.T) {
+			leaveNothing(t)
+			run(t, protocol)
+		})
+	}
+}
+
+// leaveNothing checks that no goroutine is left when the test and what it
+// starts after this have ended.
+func leaveNothing(t *testing.T) {
+	before := runtime.NumGoroutine()
+	t.Cleanup(func() {
+		eventually(t, "goroutines are left", func() bool { return runtime.NumGoroutine() <= before })
+	})
+}
+
+// eventually asks until the answer is yes, but not for ever: net/http and the
+// kernel do some of their work after a call has returned.
+func eventually(t *testing.T, failure string, holds func() bool) {
+	t.Helper()
+	for range 5000 {
+		if holds() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	stacks := make([]byte, 1<<20)
+	t.Errorf("%s\n%s", failure, stacks[:runtime.Stack(stacks, true)])
+}
+
+// A server does with each request what the next step of its script says, and
+// what the last one says with all that follow.
+type server struct {
+	*httptest.Server
+	base *http.Transport // of a client; its own, so that its connections can be counted
+
+	opened   atomic.Int64 // connections
+	received atomic.Int64 // bytes on all of them, in HTTP/2 with encryption
+
+	mu       sync.Mutex
+	open     map[*countedConn]bool
+	script   []step
+	arrived  []string // requests, by the number of the attempt
+	executed []string // the bodies of those that arrived in full and were not refused
+}
+
+type step func(x *exchange)
+
+// exchange is a request and the way to its answer.
+type exchange struct {
+	http.ResponseWriter
+	request *http.Request
+	server  *server
+}
+
+func newServer(t *testing.T, protocol string, script ...step) *server {
+	s := &server{script: script, open: map[*countedConn]bool{}}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Listener = countingListener{s.Listener, s}
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if encrypted, ok := c.(*tls.Conn); ok {
+			c = encrypted.NetConn()
+		}
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	s.base = &http.Transport{}
+	if protocol == http2 {
+		s.EnableHTTP2 = true
+		s.StartTLS()
+		roots := x509.NewCertPool()
+		roots.AddCert(s.Certificate())
+		s.base.TLSClientConfig = &tls.Config{RootCAs: roots}
+		s.base.ForceAttemptHTTP2 = true
+	} else {
+		s.Start()
+	}
+	t.Cleanup(func() {
+		eventually(t, "connections are left", func() bool {
+			s.base.CloseIdleConnections() // which are those that may be left
+			return len(s.connections()) == 0
+		})
+		s.Close()
+	})
+	return s
+}
+
+// transport makes up to three attempts, without waits.
+func (s *server) transport() *retryhttp.Transport {
+	return &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
+}
+
+// warm leaves a connection behind that the next request will use.
+func (s *server) warm(t *testing.T, transport http.RoundTripper) {
+	resp, err := (&http.Client{Transport: transport}).Get(s.URL + "/warm")
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+}
+
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/warm" {
+		_, _ = io.WriteString(w, content)
+		return
+	}
+	s.mu.Lock()
+	next := s.script[0]
+	if len(s.script) > 1 {
+		s.script = s.script[1:]
+	}
+	s.arrived = append(s.arrived, r.Header.Get(attemptHeader))
+	s.mu.Unlock()
+	next(&exchange{w, r, s})
+}
+
+// seen returns the attempts that arrived, and the bodies of those executed.
+func (s *server) seen() (arrived, executed []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.arrived), slices.Clone(s.executed)
+}
+
+// connections returns those that are open.
+func (s *server) connections() []*countedConn {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.open))
+}
+
+// hangUp closes all connections, as a server does with those that it has no
+// time for.
+func (s *server) hangUp() {
+	for _, c := range s.connections() {
+		_ = c.Close()
+	}
+}
+
+// process reads the request and executes it, if it is complete.
+func (x *exchange) process() bool {
+	body, err := io.ReadAll(x.request.Body)
+	if err != nil {
+		return false
+	}
+	x.server.mu.Lock()
+	defer x.server.mu.Unlock()
+	x.server.executed = append(x.server.executed, string(body))
+	return true
+}
+
+type connKey struct{}
+
+// conn is the connection below TLS.
+func (x *exchange) conn() *countedConn { return x.request.Context().Value(connKey{}).(*countedConn) }
+
+func ok(x *exchange) {
+	if x.process() {
+		_, _ = io.WriteString(x, content)
+	}
+}
+
+// answer refuses the request.
+func answer(status int, body string) step {
+	return func(x *exchange) {
+		_, _ = io.Copy(io.Discard, x.request.Body)
+		x.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		x.WriteHeader(status)
+		_, _ = io.WriteString(x, body)
+	}
+}
+
+// processed executes the request before the fault.
+func processed(fault step) step {
+	return func(x *exchange) {
+		x.process()
+		fault(x)
+	}
+}
+
+// reset ends the connection without a farewell.
+func reset(x *exchange) {
+	_ = x.conn().SetLinger(0)
+	closed(x)
+}
+
+func closed(x *exchange) {
+	_ = x.conn().Close()
+	abort(x)
+}
+
+// halfClosed sends nothing more, but goes on listening until the client leaves.
+func halfClosed(x *exchange) {
+	_ = x.conn().CloseWrite()
+	<-x.request.Context().Done()
+	abort(x)
+}
+
+// abort resets the stream in HTTP/2 and closes the connection in HTTP/1.1.
+func abort(*exchange) { panic(http.ErrAbortHandler) }
+
+// begin sends the headers, and some of the body that they promise.
+func (x *exchange) begin(status, length int, body string) {
+	x.Header().Set("Content-Length", strconv.Itoa(length))
+	x.WriteHeader(status)
+	_, _ = io.WriteString(x, body)
+	_ = http.NewResponseController(x.ResponseWriter).Flush()
+}
+
+type countingListener struct {
+	net.Listener
+	server *server
+}
+
+func (l countingListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	counted := &countedConn{c.(*net.TCPConn), l.server}
+	l.server.opened.Add(1)
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	l.server.open[counted] = true
+	return counted, nil
+}
+
+type countedConn struct {
+	*net.TCPConn
+	server *server
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	c.server.received.Add(int64(n))
+	return n, err
+}
+
+func (c *countedConn) Close() error {
+	c.server.mu.Lock()
+	delete(c.server.open, c)
+	c.server.mu.Unlock()
+	return c.TCPConn.Close()
+}
+
+// A rawServer speaks just enough of HTTP/2, without encryption, to refuse
+// streams in ways that net/http does not. It does with the first request what
+// the fault says, and answers all others.
+type rawServer struct {
+	url      string
+	base     *http.Transport // of a client
+	requests atomic.Int64    // that have arrived in full
+	open     atomic.Int64    // connections
+	fault    func(c net.Conn, stream uint32)
+}
+
+// Types and flags of frames (RFC 9113).
+const (
+	frameData, frameHeaders, frameReset, frameSettings, framePing, frameGoAway = 0, 1, 3, 4, 6, 7
+
+	flagAck, flagEndStream, flagEndHeaders = 1, 1, 4
+)
+
+func newRawServer(t *testing.T, fault func(c net.Conn, stream uint32)) *rawServer {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &rawServer{url: "http://" + listener.Addr().String(), fault: fault}
+	s.base = &http.Transport{Protocols: &http.Protocols{}}
+	s.base.Protocols.SetUnencryptedHTTP2(true)
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.open.Add(1)
+			go s.serve(c)
+		}
+	}()
+	t.Cleanup(func() {
+		eventually(t, "connections are left", func() bool {
+			s.base.CloseIdleConnections()
+			return s.open.Load() == 0
+		})
+		_ = listener.Close()
+	})
+	return s
+}
+
+func (s *rawServer) serve(c net.Conn) {
+	defer s.open.Add(-1)
+	defer func() { _ = c.Close() }()
+	if _, err := io.CopyN(io.Discard, c, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
+		return
+	}
+	writeFrame(c, frameSettings, 0, 0)
+	for {
+		var head [9]byte
+		if _, err := io.ReadFull(c, head[:]); err != nil {
+			return
+		}
+		payload := make([]byte, binary.BigEndian.Uint32(head[:])>>8)
+		if _, err := io.ReadFull(c, payload); err != nil {
+			return
+		}
+		stream := binary.BigEndian.Uint32(head[5:])
+		switch kind, flags := head[3], head[4]; {
+		case kind == frameSettings && flags != flagAck:
+			writeFrame(c, frameSettings, flagAck, 0)
+		case kind == framePing && flags != flagAck:
+			writeFrame(c, framePing, flagAck, 0, payload...)
+		case (kind == frameHeaders || kind == frameData) && flags&flagEndStream != 0:
+			if s.requests.Add(1) == 1 {
+				s.fault(c, stream)
+				continue
+			}
+			const status200 = 0x88 // in the static table of HPACK
+			writeFrame(c, frameHeaders, flagEndStream|flagEndHeaders, stream, status200)
+		}
+	}
+}
+
+func writeFrame(c net.Conn, kind, flags byte, stream uint32, payload ...byte) {
+	frame := binary.BigEndian.AppendUint32(nil, uint32(len(payload))<<8|uint32(kind))
+	frame = binary.BigEndian.AppendUint32(append(frame, flags), stream)
+	_, _ = c.Write(append(frame, payload...))
+}
+
+// A kind of request.
+type kind struct {
+	name, method, key string
+	repeatable        bool
+}
+
+var kinds = []kind{
+	{"POST", http.MethodPost, "", false},
+	{"POST with a key", http.MethodPost, "key-1", true},
+	{"GET", http.MethodGet, "", true},
+	{"PUT", http.MethodPut, "", true},
+}
+
+// A watchedRequest knows how many of its bodies have been made, closed and read.
+type watchedRequest struct {
+	*http.Request
+	made, open, read atomic.Int64
+	before           *http.Request
+}
+
+// request returns a request whose context ends if the test hangs. There is no
+// deadline, because a Transport would take it into account.
+func (k kind) request(t *testing.T, url, body string) *watchedRequest {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	guard := time.AfterFunc(30*time.Second, func() { cancel(errHung) })
+	t.Cleanup(func() {
+		guard.Stop()
+		cancel(nil)
+	})
+	req, err := http.NewRequestWithContext(ctx, k.method, url, nil)
+	require.NoError(t, err)
+	if k.key != "" {
+		req.Header.Set("Idempotency-Key", k.key)
+	}
+	w := &watchedRequest{Request: req}
+	if k.method != http.MethodGet {
+		w.carry(body)
+	}
+	w.before = req.Clone(ctx)
+	return w
+}
+
+// withKey lets the request be executed twice.
+func (w *watchedRequest) withKey() *watchedRequest {
+	w.Header.Set("Idempotency-Key", "key-2")
+	w.before = w.Clone(w.Context())
+	return w
+}
+
+func (w *watchedRequest) carry(body string) {
+	w.ContentLength = int64(len(body))
+	w.GetBody = func() (io.ReadCloser, error) {
+		w.made.Add(1)
+		w.open.Add(1)
+		return &watchedBody{Reader: strings.NewReader(body), request: w}, nil
+	}
+	w.Body, _ = w.GetBody()
+}
+
+type watchedBody struct {
+	io.Reader
+	request *watchedRequest
+	once    sync.Once
+}
+
+func (b *watchedBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	b.request.read.Add(int64(n))
+	return n, err
+}
+
+func (b *watchedBody) Close() error {
+	b.once.Do(func() { b.request.open.Add(-1) })
+	return nil
+}
+
+// outcome is what became of a call.
+type outcome struct {
+	status  int
+	body    string
+	bodyErr error
+	err     error
+}
+
+// send sends the request and reads the answer. It checks what holds for every
+// call: the request is not changed, and none of its bodies stays open.
+func (w *watchedRequest) send(t *testing.T, rt http.RoundTripper) outcome {
+	t.Helper()
+	resp, err := rt.RoundTrip(w.Request)
+	o := outcome{err: err}
+	if err == nil {
+		var body []byte
+		body, o.bodyErr = io.ReadAll(resp.Body)
+		o.status, o.body = resp.StatusCode, string(body)
+		_ = resp.Body.Close()
+	} else {
+		assert.Nil(t, resp)
+		assert.NotErrorIs(t, err, errHung)
+	}
+	eventually(t, "a body of the request is open", func() bool { return w.open.Load() == 0 })
+	w.unchanged(t)
+	return o
+}
+
+func (w *watchedRequest) unchanged(t *testing.T) {
+	t.Helper()
+	assert.Equal(t, w.before.Header, w.Header)
+	assert.Equal(t, w.before.URL, w.URL)
+	assert.Equal(t, w.before.Method, w.Method)
+	assert.Equal(t, w.before.ContentLength, w.ContentLength)
+	assert.True(t, w.before.Body == w.Body, "the Body is another")
+	assert.Equal(t, w.before.GetBody == nil, w.GetBody == nil)
+}
+
+// isRight checks that the caller has got the whole answer.
+func (o outcome) isRight(t *testing.T) {
+	t.Helper()
+	require.NoError(t, o.err)
+	assert.NoError(t, o.bodyErr)
+	assert.Equal(t, http.StatusOK, o.status)
+	assert.Equal(t, content, o.body)
+}
+
+// text is n bytes that are not all alike.
+func text(n int) string {
+	const block = "0123456789abcdefghijklmnopqrstuvwxyz\n"
+	return string(bytes.Repeat([]byte(block), n/len(block)+1)[:n])
+}

@@ -1,0 +1,628 @@
+package retryhttp_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	cryptorand "crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"math/bits"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+var (
+	soakRequests = flag.Int("soak.requests", 5000, "requests that TestSoak sends with each version of HTTP")
+	soakInflight = flag.Int("soak.inflight", 64, "requests that TestSoak has under way at the same time")
+)
+
+const (
+	soakSeed     = 20260908
+	soakSamples  = 4        // of the heap
+	soakHeap     = 16 << 10 // KiB that it may grow by after the first; much of it is what is under way at the moment
+	soakAttempts = 5
+	soakTimeout  = 250 * time.Millisecond // of an attempt
+	soakNever    = 30 * time.Second       // for what has to end by itself
+)
+
+// TestSoak sends many requests at once to a server that fails a third of the
+// attempts in every way that it can think of. For a longer run:
+//
+//	go test -v -run TestSoak ./retryhttp -soak.requests 200000 -timeout 10m
+func TestSoak(t *testing.T) {
+	for name, http2 := range map[string]bool{"HTTP 1.1": false, "HTTP 2": true} {
+		t.Run(name, func(t *testing.T) {
+			goroutines := runtime.NumGoroutine()
+			begin := time.Now()
+			r := newSoakRun(t, *soakRequests, http2)
+			r.sendAll(t)
+			idle := soakSettles(func() bool {
+				r.transport.CloseIdleConnections() // again: one may have become idle only now
+				return r.server.open.Load() == 0
+			})
+			assert.True(t, idle, "open connections: %d", r.server.open.Load())
+			r.server.Close()
+			settled := soakSettles(func() bool { return runtime.NumGoroutine() <= goroutines })
+			assert.True(t, settled, "goroutines: %d, and %d at the start", runtime.NumGoroutine(), goroutines)
+			assert.Zero(t, r.server.open.Load(), "open connections")
+
+			sums := r.check(t)
+			t.Logf("%s: %d requests, %v; outcomes %v; faults %v; %d connections; goroutines %d, then %d; heap %v KiB; %v", name,
+				len(r.calls), sums, r.outcomes, r.server.faults(), r.server.accepted.Load(), goroutines, runtime.NumGoroutine(), r.heap,
+				time.Since(begin).Round(time.Millisecond))
+			for _, sample := range r.heap[1:] {
+				assert.LessOrEqual(t, sample, r.heap[0]+soakHeap, "KiB of heap")
+			}
+		})
+	}
+}
+
+// soakSettles waits for what takes the runtime and the network a moment.
+func soakSettles(done func() bool) bool {
+	for range 5000 {
+		if done() {
+			return true
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// soakRun is the client's side of the soak.
+type soakRun struct {
+	server    *soakServer
+	client    *http.Client
+	transport *retryhttp.Transport
+
+	next  atomic.Int64 // request to be sent
+	calls []soakCall   // by the number of the request
+
+	mu       sync.Mutex
+	outcomes map[string]int
+	heap     []int // KiB, in the order of the samples
+}
+
+// soakCall is what the client knows of a request, in a few bytes, so that the
+// record does not hide what the Transport keeps. Only the goroutine that sends
+// the request writes to it. The sets have a bit for each number of an attempt.
+type soakCall struct {
+	begun, answered          uint8
+	retries, gaveUp, results uint8
+	failed                   bool // there was no answer, or one with a status of 400 or above
+	succeeded                bool
+}
+
+type soakKey struct{}
+
+func soakCallOf(ctx context.Context) *soakCall { return ctx.Value(soakKey{}).(*soakCall) }
+
+func newSoakRun(t *testing.T, requests int, http2 bool) *soakRun {
+	r := &soakRun{server: newSoakServer(t, requests, http2), calls: make([]soakCall, requests), outcomes: map[string]int{}}
+	base := r.server.Client().Transport.(*http.Transport)
+	base.MaxIdleConnsPerHost = *soakInflight
+	if http2 {
+		// When a connection comes to its end, all that are under way would dial.
+		base.MaxConnsPerHost = 4
+	}
+	r.transport = &retryhttp.Transport{Base: base, AttemptHeader: "Attempt", Policy: retry.Policy{
+		MaxAttempts:    soakAttempts,
+		AttemptTimeout: soakTimeout,
+		Backoff:        retry.Constant(time.Millisecond),
+		OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			call := soakCallOf(ctx)
+			call.begun |= 1 << a.Number
+			return nil, func(a retry.Attempt) {
+				if _, failed := errors.AsType[*retryhttp.StatusError](a.Err); failed || a.Err == nil {
+					call.answered |= 1 << a.Number
+				}
+			}
+		},
+		OnRetry:  func(ctx context.Context, _ retry.Attempt, _ time.Duration) { soakCallOf(ctx).retries++ },
+		OnGiveUp: func(ctx context.Context, _ *retry.Error) { soakCallOf(ctx).gaveUp++ },
+	}}
+	r.client = &http.Client{Transport: r.transport}
+	return r
+}
+
+// sendAll sends the requests and samples the heap now and then.
+func (r *soakRun) sendAll(t *testing.T) {
+	var workers sync.WaitGroup
+	for range *soakInflight {
+		workers.Go(func() {
+			for {
+				id := int(r.next.Add(1) - 1)
+				if id >= len(r.calls) {
+					return
+				}
+				if id > 0 && id%max(1, len(r.calls)/soakSamples) == 0 {
+					r.sample()
+				}
+				r.send(t, id)
+			}
+		})
+	}
+	workers.Wait()
+	r.sample()
+}
+
+func (r *soakRun) sample() {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what a sync.Pool held survives the first
+	runtime.ReadMemStats(&stats)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.heap = append(r.heap, int(stats.HeapAlloc>>10))
+}
+
+func (r *soakRun) send(t *testing.T, id int) {
+	call := &r.calls[id]
+	ctx := context.WithValue(t.Context(), soakKey{}, call)
+	kind := soakKindOf(id)
+	req, err := http.NewRequestWithContext(ctx, kind.method, r.server.URL+"/"+strconv.Itoa(id), nil)
+	if !assert.NoError(t, err) {
+		return
+	}
+	if kind.body {
+		req, err = http.NewRequestWithContext(ctx, kind.method, req.URL.String(), bytes.NewReader(soakContent(id, soakBodySize(id))))
+		if !assert.NoError(t, err) {
+			return
+		}
+	}
+	if kind.key {
+		req.Header.Set("Idempotency-Key", strconv.Itoa(id))
+	}
+	outcome := r.outcome(id, req)
+	call.results++
+	call.succeeded = outcome == "success"
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.outcomes[outcome]++
+}
+
+// outcome sends a request and says how it ended.
+func (r *soakRun) outcome(id int, req *http.Request) string {
+	resp, err := r.client.Do(req)
+	r.calls[id].failed = err != nil || resp.StatusCode >= 400
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case err != nil:
+		return "connection lost"
+	}
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout in the body"
+	case err != nil:
+		return "body cut"
+	case !bytes.Equal(body, soakContent(id, len(body))) || resp.Header.Get("Size") != strconv.Itoa(len(body)):
+		return "wrong body"
+	case resp.Header.Get("Attempt") != strconv.Itoa(retryhttp.AttemptNumber(resp.Request.Context())):
+		return "answer to another attempt"
+	case resp.StatusCode == http.StatusOK:
+		return "success"
+	}
+	return strconv.Itoa(resp.StatusCode)
+}
+
+// soakSums are sums over all requests.
+type soakSums struct {
+	begun, retries, arrived, seen, unseen, resent int
+}
+
+func (s soakSums) String() string {
+	return fmt.Sprintf("%d attempts (%d retries), %d of them seen by the server and %d sent again by net/http",
+		s.begun, s.retries, s.seen, s.resent)
+}
+
+// check compares what the client and the server know, request by request.
+func (r *soakRun) check(t *testing.T) soakSums {
+	var sums soakSums
+	for id := range r.calls {
+		if !r.checkCall(t, id, &sums) {
+			break // one is enough to look at
+		}
+	}
+	requests := len(r.calls)
+	assert.Equal(t, sums.begun, requests+sums.retries, "attempts")
+	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that have arrived")
+	assert.Zero(t, r.outcomes["wrong body"]+r.outcomes["answer to another attempt"])
+	assert.Greater(t, r.outcomes["success"], requests/4) // many time out on a machine that is busy otherwise
+	assert.Zero(t, r.server.garbled.Load(), "bodies that arrived other than they were sent")
+	assert.Zero(t, r.server.stuck.Load(), "attempts that have outlived their time limit")
+	total := 0
+	for _, n := range r.outcomes {
+		total += n
+	}
+	assert.Equal(t, requests, total)
+	for name, n := range r.server.faults() {
+		assert.True(t, n > 0 || requests < 5000, // there may be none among few
+			"no fault of the sort %q", name)
+	}
+	return sums
+}
+
+func (r *soakRun) checkCall(t *testing.T, id int, sums *soakSums) bool {
+	call, kind := r.calls[id], soakKindOf(id)
+	log := r.server.logs[id].Load()
+	seen, arrived, executed, refused := uint8(log), uint8(log>>8), uint8(log>>16), uint8(log>>24)
+	begun, resent := bits.OnesCount8(call.begun), int(arrived)-bits.OnesCount8(seen)
+	sums.begun += begun
+	sums.retries += int(call.retries)
+	sums.arrived += int(arrived)
+	sums.seen += bits.OnesCount8(seen)
+	sums.unseen += bits.OnesCount8(call.begun &^ seen)
+	sums.resent += resent
+
+	about := fmt.Sprintf("request %d, %+v, %+v, seen %b, arrived %d, executed %d, refused %d", id, kind, call, seen, arrived, executed, refused)
+	ok := assert.Equal(t, uint8(1), call.results, about)
+	ok = assert.Equal(t, begun, 1+int(call.retries), about) && ok
+	ok = assert.Zero(t, seen&^call.begun, "an attempt that no hook has seen: %s", about) && ok
+	ok = assert.Zero(t, call.answered&^seen, "an answer to an attempt that the server has not seen: %s", about) && ok
+	ok = assert.Equal(t, call.failed, call.gaveUp == 1, about) && ok
+	if call.succeeded {
+		ok = assert.NotZero(t, executed, about) && ok
+	}
+	if kind.method == http.MethodPost && !kind.key {
+		// Not only what was executed: anything but a refusal may have been.
+		ok = assert.LessOrEqual(t, arrived-refused, uint8(1), about) && ok
+		ok = assert.LessOrEqual(t, executed, uint8(1), about) && ok
+	}
+	if kind.method != http.MethodGet || r.server.http2 {
+		ok = assert.Zero(t, resent, "net/http has sent an attempt again: %s", about) && ok
+	}
+	return ok
+}
+
+// soakKind is a kind of request.
+type soakKind struct {
+	method    string
+	body, key bool
+}
+
+func soakKindOf(id int) soakKind {
+	return [...]soakKind{
+		{http.MethodGet, false, false},
+		{http.MethodPut, true, false},
+		{http.MethodPost, true, true},
+		{http.MethodPost, true, false},
+	}[id%4]
+}
+
+const soakLongest = 100 << 10 // the longest body
+
+var soakPattern = func() []byte {
+	b := make([]byte, soakLongest+251)
+	for i := range b {
+		b[i] = byte(i % 251) // no power of two, so that a shifted buffer shows
+	}
+	return b
+}()
+
+// soakContent is what a body that belongs to the request has to be.
+func soakContent(id, size int) []byte {
+	if size > soakLongest {
+		return nil
+	}
+	return soakPattern[id%251:][:size]
+}
+
+// soakBodySize is the size of the request's own body; every 50th is too large
+// for the buffers on its way.
+func soakBodySize(id int) int {
+	if id/4%50 == 0 {
+		return soakLongest
+	}
+	return 1 + id*7919%(8<<10)
+}
+
+// soakServer is the server's side of the soak.
+type soakServer struct {
+	*httptest.Server
+	http2 bool
+
+	// For each request: attempts seen, one bit for each, and how often it has
+	// arrived, was executed and was refused, eight bits each.
+	logs []atomic.Uint32
+
+	failed         []atomic.Int64 // by soakFaults
+	garbled, stuck atomic.Int64
+	open, accepted atomic.Int64 // connections
+}
+
+const (
+	soakArrived  = 1 << 8
+	soakExecuted = 1 << 16
+	soakRefused  = 1 << 24
+)
+
+func newSoakServer(t *testing.T, requests int, http2 bool) *soakServer {
+	s := &soakServer{logs: make([]atomic.Uint32, requests), failed: make([]atomic.Int64, len(soakFaults)), http2: http2}
+	s.Server = httptest.NewUnstartedServer(s)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that end within their handshake
+	s.Listener = soakListener{s.Listener, s}
+	if s.EnableHTTP2 = http2; http2 {
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{soakCertificate(t)}}
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	return s
+}
+
+// soakCertificate is one of a kind that is signed with quickly: with the RSA of
+// httptest half of the time would go into handshakes.
+func soakCertificate(t *testing.T) tls.Certificate {
+	public, private, err := ed25519.GenerateKey(nil)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		NotAfter:              time.Now().Add(time.Hour),
+		DNSNames:              []string{"example.com"}, // which the client of httptest asks for
+		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(cryptorand.Reader, template, template, public, private)
+	require.NoError(t, err)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
+}
+
+// soakListener counts connections.
+type soakListener struct {
+	net.Listener
+	server *soakServer
+}
+
+func (l soakListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.server.accepted.Add(1)
+	l.server.open.Add(1)
+	return &soakConn{TCPConn: conn.(*net.TCPConn), closed: sync.OnceFunc(func() { l.server.open.Add(-1) })}, nil
+}
+
+type soakConn struct {
+	*net.TCPConn
+	closed func()
+}
+
+func (c *soakConn) Close() error {
+	c.closed()
+	return c.TCPConn.Close()
+}
+
+// soakFaults are the ways to fail. The shares say how many of 32 failures go
+// that way with HTTP/1 and HTTP/2. Slow ones are few because they take time, and
+// so is the end of a connection of HTTP/2: it makes all that are in flight dial.
+var soakFaults = [...]struct {
+	name          string
+	share, share2 int
+	serve         func(*soakExchange)
+}{
+	{"503", 5, 5, func(e *soakExchange) { e.fail(http.StatusServiceUnavailable) }},
+	{"500", 5, 6, func(e *soakExchange) { e.fail(http.StatusInternalServerError) }},
+	{"429", 5, 5, (*soakExchange).refuse},
+	{"reset before the answer", 4, 4, (*soakExchange).reset},
+	{"reset after processing", 4, 5, func(e *soakExchange) { e.execute(e.reset) }},
+	{"truncated", 4, 5, func(e *soakExchange) { e.execute(e.truncate) }},
+	{"closed after the answer", 4, 1, func(e *soakExchange) { e.execute(e.answerAndClose) }},
+	{"slow", 1, 1, func(e *soakExchange) { e.execute(e.hang) }},
+}
+
+func (s *soakServer) faults() map[string]int64 {
+	counts := map[string]int64{}
+	for i, f := range soakFaults {
+		counts[f.name] = s.failed[i].Load()
+	}
+	return counts
+}
+
+// soakExchange is the arrival of one request.
+type soakExchange struct {
+	*soakServer
+	id     int
+	w      http.ResponseWriter
+	r      *http.Request
+	random *rand.Rand
+}
+
+func (s *soakServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.Atoi(path.Base(r.URL.Path))
+	attempt, err2 := strconv.Atoi(r.Header.Get("Attempt"))
+	if err := errors.Join(err, err2); err != nil || id < 0 || id >= len(s.logs) || attempt > soakAttempts {
+		s.garbled.Add(1)
+		return
+	}
+	s.logs[id].Or(1 << attempt)
+	arrival := s.logs[id].Add(soakArrived) >> 8 & 0xff
+	e := &soakExchange{s, id, w, r, rand.New(rand.NewPCG(soakSeed, uint64(id)<<8|uint64(arrival)))}
+	w.Header().Set("Attempt", r.Header.Get("Attempt"))
+	if e.random.IntN(3) > 0 {
+		e.execute(func() { e.answer(http.StatusOK, e.random.IntN(8<<10)) })
+		return
+	}
+	way := e.random.IntN(32)
+	for i, f := range soakFaults {
+		share := f.share
+		if s.http2 {
+			share = f.share2
+		}
+		if way -= share; way < 0 {
+			s.failed[i].Add(1)
+			f.serve(e)
+			return
+		}
+	}
+}
+
+// execute reads the request, counts it as executed, and goes on to the answer.
+func (e *soakExchange) execute(answer func()) {
+	body, err := io.ReadAll(e.r.Body)
+	if err != nil {
+		e.reset() // the client has given up, or is to find out that this went wrong
+		return
+	}
+	if size := len(body); !bytes.Equal(body, soakContent(e.id, size)) || soakKindOf(e.id).body && size != soakBodySize(e.id) {
+		e.garbled.Add(1)
+	}
+	e.logs[e.id].Add(soakExecuted)
+	answer()
+}
+
+func (e *soakExchange) answer(status, size int) {
+	e.w.Header().Set("Size", strconv.Itoa(size))
+	e.write(status, size)
+}
+
+func (e *soakExchange) write(status, size int) {
+	e.w.WriteHeader(status)
+	_, _ = e.w.Write(soakContent(e.id, size)) // the client may have gone
+}
+
+// fail answers with a failure, after or without having read the request.
+func (e *soakExchange) fail(status int) {
+	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // every fourth is empty
+	if e.random.IntN(2) == 0 {
+		e.answer(status, size)
+		return
+	}
+	e.execute(func() { e.answer(status, size) })
+}
+
+// refuse does nothing, and says so.
+func (e *soakExchange) refuse() {
+	e.logs[e.id].Add(soakRefused)
+	e.w.Header().Set("Retry-After", "0")
+	e.answer(http.StatusTooManyRequests, e.random.IntN(1<<10))
+}
+
+// reset breaks the connection, or the stream of HTTP/2.
+func (e *soakExchange) reset() {
+	if e.http2 {
+		panic(http.ErrAbortHandler)
+	}
+	conn, _, err := http.NewResponseController(e.w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	_ = conn.(*soakConn).SetLinger(0)
+	_ = conn.Close()
+}
+
+// begin sends the first half of an answer.
+func (e *soakExchange) begin() {
+	size := 2 + e.random.IntN(8<<10)
+	if e.random.IntN(2) == 0 { // else it is chunked
+		e.w.Header().Set("Content-Length", strconv.Itoa(size))
+	}
+	e.w.Header().Set("Size", strconv.Itoa(size))
+	e.write(http.StatusOK, size/2)
+	_ = http.NewResponseController(e.w).Flush()
+}
+
+func (e *soakExchange) truncate() {
+	e.begin()
+	panic(http.ErrAbortHandler)
+}
+
+// hang lets the client wait, for the answer or for the rest of it.
+func (e *soakExchange) hang() {
+	if e.random.IntN(2) == 0 {
+		e.begin()
+	}
+	patience := time.NewTimer(soakNever)
+	defer patience.Stop()
+	select {
+	case <-e.r.Context().Done():
+	case <-patience.C:
+		e.stuck.Add(1)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// answerAndClose answers well and closes the connection, in HTTP/1 without a
+// word of it, so that another request may be on its way already.
+func (e *soakExchange) answerAndClose() {
+	size := e.random.IntN(8 << 10)
+	if e.http2 {
+		e.w.Header().Set("Connection", "close") // GOAWAY
+		e.answer(http.StatusOK, size)
+		return
+	}
+	conn, buffered, err := http.NewResponseController(e.w).Hijack()
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	fmt.Fprintf(buffered, "HTTP/1.1 200 OK\r\nAttempt: %s\r\nSize: %d\r\nContent-Length: %d\r\n\r\n", e.r.Header.Get("Attempt"), size, size)
+	_, _ = buffered.Write(soakContent(e.id, size))
+	_ = buffered.Flush()
+	_ = conn.Close()
+}
+
+// TestSoakUnusableConnection: a connection of HTTP/2 that ends after a request
+// has been given it and before a byte is written. What net/http then says of a
+// request without GetBody is "cannot rewind body after connection loss". No
+// server has seen it, so a POST may be repeated.
+func TestSoakUnusableConnection(t *testing.T) {
+	s := suiteServerOf(suiteStatuses(200)...)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	closed := make(chan struct{}, 2) // two connections
+	base := s.Client().Transport.(*http.Transport)
+	base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &soakConn{conn.(*net.TCPConn), sync.OnceFunc(func() { closed <- struct{}{} })}, nil
+	}
+	attempts := 0
+	tr := s.transport(suiteAttempts(retry.Policy{}, &attempts))
+	suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil)) // makes the connection
+
+	end := sync.OnceFunc(func() {
+		s.CloseClientConnections()
+		select {
+		case <-closed: // the last thing that net/http does to a connection
+		case <-time.After(soakNever):
+			t.Error("the connection is still open")
+		}
+	})
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { end() }})
+	attempts = 0
+	status, body := suiteSend(t, tr, suiteRequestOf(t, http.MethodPost, s.URL, strings.NewReader("hello")).WithContext(ctx))
+	assert.Equal(t, 200, status)
+	assert.Equal(t, "the answer 200", body)
+	assert.Equal(t, 2, attempts)
+	assert.Len(t, s.seen(), 2) // the GET and the POST
+}
