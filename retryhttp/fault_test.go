@@ -6,7 +6,6 @@ package retryhttp_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -332,61 +331,6 @@ func TestNothingWritten(t *testing.T) {
 				k.request(t, s.URL, text(10)).send(t, transport).isRight(t)
 				_, executed := s.seen()
 				assert.Len(t, executed, 1)
-			})
-		}
-	}
-}
-
-func resetStream(code uint32) func(net.Conn, uint32) {
-	return func(c net.Conn, stream uint32) {
-		writeFrame(c, frameReset, 0, stream, binary.BigEndian.AppendUint32(nil, code)...)
-	}
-}
-
-// goAway ends the connection to new streams, and to those above the last.
-func goAway(last, code uint32) func(net.Conn, uint32) {
-	return func(c net.Conn, _ uint32) {
-		writeFrame(c, frameGoAway, 0, 0, binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, last), code)...)
-	}
-}
-
-// TestStreamRefused: what HTTP/2 says of a stream tells whether it was
-// processed.
-func TestStreamRefused(t *testing.T) {
-	for _, f := range []struct {
-		name        string
-		fault       func(c net.Conn, stream uint32)
-		unprocessed bool
-	}{
-		{"REFUSED_STREAM", resetStream(7), true},
-		{"GOAWAY before the stream", goAway(0, 0), true},
-		{"GOAWAY before the stream, with an error", goAway(0, 11), true},
-		{"GOAWAY after the stream, then closed", func(c net.Conn, stream uint32) {
-			goAway(stream, 0)(c, stream)
-			_ = c.Close()
-		}, false},
-		{"GOAWAY after the stream, then reset", func(c net.Conn, stream uint32) {
-			goAway(stream, 0)(c, stream)
-			resetStream(2)(c, stream)
-		}, false},
-		{"PROTOCOL_ERROR", resetStream(1), false},
-		{"INTERNAL_ERROR", resetStream(2), false},
-		{"CANCEL", resetStream(8), false},
-		{"ENHANCE_YOUR_CALM", resetStream(11), false},
-	} {
-		for _, k := range kinds {
-			t.Run(f.name+"/"+k.name, func(t *testing.T) {
-				leaveNothing(t)
-				s := newRawServer(t, f.fault)
-				transport := &retryhttp.Transport{Base: s.base, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
-				o := k.request(t, s.url, text(10)).send(t, transport)
-				if k.repeatable || f.unprocessed {
-					assert.Equal(t, outcome{status: http.StatusOK}, o)
-					assert.EqualValues(t, 2, s.requests.Load())
-					return
-				}
-				assert.ErrorIs(t, o.err, retry.ErrFinal)
-				assert.EqualValues(t, 1, s.requests.Load())
 			})
 		}
 	}

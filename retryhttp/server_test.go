@@ -9,7 +9,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/binary"
 	"errors"
 	"io"
 	"log"
@@ -288,89 +287,6 @@ func (c *countedConn) Close() error {
 	delete(c.server.open, c)
 	c.server.mu.Unlock()
 	return c.TCPConn.Close()
-}
-
-// A rawServer speaks just enough of HTTP/2, without encryption, to refuse
-// streams in ways that net/http does not. It does with the first request what
-// the fault says, and answers all others.
-type rawServer struct {
-	url      string
-	base     *http.Transport // of a client
-	requests atomic.Int64    // that have arrived in full
-	open     atomic.Int64    // connections
-	fault    func(c net.Conn, stream uint32)
-}
-
-// Types and flags of frames (RFC 9113).
-const (
-	frameData, frameHeaders, frameReset, frameSettings, framePing, frameGoAway = 0, 1, 3, 4, 6, 7
-
-	flagAck, flagEndStream, flagEndHeaders = 1, 1, 4
-)
-
-func newRawServer(t *testing.T, fault func(c net.Conn, stream uint32)) *rawServer {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &rawServer{url: "http://" + listener.Addr().String(), fault: fault}
-	s.base = &http.Transport{Protocols: &http.Protocols{}}
-	s.base.Protocols.SetUnencryptedHTTP2(true)
-	go func() {
-		for {
-			c, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			s.open.Add(1)
-			go s.serve(c)
-		}
-	}()
-	t.Cleanup(func() {
-		eventually(t, "connections are left", func() bool {
-			s.base.CloseIdleConnections()
-			return s.open.Load() == 0
-		})
-		_ = listener.Close()
-	})
-	return s
-}
-
-func (s *rawServer) serve(c net.Conn) {
-	defer s.open.Add(-1)
-	defer func() { _ = c.Close() }()
-	if _, err := io.CopyN(io.Discard, c, int64(len("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))); err != nil {
-		return
-	}
-	writeFrame(c, frameSettings, 0, 0)
-	for {
-		var head [9]byte
-		if _, err := io.ReadFull(c, head[:]); err != nil {
-			return
-		}
-		payload := make([]byte, binary.BigEndian.Uint32(head[:])>>8)
-		if _, err := io.ReadFull(c, payload); err != nil {
-			return
-		}
-		stream := binary.BigEndian.Uint32(head[5:])
-		switch kind, flags := head[3], head[4]; {
-		case kind == frameSettings && flags != flagAck:
-			writeFrame(c, frameSettings, flagAck, 0)
-		case kind == framePing && flags != flagAck:
-			writeFrame(c, framePing, flagAck, 0, payload...)
-		case (kind == frameHeaders || kind == frameData) && flags&flagEndStream != 0:
-			if s.requests.Add(1) == 1 {
-				s.fault(c, stream)
-				continue
-			}
-			const status200 = 0x88 // in the static table of HPACK
-			writeFrame(c, frameHeaders, flagEndStream|flagEndHeaders, stream, status200)
-		}
-	}
-}
-
-func writeFrame(c net.Conn, kind, flags byte, stream uint32, payload ...byte) {
-	frame := binary.BigEndian.AppendUint32(nil, uint32(len(payload))<<8|uint32(kind))
-	frame = binary.BigEndian.AppendUint32(append(frame, flags), stream)
-	_, _ = c.Write(append(frame, payload...))
 }
 
 // A kind of request.
