@@ -52,9 +52,7 @@ func (c *call) attempt(ctx context.Context) error {
 		cancel()
 		return c.lost()
 	}
-	if c.request.URL != nil {
-		c.transport.http1.learn(c.request.URL, c.answer.ProtoMajor)
-	}
+	c.transport.http1.learn(c.request.URL, c.answer.ProtoMajor)
 	if c.answer.Body == nil {
 		c.answer.Body = http.NoBody // which Base ought to have done
 	}
@@ -85,7 +83,7 @@ func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 	}
 	// With a GetBody that works, net/http would repeat the request by itself.
 	req.GetBody = nil
-	if c.getBody != nil && c.request.URL != nil && isSentOnce(c.request) && c.transport.http1.has(c.request.URL) {
+	if c.getBody != nil && isSentOnce(c.request) && c.transport.http1.has(c.request.URL) {
 		req.GetBody = notWritten
 	}
 	if c.number > 1 || c.transport.AttemptHeader != "" {

@@ -88,31 +88,39 @@ func isSentOnce(req *http.Request) bool {
 //
 // Hosts that fall on the same slot displace each other: then a request is not
 // repeated that might be.
-type http1Hosts [64]uint64
+type http1Hosts [64]uintptr
 
 var hostSeed = maphash.MakeSeed()
 
 // slot returns the place for the host of u, and what stands there if it answers
 // over HTTP/1.
-func (h *http1Hosts) slot(u *url.URL) (*uint64, uint64) {
-	hash := maphash.String(hostSeed, u.Host) &^ 1
+func (h *http1Hosts) slot(u *url.URL) (*uintptr, uintptr) {
+	hash := uintptr(maphash.String(hostSeed, u.Host)) &^ 1
 	if u.Scheme == "https" {
 		hash |= 1
 	}
-	return &h[hash>>1%uint64(len(h))], hash
+	return &h[hash>>1%uintptr(len(h))], hash
 }
 
+// learn remembers over what the host of u, which may be nil, has answered.
 func (h *http1Hosts) learn(u *url.URL, protoMajor int) {
+	if u == nil {
+		return
+	}
 	slot, hash := h.slot(u)
-	switch known := atomic.LoadUint64(slot) == hash; {
+	switch known := atomic.LoadUintptr(slot) == hash; {
 	case protoMajor == 1 && !known:
-		atomic.StoreUint64(slot, hash)
+		atomic.StoreUintptr(slot, hash)
 	case protoMajor != 1 && known:
-		atomic.StoreUint64(slot, 0)
+		atomic.StoreUintptr(slot, 0)
 	}
 }
 
+// has reports whether the host of u, which may be nil, answers over HTTP/1.
 func (h *http1Hosts) has(u *url.URL) bool {
+	if u == nil {
+		return false
+	}
 	slot, hash := h.slot(u)
-	return atomic.LoadUint64(slot) == hash
+	return atomic.LoadUintptr(slot) == hash
 }
