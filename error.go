@@ -64,13 +64,16 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
-// Timeout reports whether the last failure was a timeout by its own account, as
-// [net.Error] and os.IsTimeout ask for it.
-func (e *Error) Timeout() bool {
+// Timeout reports whether the last failure or the reason is a timeout by its own
+// account, as the end of a context's deadline is. Callers of net/http and
+// os.IsTimeout ask for it.
+func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
+
+func isTimeout(err error) bool {
 	t, ok := errors.AsType[interface {
 		error
 		timeouter
-	}](e.Err)
+	}](err)
 	return ok && says(t.Timeout)
 }
 

@@ -143,6 +143,9 @@ func TestErrorTimeout(t *testing.T) {
 		assert.Equal(t, tt.want, err.Timeout(), "%v", tt.err)
 		assert.Equal(t, tt.want, (&url.Error{Op: "Get", Err: err}).Timeout(), "%v", tt.err)
 	}
+	assert.True(t, (&retry.Error{Reason: context.DeadlineExceeded}).Timeout(), "it never began")
+	assert.True(t, (&retry.Error{Err: errOp, Reason: context.DeadlineExceeded}).Timeout())
+	assert.False(t, (&retry.Error{Err: errOp, Reason: context.Canceled}).Timeout())
 }
 
 // TestBackoffSees: a Backoff gets all that is known about the attempt.

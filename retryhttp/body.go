@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"math"
 	"net/http"
@@ -30,10 +31,24 @@ func (c *call) takeBody() error {
 }
 
 // buffer reads the body into memory. One that turns out to be too long is sent
-// once, what has been read of it first.
+// once, what has been read of it first. The end of the context ends the wait for
+// it, and closes it, as net/http does with a body that it sends.
 func (c *call) buffer(most int64) error {
 	original := c.body
-	data, err := io.ReadAll(io.LimitReader(original, min(most, math.MaxInt64-1)+1))
+	var data []byte
+	var err error
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		data, err = io.ReadAll(io.LimitReader(original, min(most, math.MaxInt64-1)+1))
+	}()
+	ctx := c.request.Context()
+	select {
+	case <-read:
+	case <-ctx.Done():
+		_ = original.Close()
+		return context.Cause(ctx)
+	}
 	if err != nil {
 		_ = original.Close()
 		return err
@@ -54,26 +69,34 @@ type readCloser struct {
 	io.Closer
 }
 
-// keep lets the time limit of the attempt last until the body of its answer is
-// closed. A connection that has switched protocols is the caller's, without a
-// limit, and its Body must keep its method Write.
+// keep lets the context of the attempt, and its time limit, last until the body
+// of its answer is closed. A connection that has switched protocols is the
+// caller's, without a limit, and its Body must keep its method Write.
 func (c *call) keep(cancel context.CancelFunc) {
 	switch {
-	case c.limit <= 0:
+	case c.limit <= 0 && (c.watch == nil || c.watch.cancel == nil):
 	case c.answer.StatusCode == http.StatusSwitchingProtocols:
-		cancel()
+		c.release(cancel)
 	default:
-		c.answer.Body = &limitedBody{c.answer.Body, cancel}
+		watch := c.watch
+		c.answer.Body = &keptBody{c.answer.Body, func() { cancel(); watch.release() }}
 	}
 }
 
-type limitedBody struct {
-	io.ReadCloser
-	cancel context.CancelFunc
+// release ends the context of the attempt.
+func (c *call) release(cancel context.CancelFunc) {
+	cancel()
+	c.watch.release()
 }
 
-func (b *limitedBody) Close() error {
-	defer b.cancel()
+// keptBody ends the context that it is read with when it is closed.
+type keptBody struct {
+	io.ReadCloser
+	release func()
+}
+
+func (b *keptBody) Close() error {
+	defer b.release()
 	return b.ReadCloser.Close()
 }
 
@@ -88,16 +111,16 @@ const (
 // before the wait. It is an OnRetry hook, because only then is it certain that
 // the answer will not be the last one.
 func discardAnswer(_ context.Context, failed retry.Attempt, _ time.Duration) {
-	e := statusErrorIn(failed.Err)
-	if e == nil {
+	e, _ := errors.AsType[*StatusError](failed.Err)
+	if e == nil || e.body == nil {
 		return
 	}
-	e.discarded = true
-	body := e.Response.Body
+	body := e.body
+	e.body = nil
+	defer body.Close()
 	if body != http.NoBody && e.Response.ContentLength <= maxDrain {
-		stop := time.AfterFunc(maxDrainTime, func() { _ = body.Close() })
+		slow := time.AfterFunc(maxDrainTime, func() { _ = body.Close() })
+		defer slow.Stop()
 		_, _ = io.CopyN(io.Discard, body, maxDrain+1)
-		stop.Stop()
 	}
-	_ = body.Close()
 }

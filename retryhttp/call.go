@@ -2,7 +2,6 @@ package retryhttp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,13 +17,15 @@ type call struct {
 	transport *Transport
 	request   *http.Request
 	limit     time.Duration // of one attempt; 0: none
+	mayRepeat bool          // the request may be executed more than once
 
 	body    io.ReadCloser                 // of the first attempt
 	getBody func() (io.ReadCloser, error) // of the others; nil: the request has no body
 	rewinds bool                          // the request can be sent again
 
-	number  int             // of the attempt
-	context *attemptContext // of its request
+	number  int // of the attempt
+	context *attempt
+	watch   *watch // nil if the request may be repeated
 	// What came of it: an answer, or an error. failed is the error that stands for the answer.
 	answer *http.Response
 	failed *StatusError
@@ -38,7 +39,7 @@ func (c *call) attempt(ctx context.Context) error {
 	req, err := c.prepare(ctx)
 	if err != nil {
 		cancel()
-		c.err = errors.Join(c.lastFailure(), err)
+		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", c.lastFailure(), c.number, err)
 		c.answer, c.failed = nil, nil
 		return retry.Permanent(c.err)
 	}
@@ -49,15 +50,16 @@ func (c *call) attempt(ctx context.Context) error {
 	}
 	if c.err != nil {
 		c.answer, c.failed = nil, nil
-		cancel()
+		c.release(cancel)
 		return c.lost()
 	}
-	c.transport.http1.learn(c.request.URL, c.answer.ProtoMajor)
+	below := attemptBehind(c.answer)
+	c.answer.Request = req // a Base may have sent another one
 	if c.answer.Body == nil {
 		c.answer.Body = http.NoBody // which Base ought to have done
 	}
 	c.keep(cancel)
-	return c.judge()
+	return c.judge(below)
 }
 
 // limited returns the context of an attempt, with its time limit. The end of
@@ -72,20 +74,16 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 
 // prepare returns the request as the attempt is to send it.
 func (c *call) prepare(ctx context.Context) (*http.Request, error) {
-	c.context = &attemptContext{ctx, c.number}
-	req := c.request.WithContext(c.context)
-	req.Body = c.body
+	body := c.body
 	if c.number > 1 && c.getBody != nil {
 		var err error
-		if req.Body, err = c.getBody(); err != nil {
-			return nil, fmt.Errorf("get the body for attempt %d: %w", c.number, err)
+		if body, err = c.getBody(); err != nil {
+			return nil, err
 		}
 	}
-	// With a GetBody that works, net/http would repeat the request by itself.
-	req.GetBody = nil
-	if c.getBody != nil && isSentOnce(c.request) && c.transport.http1.has(c.request.URL) {
-		req.GetBody = notWritten
-	}
+	req := c.withContext(ctx)
+	req.Body = body
+	req.GetBody = nil // with one, net/http would repeat the request by itself
 	if c.number > 1 || c.transport.AttemptHeader != "" {
 		req.Header = c.request.Header.Clone()
 	}
@@ -96,6 +94,21 @@ func (c *call) prepare(ctx context.Context) (*http.Request, error) {
 		req.Header.Set(name, strconv.Itoa(c.number))
 	}
 	return req, nil
+}
+
+// withContext returns a copy of the request with the context of the attempt.
+func (c *call) withContext(ctx context.Context) *http.Request {
+	var req *http.Request
+	if c.mayRepeat {
+		c.context = &attempt{Context: ctx, number: c.number}
+		req = c.request.WithContext(c.context)
+	} else {
+		c.watch = &watch{attempt: attempt{Context: ctx, number: c.number}, empty: c.getBody == nil && c.rewinds}
+		c.context = &c.watch.attempt
+		req = c.request.WithContext(c.watch)
+	}
+	c.context.request = req
+	return req
 }
 
 // lastFailure returns what the attempt before failed with.
@@ -109,32 +122,37 @@ func (c *call) lastFailure() error {
 // lost decides about an attempt that brought no answer.
 func (c *call) lost() error {
 	c.err = legible(c.err)
-	switch {
-	case isMalformed(c.err):
+	if isMalformed(c.err) {
 		return retry.Permanent(c.err)
-	case !c.transport.mayRepeat(c.request) && !isUnsent(c.err):
-		return retry.Final(c.err)
-	case !c.rewinds:
-		return retry.Final(fmt.Errorf("%w (and the request has no GetBody to send its body again)", c.err))
 	}
-	return c.err
+	return c.unlessFinal(c.err, c.mayRepeat || c.watch.unsent(c.err))
 }
 
-// judge decides about an answer.
-func (c *call) judge() error {
+// judge decides about an answer. below is the attempt that brought it: ours, one of
+// another Transport, or nil.
+func (c *call) judge(below *attempt) error {
 	status := c.answer.StatusCode
 	if status < 400 {
 		return nil
 	}
 	c.failed = newStatusError(c.answer, c.transport.now())
-	err := c.failed.withWord()
-	if a := attemptBehind(c.answer); a != nil && a != c.context {
-		return retry.Permanent(err) // a Transport below has given up
+	c.failed.body = c.answer.Body
+	if below != nil && below != c.context {
+		return retry.Permanent(c.failed) // it has given up
 	}
-	if c.rewinds && (c.transport.mayRepeat(c.request) || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status)) {
-		return err
+	return c.unlessFinal(c.failed.withWord(), c.mayRepeat || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status))
+}
+
+// unlessFinal returns err so that it is retried if that does no harm and can be
+// done.
+func (c *call) unlessFinal(err error, harmless bool) error {
+	switch {
+	case !harmless:
+		return retry.Final(err)
+	case !c.rewinds:
+		return retry.Final(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
 	}
-	return retry.Final(err)
+	return err
 }
 
 // result returns what RoundTrip is to return, for the error of the loop.
@@ -145,7 +163,7 @@ func (c *call) result(err error) (*http.Response, error) {
 	if c.number == 0 && c.body != nil {
 		_ = c.body.Close() // nobody else has got it
 	}
-	if c.answer != nil && !c.failed.discarded {
+	if c.answer != nil && c.failed.body != nil {
 		if c.request.Context().Err() == nil {
 			return c.answer, nil
 		}
@@ -157,38 +175,12 @@ func (c *call) result(err error) (*http.Response, error) {
 	return nil, err
 }
 
-// attemptContext is the context of an attempt.
-type attemptContext struct {
-	context.Context
-	number int
-}
-
-type attemptKey struct{}
-
-func (c *attemptContext) Value(key any) any {
-	if key == (attemptKey{}) {
-		return c
+// abandon closes what nobody else has got, because a Base or a function of the
+// policy panics.
+func (c *call) abandon() {
+	if c.answer != nil {
+		_ = c.answer.Body.Close()
+	} else if c.number == 0 && c.body != nil {
+		_ = c.body.Close()
 	}
-	return c.Context.Value(key)
-}
-
-// AttemptNumber returns the number of the attempt that ctx belongs to, 1 for
-// the first, or 0 if ctx does not come from a [Transport]. What sits below a
-// Transport finds it in the context of the request, and what sits above in the
-// context of the answer's Request.
-func AttemptNumber(ctx context.Context) int {
-	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return a.number
-	}
-	return 0
-}
-
-// attemptBehind returns the attempt that brought an answer, nil if that does not
-// come from a Transport.
-func attemptBehind(resp *http.Response) *attemptContext {
-	if resp.Request == nil {
-		return nil
-	}
-	a, _ := resp.Request.Context().Value(attemptKey{}).(*attemptContext)
-	return a
 }

@@ -21,9 +21,9 @@
 //	with a header Idempotency-Key              repeated
 //	other requests, such as POST:
 //	    421, 425, 429                          repeated
-//	    no connection (dial, DNS, proxy)       repeated
-//	    HTTP/2 stream refused, or above the
-//	    last one that GOAWAY accepts           repeated
+//	    no connection (dial, DNS, proxy, TLS)  repeated
+//	    with a body: HTTP/2 stream refused, or
+//	    above the last that GOAWAY accepts     repeated
 //	    503, 500 and all other answers         not repeated
 //	    connection lost, timeout               not repeated
 //
@@ -44,6 +44,7 @@
 // StatusCode goes on working. An answer that is followed by a retry is read to
 // its end, if that is near (64 KiB, 0.1 s), and closed before the wait, so that
 // its connection serves the retry and nobody has to wait for a slot meanwhile.
+// Its cookies do not reach the client's jar.
 //
 // If the server asks for a wait that is too long for the policy's
 // [retry.HintRule], or that would outlast the deadline of the request, its answer
@@ -62,13 +63,15 @@
 //     connection. Set DisableKeepAlives to count them all.
 //   - HTTP/1, a connection that turns out to be closed before a byte was
 //     written: the request goes to another one, whatever its method. No server
-//     has seen it before.
+//     has seen it before. (With a body, a POST then ends in an error, which does
+//     not tell that nothing was written.)
 //   - HTTP/2, a stream that the server refuses with REFUSED_STREAM or GOAWAY:
-//     requests with any method are sent again up to seven times, with waits that
-//     come to a minute; the AttemptTimeout of the policy bounds them.
-//   - HTTP/2, a stream that the server resets with PROTOCOL_ERROR: the same,
-//     although it may have processed the request. A POST that must not be
-//     executed twice had better have a body, be it an empty JSON object.
+//     requests that may be repeated are sent again up to seven times, with waits
+//     that come to a minute; the AttemptTimeout of the policy bounds them. After
+//     PROTOCOL_ERROR they are sent again without a bound but that.
+//   - Those that must not be executed twice, such as a POST without a body, are
+//     kept from it: net/http does not say which of these has happened, so the
+//     attempt ends in an error.
 //
 // The example of httptrace shows such attempts.
 //

@@ -25,8 +25,8 @@ func hasKey(h http.Header, name string) bool {
 }
 
 // isUnprocessed reports whether a server that answers with the status has
-// refused to process the request: 421 Misdirected Request and 429 Too Many
-// Requests by their meaning (RFC 9110, RFC 6585), 425 Too Early by RFC 8470.
+// refused to process the request: 421 Misdirected Request by RFC 9110, 425 Too
+// Early by RFC 8470, and 429 Too Many Requests by what everybody means with it.
 func isUnprocessed(status int) bool {
 	switch status {
 	case http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusTooManyRequests:

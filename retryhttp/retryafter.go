@@ -22,10 +22,10 @@ import (
 //	                   because otherwise it does not ask for a wait
 //
 // Numbers may have a decimal fraction; a sign or an exponent is not understood.
-// What is too large for a Duration is the largest one: how much of it is waited
-// for is up to the [retry.HintRule] of the policy. A number that would be longer
-// than 31 years is taken for what it must be, a time of day in the header's unit
-// since 1970.
+// A number that would be longer than 31 years is taken for what it must be, a time
+// of day in the header's unit since 1970; a larger one than a Duration can hold
+// counts as the largest. How much of a long wait is waited for is up to the
+// [retry.HintRule] of the policy.
 //
 // Dates and times count from the Date of the answer, so that the clocks need not
 // agree, and from now if it has none. What is past asks for no wait.

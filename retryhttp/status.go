@@ -1,8 +1,8 @@
 package retryhttp
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -21,8 +21,8 @@ type StatusError struct {
 	// attempt.
 	Response *http.Response
 
-	after     time.Duration
-	discarded bool
+	after time.Duration
+	body  io.ReadCloser // to be closed before a retry; nil: it has been, or is not ours
 }
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an
@@ -77,9 +77,3 @@ type wordedError struct {
 
 func (e wordedError) RetryableError() bool { return e.retryable }
 func (e wordedError) Unwrap() error        { return e.StatusError }
-
-// statusErrorIn returns the StatusError in err, nil if there is none.
-func statusErrorIn(err error) *StatusError {
-	e, _ := errors.AsType[*StatusError](err)
-	return e
-}

@@ -31,7 +31,8 @@ type Transport struct {
 	// connection that has switched protocols. With a nil Hint, Retry-After and
 	// its relatives are followed, up to a tenth later so that clients do not
 	// come back together, if they ask for a minute or less; else the answer is
-	// returned at once.
+	// returned at once. An attempt ends when the headers have arrived, so what
+	// OnAttempt returns must not end a context that the body is read with.
 	Policy retry.Policy
 
 	// MayRepeat reports whether a request may be executed more than once. It
@@ -40,8 +41,9 @@ type Transport struct {
 
 	// Unprocessed are statuses, beside 421, 425 and 429, with which this server
 	// answers only if it has done nothing, so that requests of every kind may
-	// be repeated. 503 is not one by itself: proxies say it, too, when a server
-	// has vanished in the midst of a request.
+	// be repeated, if the Classifier finds the status worth a retry. 503 is not one
+	// by itself: proxies say it, too, when a server has vanished in the midst of
+	// a request.
 	Unprocessed []int
 
 	// MaxBuffer lets a request that has a body and no GetBody be repeated, too:
@@ -56,8 +58,6 @@ type Transport struct {
 	// PerHost has a Budget for each host, in the place of the Policy's. nil:
 	// the Policy's Budget is for all hosts together.
 	PerHost *PerHost
-
-	http1 http1Hosts
 }
 
 // NewClient returns a client that sends through a [Transport] with that policy.
@@ -71,19 +71,28 @@ func NewClient(p retry.Policy) *http.Client {
 // knows the number of the attempt (see [AttemptNumber]).
 //
 // There is an error where the last attempt brought no answer; where the context
-// of req ended, also during a wait; and where the Policy is invalid. It is a
+// of req ended, also during a wait; where a body for the next attempt cannot be
+// had; and where the Policy is invalid. It is a
 // [*retry.Error] that says why there was no further attempt, or the attempt's
 // own error if that is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	p := t.policy(req)
-	c := call{transport: t, request: req, limit: p.AttemptTimeout}
+	c := call{transport: t, request: req, limit: p.AttemptTimeout, mayRepeat: t.mayRepeat(req)}
 	if c.limit > 0 {
-		p.AttemptTimeout = 0 // it would end with the headers: see limit
+		p.AttemptTimeout = 0 // it would end with the headers: see call.limited
 	}
 	if err := c.takeBody(); err != nil {
 		return nil, err
 	}
+	returned := false
+	defer func() {
+		if !returned {
+			c.abandon()
+		}
+	}()
+	// A method value would move c to the heap.
 	err := retry.Do(req.Context(), p, func(ctx context.Context) error { return c.attempt(ctx) })
+	returned = true
 	return c.result(err)
 }
 

@@ -136,7 +136,9 @@ func TestRepeats(t *testing.T) {
 		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
 		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, false, false},
 		{"DNS is away", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
-		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, true},
+		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known by the trace alone
+		{"refused, and something else", reply{err: errors.Join(errReset, errDial)}, true, false},
+		{"connection became unusable", reply{err: text("net/http: cannot rewind body after connection loss")}, true, true},
 		{"certificate", reply{err: x509.UnknownAuthorityError{}}, false, false},
 		{"reset", reply{err: errReset}, true, false},
 		{"closed", reply{err: io.EOF}, true, false},
@@ -556,7 +558,7 @@ func TestBodies(t *testing.T) {
 		{"empty", strings.NewReader(""), 0, 100, 3, ""},
 		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
 		{"too long, and says so", strings.NewReader(long), 100, 99, 1, ""},
-		{"cannot be read", io.MultiReader(strings.NewReader("x"), iotestErr{}), -1, 100, 0, "broken"},
+		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 0, "broken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := ""
@@ -591,9 +593,9 @@ type closer struct {
 
 func (c closer) Close() error { c.close(); return nil }
 
-type iotestErr struct{}
+type failingReader struct{ err error }
 
-func (iotestErr) Read([]byte) (int, error) { return 0, errors.New("broken") }
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
 
 // TestBodyThatCannotBeSentAgain: the error says why there was no retry.
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
@@ -833,54 +835,5 @@ func TestAllocations(t *testing.T) {
 			}
 		})
 		assert.LessOrEqual(t, allocs, 2., req.Method)
-	}
-}
-
-// TestGetBodyBelow: over HTTP/1, net/http asks for the GetBody of a POST only if
-// nothing of it was written. It finds one that fails where the host is known to
-// answer so, and none elsewhere.
-func TestGetBodyBelow(t *testing.T) {
-	major := 1
-	var below *http.Request
-	transport := &retryhttp.Transport{Base: roundTripper(func(req *http.Request) (*http.Response, error) {
-		below = req
-		return &http.Response{StatusCode: 200, ProtoMajor: major, Body: http.NoBody}, nil
-	})}
-	given := func(method, address, key string) bool {
-		req := request(t, method, "content")
-		req.URL = parse(t, address)
-		if key != "none" {
-			req.Header.Set("Idempotency-Key", key)
-		}
-		_, err := transport.RoundTrip(req)
-		require.NoError(t, err)
-		if below.GetBody != nil {
-			_, err := below.GetBody()
-			assert.ErrorContains(t, err, "before the request was written")
-		}
-		return below.GetBody != nil
-	}
-	assert.False(t, given("POST", "http://host/", "none"), "not known")
-	assert.True(t, given("POST", "http://host/", "none"), "known by now")
-	assert.True(t, given("PATCH", "http://host/other", "none"))
-	assert.False(t, given("POST", "https://host/", "none"), "another protocol")
-	assert.False(t, given("POST", "http://host:81/", "none"), "another port")
-	assert.False(t, given("PUT", "http://host/", "none"), "sent again after anything")
-	assert.False(t, given("GET", "http://host/", "none"), "sent again after anything")
-	assert.False(t, given("POST", "http://host/", "key"), "sent again after anything")
-	assert.False(t, given("POST", "http://host/", ""), "sent again after anything, by net/http")
-	major = 2
-	assert.True(t, given("POST", "http://host/", "none"), "not yet known")
-	assert.False(t, given("POST", "http://host/", "none"), "HTTP/2 asks in other cases, too")
-}
-
-// TestConnectionIsLostUnwritten: what stands for that is a proof that a POST was not
-// processed.
-func TestConnectionIsLostUnwritten(t *testing.T) {
-	for _, text := range []string{"connection was closed before the request was written", "net/http: cannot rewind body after connection loss"} {
-		base := &script{replies: []reply{{err: errors.New(text)}}}
-		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "POST", "content"))
-		assert.Len(t, base.requests, 3)
-		assert.EqualError(t, err, "gave up after 3 attempts (all attempts used): connection was closed before the request was written")
 	}
 }
