@@ -53,25 +53,25 @@
 // # What net/http repeats by itself
 //
 // Package net/http also repeats requests, without telling anybody. A Transport
-// hands it requests without a GetBody that works, so that it cannot send a body
-// twice: every attempt that carries a body is one request, and is counted. For requests
-// without a body there is no such switch, and http.Transport does the following:
+// hands it requests without GetBody, so that it cannot send a body twice: every
+// attempt that carries a body is one request, and is counted. Of requests without
+// a body it sends some again:
 //
-//   - HTTP/1, a connection that was used before and that the server closes or
-//     resets before it answers: requests with the methods GET, HEAD, OPTIONS and
-//     TRACE or with an Idempotency-Key are sent again at once, on another
-//     connection. Set DisableKeepAlives to count them all.
-//   - HTTP/1, a connection that turns out to be closed before a byte was
-//     written: the request goes to another one, whatever its method. No server
-//     has seen it before. (With a body, a POST then ends in an error, which does
-//     not tell that nothing was written.)
-//   - HTTP/2, a stream that the server refuses with REFUSED_STREAM or GOAWAY:
-//     requests that may be repeated are sent again up to seven times, with waits
-//     that come to a minute; the AttemptTimeout of the policy bounds them. After
-//     PROTOCOL_ERROR they are sent again without a bound but that.
-//   - Those that must not be executed twice, such as a POST without a body, are
-//     kept from it: net/http does not say which of these has happened, so the
-//     attempt ends in an error.
+//   - Over HTTP/1, when a connection that was used before is closed or reset
+//     before an answer: requests with the methods GET, HEAD, OPTIONS and TRACE or
+//     with an Idempotency-Key. Set DisableKeepAlives to count them all.
+//   - Over HTTP/1, when a connection turns out to be closed before a byte was
+//     written: all requests. No server has seen them before. (With a body, a POST
+//     ends in an error then, because net/http does not say that nothing was
+//     written.)
+//   - Over HTTP/2, when a stream is refused with REFUSED_STREAM or GOAWAY: all
+//     requests that may be executed twice, up to seven times, with waits that come
+//     to a minute; after PROTOCOL_ERROR without any such bound. The AttemptTimeout
+//     of the policy is one.
+//
+// From sending a request over HTTP/2 again that must not be executed twice, such
+// as a POST without a body, it is kept: the attempt ends in an error, because
+// net/http does not say whether the stream was refused or reset.
 //
 // The example of httptrace shows such attempts.
 //

@@ -193,6 +193,28 @@ func ExamplePerHost() {
 	// 503 in attempt 1
 }
 
+// An answer that the default classifier takes for permanent is retried if one in
+// front of it says so. For a POST without a key, its status has to be among the
+// Unprocessed, too.
+func ExampleStatusError() {
+	server := flaky(409, 409)
+	defer server.Close()
+
+	policy := soon
+	policy.Classifier = retry.FirstOf(
+		retry.ClassifierFunc(func(err error) retry.Class {
+			if e, ok := errors.AsType[*retryhttp.StatusError](err); ok && e.HTTPStatusCode() == http.StatusConflict {
+				return retry.ClassTransient
+			}
+			return retry.ClassUnknown
+		}),
+		retry.DefaultClassifier{},
+	)
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: policy, Unprocessed: []int{http.StatusConflict}}}
+	show(client.Post(server.URL, "text/plain", strings.NewReader("lock")))
+	// Output: 200 OK POST "lock", key "", attempt ""
+}
+
 // An operation of retry.Do that reads the whole body repeats an answer that was
 // cut off, too, which a Transport cannot: the caller has a part of it already.
 func ExampleCheckStatus() {
