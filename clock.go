@@ -25,35 +25,24 @@ func (SystemClock) Now() time.Time { return time.Now() }
 
 // Sleep waits for d or until ctx is done.
 func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
-	var t timer
-	return t.sleep(ctx, d)
-}
-
-// timer sleeps on the system clock with a single time.Timer, made by the first
-// wait and reset for each later one. It belongs to one call: timers must not be
-// pooled between calls, because a timer that was made outside of a synctest
-// bubble keeps real time inside it.
-type timer struct {
-	t *time.Timer
-}
-
-func (t *timer) sleep(ctx context.Context, d time.Duration) error {
 	// A zero timer would race a context that is done, and either could win.
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}
-	if t.t == nil {
-		t.t = time.NewTimer(d)
-	} else {
-		t.t.Reset(d)
-	}
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
-	case <-t.t.C:
+	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		t.t.Stop()
 		return ctx.Err()
 	}
+}
+
+// isSystem reports whether c is the system clock.
+func isSystem(c Clock) bool {
+	_, system := c.(SystemClock)
+	return system || c == nil
 }
 
 // now reads c, or the system clock where c is nil.

@@ -9,6 +9,8 @@
 // says when to try again. The zero Policy is useful and safe: three attempts,
 // random waits below 50 ms and then 100 ms, no hidden time limit.
 //
+// A [Starter] does the same in the background, for very many calls at a time.
+//
 // # Words
 //
 // An attempt is one call of the operation; a retry is an attempt after the

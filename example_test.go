@@ -7,10 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"os"
-	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -377,47 +375,32 @@ func ExampleHintWindow() {
 	// 5.1s true
 }
 
-// httpError is an HTTP answer that is a failure, with the methods that are
-// read: the status for its class, Retry-After for the hint.
-type httpError struct{ resp *http.Response }
-
-func (e httpError) Error() string       { return e.resp.Status }
-func (e httpError) HTTPStatusCode() int { return e.resp.StatusCode }
-func (e httpError) RetryAfter() time.Duration {
-	seconds, _ := strconv.ParseUint(e.resp.Header.Get("Retry-After"), 10, 16)
-	return time.Duration(seconds) * time.Second
-}
-
-func Example_http() {
-	requests := 0
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if requests++; requests == 1 {
-			w.Header().Set("Retry-After", "7")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		}
-		_, _ = io.WriteString(w, "the page")
-	}))
-	defer server.Close()
-
-	clock := &retrytest.Clock{}
-	page, err := retry.DoValue(context.Background(), retry.Policy{Clock: clock}, func(ctx context.Context) ([]byte, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
-		if err != nil {
-			return nil, retry.Permanent(err)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return nil, err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode >= 400 {
-			return nil, httpError{resp}
-		}
-		return io.ReadAll(resp.Body)
-	})
-	fmt.Printf("%s %v %v\n", page, err, clock.Waits())
-	// Output: the page <nil> [7s]
+// Many calls wait without a goroutine for each; done is told of the end of each.
+func ExampleStarter() {
+	starter := &retry.Starter{
+		Policy:      retry.Policy{Backoff: retry.Constant(time.Millisecond)},
+		MaxInFlight: 2, // at the same time; calls that wait do not count
+	}
+	var ended sync.WaitGroup
+	for _, name := range []string{"a", "b", "c"} {
+		attempts := 0
+		ended.Add(1)
+		starter.Start(context.Background(), func(context.Context) error {
+			attempts++
+			if name == "b" || attempts < 3 {
+				return errors.New("connection refused")
+			}
+			return nil
+		}, func(err error) {
+			fmt.Println(name, attempts, err)
+			ended.Done()
+		})
+	}
+	ended.Wait()
+	// Unordered output:
+	// a 3 <nil>
+	// b 3 gave up after 3 attempts (all attempts used): connection refused
+	// c 3 <nil>
 }
 
 // everySecondTime is a Backoff of one's own. retrytest.TestBackoff tests it.

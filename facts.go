@@ -237,6 +237,12 @@ func (f *facts) readTransport(err error) {
 // plainError is the commonest type of error, whose package need not be looked up.
 var plainError = reflect.TypeOf(errors.New(""))
 
+// isMute reports whether err is one of errors.New that says nothing of itself but
+// its text.
+func isMute(err error) bool {
+	return reflect.TypeOf(err) == plainError && err != io.EOF && err != io.ErrUnexpectedEOF
+}
+
 // kindOfType knows types of packages that not every program uses: it asks
 // reflection so that they need not be linked. Not every error of crypto/tls is
 // kindTLS: it wraps those of the network in a type of its own.

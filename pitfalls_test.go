@@ -472,7 +472,9 @@ func TestPitfallsArithmetic(t *testing.T) {
 	})
 }
 
-func TestPitfallsCounting(t *testing.T) {
+func TestPitfallsCounting(t *testing.T) { bothWays(t, testPitfallsCounting) }
+
+func testPitfallsCounting(t *testing.T, do doer) {
 	t.Run("P6_the_meaning_of_0_attempts", func(t *testing.T) {
 		for _, c := range []struct{ max, calls int }{{0, 3}, {1, 1}, {2, 2}, {3, 3}} {
 			calls, waits, err := pitfallDo(retry.Policy{MaxAttempts: c.max}, errPitfall)
@@ -531,9 +533,9 @@ func TestPitfallsCounting(t *testing.T) {
 			"gave up, overruled":            {errPitfall, retry.Transient, 3, 9},
 		} {
 			outer, op := 0, retrytest.Script(c.inner)
-			err := retry.Do(ctx, p, func(ctx context.Context) error {
+			err := do(ctx, p, func(ctx context.Context) error {
 				outer++
-				err := retry.Do(ctx, p, op.Run)
+				err := do(ctx, p, op.Run)
 				if c.mark != nil {
 					err = c.mark(err)
 				}
@@ -594,7 +596,7 @@ func TestPitfallsCounting(t *testing.T) {
 						event("give up: %v", e.Reason)
 					}
 					op, calls := retrytest.Script(c.outcomes...), 0
-					err := retry.Do(ctx, c.p, func(ctx context.Context) error {
+					err := do(ctx, c.p, func(ctx context.Context) error {
 						calls++
 						event("call %d", calls)
 						return op.Run(ctx)
@@ -620,7 +622,9 @@ func TestPitfallsCounting(t *testing.T) {
 	})
 }
 
-func TestPitfallsSharing(t *testing.T) {
+func TestPitfallsSharing(t *testing.T) { bothWays(t, testPitfallsSharing) }
+
+func testPitfallsSharing(t *testing.T, do doer) {
 	// P8 also wants to run with -race.
 	t.Run("P8_100_goroutines_share_a_policy_and_each_sees_its_own_schedule", func(t *testing.T) {
 		const ms = time.Millisecond
@@ -650,7 +654,7 @@ func TestPitfallsSharing(t *testing.T) {
 				wg.Go(func() {
 					var waits []time.Duration
 					mine := fmt.Errorf("failure of %d", i)
-					err := retry.Do(context.WithValue(context.Background(), own{}, &waits), p, func(context.Context) error {
+					err := do(context.WithValue(context.Background(), own{}, &waits), p, func(context.Context) error {
 						runtime.Gosched()
 						return mine
 					})
@@ -675,7 +679,7 @@ func TestPitfallsSharing(t *testing.T) {
 			for range 3 { // the time counts from the start of the call, not of the policy
 				time.Sleep(30 * time.Millisecond)
 				start, op := time.Now(), retrytest.Script(errPitfall)
-				assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrMaxElapsed)
+				assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrMaxElapsed)
 				assert.Equal(t, 5, op.Calls())
 				assert.Equal(t, 20*time.Millisecond, time.Since(start))
 			}
@@ -689,14 +693,14 @@ func TestPitfallsSharing(t *testing.T) {
 		for range 3 {
 			ctx, cancel := context.WithCancel(t.Context())
 			op := retrytest.Script(errPitfall)
-			assert.ErrorIs(t, retry.Do(ctx, p, func(ctx context.Context) error {
+			assert.ErrorIs(t, do(ctx, p, func(ctx context.Context) error {
 				cancel()
 				return op.Run(ctx)
 			}), context.Canceled)
 			assert.Equal(t, 1, op.Calls())
 
 			op = retrytest.Fail(1, errPitfall)
-			assert.NoError(t, retry.Do(t.Context(), p, op.Run))
+			assert.NoError(t, do(t.Context(), p, op.Run))
 			assert.Equal(t, 2, op.Calls())
 		}
 	})
@@ -749,7 +753,7 @@ func TestPitfallsSharing(t *testing.T) {
 		executable, err := os.Executable()
 		require.NoError(t, err)
 		for range 2 {
-			cmd := exec.Command(executable, "-test.run=^TestPitfallsSharing$/^P44")
+			cmd := exec.Command(executable, "-test.run=^TestPitfallsSharing$/^Do$/^P44")
 			cmd.Env = append(os.Environ(), env+"=1", "GORACE=atexit_sleep_ms=0")
 			out, err := cmd.Output()
 			if errors.Is(err, errors.ErrUnsupported) {
@@ -785,7 +789,9 @@ func TestPitfallsSharing(t *testing.T) {
 	})
 }
 
-func TestPitfallsHints(t *testing.T) {
+func TestPitfallsHints(t *testing.T) { bothWays(t, testPitfallsHints) }
+
+func testPitfallsHints(t *testing.T, do doer) {
 	const epoch = 1743434408 * time.Second // a date where a number of seconds was due: 55 years
 	const delay = 2 * time.Second
 	for _, c := range []struct {
@@ -841,7 +847,7 @@ func TestPitfallsHints(t *testing.T) {
 	t.Run("P35_no_hidden_time_limit_stands_against_a_hint", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			start, op := time.Now(), retrytest.Script(retry.After(errPitfall, time.Hour))
-			err := retry.Do(t.Context(), retry.Policy{MaxAttempts: 50}, op.Run)
+			err := do(t.Context(), retry.Policy{MaxAttempts: 50}, op.Run)
 			assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 			assert.Equal(t, 50, op.Calls())
 			assert.Equal(t, 49*time.Hour, time.Since(start))
@@ -857,7 +863,9 @@ func TestPitfallsHints(t *testing.T) {
 // end with their context: before a wait that would outlast it, and before the
 // first attempt. A cause of a deadline cannot be known before it has passed,
 // so the row of one that passes in an attempt stands for it.
-func TestPitfallsContextMatrix(t *testing.T) {
+func TestPitfallsContextMatrix(t *testing.T) { bothWays(t, testPitfallsContextMatrix) }
+
+func testPitfallsContextMatrix(t *testing.T, do doer) {
 	const delay = 10 * time.Second
 	for _, c := range []struct {
 		name    string
@@ -917,7 +925,7 @@ func TestPitfallsContextMatrix(t *testing.T) {
 						p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }
 						p.Limiter = limiterFunc(func(context.Context) error { return nil })
 					}
-					err := retry.Do(ctx, p, op)
+					err := do(ctx, p, op)
 					assert.Equal(t, c.until, time.Since(start))
 					assert.Equal(t, c.calls, calls)
 					assert.Equal(t, c.calls, pitfallGaveUp(t, err).Attempts)
@@ -1050,7 +1058,9 @@ func (c *pitfallLate) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-func TestPitfallsContext(t *testing.T) {
+func TestPitfallsContext(t *testing.T) { bothWays(t, testPitfallsContext) }
+
+func testPitfallsContext(t *testing.T, do doer) {
 	t.Run("P24_the_caller's_context_decides_not_the_error", func(t *testing.T) {
 		const limit = 5 * time.Millisecond
 		for name, c := range map[string]struct {
@@ -1080,7 +1090,7 @@ func TestPitfallsContext(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					start, calls := time.Now(), 0
-					err := retry.Do(t.Context(), retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: c.timeout},
+					err := do(t.Context(), retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: c.timeout},
 						func(ctx context.Context) error {
 							calls++
 							assert.NoError(t, ctx.Err()) // each attempt has all of its time
@@ -1123,7 +1133,7 @@ func TestPitfallsContext(t *testing.T) {
 						ctx, cancel := context.WithCancel(context.Background())
 						p := retry.Policy{Backoff: delay}
 						inOp := end(&p, cancel)
-						err := retry.Do(ctx, p, func(context.Context) error {
+						err := do(ctx, p, func(context.Context) error {
 							calls++
 							inOp()
 							return errPitfall
@@ -1141,7 +1151,9 @@ func TestPitfallsContext(t *testing.T) {
 	})
 }
 
-func TestPitfallsErrors(t *testing.T) {
+func TestPitfallsErrors(t *testing.T) { bothWays(t, testPitfallsErrors) }
+
+func testPitfallsErrors(t *testing.T, do doer) {
 	t.Run("P29_200000_attempts_leave_a_small_error", func(t *testing.T) {
 		const attempts, size = 200_000, 256
 		heap := func() int64 {
@@ -1151,7 +1163,7 @@ func TestPitfallsErrors(t *testing.T) {
 			return int64(m.HeapAlloc)
 		}
 		before, calls := heap(), 0
-		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}, func(context.Context) error {
+		err := do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts}, func(context.Context) error {
 			calls++
 			return pitfallUnhashable{string(make([]byte, size)), fmt.Sprintf("failure %d\nof many", calls)}
 		})
@@ -1210,7 +1222,7 @@ func TestPitfallsErrors(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(bad)
 		require.NotPanics(t, func() {
-			err := retry.Do(ctx, retry.Policy{}, retrytest.Script().Run)
+			err := do(ctx, retry.Policy{}, retrytest.Script().Run)
 			var got pitfallUnhashable
 			assert.ErrorAs(t, err, &got)
 			assert.ErrorIs(t, err, context.Canceled)
@@ -1241,7 +1253,9 @@ func TestPitfallsErrors(t *testing.T) {
 	})
 }
 
-func TestPitfallsBudgets(t *testing.T) {
+func TestPitfallsBudgets(t *testing.T) { bothWays(t, testPitfallsBudgets) }
+
+func testPitfallsBudgets(t *testing.T, do doer) {
 	t.Run("P38_an_empty_budget_fills_again_with_successes", func(t *testing.T) {
 		for name, budget := range map[string]retry.Budget{
 			"bucket":               new(retry.TokenBucket),
@@ -1254,17 +1268,17 @@ func TestPitfallsBudgets(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { // no time passes
 					p := retry.Policy{Backoff: retry.NoDelay{}, Budget: budget}
 					refused := func() bool {
-						return errors.Is(retry.Do(t.Context(), p, retrytest.Script(errPitfall).Run), retry.ErrBudget)
+						return errors.Is(do(t.Context(), p, retrytest.Script(errPitfall).Run), retry.ErrBudget)
 					}
 					for i := 0; !refused(); i++ {
 						require.Less(t, i, 100, "it never refuses")
 					}
 					assert.True(t, refused(), "it stays empty")
 					for range 100 {
-						require.NoError(t, retry.Do(t.Context(), p, retrytest.Script(nil).Run))
+						require.NoError(t, do(t.Context(), p, retrytest.Script(nil).Run))
 					}
 					op := retrytest.Fail(1, errPitfall)
-					assert.NoError(t, retry.Do(t.Context(), p, op.Run), "it does not fill")
+					assert.NoError(t, do(t.Context(), p, op.Run), "it does not fill")
 					assert.Equal(t, 2, op.Calls())
 				})
 			})
@@ -1273,7 +1287,7 @@ func TestPitfallsBudgets(t *testing.T) {
 			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: math.MaxInt}
 			for range 2 {
 				op := retrytest.Script(errPitfall)
-				assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrBudget)
+				assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrBudget)
 				assert.Equal(t, 3, op.Calls(), "0.2 a second for 10 s are 2 retries")
 				time.Sleep(11 * time.Second)
 			}

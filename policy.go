@@ -108,6 +108,11 @@ func (p Policy) Validate() error {
 
 func (p Policy) faults() []string { return append(p.ownFaults(), p.innerFaults()...) }
 
+// unfit reports whether a call must not start, of which refuse says why.
+func (p *Policy) unfit(ctx context.Context, op func(context.Context) error) bool {
+	return ctx == nil || op == nil || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
+}
+
 // refuse reports what keeps a call from starting.
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 	faults := p.ownFaults()

@@ -53,6 +53,27 @@ func readmeHTTP(req *http.Request, orderID string) (*http.Response, error) {
 	return resp, err
 }
 
+type readmeMessage struct{ done chan error }
+
+func (readmeMessage) send(context.Context) error { return errOp }
+func (m readmeMessage) sent(err error)           { m.done <- err }
+
+func readmeStarter(ctx context.Context, policy retry.Policy, messages []readmeMessage) {
+	starter := &retry.Starter{Policy: policy, MaxInFlight: 100}
+	for _, message := range messages {
+		starter.Start(ctx, message.send, message.sent)
+	}
+}
+
+func TestReadmeStarter(t *testing.T) {
+	p, _ := onClock(3)
+	messages := []readmeMessage{{make(chan error)}, {make(chan error)}}
+	readmeStarter(t.Context(), p, messages)
+	for _, m := range messages {
+		assert.ErrorIs(t, <-m.done, errOp)
+	}
+}
+
 func TestReadmeTesting(t *testing.T) {
 	clock := &retrytest.Clock{}
 	policy := retry.Policy{Clock: clock, Rand: retrytest.Fixed(0.5)}
@@ -114,7 +135,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 4)
+	require.Len(t, blocks["go"], 5)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}

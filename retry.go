@@ -51,7 +51,7 @@ var ErrNoReturn = errors.New("operation did not return")
 // Retry at one layer only. If op itself contains a call of Do that gave up,
 // that counts as permanent here, unless it is marked with [Transient].
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
-	if ctx == nil || op == nil || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0 {
+	if p.unfit(ctx, op) {
 		return p.refuse(ctx, op != nil)
 	}
 	var first error
@@ -81,34 +81,30 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 
 // run is the loop. It starts with the failure of the first attempt, or with
 // nil if that has yet to be made.
+//
+// It waits by itself on the system's clock, and what needs a larger frame is in
+// functions of its own: so a call that waits, and whose operation is as frugal,
+// fits into the 2 KiB of stack that a goroutine begins with.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
-	defer c.guard()
-	if p.MaxElapsed != 0 {
-		c.started(p.Clock)
-	}
-	if first != nil {
-		c.attempt.Number = 1
-		c.conclude(p, first)
-	}
+	c.begin(p)
 	for {
-		if c.attempt.Number > 0 {
-			wait, reason := c.next(ctx, p)
-			if reason != nil && !(p.LongPoll && reason == ErrBudget) {
-				return c.giveUp(ctx, p, reason, wait)
-			}
-			if err := c.sleep(ctx, p, wait); err != nil {
-				return c.giveUp(ctx, p, contextReason(ctx, err), 0)
-			}
-			if reason != nil {
-				return c.giveUp(ctx, p, reason, 0)
+		wait, ended, err := c.turn(ctx, p, op, first)
+		if ended {
+			return err
+		}
+		first = nil
+		if !isSystem(p.Clock) {
+			err = p.Clock.Sleep(ctx, wait)
+		} else if err = ctx.Err(); err == nil && wait > 0 {
+			select {
+			case <-c.alarm(wait):
+			case <-ctx.Done():
+				err = ctx.Err()
 			}
 		}
-		if reason := admit(ctx, p); reason != nil {
-			return c.giveUp(ctx, p, reason, 0)
-		}
-		if err := c.try(ctx, p, op); err == nil {
-			return nil
+		if err != nil {
+			return c.cutShort(ctx, p, err)
 		}
 	}
 }
@@ -119,10 +115,72 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 type call struct {
 	attempt Attempt   // the one that runs or ended last; Err is that of the last failure
 	paid    Class     // of the failure that the last retry was withdrawn for
+	spent   bool      // the budget has refused the retry, but the wait before it was to be
 	inOp    bool      // the operation is running
 	timed   bool      // start is set
 	start   time.Time // of the call if the policy has a MaxElapsed, else the first failure
-	timer   timer
+	timer   *time.Timer
+}
+
+// begin starts the call.
+func (c *call) begin(p *Policy) {
+	if p.MaxElapsed != 0 {
+		c.started(p.Clock)
+	}
+}
+
+// turn makes an attempt, unless it has been made and failed with first, and
+// decides what follows: a wait and another turn, or the end of the call with its
+// error.
+func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
+	wait = panicking
+	defer c.guard(&wait)
+	switch {
+	case first != nil:
+		c.attempt.Number = 1
+		c.conclude(p, first)
+	case c.spent:
+		return 0, true, c.giveUp(ctx, p, ErrBudget, 0)
+	default:
+		if reason := admit(ctx, p); reason != nil {
+			return 0, true, c.giveUp(ctx, p, reason, 0)
+		}
+		if c.try(ctx, p, op) == nil {
+			return 0, true, nil
+		}
+	}
+	next, reason := c.next(ctx, p)
+	if c.spent = p.LongPoll && reason == ErrBudget; reason != nil && !c.spent {
+		return 0, true, c.giveUp(ctx, p, reason, next)
+	}
+	c.attempt.Delay = next
+	return next, false, nil
+}
+
+// alarm returns a channel for the end of a wait on the system's clock. All waits
+// of a call share a timer, but calls do not: one that was made outside of a
+// synctest bubble keeps real time inside it.
+//
+//go:noinline
+func (c *call) alarm(wait time.Duration) <-chan time.Time {
+	if c.timer == nil {
+		c.timer = time.NewTimer(wait)
+	} else {
+		c.timer.Reset(wait)
+	}
+	return c.timer.C
+}
+
+// cutShort ends a call whose wait has ended too early, with err.
+func (c *call) cutShort(ctx context.Context, p *Policy, err error) error {
+	state := panicking
+	defer c.guard(&state)
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	err = c.giveUp(ctx, p, contextReason(ctx, err), 0)
+	state = 0
+	return err
 }
 
 func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
@@ -244,15 +302,6 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	return wait, nil
 }
 
-// sleep waits for the next attempt.
-func (c *call) sleep(ctx context.Context, p *Policy, wait time.Duration) error {
-	c.attempt.Delay = wait
-	if _, system := p.Clock.(SystemClock); system || p.Clock == nil {
-		return c.timer.sleep(ctx, wait)
-	}
-	return p.Clock.Sleep(ctx, wait)
-}
-
 // giveUp ends the call without success.
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
 	// The reason alone does not tell: a Limiter may return any error.
@@ -287,11 +336,15 @@ func contextReason(ctx context.Context, other error) error {
 	return fmt.Errorf("%w: %w", err, cause)
 }
 
+// panicking is the wait of a function that has not returned yet.
+const panicking time.Duration = -1
+
 // guard is deferred for panics. One of op passes through as it is.
 // One of the policy's own functions would hide op's last error, so it goes on
-// as a [PanicError] that holds both.
-func (c *call) guard() {
-	if c.inOp || c.attempt.Err == nil {
+// as a [PanicError] that holds both. To ask whether there is one costs more than
+// to look at the wait that the function is about to return.
+func (c *call) guard(wait *time.Duration) {
+	if *wait != panicking || c.inOp || c.attempt.Err == nil {
 		return
 	}
 	if v := recover(); v != nil {

@@ -42,7 +42,9 @@ func asError(t *testing.T, err error) *retry.Error {
 	return e
 }
 
-func TestDo(t *testing.T) {
+func TestDo(t *testing.T) { bothWays(t, testDo) }
+
+func testDo(t *testing.T, do doer) {
 	s := time.Second
 	permanent := retry.Permanent(errOp)
 	tests := []struct {
@@ -66,7 +68,7 @@ func TestDo(t *testing.T) {
 		{"final later", retry.Policy{}, retrytest.Script(errOp, retry.Final(errOp)), 2, []time.Duration{s}, errOp, retry.ErrFinal},
 		{"final and permanent", retry.Policy{}, retrytest.Script(retry.Final(permanent)), 1, nil, errOp, nil},
 		{"final counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Final(errOp)), 1, nil, errOp, retry.ErrFinal},
-		{"final in an inner call", retry.Policy{}, retrytest.Script(retry.Do(t.Context(), retry.Policy{}, retrytest.Script(retry.Final(errOp)).Run)), 1, nil, errOp, retry.ErrFinal},
+		{"final in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Final(errOp)).Run)), 1, nil, errOp, retry.ErrFinal},
 		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
@@ -86,7 +88,7 @@ func TestDo(t *testing.T) {
 			if tt.policy.Backoff == nil {
 				tt.policy.Backoff = retry.Exponential{Base: s}
 			}
-			err := retry.Do(t.Context(), tt.policy, tt.op.Run)
+			err := do(t.Context(), tt.policy, tt.op.Run)
 			assert.Equal(t, tt.calls, tt.op.Calls())
 			assert.Equal(t, tt.waits, clock.Waits())
 			if tt.err == nil {
@@ -114,13 +116,15 @@ func (f hintFunc) Wait(delay, hint time.Duration) (time.Duration, bool) { return
 
 // TestFinal: an operation that must not be repeated costs the budget nothing
 // and brings it nothing, as nothing is known of the resource.
-func TestFinal(t *testing.T) {
+func TestFinal(t *testing.T) { bothWays(t, testFinal) }
+
+func testFinal(t *testing.T, do doer) {
 	bucket := &retry.TokenBucket{Capacity: 20, Deficit: 10, Costs: retry.Costs{Transient: 5}}
 	p, _ := onClock(3)
 	p.Budget = bucket
-	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(retry.Final(errOp)).Run), retry.ErrFinal)
+	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Final(errOp)).Run), retry.ErrFinal)
 	assert.Equal(t, 10., bucket.Balance())
-	require.ErrorIs(t, retry.Do(t.Context(), p, retrytest.Script(errOp, retry.Final(errOp)).Run), retry.ErrFinal)
+	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(errOp, retry.Final(errOp)).Run), retry.ErrFinal)
 	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
 }
 
@@ -149,7 +153,9 @@ func TestErrorTimeout(t *testing.T) {
 }
 
 // TestBackoffSees: a Backoff gets all that is known about the attempt.
-func TestBackoffSees(t *testing.T) {
+func TestBackoffSees(t *testing.T) { bothWays(t, testBackoffSees) }
+
+func testBackoffSees(t *testing.T, do doer) {
 	var seen []retry.Attempt
 	var us []float64
 	p, _ := onClock(3)
@@ -159,7 +165,7 @@ func TestBackoffSees(t *testing.T) {
 		return time.Duration(a.Number) * time.Second
 	})
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
-	_ = retry.Do(t.Context(), p, retrytest.Script(errOp, busy).Run)
+	_ = do(t.Context(), p, retrytest.Script(errOp, busy).Run)
 	assert.Equal(t, []retry.Attempt{
 		{Number: 1, Err: errOp, Class: retry.ClassTransient},
 		{Number: 2, Delay: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
@@ -192,20 +198,22 @@ func TestDoValue(t *testing.T) {
 
 // TestRefused: what cannot work is refused before the operation runs, with all
 // faults in one error.
-func TestRefused(t *testing.T) {
+func TestRefused(t *testing.T) { bothWays(t, testRefused) }
+
+func testRefused(t *testing.T, do doer) {
 	ran := false
 	op := func(context.Context) error { ran = true; return nil }
 	bad := retry.Policy{MaxAttempts: -1, MaxElapsed: -time.Second, AttemptTimeout: -time.Minute}
-	err := retry.Do(t.Context(), bad, op)
+	err := do(t.Context(), bad, op)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: MaxAttempts is negative (-1); MaxElapsed is negative (-1s); AttemptTimeout is negative (-1m0s)")
 
 	var none context.Context
-	err = retry.Do(none, retry.Policy{}, op)
+	err = do(none, retry.Policy{}, op)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: the context is nil")
 
-	err = retry.Do(t.Context(), retry.Policy{}, nil)
+	err = do(t.Context(), retry.Policy{}, nil)
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: the operation is nil")
 
@@ -215,7 +223,9 @@ func TestRefused(t *testing.T) {
 }
 
 // TestContextEnds goes through the moments at which a context can end.
-func TestContextEnds(t *testing.T) {
+func TestContextEnds(t *testing.T) { bothWays(t, testContextEnds) }
+
+func testContextEnds(t *testing.T, do doer) {
 	s := time.Second
 	policy := retry.Policy{Backoff: retry.Constant(10 * s), MaxAttempts: 5}
 	tests := []struct {
@@ -287,7 +297,7 @@ func TestContextEnds(t *testing.T) {
 				ctx, cancel := tt.context(t.Context())
 				defer cancel()
 				start, calls := time.Now(), 0
-				err := retry.Do(ctx, policy, func(ctx context.Context) error {
+				err := do(ctx, policy, func(ctx context.Context) error {
 					calls++
 					if tt.op != nil {
 						return tt.op(ctx, cancel)
@@ -306,7 +316,9 @@ func TestContextEnds(t *testing.T) {
 }
 
 // TestAttemptTimeout: an attempt that runs into its own limit is retried.
-func TestAttemptTimeout(t *testing.T) {
+func TestAttemptTimeout(t *testing.T) { bothWays(t, testAttemptTimeout) }
+
+func testAttemptTimeout(t *testing.T, do doer) {
 	synctest.Test(t, func(t *testing.T) {
 		var classes []retry.Class
 		p := retry.Policy{
@@ -315,7 +327,7 @@ func TestAttemptTimeout(t *testing.T) {
 			OnRetry:        func(_ context.Context, a retry.Attempt, _ time.Duration) { classes = append(classes, a.Class) },
 		}
 		start, calls := time.Now(), 0
-		err := retry.Do(t.Context(), p, func(ctx context.Context) error {
+		err := do(t.Context(), p, func(ctx context.Context) error {
 			if calls++; calls == 3 {
 				return nil
 			}
@@ -329,35 +341,39 @@ func TestAttemptTimeout(t *testing.T) {
 }
 
 // TestElapsed: without MaxElapsed the clock is not read before the first failure.
-func TestElapsed(t *testing.T) {
+func TestElapsed(t *testing.T) { bothWays(t, testElapsed) }
+
+func testElapsed(t *testing.T, do doer) {
 	p, clock := onClock(3)
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
-	e := asError(t, retry.Do(t.Context(), p, slow))
+	e := asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed)
 	p.Budget = &retry.TokenBucket{}
-	e = asError(t, retry.Do(t.Context(), p, slow))
+	e = asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed, "whatever else the policy has")
 	p.MaxElapsed = time.Hour
-	e = asError(t, retry.Do(t.Context(), p, slow))
+	e = asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 33*time.Second, e.Elapsed)
 	p.MaxElapsed = 22 * time.Second
-	e = asError(t, retry.Do(t.Context(), p, slow))
+	e = asError(t, do(t.Context(), p, slow))
 	assert.ErrorIs(t, e, retry.ErrMaxElapsed)
 	assert.Equal(t, 21*time.Second, e.Elapsed, "attempts count, and two of them leave no room for the second wait")
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
 // TestOddClocks: a clock may begin at the zero time, and it may go back.
-func TestOddClocks(t *testing.T) {
+func TestOddClocks(t *testing.T) { bothWays(t, testOddClocks) }
+
+func testOddClocks(t *testing.T, do doer) {
 	clock := &yearOne{}
 	p := retry.Policy{Clock: clock, Backoff: retry.Constant(time.Second), MaxElapsed: 5 * time.Second}
 	calls := 0
-	err := retry.Do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
+	err := do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
 	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 	assert.Equal(t, 1, calls)
 
 	p.MaxElapsed, p.MaxAttempts = forever, 2
-	err = retry.Do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
+	err = do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 	assert.Zero(t, asError(t, err).Elapsed)
 }
@@ -373,9 +389,11 @@ func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrC
 
 // TestClockFails: a clock that cannot wait ends the call; retrying at once
 // would be a hot loop.
-func TestClockFails(t *testing.T) {
+func TestClockFails(t *testing.T) { bothWays(t, testClockFails) }
+
+func testClockFails(t *testing.T, do doer) {
 	op := retrytest.Script(errOp)
-	err := retry.Do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
+	err := do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 	assert.ErrorIs(t, err, errOp)
 	assert.Equal(t, 1, op.Calls())
@@ -392,13 +410,15 @@ type observingLimiter struct {
 
 func (l *observingLimiter) Observe(a retry.Attempt) { l.seen = append(l.seen, a) }
 
-func TestLimiter(t *testing.T) {
+func TestLimiter(t *testing.T) { bothWays(t, testLimiter) }
+
+func testLimiter(t *testing.T, do doer) {
 	t.Run("is waited for before every attempt and told of each", func(t *testing.T) {
 		waits := 0
 		l := &observingLimiter{limiterFunc: func(context.Context) error { waits++; return nil }}
 		p, _ := onClock(3)
 		p.Limiter = l
-		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, retry.Throttled(errOp)).Run))
+		require.NoError(t, do(t.Context(), p, retrytest.Fail(2, retry.Throttled(errOp)).Run))
 		assert.Equal(t, 3, waits)
 		require.Len(t, l.seen, 3)
 		assert.Equal(t, retry.ClassThrottled, l.seen[0].Class)
@@ -414,7 +434,7 @@ func TestLimiter(t *testing.T) {
 			return nil
 		})
 		op := retrytest.Script(errOp)
-		err := retry.Do(t.Context(), p, op.Run)
+		err := do(t.Context(), p, op.Run)
 		assert.ErrorIs(t, err, errOp)
 		assert.ErrorIs(t, err, io.ErrNoProgress)
 		assert.Equal(t, 1, asError(t, err).Attempts)
@@ -422,13 +442,13 @@ func TestLimiter(t *testing.T) {
 	t.Run("cannot make a call succeed", func(t *testing.T) {
 		p := retry.Policy{Limiter: limiterFunc(func(context.Context) error { return retry.ErrPermanent })}
 		op := retrytest.Script()
-		assert.ErrorIs(t, retry.Do(t.Context(), p, op.Run), retry.ErrPermanent)
+		assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrPermanent)
 		assert.Zero(t, op.Calls())
 	})
 	t.Run("shows the context's cause when that ended", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := retry.Policy{Limiter: limiterFunc(func(ctx context.Context) error { cancel(errCause); return ctx.Err() })}
-		err := retry.Do(ctx, p, retrytest.Script().Run)
+		err := do(ctx, p, retrytest.Script().Run)
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.ErrorIs(t, err, errCause)
 		assert.EqualError(t, err, "gave up before the first attempt (context canceled: shutting down)")
@@ -437,7 +457,9 @@ func TestLimiter(t *testing.T) {
 
 type key struct{}
 
-func TestHooks(t *testing.T) {
+func TestHooks(t *testing.T) { bothWays(t, testHooks) }
+
+func testHooks(t *testing.T, do doer) {
 	var log []string
 	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
 	p, _ := onClock(3)
@@ -459,7 +481,7 @@ func TestHooks(t *testing.T) {
 	}
 	t.Run("success", func(t *testing.T) {
 		log = nil
-		require.NoError(t, retry.Do(t.Context(), p, script(errOp, nil)))
+		require.NoError(t, do(t.Context(), p, script(errOp, nil)))
 		assert.Equal(t, []string{
 			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
 			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
@@ -469,7 +491,7 @@ func TestHooks(t *testing.T) {
 		log = nil
 		p := p
 		p.MaxAttempts = 2
-		require.Error(t, retry.Do(t.Context(), p, script(errOp)))
+		require.Error(t, do(t.Context(), p, script(errOp)))
 		assert.Equal(t, []string{
 			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
 			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
@@ -478,7 +500,7 @@ func TestHooks(t *testing.T) {
 	t.Run("permanent", func(t *testing.T) {
 		log = nil
 		permanent := retry.Permanent(errOp)
-		err := retry.Do(t.Context(), p, script(permanent))
+		err := do(t.Context(), p, script(permanent))
 		assert.Equal(t, permanent, err, "the operation's own error")
 		assert.NotErrorIs(t, err, retry.ErrPermanent)
 		assert.Equal(t, []string{"begin 1 after 0s", "op 1", "end 1: operation failed, permanent", "give up: permanent failure"}, log)
@@ -487,13 +509,13 @@ func TestHooks(t *testing.T) {
 		log = nil
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		require.Error(t, retry.Do(ctx, p, script(nil)))
+		require.Error(t, do(ctx, p, script(nil)))
 		assert.Equal(t, []string{"give up: context canceled"}, log)
 	})
 	t.Run("without a context or a callback", func(t *testing.T) {
 		p := retry.Policy{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}
 		ctx := context.WithValue(t.Context(), key{}, "mine")
-		require.NoError(t, retry.Do(ctx, p, func(ctx context.Context) error {
+		require.NoError(t, do(ctx, p, func(ctx context.Context) error {
 			assert.Equal(t, "mine", ctx.Value(key{}))
 			_, limited := ctx.Deadline()
 			assert.False(t, limited)
@@ -582,12 +604,14 @@ func TestPanics(t *testing.T) {
 }
 
 // TestNested: stacked calls add their attempts and do not multiply them.
-func TestNested(t *testing.T) {
+func TestNested(t *testing.T) { bothWays(t, testNested) }
+
+func testNested(t *testing.T, do doer) {
 	p, _ := onClock(3)
 	outer := p
 	outer.MaxAttempts = 4
 	inner := func(mark func(error) error, op *retrytest.Op) func(context.Context) error {
-		return func(ctx context.Context) error { return mark(retry.Do(ctx, p, op.Run)) }
+		return func(ctx context.Context) error { return mark(do(ctx, p, op.Run)) }
 	}
 	as := func(err error) error { return err }
 	wrap := func(err error) error { return fmt.Errorf("page 7: %w", err) }
@@ -607,7 +631,7 @@ func TestNested(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := retry.Do(t.Context(), outer, inner(tt.mark, tt.op))
+			err := do(t.Context(), outer, inner(tt.mark, tt.op))
 			assert.ErrorIs(t, err, errOp)
 			assert.Equal(t, tt.calls, tt.op.Calls())
 		})
@@ -653,7 +677,9 @@ func TestError(t *testing.T) {
 }
 
 // TestShared: one policy serves many goroutines, and each sees its own schedule.
-func TestShared(t *testing.T) {
+func TestShared(t *testing.T) { bothWays(t, testShared) }
+
+func testShared(t *testing.T, do doer) {
 	var retries atomic.Int64
 	p := retry.Policy{
 		Backoff:     retry.Exponential{Base: time.Millisecond},
@@ -667,7 +693,7 @@ func TestShared(t *testing.T) {
 			wg.Go(func() {
 				start := time.Now()
 				var at []time.Duration
-				err := retry.Do(t.Context(), p, func(context.Context) error {
+				err := do(t.Context(), p, func(context.Context) error {
 					at = append(at, time.Since(start))
 					return errOp
 				})
@@ -745,7 +771,9 @@ func TestAllocations(t *testing.T) {
 
 // TestLongPoll: when the budget alone refuses the retry, the call waits once
 // as before it; every other end is as it is without LongPoll.
-func TestLongPoll(t *testing.T) {
+func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
+
+func testLongPoll(t *testing.T, do doer) {
 	s := time.Second
 	empty := func() retry.Budget { return &retry.TokenBucket{Capacity: 1} }
 	tests := []struct {
@@ -773,7 +801,7 @@ func TestLongPoll(t *testing.T) {
 			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { scheduled++ }
 			p.OnGiveUp = func(_ context.Context, e *retry.Error) { gaveUp++ }
 			op := retrytest.Script(tt.err)
-			err := retry.Do(t.Context(), p, op.Run)
+			err := do(t.Context(), p, op.Run)
 			require.ErrorIs(t, err, errOp)
 			if tt.reason != nil {
 				assert.ErrorIs(t, err, tt.reason)
@@ -789,7 +817,7 @@ func TestLongPoll(t *testing.T) {
 			time.AfterFunc(s/2, cancel)
 			p := retry.Policy{Backoff: retry.Constant(s), Budget: empty(), LongPoll: true}
 			start := time.Now()
-			err := retry.Do(ctx, p, retrytest.Script(errOp).Run)
+			err := do(ctx, p, retrytest.Script(errOp).Run)
 			assert.Equal(t, s/2, time.Since(start))
 			require.ErrorIs(t, err, context.Canceled)
 			assert.ErrorIs(t, err, errOp)

@@ -1,0 +1,306 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// A doer is Do, or what does the same.
+type doer = func(context.Context, retry.Policy, func(context.Context) error) error
+
+// bothWays runs a test with Do and with a Starter: they must give the same
+// answers.
+func bothWays(t *testing.T, test func(*testing.T, doer)) {
+	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
+	t.Run("Start", func(t *testing.T) { test(t, start) })
+}
+
+// start makes a call in the background and waits for its end.
+func start(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
+	s := &retry.Starter{Policy: p, MaxInFlight: 1}
+	ended := make(chan error)
+	s.Start(ctx, op, func(err error) { ended <- err })
+	return <-ended
+}
+
+// hourly is a policy of waits that tests see only in bubbles.
+var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: math.MaxInt}
+
+func fails(context.Context) error { return errOp }
+
+// TestStartWaits: calls that wait hold no goroutine, and each goes on when its
+// time has come.
+func TestStartWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 100
+		before := runtime.NumGoroutine()
+		s := &retry.Starter{Policy: hourly}
+		var begun, ended atomic.Int64
+		for i := range calls {
+			tries := 0
+			s.Start(t.Context(), func(context.Context) error {
+				begun.Add(1)
+				if tries++; tries <= i%3 {
+					return errOp
+				}
+				return nil
+			}, func(err error) {
+				assert.NoError(t, err)
+				ended.Add(1)
+			})
+		}
+		for hour, want := range []struct{ begun, ended int64 }{{100, 34}, {166, 67}, {199, 100}} {
+			synctest.Wait()
+			assert.Equal(t, want.begun, begun.Load(), "hour %d", hour)
+			assert.Equal(t, want.ended, ended.Load(), "hour %d", hour)
+			assert.LessOrEqual(t, runtime.NumGoroutine(), before, "hour %d", hour)
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// TestStartInFlight: there are never more attempts at the same time than allowed,
+// all of them come to pass, and in the order in which they were due.
+func TestStartInFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const calls, places = 20, 3
+		s := &retry.Starter{Policy: retry.Policy{Backoff: retry.Constant(time.Minute)}, MaxInFlight: places}
+		var mu sync.Mutex
+		var order []int
+		running, most, ended := 0, 0, 0
+		for i := range calls {
+			s.Start(t.Context(), func(context.Context) error {
+				mu.Lock()
+				order = append(order, i)
+				running++
+				most = max(most, running)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				mu.Lock()
+				running--
+				mu.Unlock()
+				return errOp
+			}, func(err error) {
+				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+				mu.Lock()
+				ended++
+				mu.Unlock()
+			})
+			synctest.Wait()
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.Equal(t, places, most)
+		assert.Equal(t, calls, ended)
+		require.Len(t, order, 3*calls)
+		for n, i := range order[:calls] {
+			assert.InDelta(t, n, i, places-1, "%v", order)
+		}
+	})
+}
+
+// TestStartCancelled: the end of a context ends the calls that wait with it, for
+// an attempt or for a place, at once, and no others.
+func TestStartCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &retry.Starter{Policy: hourly, MaxInFlight: 1}
+		type key struct{}
+		doomed, cancel := context.WithCancelCause(t.Context())
+		var ended []string
+		var mu sync.Mutex
+		begin := func(ctx context.Context, name string, op func(context.Context) error) {
+			s.Start(ctx, op, func(err error) {
+				mu.Lock()
+				defer mu.Unlock()
+				assert.ErrorIs(t, err, errCause)
+				assert.ErrorIs(t, err, context.Canceled)
+				ended = append(ended, fmt.Sprint(name, " ", asError(t, err).Attempts))
+			})
+			synctest.Wait()
+		}
+		begin(doomed, "waits", fails)
+		begin(context.WithValue(doomed, key{}, 1), "waits with the same Done", fails)
+		begin(context.Background(), "has no end", fails)
+		another, cancelOther := context.WithCancelCause(t.Context())
+		begin(another, "has another context", fails)
+		free := make(chan struct{})
+		begin(another, "blocks", func(context.Context) error { <-free; return errOp })
+		begin(doomed, "has no place", fails)
+		cancel(errCause)
+		synctest.Wait()
+		assert.ElementsMatch(t, []string{"waits 1", "waits with the same Done 1", "has no place 0"}, ended)
+		begin(doomed, "comes too late, and has no place", fails)
+		assert.Len(t, ended, 4)
+		close(free)
+		begin(doomed, "comes too late", fails)
+		assert.Len(t, ended, 5)
+		cancelOther(errCause)
+		synctest.Wait()
+		assert.Len(t, ended, 7)
+	})
+}
+
+// TestStartEnds: done is told once, whatever happens, and need not be there.
+func TestStartEnds(t *testing.T) {
+	t.Run("refused", func(t *testing.T) {
+		for _, s := range []*retry.Starter{{Policy: retry.Policy{MaxAttempts: -1}}, {Policy: retry.Policy{MaxElapsed: -1}, MaxInFlight: 1}} {
+			err := make(chan error)
+			s.Start(t.Context(), fails, func(e error) { err <- e })
+			assert.ErrorIs(t, <-err, retry.ErrInvalid)
+		}
+	})
+	t.Run("nobody is told", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			op := retrytest.Script(errOp)
+			(&retry.Starter{}).Start(t.Context(), op.Run, nil)
+			(&retry.Starter{}).Start(t.Context(), nil, nil)
+			time.Sleep(time.Hour)
+			assert.Equal(t, 3, op.Calls())
+		})
+	})
+	t.Run("the operation ends its goroutine", func(t *testing.T) {
+		s := &retry.Starter{MaxInFlight: 1}
+		err := make(chan error)
+		for range 3 {
+			s.Start(t.Context(), func(context.Context) error { runtime.Goexit(); return nil }, func(e error) { err <- e })
+		}
+		for range 3 {
+			assert.Equal(t, retry.ErrNoReturn, <-err)
+		}
+	})
+	t.Run("done starts another", func(t *testing.T) {
+		s := &retry.Starter{MaxInFlight: 1}
+		finished := make(chan error)
+		s.Start(t.Context(), func(context.Context) error { return nil }, func(error) {
+			s.Start(t.Context(), func(context.Context) error { return nil }, func(err error) { finished <- err })
+		})
+		assert.NoError(t, <-finished)
+	})
+}
+
+// TestStartOnce: with the ends of contexts, of waits and of places all at the
+// same time, every call ends exactly once, and as its operation would have it.
+func TestStartOnce(t *testing.T) {
+	const calls = 3000
+	for _, places := range []int{0, 1, 7} {
+		s := &retry.Starter{
+			Policy:      retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Microsecond}, MaxAttempts: 4},
+			MaxInFlight: places,
+		}
+		var all sync.WaitGroup
+		var succeeded, cancelled, exhausted, told, running, most atomic.Int64
+		shared, cancel := context.WithCancel(t.Context())
+		for i := range calls {
+			ctx := context.Background()
+			switch i % 3 {
+			case 1:
+				ctx = shared
+			case 2:
+				own, end := context.WithTimeout(t.Context(), time.Duration(rand.IntN(1000))*time.Microsecond)
+				defer end()
+				ctx = own
+			}
+			all.Add(1)
+			s.Start(ctx, func(context.Context) error {
+				most.Store(max(most.Load(), running.Add(1)))
+				defer running.Add(-1)
+				if rand.IntN(4) == 0 {
+					return nil
+				}
+				return errOp
+			}, func(err error) {
+				told.Add(1)
+				switch {
+				case err == nil:
+					succeeded.Add(1)
+				case errors.Is(err, retry.ErrMaxAttempts):
+					exhausted.Add(1)
+				case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
+					cancelled.Add(1)
+				}
+				all.Done()
+			})
+			if i == calls/2 {
+				cancel()
+			}
+		}
+		all.Wait()
+		assert.EqualValues(t, calls, told.Load())
+		assert.EqualValues(t, calls, succeeded.Load()+cancelled.Load()+exhausted.Load())
+		assert.Positive(t, succeeded.Load())
+		assert.Positive(t, cancelled.Load())
+		if places > 0 {
+			assert.LessOrEqual(t, most.Load(), int64(places))
+		}
+		cancel()
+	}
+}
+
+var pending = flag.Int("pending", 20_000, "calls that TestStartMany lets wait at the same time")
+
+// TestStartMany: very many calls wait, in little memory and without goroutines;
+// half of them are cancelled, the others come to their end, and each is told of
+// once. For a million of them:
+//
+//	go test -v -run TestStartMany . -pending 1000000
+func TestStartMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		half := int64(*pending / 2)
+		doomed, cancel := context.WithCancel(t.Context())
+		s := &retry.Starter{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}, MaxInFlight: 100}
+		var calls, exhausted, cancelled atomic.Int64
+		op := func(context.Context) error { calls.Add(1); return errOp }
+		done := func(err error) {
+			if errors.Is(err, retry.ErrMaxAttempts) {
+				exhausted.Add(1)
+			} else if errors.Is(err, context.Canceled) {
+				cancelled.Add(1)
+			}
+		}
+		goroutines, memory := runtime.NumGoroutine(), inUse()
+		for range half {
+			s.Start(doomed, op, done)
+			s.Start(t.Context(), op, done)
+		}
+		synctest.Wait()
+		assert.Equal(t, 2*half, calls.Load())
+		assert.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+		each := float64(inUse()-memory) / float64(2*half)
+		t.Logf("%d calls wait, each in %.0f bytes", 2*half, each)
+		assert.LessOrEqual(t, each, 500.)
+
+		cancel()
+		synctest.Wait()
+		assert.Equal(t, []int64{half, 0}, []int64{cancelled.Load(), exhausted.Load()})
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		assert.Equal(t, []int64{half, half}, []int64{cancelled.Load(), exhausted.Load()})
+		assert.Equal(t, 3*half, calls.Load())
+		assert.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+	})
+}
+
+// inUse returns the bytes of heap and stacks.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC() // the first leaves what it has found in pools
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}
