@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// awsSDK is the SDK's own retry middleware around a handler that does nothing
+// but the operation. The SDK has its loop there, and with it hooks for traces
+// and metrics, to which nobody listens here. It has no hook for retries.
+var awsSDK = library{
+	name: "aws",
+	build: func(ctx context.Context, p plan) policy {
+		attempt := awsMiddleware(p)
+		return func(o *operation) call {
+			handler := awsHandler(o)
+			return func() error {
+				_, _, err := attempt.HandleFinalize(ctx, middleware.FinalizeInput{}, handler)
+				return err
+			}
+		}
+	},
+	anew: func(ctx context.Context, p plan) policy {
+		return func(o *operation) call {
+			handler := awsHandler(o)
+			return func() error {
+				_, _, err := awsMiddleware(p).HandleFinalize(ctx, middleware.FinalizeInput{}, handler)
+				return err
+			}
+		}
+	},
+	value: func(ctx context.Context, p plan) func(*operation) valueCall {
+		attempt := awsMiddleware(p)
+		return func(o *operation) valueCall {
+			handler := awsHandler(o)
+			return func() (int, error) {
+				out, _, err := attempt.HandleFinalize(ctx, middleware.FinalizeInput{}, handler)
+				v, _ := out.Result.(int)
+				return v, err
+			}
+		}
+	},
+	budgets: true,
+	delays: map[string]func() func() time.Duration{
+		// From 1 s, in the SDK's default mode, with random numbers of crypto/rand.
+		fullJitter: func() func() time.Duration {
+			standard, n := retry.NewStandard(), 0
+			return cycle(func() { n = 0 }, func() time.Duration {
+				n++
+				delay, _ := standard.RetryDelay(n-1, errFlaky)
+				return delay
+			})
+		},
+	},
+}
+
+func awsHandler(o *operation) middleware.FinalizeHandler {
+	return middleware.FinalizeHandlerFunc(func(context.Context, middleware.FinalizeInput) (out middleware.FinalizeOutput, _ middleware.Metadata, err error) {
+		out.Result = 1
+		return out, middleware.Metadata{}, o.try()
+	})
+}
+
+func awsMiddleware(p plan) *retry.Attempt {
+	standard := retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts = p.attempts
+		// What the SDK's own rules do not know is retried, as by the others.
+		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(error) aws.Ternary { return aws.TrueTernary }))
+		if !p.usual {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return p.wait, nil })
+		}
+		if p.budget {
+			o.RateLimiter = ratelimit.NewTokenRateLimit(plenty)
+		} else {
+			o.RateLimiter = ratelimit.None
+		}
+	})
+	return retry.NewAttemptMiddleware(standard, func(request any) any { return request })
+}

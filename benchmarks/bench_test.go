@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Names of benchmarks are /key=value pairs, of which the last is the library:
+// table.go makes rows and columns of them.
+
+// each runs f for the libraries that has selects.
+func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
+	b.Helper()
+	for _, l := range libraries {
+		if has(l) {
+			b.Run("by="+l.name, func(b *testing.B) { f(b, l) })
+		}
+	}
+}
+
+func all(library) bool         { return true }
+func hasAnew(l library) bool   { return l.anew != nil }
+func hasHook(l library) bool   { return l.hooks }
+func hasBudget(l library) bool { return l.budgets }
+
+func repeat(b *testing.B, c call) {
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = c()
+	}
+}
+
+// cancellable is the context of a request: it has a Done channel.
+func cancellable(b *testing.B) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	b.Cleanup(cancel)
+	return ctx
+}
+
+// BenchmarkSuccess is the price of a call that needs no retry.
+func BenchmarkSuccess(b *testing.B) {
+	ctx := cancellable(b)
+	b.Run("policy=shared", func(b *testing.B) {
+		each(b, all, func(b *testing.B, l library) { repeat(b, l.build(ctx, usual)(failing(0))) })
+	})
+	b.Run("policy=built", func(b *testing.B) {
+		each(b, hasAnew, func(b *testing.B, l library) { repeat(b, l.anew(ctx, usual)(failing(0))) })
+	})
+}
+
+// BenchmarkValue is BenchmarkSuccess for an operation that returns a value.
+func BenchmarkValue(b *testing.B) {
+	ctx := cancellable(b)
+	each(b, all, func(b *testing.B, l library) {
+		b.ReportAllocs()
+		c := l.value(ctx, usual)(failing(0))
+		for b.Loop() {
+			_, _ = c()
+		}
+	})
+}
+
+// BenchmarkThreeRetries waits for 1 ns on the real clock before each retry, so
+// that it measures the loop, the timer and the change of goroutines.
+func BenchmarkThreeRetries(b *testing.B) {
+	ctx := cancellable(b)
+	deadline, cancel := context.WithDeadline(ctx, time.Now().Add(24*time.Hour))
+	b.Cleanup(cancel)
+	retries := 0
+	for _, w := range []struct {
+		with string
+		ctx  context.Context
+		plan plan
+		has  func(library) bool
+	}{
+		{"cancel", ctx, plan{}, all},
+		{"hook", ctx, plan{hook: func() { retries++ }}, hasHook},
+		{"deadline", deadline, plan{}, all},
+		{"budget", ctx, plan{budget: true}, hasBudget},
+	} {
+		w.plan.attempts, w.plan.wait = 4, 1
+		b.Run("with="+w.with, func(b *testing.B) {
+			each(b, w.has, func(b *testing.B, l library) { repeat(b, l.build(w.ctx, w.plan)(failing(3))) })
+		})
+	}
+}
+
+// BenchmarkGiveUp is the price of the failure that the caller gets. There is
+// no wait; some libraries start a timer all the same.
+func BenchmarkGiveUp(b *testing.B) {
+	ctx := cancellable(b)
+	for _, attempts := range []int{1, 3} {
+		b.Run(fmt.Sprint("attempts=", attempts), func(b *testing.B) {
+			each(b, all, func(b *testing.B, l library) {
+				repeat(b, l.build(ctx, plan{attempts: attempts})(hopeless()))
+			})
+		})
+	}
+}
+
+// strategies are the rows of BenchmarkDelay, in their order.
+var strategies = []string{
+	constant, exponential, fullJitter, partJitter, equalJitter, decorrelated, linear, fibonacci, schedule,
+}
+
+// BenchmarkDelay computes one delay, its random number included, and its share
+// of what a call pays once for the strategy.
+func BenchmarkDelay(b *testing.B) {
+	for _, of := range strategies {
+		b.Run("of="+of, func(b *testing.B) {
+			has := func(l library) bool { return l.delays[of] != nil }
+			each(b, has, func(b *testing.B, l library) {
+				b.ReportAllocs()
+				next := l.delays[of]()
+				for b.Loop() {
+					next()
+				}
+			})
+		})
+	}
+}
+
+// BenchmarkShared has all processors make calls with one policy. It does not
+// wait, because timers would hide what the calls do to each other; and the
+// context has no lock, because requests do not share theirs.
+func BenchmarkShared(b *testing.B) {
+	for _, w := range []struct {
+		name     string
+		failures int
+		budget   bool
+		has      func(library) bool
+	}{
+		{"op=succeeds/budget=no", 0, false, all},
+		{"op=succeeds/budget=yes", 0, true, hasBudget},
+		{"op=retries/budget=no", 3, false, all},
+		{"op=retries/budget=yes", 3, true, hasBudget},
+	} {
+		b.Run(w.name, func(b *testing.B) {
+			each(b, w.has, func(b *testing.B, l library) {
+				b.ReportAllocs()
+				shared := l.build(context.Background(), plan{attempts: 4, budget: w.budget})
+				b.RunParallel(func(pb *testing.PB) {
+					c := shared(failing(w.failures))
+					for pb.Next() {
+						_ = c()
+					}
+				})
+			})
+		})
+	}
+}

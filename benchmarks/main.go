@@ -1,0 +1,175 @@
+// Command benchmarks does the same work through this library and through its
+// peers, and prints one table of the medians. README.md says how to read it.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// options are the flags.
+type options struct {
+	count     int
+	bench     string
+	cpu       string
+	benchtime time.Duration
+	calls     int
+	short     bool
+	raw       string
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&o.count, "count", 10, "how often each benchmark runs")
+	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test (default all, or those of -short)")
+	flags.StringVar(&o.cpu, "cpu", "1,2", "`numbers` of processors for the shared policy; everything else runs with the last")
+	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "how long each benchmark runs, each time")
+	flags.IntVar(&o.calls, "calls", 100_000, "how many calls wait at once when memory is measured")
+	flags.BoolVar(&o.short, "short", false, "the few rows that stand in the library's README")
+	flags.StringVar(&o.raw, "raw", "", "`file` to write the output of go test to, for benchstat")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 || o.count < 1 || o.calls < 1 {
+		return o, fmt.Errorf("cannot run with %q", args)
+	}
+	if o.bench == "" {
+		o.bench = "."
+		if o.short {
+			o.bench = shortBench
+		}
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o, err := parse(args, stderr)
+	if err != nil {
+		return err
+	}
+	output, err := measure(ctx, o, stderr)
+	if err != nil {
+		return err
+	}
+	if o.raw != "" {
+		if err := os.WriteFile(o.raw, output, 0o644); err != nil {
+			return err
+		}
+	}
+	results, err := read(bytes.NewReader(output))
+	if err != nil {
+		return err
+	}
+	versions, err := peerVersions(ctx)
+	if err != nil {
+		return err
+	}
+	results.print(stdout, o.short)
+	fmt.Fprintf(stdout, "\n%s; %s; %s; medians of %d runs\n\n%s\n\n`%s`\n", goVersion(ctx), results.cpu,
+		time.Now().UTC().Format(time.DateOnly), o.count, versions, strings.Join(append([]string{"go run ."}, args...), " "))
+	return nil
+}
+
+// measure builds the tests once and runs all benchmarks count times. It goes
+// round instead of using -test.count, so that what else the machine does hits
+// all libraries alike.
+func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "benchmarks")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "benchmarks.test")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", program, ".")
+	build.Stderr = stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("go test -c: %w", err)
+	}
+	parts, err := o.parts()
+	if err != nil {
+		return nil, err
+	}
+	var output bytes.Buffer
+	for n := range o.count {
+		fmt.Fprintf(stderr, "run %d of %d\n", n+1, o.count)
+		for _, part := range parts {
+			c := exec.CommandContext(ctx, program, part...)
+			c.Stdout, c.Stderr = &output, stderr
+			if err := c.Run(); err != nil {
+				return nil, fmt.Errorf("%w\n%s", err, output.Bytes())
+			}
+		}
+	}
+	return output.Bytes(), nil
+}
+
+const sharedBenchmark = "BenchmarkShared"
+
+// parts are the arguments of the program for one round: all benchmarks but one
+// with the last number of processors, and that one with each of them.
+func (o options) parts() ([][]string, error) {
+	common := []string{
+		"-test.run=^$", "-test.timeout=30m",
+		"-test.benchtime=" + o.benchtime.String(), fmt.Sprint("-calls=", o.calls),
+	}
+	list := strings.Split(o.cpu, ",")
+	parts := [][]string{append(common[:len(common):len(common)],
+		"-test.bench="+o.bench, "-test.skip=^"+sharedBenchmark+"$", "-test.cpu="+list[len(list)-1])}
+	first, rest, _ := strings.Cut(o.bench, "/")
+	wanted, err := regexp.Compile(first)
+	if err != nil {
+		return nil, err
+	}
+	if wanted.MatchString(sharedBenchmark) {
+		parts = append(parts, append(common[:len(common):len(common)],
+			"-test.bench=^"+sharedBenchmark+"$/"+rest, "-test.cpu="+o.cpu))
+	}
+	return parts, nil
+}
+
+func goVersion(ctx context.Context) string {
+	out, _ := exec.CommandContext(ctx, "go", "version").Output()
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ")
+}
+
+// peerVersions is a list of the modules that are compared.
+func peerVersions(ctx context.Context) (string, error) {
+	args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
+	for _, c := range columns {
+		if c.module != "" {
+			args = append(args, c.module)
+		}
+	}
+	out, err := exec.CommandContext(ctx, "go", args...).Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m: %w", err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if commit, err := exec.CommandContext(ctx, "git", "describe", "--tags", "--always", "--dirty").Output(); err == nil {
+		lines = append([]string{"this library at " + strings.TrimSpace(string(commit))}, lines...)
+	}
+	return strings.Join(lines, ", "), nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/sethvargo/go-retry"
+)
+
+// sethvargo: a Backoff with a largest number of retries has the progress of one
+// call in it, so that each call makes its own. Only errors that are marked are
+// retried, and marking them is part of the work.
+var sethvargo = library{
+	name:  "sethvargo",
+	build: sethvargoCalls,
+	anew:  sethvargoCalls,
+	value: func(ctx context.Context, p plan) func(*operation) valueCall {
+		return func(o *operation) valueCall {
+			op := func(context.Context) (int, error) { return 1, retry.RetryableError(o.try()) }
+			return func() (int, error) { return retry.DoValue(ctx, sethvargoBackoff(p), op) }
+		}
+	},
+	delays: map[string]func() func() time.Duration{
+		constant:    sethvargoDelay(func() retry.Backoff { return retry.NewConstant(time.Second) }),
+		exponential: sethvargoDelay(sethvargoExponential),
+		fullJitter:  sethvargoDelay(func() retry.Backoff { return retry.WithFullJitter(sethvargoExponential()) }),
+		partJitter:  sethvargoDelay(func() retry.Backoff { return retry.WithJitterPercent(50, sethvargoExponential()) }),
+		fibonacci: sethvargoDelay(func() retry.Backoff {
+			return retry.WithCappedDuration(usualCap, retry.NewFibonacci(usualBase))
+		}),
+	},
+}
+
+func sethvargoCalls(ctx context.Context, p plan) policy {
+	return func(o *operation) call {
+		op := func(context.Context) error { return retry.RetryableError(o.try()) }
+		return func() error { return retry.Do(ctx, sethvargoBackoff(p), op) }
+	}
+}
+
+func sethvargoBackoff(p plan) retry.Backoff {
+	var b retry.Backoff
+	switch {
+	case p.usual:
+		b = retry.WithFullJitter(sethvargoExponential())
+	case p.wait > 0:
+		b = retry.NewConstant(p.wait)
+	default: // NewConstant panics
+		b = retry.BackoffFunc(func() (time.Duration, bool) { return 0, false })
+	}
+	return retry.WithMaxRetries(uint64(p.attempts-1), b)
+}
+
+func sethvargoExponential() retry.Backoff {
+	return retry.WithCappedDuration(usualCap, retry.NewExponential(usualBase))
+}
+
+// sethvargoDelay makes a Backoff for the delays of each call, which is the only
+// way to start anew.
+func sethvargoDelay(start func() retry.Backoff) func() func() time.Duration {
+	return func() func() time.Duration {
+		var b retry.Backoff
+		return cycle(func() { b = start() }, func() time.Duration {
+			delay, _ := b.Next()
+			return delay
+		})
+	}
+}

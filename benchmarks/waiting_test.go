@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/metrics"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+var (
+	waitingCalls = flag.Int("calls", 100_000, "how many calls BenchmarkWaiting has waiting at once")
+	waitingChild = flag.String("waiting", "", "measure the memory of this library's waiting calls and do nothing else")
+)
+
+// A goroutine that has ended leaves its descriptor to the next one, so that
+// the second measurement in a process sees less than the first. BenchmarkWaiting
+// therefore makes each one in a process of its own, which is this program.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if *waitingChild == "" {
+		os.Exit(m.Run())
+	}
+	used, err := measureWaiting(*waitingChild, *waitingCalls)
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(used)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// memory is what one waiting call takes, in bytes.
+type memory struct {
+	Heap, Stack float64 // in use after a collection
+	Sys         float64 // obtained from the operating system, garbage of the start included
+}
+
+// BenchmarkWaiting is the memory of calls that all wait an hour after their
+// first failure. The time that it takes means nothing and is not reported.
+func BenchmarkWaiting(b *testing.B) {
+	names := []string{bareColumn, startColumn}
+	for _, l := range libraries {
+		names = append(names, l.name)
+	}
+	for _, name := range names {
+		b.Run("by="+name, func(b *testing.B) {
+			var sum memory
+			runs := 0.0
+			for b.Loop() {
+				used, err := inChild(name, *waitingCalls)
+				if err != nil {
+					b.Fatal(err)
+				}
+				sum.Heap, sum.Stack, sum.Sys = sum.Heap+used.Heap, sum.Stack+used.Stack, sum.Sys+used.Sys
+				runs++
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric((sum.Heap+sum.Stack)/runs, "B/call")
+			b.ReportMetric(sum.Stack/runs, "stack-B/call")
+			b.ReportMetric(sum.Sys/runs, "sys-B/call")
+		})
+	}
+}
+
+func inChild(name string, calls int) (memory, error) {
+	var used memory
+	program, err := os.Executable()
+	if err != nil {
+		return used, err
+	}
+	child := exec.Command(program, "-waiting", name, "-calls", fmt.Sprint(calls))
+	child.Stderr = os.Stderr
+	out, err := child.Output()
+	if err != nil {
+		return used, fmt.Errorf("%s: %w", name, err)
+	}
+	return used, json.Unmarshal(out, &used)
+}
+
+// measureWaiting starts the calls, waits until all of them wait, reads the
+// memory, and cancels them.
+func measureWaiting(name string, calls int) (memory, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	begin, waiting, err := waiter(ctx, name)
+	if err != nil {
+		return memory{}, err
+	}
+	var ended, wrong atomic.Int64
+	done := func(err error) {
+		if err == nil {
+			wrong.Add(1)
+		}
+		ended.Add(1)
+	}
+	before, early := readMemory(), waiting()
+	for range calls {
+		begin(done)
+	}
+	allWait := func() bool { return waiting() >= early+uint64(calls) }
+	if err := await(allWait); err != nil || ended.Load() > 0 {
+		return memory{}, fmt.Errorf("%s: %d of %d calls did not wait", name, ended.Load(), calls)
+	}
+	after := readMemory()
+	cancel()
+	if err := await(func() bool { return ended.Load() == int64(calls) }); err != nil || wrong.Load() > 0 {
+		return memory{}, fmt.Errorf("%s: cancelled, %d of %d calls ended, %d without an error", name, ended.Load(), calls, wrong.Load())
+	}
+	per := func(after, before uint64) float64 { return (float64(after) - float64(before)) / float64(calls) }
+	return memory{
+		Heap:  per(after.HeapAlloc, before.HeapAlloc),
+		Stack: per(after.StackInuse, before.StackInuse),
+		Sys:   per(after.Sys, before.Sys),
+	}, nil
+}
+
+// waiter returns a function that begins a call which waits an hour, or until ctx
+// is done, and one that tells how many wait. All calls share what they need, so
+// that nothing is counted but what a call makes.
+func waiter(ctx context.Context, name string) (begin func(done func(error)), waiting func() uint64, err error) {
+	inGoroutine := func(wait call) func(func(error)) {
+		return func(done func(error)) { go func() { done(wait()) }() }
+	}
+	hour := plan{attempts: 2, wait: time.Hour}
+	switch name {
+	case bareColumn:
+		return inGoroutine(func() error { return sleep(ctx, hour.wait) }), parkedGoroutines, nil
+	case startColumn:
+		var failed atomic.Uint64
+		// Without the limit, 100,000 goroutines would begin at once and leave
+		// their descriptors behind.
+		starter := &retry.Starter{Policy: ourPolicy(hour), MaxInFlight: 100}
+		op := func(context.Context) error { failed.Add(1); return errFlaky }
+		idle := runtime.NumGoroutine()
+		waiting := func() uint64 {
+			if runtime.NumGoroutine() > idle {
+				return 0
+			}
+			return failed.Load()
+		}
+		return func(done func(error)) { starter.Start(ctx, op, done) }, waiting, nil
+	}
+	for _, l := range libraries {
+		if l.name == name {
+			return inGoroutine(l.build(ctx, hour)(hopeless())), parkedGoroutines, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("no such library: %q", name)
+}
+
+// sleep is the least that waits.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		timer.Stop()
+		return ctx.Err()
+	}
+}
+
+// readMemory collects first: twice, because what a cleanup or a pool held on
+// to the first time goes the second.
+func readMemory() runtime.MemStats {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats
+}
+
+func parkedGoroutines() uint64 {
+	sample := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+var errTooLong = errors.New("that took too long")
+
+func await(done func() bool) error {
+	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			return errTooLong
+		}
+	}
+	return nil
+}
