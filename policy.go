@@ -109,8 +109,8 @@ func (p Policy) Validate() error {
 func (p Policy) faults() []string { return append(p.ownFaults(), p.innerFaults()...) }
 
 // unfit reports whether a call must not start, of which refuse says why.
-func (p *Policy) unfit(ctx context.Context, op func(context.Context) error) bool {
-	return ctx == nil || op == nil || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
+func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
+	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
 }
 
 // refuse reports what keeps a call from starting.

@@ -51,7 +51,7 @@ var ErrNoReturn = errors.New("operation did not return")
 // Retry at one layer only. If op itself contains a call of Do that gave up,
 // that counts as permanent here, unless it is marked with [Transient].
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
-	if p.unfit(ctx, op) {
+	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
 	}
 	var first error
@@ -69,13 +69,19 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 // returns the value of the last attempt, or the zero value if there was none.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
-	if op == nil {
-		return v, p.refuse(ctx, false)
+	if p.unfit(ctx, op != nil) {
+		return v, p.refuse(ctx, op != nil)
 	}
-	err := Do(ctx, p, func(ctx context.Context) (err error) {
+	var first error
+	if p.bare() && ctx.Err() == nil { // as in Do; to call that would cost 5 ns
+		if v, first = op(ctx); first == nil {
+			return v, nil
+		}
+	}
+	err := run(ctx, &p, func(ctx context.Context) (err error) {
 		v, err = op(ctx)
 		return err
-	})
+	}, first)
 	return v, err
 }
 

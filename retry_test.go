@@ -714,6 +714,13 @@ func TestAllocations(t *testing.T) {
 	defer cancelDeadline()
 	tick := retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4}
 	oneTimer := testing.AllocsPerRun(200, func() { <-time.NewTimer(1).C })
+	oneTimeout := testing.AllocsPerRun(200, func() {
+		_, cancel := context.WithTimeout(ctx, time.Hour)
+		cancel()
+	})
+	watch := func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		return ctx, func(retry.Attempt) {}
+	}
 	tests := []struct {
 		name   string
 		ctx    context.Context
@@ -725,6 +732,8 @@ func TestAllocations(t *testing.T) {
 		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBucket{}}, succeed, 0},
 		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
 		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
+		{"success with a limit for each attempt", ctx, retry.Policy{AttemptTimeout: time.Hour}, succeed, oneTimeout},
+		{"success with a watch on each attempt", ctx, retry.Policy{OnAttempt: watch}, succeed, 0},
 		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
 		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{}}, failing(3), 0},
 		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}, failing(3), 0},
@@ -744,6 +753,16 @@ func TestAllocations(t *testing.T) {
 			_, _ = retry.DoValue(ctx, retry.Policy{}, func(context.Context) (int, error) { return 1, nil })
 		})
 		assert.Zero(t, got)
+	})
+	t.Run("in the background", func(t *testing.T) {
+		var s retry.Starter
+		ended := make(chan error)
+		done := func(err error) { ended <- err }
+		got := testing.AllocsPerRun(200, func() {
+			s.Start(ctx, succeed, done)
+			<-ended
+		})
+		assert.LessOrEqual(t, got, 2., "the call and its goroutine")
 	})
 	for profile := range retry.AWSProfiles() {
 		t.Run(profile.String(), func(t *testing.T) {

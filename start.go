@@ -47,7 +47,7 @@ func (s *Starter) Start(ctx context.Context, op func(context.Context) error, don
 	if done == nil {
 		done = func(error) {}
 	}
-	if s.Policy.unfit(ctx, op) {
+	if s.Policy.unfit(ctx, op != nil) {
 		go done(s.Policy.refuse(ctx, op != nil))
 		return
 	}
