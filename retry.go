@@ -28,7 +28,8 @@ var (
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
 // ErrNoReturn is what an attempt's completion callback gets if the operation
-// panicked or ended its goroutine.
+// panicked or ended its goroutine, and what the done of a [Starter] gets if
+// anything ended the goroutine of the call.
 var ErrNoReturn = errors.New("operation did not return")
 
 // Do calls op until it succeeds, fails for good, or the policy gives up. It
@@ -88,9 +89,9 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop. It starts with the failure of the first attempt, or with
 // nil if that has yet to be made.
 //
-// It waits by itself on the system's clock, and what needs a larger frame is in
-// functions of its own: so a call that waits, and whose operation is as frugal,
-// fits into the 2 KiB of stack that a goroutine begins with.
+// It waits by itself, and what needs a larger frame is in functions of its own: so
+// a call that waits, and whose operation is as frugal, fits into the 2 KiB of
+// stack that a goroutine begins with.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
 	c.begin(p)
@@ -100,17 +101,12 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 			return err
 		}
 		first = nil
-		if !isSystem(p.Clock) {
-			err = p.Clock.Sleep(ctx, wait)
-		} else if err = ctx.Err(); err == nil && wait > 0 {
+		if wait > 0 {
 			select {
 			case <-c.alarm(wait):
 			case <-ctx.Done():
-				err = ctx.Err()
+				return c.cutShort(ctx, p)
 			}
-		}
-		if err != nil {
-			return c.cutShort(ctx, p, err)
 		}
 	}
 }
@@ -137,7 +133,7 @@ func (c *call) begin(p *Policy) {
 
 // turn makes an attempt, unless it has been made and failed with first, and
 // decides what follows: a wait and another turn, or the end of the call with its
-// error.
+// error. On another clock than the system's it waits itself.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
 	wait = panicking
 	defer c.guard(&wait)
@@ -146,7 +142,7 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 		c.attempt.Number = 1
 		c.conclude(p, first)
 	case c.spent:
-		return 0, true, c.giveUp(ctx, p, ErrBudget, 0)
+		return 0, true, c.giveUp(ctx, p, contextReason(ctx, ErrBudget), 0)
 	default:
 		if reason := admit(ctx, p); reason != nil {
 			return 0, true, c.giveUp(ctx, p, reason, 0)
@@ -160,7 +156,13 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 		return 0, true, c.giveUp(ctx, p, reason, next)
 	}
 	c.attempt.Delay = next
-	return next, false, nil
+	if isSystem(p.Clock) {
+		return next, false, nil
+	}
+	if cut := p.Clock.Sleep(ctx, next); cut != nil {
+		return 0, true, c.giveUp(ctx, p, contextReason(ctx, cut), 0)
+	}
+	return 0, false, nil
 }
 
 // alarm returns a channel for the end of a wait on the system's clock. All waits
@@ -177,15 +179,15 @@ func (c *call) alarm(wait time.Duration) <-chan time.Time {
 	return c.timer.C
 }
 
-// cutShort ends a call whose wait has ended too early, with err.
-func (c *call) cutShort(ctx context.Context, p *Policy, err error) error {
-	state := panicking
-	defer c.guard(&state)
+// cutShort ends a call whose context has ended during a wait.
+func (c *call) cutShort(ctx context.Context, p *Policy) error {
+	wait := panicking
+	defer c.guard(&wait)
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	err = c.giveUp(ctx, p, contextReason(ctx, err), 0)
-	state = 0
+	err := c.giveUp(ctx, p, contextReason(ctx, context.Canceled), 0)
+	wait = 0
 	return err
 }
 

@@ -527,6 +527,18 @@ func testHooks(t *testing.T, do doer) {
 
 // TestPanics: a panic of the operation passes through untouched; one of the
 // policy's functions goes on with the operation's error in it.
+// panickyClock panics or ends the goroutine when it is to wait.
+type panickyClock struct{ value any }
+
+func (panickyClock) Now() time.Time { return time.Unix(1, 0) }
+
+func (c panickyClock) Sleep(context.Context, time.Duration) error {
+	if c.value == nil {
+		runtime.Goexit()
+	}
+	panic(c.value)
+}
+
 func TestPanics(t *testing.T) {
 	recovered := func(f func()) (v any) {
 		defer func() { v = recover() }()
@@ -576,6 +588,7 @@ func TestPanics(t *testing.T) {
 		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic(boom) })},
 		"Backoff":    {Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { panic(boom) })},
 		"Rand":       {Rand: func() float64 { panic(boom) }},
+		"Clock":      {Clock: panickyClock{boom}},
 		"OnRetry":    {OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic(boom) }},
 		"OnGiveUp":   {MaxAttempts: 1, OnGiveUp: func(context.Context, *retry.Error) { panic(boom) }},
 		"OnAttempt's callback": {OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -584,7 +597,9 @@ func TestPanics(t *testing.T) {
 	}
 	for name, p := range policies {
 		t.Run("of "+name, func(t *testing.T) {
-			p.Clock = &retrytest.Clock{}
+			if p.Clock == nil {
+				p.Clock = &retrytest.Clock{}
+			}
 			v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
 			e, ok := v.(*retry.PanicError)
 			require.True(t, ok, "%v", v)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -192,6 +194,114 @@ func TestStartEnds(t *testing.T) {
 		})
 		assert.NoError(t, <-finished)
 	})
+}
+
+// TestStartGoexit: whatever ends a goroutine of the Starter's, every call is told
+// of.
+func TestStartGoexit(t *testing.T) {
+	const calls = 10
+	for _, tt := range []struct {
+		name   string
+		policy retry.Policy
+		done   func() // after the count
+		want   error
+	}{
+		{"done", hourly, runtime.Goexit, errCause},
+		{"OnGiveUp", retry.Policy{Backoff: hourly.Backoff, OnGiveUp: func(context.Context, *retry.Error) { runtime.Goexit() }}, func() {}, retry.ErrNoReturn},
+		{"Clock", retry.Policy{Clock: panickyClock{}}, func() {}, retry.ErrNoReturn},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancelCause(t.Context())
+				var told atomic.Int64
+				s := &retry.Starter{Policy: tt.policy, MaxInFlight: 3}
+				for range calls {
+					s.Start(ctx, fails, func(err error) {
+						told.Add(1)
+						assert.ErrorIs(t, err, tt.want)
+						tt.done()
+					})
+				}
+				synctest.Wait()
+				cancel(errCause)
+				synctest.Wait()
+				assert.EqualValues(t, calls, told.Load())
+			})
+		})
+	}
+}
+
+// TestStartPanics: the program ends, also if done would let it end well.
+func TestStartPanics(t *testing.T) {
+	const env = "RETRY_START_PANICS"
+	if os.Getenv(env) != "" { // the other process
+		s := &retry.Starter{MaxInFlight: 1}
+		s.Start(context.Background(), func(context.Context) error { panic("boom") }, func(error) { os.Exit(0) })
+		select {}
+	}
+	executable, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(executable, "-test.run=^TestStartPanics$")
+	cmd.Env = append(os.Environ(), env+"=1")
+	out, err := cmd.CombinedOutput()
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no second process here: ", err)
+	}
+	assert.Error(t, err)
+	assert.Contains(t, string(out), "panic: boom")
+}
+
+// TestStartLongPoll: the end after a last wait needs no place, and that of the
+// context comes first.
+func TestStartLongPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBucket{Capacity: 1}}
+		s := &retry.Starter{Policy: p, MaxInFlight: 1}
+		begin := time.Now()
+		s.Start(t.Context(), fails, func(err error) {
+			assert.ErrorIs(t, err, retry.ErrBudget)
+			assert.Equal(t, time.Second, time.Since(begin))
+		})
+		synctest.Wait()
+		s.Start(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil }, nil)
+		time.Sleep(2 * time.Hour)
+	})
+	bothWays(t, func(t *testing.T, do doer) {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing{cancel}}
+		assert.ErrorIs(t, do(ctx, p, fails), context.Canceled)
+	})
+}
+
+// refusing is a budget that ends the context when it is asked.
+type refusing struct{ end func() }
+
+func (r refusing) Withdraw(retry.Attempt) bool { r.end(); return false }
+func (refusing) Deposit(retry.Class, bool)     {}
+
+// TestStartForgets: of calls that have ended nothing is kept, also if they were
+// cancelled while they waited for a place that does not become free.
+func TestStartForgets(t *testing.T) {
+	const calls, size = 1000, 10 << 10
+	s := &retry.Starter{MaxInFlight: 1}
+	free, freed := make(chan struct{}), make(chan error)
+	s.Start(t.Context(), func(context.Context) error { <-free; return nil }, func(err error) { freed <- err })
+	memory := inUse()
+	for range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		for range calls {
+			large := make([]byte, size)
+			all.Add(1)
+			s.Start(ctx, func(context.Context) error { large[0]++; return nil }, func(error) { all.Done() })
+		}
+		cancel()
+		all.Wait()
+		assert.Less(t, inUse()-memory, int64(calls*size/10))
+	}
+	close(free)
+	assert.NoError(t, <-freed)
+	runtime.KeepAlive(s)
 }
 
 // TestStartOnce: with the ends of contexts, of waits and of places all at the
