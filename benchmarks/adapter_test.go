@@ -172,7 +172,8 @@ func TestWaiting(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			used, err := measureWaiting(l.name, calls)
 			require.NoError(t, err)
-			assert.Positive(t, used.Heap+used.Stack)
+			// The stacks of the tests before it may be given back meanwhile.
+			assert.Positive(t, used.Heap)
 		})
 	}
 	t.Run("no such library", func(t *testing.T) {
