@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 )
 
-// attempt is the context of an attempt at a request that may be executed more
-// than once.
+// attempt is the context of an attempt. One at a request that must not be executed
+// twice is a watch.
 type attempt struct {
 	context.Context
 	number  int

@@ -76,27 +76,27 @@ func (c *call) keep(cancel context.CancelFunc) {
 	switch {
 	case c.limit <= 0 && (c.watch == nil || c.watch.cancel == nil):
 	case c.answer.StatusCode == http.StatusSwitchingProtocols:
-		c.release(cancel)
+		release(cancel, c.watch)
 	default:
-		watch := c.watch
-		c.answer.Body = &keptBody{c.answer.Body, func() { cancel(); watch.release() }}
+		c.answer.Body = &keptBody{c.answer.Body, cancel, c.watch}
 	}
 }
 
-// release ends the context of the attempt.
-func (c *call) release(cancel context.CancelFunc) {
+// release ends the context of an attempt.
+func release(cancel context.CancelFunc, w *watch) {
 	cancel()
-	c.watch.release()
+	w.release()
 }
 
 // keptBody ends the context that it is read with when it is closed.
 type keptBody struct {
 	io.ReadCloser
-	release func()
+	cancel context.CancelFunc
+	watch  *watch
 }
 
 func (b *keptBody) Close() error {
-	defer b.release()
+	defer release(b.cancel, b.watch)
 	return b.ReadCloser.Close()
 }
 

@@ -34,13 +34,14 @@ type call struct {
 
 // attempt sends the request once.
 func (c *call) attempt(ctx context.Context) error {
+	last := c.lastFailure()
+	c.answer, c.failed, c.err = nil, nil, nil
 	c.number++
 	ctx, cancel := c.limited(ctx)
 	req, err := c.prepare(ctx)
 	if err != nil {
 		cancel()
-		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", c.lastFailure(), c.number, err)
-		c.answer, c.failed = nil, nil
+		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number, err)
 		return retry.Permanent(c.err)
 	}
 	base := c.transport.base()
@@ -49,8 +50,8 @@ func (c *call) attempt(ctx context.Context) error {
 		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither an answer nor an error", base))
 	}
 	if c.err != nil {
-		c.answer, c.failed = nil, nil
-		c.release(cancel)
+		c.answer = nil
+		release(cancel, c.watch)
 		return c.lost()
 	}
 	below := attemptBehind(c.answer)
@@ -160,27 +161,23 @@ func (c *call) result(err error) (*http.Response, error) {
 	if err == nil {
 		return c.answer, nil
 	}
-	if c.number == 0 && c.body != nil {
-		_ = c.body.Close() // nobody else has got it
+	if c.answer != nil && c.failed.body != nil && c.request.Context().Err() == nil {
+		return c.answer, nil
 	}
-	if c.answer != nil && c.failed.body != nil {
-		if c.request.Context().Err() == nil {
-			return c.answer, nil
-		}
-		_ = c.answer.Body.Close()
-	}
+	c.abandon()
 	if _, ok := err.(*retry.Error); !ok && c.err != nil {
 		return nil, c.err // without the marks
 	}
 	return nil, err
 }
 
-// abandon closes what nobody else has got, because a Base or a function of the
-// policy panics.
+// abandon closes what nobody else has got or closed: the answer, or the body of a
+// request that was never sent.
 func (c *call) abandon() {
-	if c.answer != nil {
+	switch {
+	case c.answer != nil && (c.failed == nil || c.failed.body != nil):
 		_ = c.answer.Body.Close()
-	} else if c.number == 0 && c.body != nil {
+	case c.number == 0 && c.body != nil:
 		_ = c.body.Close()
 	}
 }

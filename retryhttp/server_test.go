@@ -61,15 +61,23 @@ func leaveNothing(t *testing.T) {
 	})
 }
 
-// eventually asks until the answer is yes, but not for ever: net/http and the
+// settles asks until the answer is yes, but not for ever: net/http and the
 // kernel do some of their work after a call has returned.
-func eventually(t *testing.T, failure string, holds func() bool) {
-	t.Helper()
+func settles(holds func() bool) bool {
 	for range 5000 {
 		if holds() {
-			return
+			return true
 		}
 		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// eventually fails the test, with all stacks, if the answer is never yes.
+func eventually(t *testing.T, failure string, holds func() bool) {
+	t.Helper()
+	if settles(holds) {
+		return
 	}
 	stacks := make([]byte, 1<<20)
 	t.Errorf("%s\n%s", failure, stacks[:runtime.Stack(stacks, true)])

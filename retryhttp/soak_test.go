@@ -60,13 +60,13 @@ func TestSoak(t *testing.T) {
 			begin := time.Now()
 			r := newSoakRun(t, *soakRequests, http2)
 			r.sendAll(t)
-			idle := soakSettles(func() bool {
+			idle := settles(func() bool {
 				r.transport.CloseIdleConnections() // again: one may have become idle only now
 				return r.server.open.Load() == 0
 			})
 			assert.True(t, idle, "open connections: %d", r.server.open.Load())
 			r.server.Close()
-			settled := soakSettles(func() bool { return runtime.NumGoroutine() <= goroutines })
+			settled := settles(func() bool { return runtime.NumGoroutine() <= goroutines })
 			assert.True(t, settled, "goroutines: %d, and %d at the start", runtime.NumGoroutine(), goroutines)
 			assert.Zero(t, r.server.open.Load(), "open connections")
 
@@ -79,17 +79,6 @@ func TestSoak(t *testing.T) {
 			}
 		})
 	}
-}
-
-// soakSettles waits for what takes the runtime and the network a moment.
-func soakSettles(done func() bool) bool {
-	for range 5000 {
-		if done() {
-			return true
-		}
-		time.Sleep(time.Millisecond)
-	}
-	return false
 }
 
 // soakRun is the client's side of the soak.

@@ -139,11 +139,6 @@ func suiteFail(t *testing.T, rt http.RoundTripper, req *http.Request) error {
 	return err
 }
 
-// suiteBase is a Base that is a function.
-type suiteBase func(*http.Request) (*http.Response, error)
-
-func (f suiteBase) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 // suiteAttempts counts attempts and adds the count to a policy.
 func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -188,7 +183,7 @@ func TestSuiteRequest(t *testing.T) {
 	t.Run("with a context", func(t *testing.T) {
 		type key struct{}
 		s := newSuiteServer(t, suiteStatuses(200)...)
-		base := suiteBase(func(r *http.Request) (*http.Response, error) {
+		base := roundTripper(func(r *http.Request) (*http.Response, error) {
 			assert.Equal(t, "value", r.Context().Value(key{}))
 			return s.Client().Transport.RoundTrip(r)
 		})
@@ -346,7 +341,7 @@ func TestSuitePrepareRetry(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(tt.script...)...)
 			tr := s.transport(retry.Policy{})
-			tr.Base = suiteBase(func(r *http.Request) (*http.Response, error) {
+			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
 				if n := retryhttp.AttemptNumber(r.Context()); n > 1 {
 					r = r.Clone(r.Context())
 					r.Header.Set("foo", strconv.Itoa(n-1))
@@ -465,7 +460,7 @@ func TestSuiteRequestHook(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(503, 200)...)
 			tr := s.transport(retry.Policy{OnAttempt: tt.hook})
 			dumps := 0
-			tr.Base = suiteBase(func(r *http.Request) (*http.Response, error) {
+			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
 				dump, err := httputil.DumpRequestOut(r, false)
 				assert.NoError(t, err)
 				assert.Contains(t, string(dump), "GET /foo/bar")
@@ -517,7 +512,7 @@ func TestSuiteResponseHook(t *testing.T) {
 
 // suiteReader is a Base that reads the bodies of failures and puts them back.
 func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
-	return suiteBase(func(r *http.Request) (*http.Response, error) {
+	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := base.RoundTrip(r)
 		if err != nil || resp.StatusCode < 400 {
 			return resp, err
@@ -633,7 +628,7 @@ func TestSuiteRedirects(t *testing.T) {
 				body = strings.NewReader(content)
 			}
 			tr := s.transport(retry.Policy{})
-			tr.Base = suiteBase(func(r *http.Request) (*http.Response, error) {
+			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
 				if r.GetBody != nil { // theirs keeps it; here net/http must not repeat by itself
 					_, err := r.GetBody()
 					assert.Error(t, err)
