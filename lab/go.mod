@@ -1,0 +1,12 @@
+module github.com/gobackoff/retry/lab
+
+go 1.26.0
+
+require (
+	github.com/gobackoff/retry v0.0.0
+	github.com/stretchr/testify v1.12.1
+	gonum.org/v1/gonum v0.17.0
+	gonum.org/v1/plot v0.17.0
+)
+
+replace github.com/gobackoff/retry => ../
