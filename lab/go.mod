@@ -4,9 +4,7 @@ go 1.26.0
 
 require (
 	github.com/gobackoff/retry v0.0.0
-	github.com/stretchr/testify v1.12.1
 	gonum.org/v1/gonum v0.17.0
-	gonum.org/v1/plot v0.17.0
 )
 
 replace github.com/gobackoff/retry => ../

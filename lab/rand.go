@@ -1,0 +1,102 @@
+package lab
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Random numbers are keyed by what they are for (seed, trial, client, attempt)
+// and not drawn in the order of events. So results depend neither on the queue
+// nor on the number of workers, and policies that are compared meet the same
+// network: they differ by what they do alone.
+//
+// The generators are here, and not those of math/rand/v2, because a seed must
+// give the same results for ever: there the stream of NormFloat64 may change.
+
+// stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
+type stream uint64
+
+// newStream returns the stream of a key and two numbers below 2³².
+func newStream(key uint64, a, b uint32) stream {
+	hi, lo := bits.Mul64(key^(uint64(a)<<32|uint64(b)), 0x9e3779b97f4a7c15)
+	return stream(hi ^ lo ^ key)
+}
+
+// derive returns a key for the n-th part of what key stands for.
+func derive(key, n uint64) uint64 {
+	s := stream(key)
+	s = stream(s.next() ^ n)
+	s.next()
+	return s.next()
+}
+
+func (s *stream) next() uint64 {
+	*s += 0xa0761d6478bd642f
+	hi, lo := bits.Mul64(uint64(*s), uint64(*s)^0xe7037ed1a0b428db)
+	return hi ^ lo
+}
+
+// uniform returns a number in [0, 1).
+func (s *stream) uniform() float64 { return float64(s.next()>>11) * 0x1p-53 }
+
+// exponential returns a number of the exponential distribution of mean 1.
+func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
+
+// The normal distribution by the ziggurat of Marsaglia and Tsang (2000), with
+// the layer and the place in it from different bits, as Doornik (2005) wants it.
+const (
+	layers = 256
+	tail   = 3.6541528853610088 // where the tail begins
+	area   = 0.00492867323399   // of each layer
+)
+
+var (
+	edge   [layers + 1]float64 // right ends of the layers, edge[0] that of a base layer drawn as a rectangle
+	inside [layers]float64     // edge[i+1]/edge[i]: below that a point is under the curve for sure
+	height [layers + 1]float64 // of the curve at the edges
+)
+
+func init() {
+	// To make the table takes a few microseconds.
+	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
+	edge[0], edge[1] = area/density(tail), tail
+	for i := 2; i < layers; i++ {
+		edge[i] = math.Sqrt(-2 * math.Log(area/edge[i-1]+density(edge[i-1])))
+	}
+	for i := range layers {
+		inside[i] = edge[i+1] / edge[i]
+	}
+	for i := range edge {
+		height[i] = density(edge[i])
+	}
+}
+
+// normal returns a number of the standard normal distribution.
+func (s *stream) normal() float64 {
+	for {
+		bits := s.next()
+		layer := bits & (layers - 1)
+		u := float64(int64(bits)>>11) * 0x1p-52 // in [-1, 1)
+		x := u * edge[layer]
+		if math.Abs(u) < inside[layer] {
+			return x
+		}
+		if layer == 0 {
+			return s.beyond(u)
+		}
+		y := height[layer] + s.uniform()*(height[layer+1]-height[layer])
+		if y < math.Exp(-0.5*x*x) {
+			return x
+		}
+	}
+}
+
+// beyond draws from the tail, on the side of sign.
+func (s *stream) beyond(sign float64) float64 {
+	for {
+		x, y := s.exponential()/tail, s.exponential()
+		if y+y > x*x {
+			return math.Copysign(tail+x, sign)
+		}
+	}
+}
