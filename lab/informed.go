@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,4 +110,80 @@ func informedRule(text string) (rule retry.Backoff, ok bool, err error) {
 		return KnownContenders{Each: d}, true, nil
 	}
 	return VersionSeen{Base: d}, true, nil
+}
+
+// informed is what clients of a trial learn, and remember, and what the server
+// advises.
+type informed struct {
+	policy  retry.Policy
+	clients []Conflict
+	commits []int64 // when they were
+	slots   time.Duration
+	slot    int64 // the next that is free
+}
+
+// newInformed returns nil if the clients of the cell neither ask nor are told.
+func newInformed(cell *cell, rule retry.Backoff) *informed {
+	switch rule.(type) {
+	case KnownContenders, VersionSeen:
+	default:
+		if cell.contender.Slots == 0 {
+			return nil
+		}
+	}
+	return &informed{
+		policy:  cell.policy,
+		clients: make([]Conflict, cell.Clients),
+		slots:   cell.contender.Slots,
+	}
+}
+
+// committed notes a commit.
+func (m *model) committed(e *event) {
+	if m.informed != nil {
+		m.informed.commits = append(m.informed.commits, e.at)
+	}
+}
+
+// wait returns the wait after the conflict e.
+func (in *informed) wait(m *model, e *event, u float64) time.Duration {
+	c := &in.clients[e.client]
+	in.learn(c, e)
+	a := retry.Attempt{Number: int(e.attempt), Delay: e.delay, Err: c, Class: m.class, Hint: c.hint}
+	delay := max(0, m.backoff.Delay(a, u))
+	if rule, ok := m.backoff.(VersionSeen); ok {
+		c.Window = rule.window(c)
+	}
+	if c.hint == 0 {
+		return delay
+	}
+	rule := in.policy.Hint
+	if rule == nil {
+		rule = retry.HintAtLeast{}
+	}
+	wait, ok := rule.Wait(delay, c.hint)
+	if !ok {
+		return math.MaxInt64 // gives up
+	}
+	return max(0, wait)
+}
+
+// learn brings c up to what a client knows after e.
+func (in *informed) learn(c *Conflict, e *event) {
+	version, _ := slices.BinarySearchFunc(in.commits, e.read, func(at, read int64) int {
+		if at <= read {
+			return -1
+		}
+		return 1
+	})
+	c.Contenders = len(in.clients) - len(in.commits)
+	c.RoundTrip = time.Duration(e.at - e.read)
+	if e.attempt > 1 {
+		c.Commits, c.Between = version-c.version, time.Duration(e.read-c.read)
+	}
+	c.version, c.read = version, e.read
+	if in.slots > 0 {
+		in.slot = max(in.slot, e.at) + int64(in.slots)
+		c.hint = time.Duration(in.slot - e.at)
+	}
 }

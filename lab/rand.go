@@ -72,23 +72,30 @@ func init() {
 }
 
 // normal returns a number of the standard normal distribution.
-func (s *stream) normal() float64 {
-	for {
-		bits := s.next()
-		layer := bits & (layers - 1)
-		u := float64(int64(bits)>>11) * 0x1p-52 // in [-1, 1)
-		x := u * edge[layer]
-		if math.Abs(u) < inside[layer] {
-			return x
-		}
-		if layer == 0 {
-			return s.beyond(u)
-		}
-		y := height[layer] + s.uniform()*(height[layer+1]-height[layer])
-		if y < math.Exp(-0.5*x*x) {
-			return x
-		}
+func (s *stream) normal() float64 { return s.shape(uint32(s.next())) }
+
+// shape makes a number of the standard normal distribution of 32 random bits, and
+// of more if need be. The steps between its values are below 10⁻⁶.
+func (s *stream) shape(bits uint32) float64 {
+	layer := uint8(bits)
+	u := float64(int32(bits)>>8) * 0x1p-23 // in [-1, 1)
+	if math.Abs(u) < inside[layer] {
+		return u * edge[layer]
 	}
+	return s.outside(layer, u)
+}
+
+// outside is the rare rest of shape: the point is not under the curve for sure.
+func (s *stream) outside(layer uint8, u float64) float64 {
+	if layer == 0 {
+		return s.beyond(u)
+	}
+	x := u * edge[layer]
+	y := height[layer] + s.uniform()*(height[int(layer)+1]-height[layer])
+	if y < math.Exp(-0.5*x*x) {
+		return x
+	}
+	return s.normal()
 }
 
 // beyond draws from the tail, on the side of sign.

@@ -1,0 +1,187 @@
+package lab
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// event is a write that arrives at the server. There is one for each client that
+// has not come to its end, and there are no others: a write succeeds if and only
+// if the last commit is not after the read that it is based on, so reads and
+// answers need no event of their own.
+type event struct {
+	at, read int64 // nanoseconds
+	delay    time.Duration
+	client   uint32
+	attempt  uint32
+}
+
+// before is the order in which writes arrive.
+func (e *event) before(other *event) bool {
+	return e.at < other.at || e.at == other.at && e.client < other.client
+}
+
+// model is one trial of a Contention.
+type model struct {
+	net      delays
+	backoff  retry.Backoff
+	class    retry.Class
+	attempts uint32        // most
+	latest   time.Duration // when the last attempt may begin
+	key      uint64
+	informed *informed // nil: clients know nothing but their failures
+
+	commit int64 // time of the last one; -1 before it
+	outcome
+	width int // of the buckets
+
+	queue  heap
+	bucket buckets
+}
+
+// endOfTime is beyond what anybody waits for; a client whose next attempt is later
+// has left.
+const endOfTime = math.MaxInt64 / 4
+
+// checkEvery is the number of events between two looks at the context.
+const checkEvery = 1 << 16
+
+// run runs a trial and reports whether it came to its end, and then sets out.
+func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int, out *outcome) bool {
+	m.setUp(c, cell, trial)
+	ended := false
+	if m.width > 0 && m.informed == nil {
+		ended = m.byBuckets(ctx, cell.Clients, cell.contender.First)
+	}
+	if !ended && ctx.Err() == nil {
+		m.setUp(c, cell, trial)
+		ended = m.byHeap(ctx, cell.Clients, cell.contender.First)
+	}
+	if ended {
+		*out = m.outcome
+	}
+	return ended
+}
+
+func (m *model) setUp(c *Contention, cell *cell, trial int) {
+	m.net, m.class = c.Network.delays(), c.Class
+	m.key = derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
+	m.backoff = cell.policy.Backoff
+	if m.backoff == nil {
+		m.backoff = retry.FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+	}
+	m.attempts, m.latest = math.MaxUint32, endOfTime
+	if c.Limits {
+		m.attempts = attemptsOf(cell.policy)
+		if cell.policy.MaxElapsed > 0 {
+			m.latest = cell.policy.MaxElapsed
+		}
+	}
+	m.informed = newInformed(cell, m.backoff)
+	m.width = c.Network.bucketBits()
+	m.commit = -1
+	m.outcome = outcome{}
+	if c.Timing > 0 {
+		m.timing = make([]int32, c.Timing)
+	}
+}
+
+// attemptsOf returns the most attempts that p allows.
+func attemptsOf(p retry.Policy) uint32 {
+	switch {
+	case p.MaxAttempts == 0:
+		return 3
+	case p.MaxAttempts > math.MaxUint32:
+		return math.MaxUint32
+	}
+	return uint32(p.MaxAttempts)
+}
+
+// first returns a client's first write.
+func (m *model) first(client uint32, spread time.Duration) event {
+	s := newStream(m.key, client, 0)
+	start := int64(float64(spread) * s.uniform())
+	e := event{client: client, attempt: 1}
+	_, reply := m.net.two(&s)
+	e.read = start + m.net.one(&s)
+	e.at = e.read + reply
+	return e
+}
+
+// count counts the call that e is.
+func (m *model) count(e *event) {
+	m.calls++
+	if m.timing != nil {
+		if bin := e.at / int64(TimingBin); bin < int64(len(m.timing)) {
+			m.timing[bin]++
+		}
+	}
+}
+
+// wins is the end of a client whose write succeeded.
+func (m *model) wins(e *event) {
+	m.commit = e.at
+	m.done++
+	s := newStream(m.key, e.client, e.attempt)
+	m.leaves(e, &s)
+}
+
+// leaves is the end of a client, when it has the answer to e.
+func (m *model) leaves(e *event, s *stream) {
+	m.time = max(m.time, e.at+m.net.one(s))
+}
+
+// loses makes of e, which failed, the client's next write, and reports whether
+// there is one.
+func (m *model) loses(e *event) bool {
+	s := newStream(m.key, e.client, e.attempt)
+	u := s.uniform()
+	var delay time.Duration
+	if m.informed == nil {
+		delay = max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Delay: e.delay, Err: errConflict, Class: m.class}, u))
+	} else {
+		delay = m.informed.wait(m, e, u)
+	}
+	if e.attempt >= m.attempts || delay > m.latest-time.Duration(e.at) {
+		m.leaves(e, &s)
+		return false
+	}
+	away, reply := m.net.two(&s)
+	e.read = e.at + int64(delay) + away
+	e.at = e.read + reply
+	e.delay = delay
+	e.attempt++
+	return true
+}
+
+// errConflict is what a client knows that knows no more than that it failed.
+var errConflict = &Conflict{}
+
+// byHeap runs the trial in the order of its events.
+func (m *model) byHeap(ctx context.Context, clients int, spread time.Duration) bool {
+	m.queue = slices.Grow(m.queue[:0], clients)
+	for i := range clients {
+		m.queue.push(m.first(uint32(i), spread))
+	}
+	for len(m.queue) > 0 {
+		e := &m.queue[0]
+		m.count(e)
+		if m.calls%checkEvery == 0 && ctx.Err() != nil {
+			return false
+		}
+		if e.read >= m.commit {
+			m.wins(e)
+			m.committed(e)
+			m.queue.pop()
+		} else if m.loses(e) {
+			m.queue.down()
+		} else {
+			m.queue.pop()
+		}
+	}
+	return true
+}

@@ -1,0 +1,74 @@
+package lab
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+	"time"
+)
+
+// A Network delays every message by the absolute value of a normally
+// distributed time.
+type Network struct {
+	Mean time.Duration // one way
+	SD   time.Duration // standard deviation; 0: each message takes Mean
+}
+
+func (n Network) validate() error {
+	switch {
+	case n.Mean <= 0:
+		return errors.New("network: the mean delay is not above 0")
+	case n.Mean > time.Hour:
+		return errors.New("network: the mean delay is above an hour")
+	case n.SD < 0:
+		return errors.New("network: the standard deviation is negative")
+	case n.SD > 10*n.Mean:
+		return errors.New("network: the standard deviation is above ten times the mean")
+	}
+	return nil
+}
+
+// delays draws the delays of a Network.
+type delays struct {
+	mean, sd   float64 // of one, in nanoseconds
+	mean2, sd2 float64 // of the sum of two
+	each       bool    // the sum of two is not normal
+}
+
+func (n Network) delays() delays {
+	return delays{
+		mean: float64(n.Mean), sd: float64(n.SD),
+		mean2: 2 * float64(n.Mean), sd2: math.Sqrt2 * float64(n.SD),
+		// A normal number is negative less than three times in ten millions if
+		// its mean is five deviations. Then it makes no difference whether the
+		// absolute value is taken of the sum or of each, and one number does.
+		each: n.Mean < 5*n.SD,
+	}
+}
+
+// one returns the delay of a message in nanoseconds.
+func (d *delays) one(s *stream) int64 {
+	return int64(math.Abs(d.mean + float64(s.normal()*d.sd)))
+}
+
+// two returns two delays, each that of two messages one after the other.
+func (d *delays) two(s *stream) (int64, int64) {
+	if d.each {
+		return d.one(s) + d.one(s), d.one(s) + d.one(s)
+	}
+	bits := s.next()
+	x, y := s.shape(uint32(bits)), s.shape(uint32(bits>>32))
+	return int64(math.Abs(d.mean2 + float64(x*d.sd2))), int64(math.Abs(d.mean2 + float64(y*d.sd2)))
+}
+
+// bucketBits returns the width of the buckets for this network as a power of two
+// of nanoseconds, or 0 if it is too irregular for any. In a time so short there
+// are hardly ever a client's read and write, or two of its writes: that far is
+// 5.5 standard deviations from the mean of two delays.
+func (n Network) bucketBits() int {
+	width := 2*float64(n.Mean) - 5.5*math.Sqrt2*float64(n.SD)
+	if width < 1<<10 {
+		return 0
+	}
+	return bits.Len64(uint64(width)) - 1
+}
