@@ -9,100 +9,74 @@ import (
 
 // buckets is a queue of events by the time at which they are due, in buckets of
 // 2^width ns that are not ordered inside. Those of the near future are in a ring,
-// all others in a heap. Events are stored in chunks of a common pool, so that the
-// memory is that of the events, whatever crowd a bucket once held.
+// all others in a heap. A client has one event at most, so a bucket is a list that
+// is linked through the clients.
 type buckets struct {
-	width  int
-	now    int64 // number of the bucket that is being emptied
-	near   [ringSize]int32
-	filled [ringSize / 64]uint64 // a bit for each bucket of the ring
-	chunks []chunk
-	free   int32 // first chunk without use
+	width  uint
+	now    int64                 // number of the bucket that is being emptied
+	near   [ringSize]int32       // the first client of each bucket
+	filled [ringSize / 64]uint64 // a bit for each bucket that is not empty
+	events []event               // by client
+	next   []int32               // the client after each in its bucket
 	far    heap
 	empty  bool
 }
 
 const (
-	ringSize  = 4096
-	chunkSize = 15
-	none      = -1 // no chunk
+	ringSize = 4096
+	none     = -1 // no client
 )
 
-// chunk is a part of a bucket.
-type chunk struct {
-	next int32
-	n    int32
-	list [chunkSize]event
-	_    [24]byte // 512 bytes in all, so that a chunk is found by a shift
-}
-
-// reset empties the queue. One that has come to its end is empty, and to clear it
-// again would take longer than a trial of ten clients.
+// reset empties the queue and makes room for the clients. A queue that has come to
+// its end is empty, and to clear it again would take longer than a trial of ten
+// clients.
 func (b *buckets) reset(width, clients int) {
-	b.width, b.now = width, 0
-	// Chunks must not move while one is in use. All are full but for one of
-	// each bucket.
-	most := clients/chunkSize + ringSize + 1
-	if b.empty && cap(b.chunks) >= most {
+	b.width, b.now = uint(width), 0
+	if cap(b.events) < clients {
+		b.events, b.next = make([]event, clients), make([]int32, clients)
+	}
+	b.events, b.next = b.events[:clients], b.next[:clients]
+	if b.empty {
 		return
 	}
-	b.free, b.chunks, b.far = none, slices.Grow(b.chunks[:0], most), b.far[:0]
+	b.far = b.far[:0]
 	clear(b.filled[:])
 	for i := range b.near {
 		b.near[i] = none
 	}
 }
 
-// push adds an event that is due in a bucket after the present one, or in the
-// first.
-func (b *buckets) push(e *event) {
-	number := e.at >> b.width
+// push adds the event of a client, which is due in a bucket after the present one,
+// or in the first.
+func (b *buckets) push(client int32) {
+	e := &b.events[client]
+	number := e.at >> (b.width % 64)
 	if number-b.now >= ringSize {
 		b.far.push(*e)
 		return
 	}
 	slot := uint(number) % ringSize
-	head := b.near[slot]
-	if head == none || b.chunks[head].n == chunkSize {
-		head = b.grow(slot, head)
-	}
-	c := &b.chunks[head]
-	// Field by field, because a copy of the whole waits for the stores of its parts.
-	c.list[c.n] = *e
-	c.n++
-}
-
-// grow puts an empty chunk in front of a bucket.
-func (b *buckets) grow(slot uint, head int32) int32 {
-	added := b.free
-	if added == none {
-		added = int32(len(b.chunks))
-		b.chunks = append(b.chunks, chunk{})
-	} else {
-		b.free = b.chunks[added].next
-	}
-	c := &b.chunks[added]
-	c.next, c.n = head, 0
-	b.near[slot] = added
+	b.next[client] = b.near[slot]
+	b.near[slot] = client
 	b.filled[slot/64] |= 1 << (slot % 64)
-	return added
 }
 
-// next goes on to the next bucket that has events, and hands over its chunks:
+// advance goes on to the next bucket that has events, and returns its first client:
 // none if there are no events any more.
-func (b *buckets) next() int32 {
+func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
 	case ok:
 		b.now += int64((slot - uint(b.now)) % ringSize)
 	case len(b.far) > 0:
-		b.now = b.far[0].at >> b.width
+		b.now = b.far[0].at >> (b.width % 64)
 	default:
 		b.empty = true
 		return none
 	}
-	for len(b.far) > 0 && b.far[0].at>>b.width-b.now < ringSize {
-		b.push(&b.far[0])
+	for len(b.far) > 0 && b.far[0].at>>(b.width%64)-b.now < ringSize {
+		b.events[b.far[0].client] = b.far[0]
+		b.push(int32(b.far[0].client))
 		b.far.pop()
 	}
 	slot = uint(b.now) % ringSize
@@ -128,12 +102,14 @@ func (b *buckets) nextFilled() (slot uint, ok bool) {
 	return 0, false
 }
 
-// release gives a chunk back and returns the one after it.
-func (b *buckets) release(c int32) int32 {
-	next := b.chunks[c].next
-	b.chunks[c].next = b.free
-	b.free = c
-	return next
+// later puts off the event of a client, and reports false if it cannot because
+// that happens in the present bucket.
+func (b *buckets) later(client int32) bool {
+	if b.events[client].at>>(b.width%64) == b.now {
+		return false
+	}
+	b.push(client)
+	return true
 }
 
 // byBuckets runs the trial bucket by bucket, with the same result as byHeap. It
@@ -147,34 +123,42 @@ func (m *model) byBuckets(ctx context.Context, clients int, spread time.Duration
 	b := &m.bucket
 	b.reset(m.width, clients)
 	b.empty = false
-	for i := range clients {
-		e := m.first(uint32(i), spread)
-		b.push(&e)
+	for i := range b.events {
+		b.events[i] = m.first(uint32(i), spread)
+		b.push(int32(i))
 	}
 	var checked int64
-	for head := b.next(); head != none; head = b.next() {
+	for head := b.advance(); head != none; head = b.advance() {
 		if m.calls-checked >= checkEvery {
 			if checked = m.calls; ctx.Err() != nil {
 				return false
 			}
 		}
-		if c := &b.chunks[head]; c.n == 1 && c.next == none {
-			if !m.alone(&c.list[0]) {
-				return false
-			}
-			b.release(head)
-			continue
-		}
-		winner, regular := m.findWinner(head)
-		if !regular {
-			if !m.inOrder(head) {
-				return false
-			}
-			continue
-		}
-		if !m.settle(head, winner) {
+		if !m.settle(head) {
 			return false
 		}
+	}
+	return true
+}
+
+// settle deals with a bucket, and reports false if it cannot.
+func (m *model) settle(head int32) bool {
+	b := &m.bucket
+	winner, regular := m.findWinner(head)
+	if !regular {
+		return m.inOrder(head)
+	}
+	last := m.commit
+	for client := head; client != none; {
+		following := b.next[client]
+		e := &b.events[client]
+		m.count(e)
+		if e.at == winner && e.read >= last {
+			m.wins(e)
+		} else if m.loses(e) && !b.later(client) {
+			return false
+		}
+		client = following
 	}
 	return true
 }
@@ -186,77 +170,36 @@ func (m *model) findWinner(head int32) (at int64, regular bool) {
 	at = endOfTime
 	var lastRead int64
 	tie := false
-	for c := head; c != none; c = b.chunks[c].next {
-		chunk := &b.chunks[c]
-		for i := range chunk.list[:chunk.n] {
-			// Without branches, because no processor can predict them.
-			e := &chunk.list[i]
-			lastRead = max(lastRead, e.read)
-			candidate := e.at
-			if e.read < m.commit {
-				candidate = endOfTime
-			}
-			tie = tie || candidate == at && at != endOfTime
-			at = min(at, candidate)
+	for client := head; client != none; client = b.next[client] {
+		e := &b.events[client]
+		lastRead = max(lastRead, e.read)
+		if e.read >= m.commit {
+			tie = tie || e.at == at
+			at = min(at, e.at)
 		}
 	}
-	return at, !tie && lastRead < b.now<<b.width
-}
-
-// settle deals with a bucket of which only the event of that time succeeds.
-func (m *model) settle(head int32, winner int64) bool {
-	b := &m.bucket
-	last := m.commit
-	for c := head; c != none; c = b.release(c) {
-		chunk := &b.chunks[c]
-		for i := range chunk.list[:chunk.n] {
-			e := &chunk.list[i]
-			m.count(e)
-			if e.at == winner && e.read >= last {
-				m.wins(e)
-			} else if m.loses(e) && !b.later(e) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// alone deals with an event before which there is none in its bucket.
-func (m *model) alone(e *event) bool {
-	m.count(e)
-	if e.read >= m.commit {
-		m.wins(e)
-		return true
-	}
-	return !m.loses(e) || m.bucket.later(e)
-}
-
-// later puts off an event, and reports false if it cannot because it happens in
-// the present bucket.
-func (b *buckets) later(e *event) bool {
-	if e.at>>b.width == b.now {
-		return false
-	}
-	b.push(e)
-	return true
+	return at, !tie && lastRead < b.now<<(b.width%64)
 }
 
 // inOrder deals with a bucket in which a client's read may be, too.
 func (m *model) inOrder(head int32) bool {
 	b := &m.bucket
-	var list []event
-	for c := head; c != none; c = b.release(c) {
-		list = append(list, b.chunks[c].list[:b.chunks[c].n]...)
+	var list []int32
+	for client := head; client != none; client = b.next[client] {
+		list = append(list, client)
 	}
-	slices.SortFunc(list, func(x, y event) int {
-		if x.before(&y) {
+	slices.SortFunc(list, func(x, y int32) int {
+		if b.events[x].before(&b.events[y]) {
 			return -1
 		}
 		return 1
 	})
-	for i := range list {
-		if !m.alone(&list[i]) {
+	for _, client := range list {
+		e := &b.events[client]
+		m.count(e)
+		if e.read >= m.commit {
+			m.wins(e)
+		} else if m.loses(e) && !b.later(client) {
 			return false
 		}
 	}

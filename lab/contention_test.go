@@ -1,67 +1,338 @@
 package lab
 
 import (
-	"fmt"
+	"context"
+	"encoding/csv"
 	"math"
+	"os"
+	"strconv"
 	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
-func TestTmp(t *testing.T) {
-	cells, err := Contention{Clients: []int{10, 100, 190}, Trials: 4000}.Run(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cells {
-		fmt.Printf("%-30s %4d calls %.2f±%.2f time %.1f±%.1f\n", c.Contender, c.Clients, c.Calls.Mean, c.Calls.SE(), c.Time.Mean, c.Time.SE())
-	}
-	_ = math.Pi
+// reference is what the original program gave for a strategy and a number of
+// clients, in 100 trials: testdata/contention-reference.csv.
+type reference struct {
+	strategy       string
+	clients        int
+	time, timeSE   float64
+	calls, callsSE float64
 }
 
-func BenchmarkTmp(b *testing.B) {
-	for _, n := range []int{10, 100, 1000, 10000, 100000} {
-		for _, mode := range []string{"buckets", "heap"} {
-			b.Run(fmt.Sprint(mode, "/", n), func(b *testing.B) {
-				c := Contention{Clients: []int{n}, Trials: 1, Contenders: Blog()[3:4]}.withDefaults()
-				plan := c.plan()
-				var m model
-				calls := int64(0)
-				for b.Loop() {
-					plan[0].trial++
-					m.setUp(&c, plan[0].cell, plan[0].trial)
-					if mode == "heap" {
-						m.byHeap(b.Context(), n, 0)
-					} else if !m.byBuckets(b.Context(), n, 0) {
-						b.Fatal("irregular")
-					}
-					calls += m.calls
-				}
-				b.ReportMetric(float64(calls)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
-			})
-		}
+func readReference(t *testing.T) []reference {
+	t.Helper()
+	f, err := os.Open("testdata/contention-reference.csv")
+	require.NoError(t, err)
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	require.NoError(t, err)
+	number := func(text string) float64 {
+		v, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err)
+		return v
 	}
-}
-
-func BenchmarkGrid(b *testing.B) {
-	var ns []int
-	for n := 10; n <= 190; n += 10 {
-		ns = append(ns, n)
-	}
-	for _, only := range []int{-1, 0, 1, 2, 3, 4} {
-		name := "all"
-		cs := Blog()
-		if only >= 0 {
-			cs = cs[only : only+1]
-			name = cs[0].Name
-		}
-		b.Run(name, func(b *testing.B) {
-			calls := 0.0
-			for b.Loop() {
-				cells, _ := Contention{Clients: ns, Contenders: cs, Trials: 20, Workers: 1}.Run(b.Context())
-				for _, c := range cells {
-					calls += c.Calls.Mean * 20
-				}
-			}
-			b.ReportMetric(calls/b.Elapsed().Seconds()/1e6, "Mcalls/s")
+	var list []reference
+	for _, row := range rows[1:] {
+		list = append(list, reference{
+			strategy: row[7], clients: int(number(row[0])),
+			time: number(row[1]), timeSE: number(row[2]),
+			calls: number(row[4]), callsSE: number(row[5]),
 		})
 	}
+	require.Len(t, list, 55)
+	return list
+}
+
+// strategies are the reference's names for those of Blog.
+var strategies = map[string]string{
+	"None":        "none",
+	"Exponential": "exponential base=10ms cap=2s",
+	"EqualJitter": "equal base=10ms cap=2s",
+	"FullJitter":  "full base=10ms cap=2s",
+	"Decorr":      "decorrelated base=5ms cap=2s",
+}
+
+// The figures are those of the original program, as far as chance allows: they
+// are not chosen by the seed, which is any number.
+func TestContentionAgreesWithTheOriginal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs 55,000 trials")
+	}
+	list := readReference(t)
+	cells := map[string]map[int]Cell{}
+	result, err := Contention{Clients: []int{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 190}, Trials: 1000, Seed: 20150304}.Run(t.Context())
+	require.NoError(t, err)
+	for _, cell := range result {
+		if cells[cell.Contender] == nil {
+			cells[cell.Contender] = map[int]Cell{}
+		}
+		cells[cell.Contender][cell.Clients] = cell
+	}
+	var sum, most float64
+	for _, want := range list {
+		got := cells[strategies[want.strategy]][want.clients]
+		for what, z := range map[string]float64{
+			"time":  (got.Time.Mean - want.time) / math.Hypot(got.Time.SE(), want.timeSE),
+			"calls": (got.Calls.Mean - want.calls) / math.Hypot(got.Calls.SE(), want.callsSE),
+		} {
+			sum, most = sum+z*z, max(most, math.Abs(z))
+			assert.Less(t, math.Abs(z), 4.0, "%s of %s with %d clients", what, want.strategy, want.clients)
+		}
+	}
+	limit := distuv.ChiSquared{K: float64(2 * len(list))}.Quantile(0.99)
+	t.Logf("sum of z²: %.1f of %d figures, below %.1f; largest z: %.2f", sum, 2*len(list), limit, most)
+	assert.Less(t, sum, limit)
+
+	full, exponential := cells[strategies["FullJitter"]][100], cells[strategies["Exponential"]][100]
+	assert.Less(t, full.Calls.Mean, exponential.Calls.Mean/2, "the headline of the blog")
+}
+
+func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
+	c := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{3, 40}, Trials: 20, Seed: 7, Timing: 10, Workers: 1}
+	one, err := c.Run(t.Context())
+	require.NoError(t, err)
+	require.Len(t, one, 2*len(c.Contenders))
+	c.Workers = 5
+	five, err := c.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, one, five)
+	c.Seed = 8
+	other, err := c.Run(t.Context())
+	require.NoError(t, err)
+	assert.NotEqual(t, one, other)
+}
+
+// outcomes returns what each trial comes to, by either queue.
+func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
+	c = c.withDefaults()
+	require.NoError(t, c.validate())
+	var m model
+	var list []outcome
+	for _, u := range c.plan() {
+		m.setUp(&c, u.cell, u.trial)
+		if byHeap {
+			require.True(t, m.byHeap(t.Context(), u.cell.Clients, u.cell.contender.First))
+			list = append(list, m.outcome)
+			continue
+		}
+		var out outcome
+		require.True(t, m.run(t.Context(), &c, u.cell, u.trial, &out))
+		list = append(list, out)
+	}
+	return list
+}
+
+func TestBucketsDoWhatTheHeapDoes(t *testing.T) {
+	networks := map[string]Network{
+		"the blog's":             {},
+		"without chance":         {Mean: 10 * time.Millisecond},
+		"short buckets":          {Mean: 10 * time.Millisecond, SD: 2500 * time.Microsecond},
+		"too irregular for them": {Mean: 10 * time.Millisecond, SD: 10 * time.Millisecond},
+		"fast":                   {Mean: 20 * time.Microsecond, SD: 3 * time.Microsecond},
+	}
+	contenders := append(Blog(),
+		contender(t, "exponential base=1s"), // beyond the ring
+		contender(t, "full base=10s cap=5m first=1m"),
+		contender(t, "constant delay=20ms"),
+	)
+	for name, network := range networks {
+		t.Run(name, func(t *testing.T) {
+			c := Contention{Contenders: contenders, Clients: []int{1, 2, 10, 60, 300}, Trials: 3, Network: network, Timing: 5}
+			assert.Equal(t, outcomes(t, c, true), outcomes(t, c, false))
+		})
+	}
+}
+
+func contender(t testing.TB, text string) Contender {
+	t.Helper()
+	c, err := ParseContender(text)
+	require.NoError(t, err)
+	return c
+}
+
+// In a network this irregular a bucket often holds a client's read, too, and the
+// buckets have to be put in order.
+func TestBucketsOutOfOrder(t *testing.T) {
+	c := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.withDefaults()
+	var byBuckets, byHeap []outcome
+	for _, u := range c.plan() {
+		var m model
+		m.setUp(&c, u.cell, u.trial)
+		m.width = 24 // 17 ms, where two delays are 20 ± 2.8
+		if m.byBuckets(t.Context(), u.cell.Clients, 0) {
+			byBuckets = append(byBuckets, m.outcome)
+			m.setUp(&c, u.cell, u.trial)
+			require.True(t, m.byHeap(t.Context(), u.cell.Clients, 0))
+			byHeap = append(byHeap, m.outcome)
+		}
+	}
+	require.NotEmpty(t, byBuckets)
+	assert.Equal(t, byHeap, byBuckets)
+}
+
+func FuzzQueues(f *testing.F) {
+	f.Add(uint64(1), uint16(30), uint16(10_000), uint16(2_000), uint8(3), uint16(0))
+	f.Add(uint64(2), uint16(100), uint16(1), uint16(0), uint8(0), uint16(5))
+	f.Fuzz(func(t *testing.T, seed uint64, clients, mean, sd uint16, which uint8, spread uint16) {
+		blog := Blog()
+		contender := blog[int(which)%len(blog)]
+		contender.First = time.Duration(spread) * time.Millisecond
+		c := Contention{
+			Contenders: []Contender{contender},
+			Clients:    []int{1 + int(clients%150)},
+			Trials:     1,
+			Seed:       seed,
+			Network:    Network{Mean: time.Duration(mean) * time.Microsecond, SD: time.Duration(sd) * time.Microsecond},
+			Limits:     which >= 128,
+		}
+		if c.Network.validate() != nil && c.Network != (Network{}) {
+			t.Skip()
+		}
+		assert.Equal(t, outcomes(t, c, true), outcomes(t, c, false))
+	})
+}
+
+// What every strategy is bound to.
+func TestContentionLaws(t *testing.T) {
+	for _, clients := range []int{1, 2, 17, 150} {
+		cells, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{clients}, Trials: 30}.Run(t.Context())
+		require.NoError(t, err)
+		for _, c := range cells {
+			assert.Equal(t, 1.0, c.Done.Mean, c.Contender)
+			assert.Zero(t, c.Done.SD)
+			assert.GreaterOrEqual(t, c.Time.Mean, 35.0, "four messages take 40 ms")
+			if c.Contender != "full base=10ms cap=2s first=200ms" {
+				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: of clients that start together one gets through at once", c.Contender)
+			}
+		}
+	}
+}
+
+// Knowledge helps: against full jitter each of these saves time, and no calls are the price.
+func TestInformed(t *testing.T) {
+	full := contender(t, "full base=10ms cap=2s")
+	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
+	require.NoError(t, err)
+	blind := cells[len(cells)-1]
+	for _, c := range cells[:len(cells)-1] {
+		t.Logf("%-35s %.2f of the calls, %.2f of the time", c.Contender, c.Calls.Mean/blind.Calls.Mean, c.Time.Mean/blind.Time.Mean)
+		assert.Less(t, c.Calls.Mean, blind.Calls.Mean*1.02, c.Contender)
+		assert.Less(t, c.Time.Mean, blind.Time.Mean*0.99, c.Contender)
+		assert.Less(t, c.Calls.Mean*c.Time.Mean, 0.9*blind.Calls.Mean*blind.Time.Mean, c.Contender)
+	}
+	slots := cells[len(cells)-2]
+	assert.InDelta(t, 216, slots.Calls.Mean, 5, "slots of 25 ms: hardly anybody comes twice")
+}
+
+func TestContentionLimits(t *testing.T) {
+	c := Contention{Clients: []int{50}, Trials: 50, Limits: true}
+	run := func(text string) Cell {
+		c.Contenders = []Contender{contender(t, text)}
+		cells, err := c.Run(t.Context())
+		require.NoError(t, err)
+		return cells[0]
+	}
+	once := run("full base=10ms attempts=1")
+	assert.Equal(t, 50.0, once.Calls.Mean)
+	assert.Equal(t, Summary{N: 50, Mean: 0.02}, once.Done, "one of 50 gets through")
+	assert.Less(t, once.Time.Mean, 70.0)
+
+	all := run("full base=10ms attempts=unlimited")
+	assert.Equal(t, 1.0, all.Done.Mean)
+	three := run("full base=10ms")
+	assert.Less(t, three.Calls.Mean, 3*50.0)
+	assert.Greater(t, three.Done.Mean, once.Done.Mean)
+
+	short := run("full base=10ms attempts=unlimited elapsed=300ms")
+	assert.Less(t, short.Time.Mean, 400.0)
+	assert.Less(t, short.Done.Mean, 0.9)
+	c.Class = retry.ClassThrottled
+	slow := run("aws-standard-2026 attempts=unlimited")
+	assert.Greater(t, slow.Time.Mean, 1.3*run("full base=50ms attempts=unlimited").Time.Mean, "the profile waits longer after throttling")
+}
+
+func TestContentionTiming(t *testing.T) {
+	cells, err := Contention{Clients: []int{100}, Trials: 20, Timing: 10_000}.Run(t.Context())
+	require.NoError(t, err)
+	for _, c := range cells {
+		var sum float64
+		for _, n := range c.Timing {
+			sum += n
+		}
+		assert.InDelta(t, c.Calls.Mean, sum, 1e-6, c.Contender)
+		assert.GreaterOrEqual(t, c.Timing[0], 99.9, "all start in the first 50 ms")
+	}
+	exponential := cells[1]
+	empty := 0
+	for _, n := range exponential.Timing[:200] {
+		if n == 0 {
+			empty++
+		}
+	}
+	assert.Greater(t, empty, 100, "without jitter the calls come in spikes")
+}
+
+func TestContentionInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := Contention{Clients: []int{20}, Trials: 4, Workers: 2, Contenders: mustParse("full base=10ms", "none")}
+	c.Progress = func(done, total int) {
+		assert.Equal(t, 8, total)
+		if done == 3 {
+			cancel()
+		}
+	}
+	cells, err := c.Run(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.Len(t, cells, 2)
+	trials := cells[0].Calls.N + cells[1].Calls.N
+	assert.GreaterOrEqual(t, trials, 3)
+	assert.Less(t, trials, 8)
+	assert.Positive(t, cells[0].Calls.Mean)
+
+	// A trial that takes long is left in its middle.
+	for _, first := range []time.Duration{0, time.Nanosecond} {
+		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
+		defer cancel()
+		c = Contention{Clients: []int{100_000}, Trials: 1, Contenders: mustParse("none")}
+		c.Contenders[0].First = first
+		if first > 0 {
+			c.Network = Network{Mean: time.Millisecond, SD: time.Millisecond} // by the heap
+		}
+		begin := time.Now()
+		cells, err = c.Run(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Zero(t, cells[0].Calls.N)
+		assert.Less(t, time.Since(begin), 20*time.Second, "the whole trial takes a minute")
+	}
+}
+
+func TestContentionRefuses(t *testing.T) {
+	for name, c := range map[string]Contention{
+		"clients: 0 is not in":                  {Clients: []int{5, 0}},
+		"clients: -3 is not in":                 {Clients: []int{-3}},
+		"clients: none":                         {Clients: []int{}},
+		"contenders: none":                      {Contenders: []Contender{}},
+		"trials: -1":                            {Trials: -1},
+		"timing: -1":                            {Timing: -1},
+		"network: the mean":                     {Network: Network{SD: 1}},
+		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
+		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
+		"network: the standard deviation is ab": {Network: Network{Mean: 1, SD: 11}},
+	} {
+		cells, err := c.Run(t.Context())
+		assert.ErrorContains(t, err, name)
+		assert.Nil(t, cells)
+	}
+}
+
+// A wait of centuries is the end of a client, and no overflow.
+func TestContentionForEver(t *testing.T) {
+	cells, err := Contention{Contenders: mustParse("constant delay=2500000h"), Clients: []int{5}, Trials: 3}.Run(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, 0.2, cells[0].Done.Mean, 1e-9)
 }

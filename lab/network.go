@@ -56,8 +56,7 @@ func (d *delays) two(s *stream) (int64, int64) {
 	if d.each {
 		return d.one(s) + d.one(s), d.one(s) + d.one(s)
 	}
-	bits := s.next()
-	x, y := s.shape(uint32(bits)), s.shape(uint32(bits>>32))
+	x, y := s.normals()
 	return int64(math.Abs(d.mean2 + float64(x*d.sd2))), int64(math.Abs(d.mean2 + float64(y*d.sd2)))
 }
 

@@ -72,20 +72,32 @@ func init() {
 }
 
 // normal returns a number of the standard normal distribution.
-func (s *stream) normal() float64 { return s.shape(uint32(s.next())) }
-
-// shape makes a number of the standard normal distribution of 32 random bits, and
-// of more if need be. The steps between its values are below 10⁻⁶.
-func (s *stream) shape(bits uint32) float64 {
-	layer := uint8(bits)
-	u := float64(int32(bits)>>8) * 0x1p-23 // in [-1, 1)
-	if math.Abs(u) < inside[layer] {
-		return u * edge[layer]
-	}
-	return s.outside(layer, u)
+func (s *stream) normal() float64 {
+	x, _ := s.normals()
+	return x
 }
 
-// outside is the rare rest of shape: the point is not under the curve for sure.
+// normals returns two numbers of the standard normal distribution, between whose
+// values are steps below 10⁻⁶.
+func (s *stream) normals() (x, y float64) {
+	bits := s.next()
+	layer, u := point(uint32(bits))
+	if x = u * edge[layer]; math.Abs(u) >= inside[layer] {
+		x = s.outside(layer, u)
+	}
+	layer, u = point(uint32(bits >> 32))
+	if y = u * edge[layer]; math.Abs(u) >= inside[layer] {
+		y = s.outside(layer, u)
+	}
+	return x, y
+}
+
+// point returns a layer and a place in it, in [-1, 1).
+func point(bits uint32) (layer uint8, u float64) {
+	return uint8(bits), float64(int32(bits)>>8) * 0x1p-23
+}
+
+// outside is the rare rest: the point is not under the curve for sure.
 func (s *stream) outside(layer uint8, u float64) float64 {
 	if layer == 0 {
 		return s.beyond(u)
