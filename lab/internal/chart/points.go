@@ -1,0 +1,190 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// Point is one thing with two figures, such as a strategy.
+type Point struct {
+	Name string
+	X, Y float64
+}
+
+// Points shows what is gained against what it costs: one named point for each.
+type Points struct {
+	Title  string
+	X, Y   Axis
+	Points []Point
+	Curve  *Series // a line behind the points, such as the best of them, or nil
+}
+
+const (
+	// named is up to how many points have their names beside them.
+	named = 12
+	// mostPoints is how many points can be told apart.
+	mostPoints = 60
+	pointSize  = 5
+)
+
+// SVG draws the points. Names stand beside them while there is room for that;
+// numbers do where not, and the legend says whose they are.
+func (p Points) SVG() ([]byte, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	x, y := p.scales()
+	var keys []key
+	if p.Curve != nil {
+		keys = append(keys, looks([]Series{*p.Curve})[0].key(p.Curve.Name))
+	}
+	names := make([]string, len(p.Points))
+	for i, point := range p.Points {
+		names[i] = plain(point.Name)
+	}
+	if len(names) <= named {
+		if out, err := p.draw(x, y, names, keys); err != nil || out != nil {
+			return out, err
+		}
+	}
+	for i := range names {
+		names[i] = strconv.Itoa(i + 1)
+		keys = append(keys, numberKey(i, p.Points[i].Name))
+	}
+	out, err := p.draw(x, y, names, keys)
+	if err == nil && out == nil {
+		err = errors.New("chart: points: no room for the labels, they lie too close together")
+	}
+	return out, err
+}
+
+func (p Points) check() error {
+	if len(p.Points) == 0 {
+		return errors.New("chart: points: no points")
+	}
+	if len(p.Points) > mostPoints {
+		return fmt.Errorf("chart: points: %d points, and %d can be told apart", len(p.Points), mostPoints)
+	}
+	errs := []error{p.X.check(), p.Y.check()}
+	for _, point := range p.Points {
+		what := fmt.Sprintf("point %q", point.Name)
+		errs = append(errs, p.X.fit(what+", x", point.X), p.Y.fit(what+", y", point.Y))
+	}
+	if p.Curve != nil {
+		errs = append(errs, p.Curve.check(p.X, p.Y))
+	}
+	return errors.Join(errs...)
+}
+
+func (p Points) scales() (x, y scale) {
+	var xs, ys reach
+	for _, point := range p.Points {
+		xs.add(point.X)
+		ys.add(point.Y)
+	}
+	if p.Curve != nil {
+		xs.add(p.Curve.X...)
+		ys.add(p.Curve.Y...)
+	}
+	if !p.X.Log { // a point on the frame would be half cut off
+		room := (xs.hi - xs.lo) / 20
+		xs.lo, xs.hi = xs.lo-room, xs.hi+room
+	}
+	return p.X.scale(xs.lo, xs.hi, false), p.Y.scale(ys.lo, ys.hi, true)
+}
+
+// draw gives nil if the labels do not find room.
+func (p Points) draw(x, y scale, labels []string, keys []key) ([]byte, error) {
+	s := newSheet(p.Title, p.Y.Label, 420, keys)
+	pl := newPlot(x, y)
+	room := true
+	pl.Add(drawing(func(c draw.Canvas, pl *plot.Plot) {
+		l := p.labelling(c, pl, labels)
+		if room = l.place(); room {
+			p.drawAll(c, pl, l, labels)
+		}
+	}))
+	pl.Draw(s.body)
+	if !room {
+		return nil, nil
+	}
+	return s.bytes()
+}
+
+// labelling measures the labels. Points outside of the frame have none.
+func (p Points) labelling(c draw.Canvas, pl *plot.Plot, labels []string) *labelling {
+	l := &labelling{
+		frame:  box{float64(c.Min.X) + 3, float64(c.Min.Y) + 3, float64(c.Max.X) - 3, float64(c.Max.Y) - 3},
+		radius: pointSize + 1,
+	}
+	sty := style(tickSize, ink)
+	for i, at := range p.places(c, pl) {
+		size := spot{}
+		if c.Contains(at) {
+			size = spot{float64(sty.Width(labels[i]))*1.06 + 4, float64(tickSize) + 3}
+		} else {
+			at = c.Center()
+		}
+		l.at = append(l.at, spot{float64(at.X), float64(at.Y)})
+		l.size = append(l.size, size)
+	}
+	if p.Curve != nil {
+		for _, at := range points(c, pl, p.Curve.X, p.Curve.Y) {
+			l.avoid = append(l.avoid, spot{float64(at.X), float64(at.Y)})
+		}
+	}
+	return l
+}
+
+func (p Points) places(c draw.Canvas, pl *plot.Plot) []vg.Point {
+	x, y := pl.Transforms(&c)
+	out := make([]vg.Point, len(p.Points))
+	for i, point := range p.Points {
+		out[i] = vg.Point{X: x(point.X), Y: y(point.Y)}
+	}
+	return out
+}
+
+func (p Points) drawAll(c draw.Canvas, pl *plot.Plot, l *labelling, labels []string) {
+	if p.Curve != nil {
+		drawBand(c, pl, *p.Curve, mutedHue)
+		drawLine(c, pl, *p.Curve, looks([]Series{*p.Curve})[0], 0)
+	}
+	sty := style(tickSize, ink)
+	sty.XAlign, sty.YAlign = text.XCenter, text.YCenter
+	places := p.places(c, pl)
+	for i, b := range l.chosen {
+		from, to := l.at[i], b.nearest(l.at[i])
+		if c.Contains(places[i]) && distance(vertex(from), vertex(to), vertex(to)) > pointSize+7 {
+			c.StrokeLine2(draw.LineStyle{Color: muted, Width: 0.8}, vg.Length(from.x), vg.Length(from.y), vg.Length(to.x), vg.Length(to.y))
+		}
+	}
+	for i, at := range places {
+		if c.Contains(at) {
+			mark(&c, i%markers, pointHue(i), at, pointSize)
+			b := l.chosen[i]
+			c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2}), labels[i])
+		}
+	}
+}
+
+func vertex(s spot) vg.Point { return vg.Point{X: vg.Length(s.x), Y: vg.Length(s.y)} }
+
+// pointHue shifts the colours by one with each round, so that a marker does not
+// meet the same colour again before the 37th point.
+func pointHue(i int) role { return firstHue + role((i+i/hues)%hues) }
+
+func numberKey(i int, name string) key {
+	return key{name: name, draw: func(c *draw.Canvas, at vg.Point) {
+		sty := style(tickSize, ink)
+		sty.XAlign, sty.YAlign = text.XRight, text.YCenter
+		c.FillText(sty, vg.Point{X: at.X + 14, Y: at.Y}, strconv.Itoa(i+1))
+		mark(c, i%markers, pointHue(i), vg.Point{X: at.X + 24, Y: at.Y}, 4.2)
+	}}
+}
