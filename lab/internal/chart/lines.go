@@ -127,7 +127,7 @@ func (l Lines) drawShades(c draw.Canvas, p *plot.Plot) {
 		if above {
 			half := sty.Width(plain(i.Label)) / 2
 			middle := min(max((from+to)/2, c.Min.X+half), c.Max.X-half)
-			c.FillText(sty, vg.Point{X: middle, Y: c.Max.Y + 3}, plain(i.Label))
+			c.FillText(sty, vg.Point{X: middle, Y: c.Max.Y + 6}, plain(i.Label))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func (l Lines) drawMarks(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(draw.LineStyle{Color: ink, Width: 1.2, Dashes: []vg.Length{4, 3}}, c.Min.X, at, c.Max.X, at)
 		place := apart(places, float64(at), 14)
 		places = append(places, place)
-		c.FillText(sty, vg.Point{X: c.Max.X + 6, Y: vg.Length(place)}, cut(sty, plain(m.Label), width/4))
+		c.FillText(sty, vg.Point{X: c.Max.X + 6, Y: vg.Length(place) + centre}, cut(sty, plain(m.Label), width/4))
 	}
 }
 

@@ -55,7 +55,7 @@ func (m Map) SVG() ([]byte, error) {
 	s := newSheet(m.Title, m.Y.Label, body+barHeight, keys)
 	p := newPlot(nominal(m.X.Label, m.Xs), nominal(m.Y.Label, m.Ys))
 	p.Add(drawing(func(c draw.Canvas, p *plot.Plot) { m.drawCells(c, p, colours) }))
-	p.Draw(draw.Crop(s.body, 0, 0, barHeight, 0))
+	p.Draw(draw.Crop(s.body, 0, 0, barHeight, -5))
 	drawBar(s, colours)
 	return s.bytes()
 }
@@ -152,11 +152,11 @@ func (m Map) drawCells(c draw.Canvas, p *plot.Plot, colours scale) {
 		fill, on := colours.cell(v)
 		sty := style(size, ink)
 		sty.Color, sty.XAlign, sty.YAlign = on, text.XCenter, text.YCenter
-		at, label := vg.Point{X: x(float64(k)), Y: y(float64(i))}, m.text(v)
+		at, label := vg.Point{X: x(float64(k)), Y: y(float64(i)) + centre}, m.text(v)
 		// The curve gives way to the figures.
 		half, up := sty.Width(label)/2+2, size/2+1.5
 		if m.Curve != nil {
-			c.FillPolygon(fill, rectangle(at.X-half, at.Y-up, at.X+half, at.Y+up))
+			c.FillPolygon(fill, rectangle(at.X-half, at.Y-centre-up, at.X+half, at.Y-centre+up))
 		}
 		c.FillText(sty, at, label)
 	})
@@ -196,8 +196,8 @@ func index(values []float64, v float64) float64 {
 
 // threshold draws a line that is seen on every colour.
 func threshold(c *draw.Canvas, line []vg.Point) {
-	c.StrokeLines(draw.LineStyle{Color: color.White, Width: 5}, line)
-	c.StrokeLines(draw.LineStyle{Color: darkText, Width: 2.4, Dashes: []vg.Length{7, 3}}, line)
+	c.StrokeLines(draw.LineStyle{Color: color.White, Width: 4.4}, line)
+	c.StrokeLines(draw.LineStyle{Color: darkText, Width: 2, Dashes: []vg.Length{7, 3}}, line)
 }
 
 // drawBar draws the colours with their values below the map.

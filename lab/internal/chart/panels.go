@@ -117,7 +117,7 @@ func (p Panels) scales() (x, y scale) {
 	return x, y
 }
 
-// thin keeps a few of the labels, for a low strip.
+// thin keeps the labels at the ends, and one between them, for a low strip.
 func thin(ticks []plot.Tick) []plot.Tick {
 	var major []plot.Tick
 	for _, t := range ticks {
@@ -125,12 +125,14 @@ func thin(ticks []plot.Tick) []plot.Tick {
 			major = append(major, t)
 		}
 	}
-	every := max(1, (len(major)+1)/3)
-	var out []plot.Tick
-	for i := 0; i < len(major); i += every {
-		out = append(out, major[i])
+	last := len(major) - 1
+	switch {
+	case last < 3:
+		return major
+	case last%2 == 0:
+		return []plot.Tick{major[0], major[last/2], major[last]}
 	}
-	return out
+	return []plot.Tick{major[0], major[last]}
 }
 
 // drawStrip fills the outline of the bars as one: a path for each of some hundred

@@ -120,7 +120,7 @@ func (l *labelling) cost(i int, b box) float64 {
 	}
 	for _, s := range l.avoid {
 		if b.overlap(around(s, 2)) > 0 {
-			cost += 6
+			return cost + 50
 		}
 	}
 	return cost

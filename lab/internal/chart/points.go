@@ -135,8 +135,9 @@ func (p Points) labelling(c draw.Canvas, pl *plot.Plot, labels []string) *labell
 		l.size = append(l.size, size)
 	}
 	if p.Curve != nil {
-		for _, at := range points(c, pl, p.Curve.X, p.Curve.Y) {
-			l.avoid = append(l.avoid, spot{float64(at.X), float64(at.Y)})
+		curve := points(c, pl, p.Curve.X, p.Curve.Y)
+		for i, to := range curve[min(1, len(curve)):] {
+			l.avoid = append(l.avoid, between(curve[i], to)...)
 		}
 	}
 	return l
@@ -169,9 +170,22 @@ func (p Points) drawAll(c draw.Canvas, pl *plot.Plot, l *labelling, labels []str
 		if c.Contains(at) {
 			mark(&c, i%markers, pointHue(i), at, pointSize)
 			b := l.chosen[i]
-			c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0 + b.y1) / 2}), labels[i])
+			// Neither the grid nor the curve strikes a name through.
+			c.FillPolygon(paper, rectangle(vg.Length(b.x0)+1, vg.Length(b.y0)+1, vg.Length(b.x1)-1, vg.Length(b.y1)-1))
+			c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0+b.y1)/2 + float64(centre)}), labels[i])
 		}
 	}
+}
+
+// between gives spots along a line, close enough that no label fits in.
+func between(a, b vg.Point) []spot {
+	n := min(int(distance(a, b, b)/6)+1, 200)
+	out := make([]spot, n)
+	for i := range out {
+		at := a.Add(b.Sub(a).Scale(vg.Length(i) / vg.Length(n)))
+		out[i] = spot{float64(at.X), float64(at.Y)}
+	}
+	return out
 }
 
 func vertex(s spot) vg.Point { return vg.Point{X: vg.Length(s.x), Y: vg.Length(s.y)} }
@@ -184,7 +198,7 @@ func numberKey(i int, name string) key {
 	return key{name: name, draw: func(c *draw.Canvas, at vg.Point) {
 		sty := style(tickSize, ink)
 		sty.XAlign, sty.YAlign = text.XRight, text.YCenter
-		c.FillText(sty, vg.Point{X: at.X + 14, Y: at.Y}, strconv.Itoa(i+1))
+		c.FillText(sty, vg.Point{X: at.X + 14, Y: at.Y + centre}, strconv.Itoa(i+1))
 		mark(c, i%markers, pointHue(i), vg.Point{X: at.X + 24, Y: at.Y}, 4.2)
 	}}
 }

@@ -72,7 +72,7 @@ func roundLog(v float64, up bool) float64 {
 	return 10 * decade
 }
 
-// step is the distance between ticks that gives some five to ten of them.
+// step is the distance between ticks that gives some four to eleven of them.
 func (a Axis) step(span float64) float64 {
 	if a.Seconds && span > 20 {
 		for _, s := range []float64{5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 21600, 86400} {
@@ -81,9 +81,9 @@ func (a Axis) step(span float64) float64 {
 			}
 		}
 	}
-	decade := math.Pow(10, math.Floor(math.Log10(span/5)))
+	decade := math.Pow(10, math.Floor(math.Log10(span/10)))
 	for _, m := range []float64{1, 2, 5} {
-		if span/(m*decade) <= 8 {
+		if span/(m*decade) <= 10+1e-9 {
 			return m * decade
 		}
 	}

@@ -23,6 +23,7 @@ const (
 	labelRow  = vg.Length(20)
 	keyRow    = vg.Length(19)
 	swatch    = vg.Length(28)
+	centre    = vg.Length(1.5) // text set to the middle stands lower than it looks
 
 	bold = 3 // as golang.org/x/image/font has it
 )
@@ -104,7 +105,7 @@ func (s *sheet) legend(keys []key, rows int) {
 			Y: s.body.Min.Y - 8 - (vg.Length(i%rows)+0.5)*keyRow,
 		}
 		k.draw(&s.page, at)
-		at.X += swatch + 8
+		at = at.Add(vg.Point{X: swatch + 8, Y: centre})
 		s.page.FillText(sty, at, cut(sty, plain(k.name), step-swatch-8))
 	}
 }
