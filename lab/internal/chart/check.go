@@ -38,7 +38,7 @@ func (a Axis) check() error {
 	if err := finite(what, a.Min, a.Max); err != nil || a.auto() {
 		return err
 	}
-	if a.Min >= a.Max {
+	if a.Max-a.Min <= 1e-9*math.Max(math.Abs(a.Min), math.Abs(a.Max)) {
 		return fmt.Errorf("chart: %s: goes from %v to %v", what, a.Min, a.Max)
 	}
 	return a.fit(what, a.Min, a.Max)

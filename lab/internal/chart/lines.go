@@ -34,7 +34,7 @@ func (l Lines) SVG() ([]byte, error) {
 	s := newSheet(l.Title, l.Y.Label, 370, keys)
 	area := draw.Crop(s.body, 0, -l.markRoom(), 0, 0)
 	if above {
-		area = draw.Crop(area, 0, 0, 0, -labelRow)
+		area = draw.Crop(area, 0, 0, 0, -shadeRow)
 	}
 	p := newPlot(x, y)
 	p.Add(drawing(l.drawShades), drawing(l.drawMarks))
@@ -53,6 +53,9 @@ func (l Lines) SVG() ([]byte, error) {
 	p.Draw(area)
 	return s.bytes()
 }
+
+// shadeRow is what the names of intervals need above the frame.
+const shadeRow = vg.Length(16)
 
 func (l Lines) check() error {
 	if len(l.Series) == 0 {

@@ -42,9 +42,6 @@ func (l *labelling) place() bool {
 	candidates := make([][]box, len(l.at))
 	for i := range l.at {
 		candidates[i] = l.candidates(i)
-		if len(candidates[i]) == 0 {
-			return false
-		}
 		l.chosen[i] = candidates[i][0]
 	}
 	for range 40 {
@@ -81,6 +78,9 @@ func (l *labelling) candidates(i int) []box {
 			}
 		}
 	}
+	if len(out) == 0 { // wider than the frame
+		out = []box{{l.at[i].x - w/2, l.at[i].y - h/2, l.at[i].x + w/2, l.at[i].y + h/2}}
+	}
 	return out
 }
 
@@ -92,6 +92,7 @@ func (l *labelling) cost(i int, b box) float64 {
 	end := b.nearest(l.at[i])
 	cost := 2 * math.Hypot(end.x-l.at[i].x, end.y-l.at[i].y)
 	// Beside is where names are read with least doubt, right before left.
+	cost += math.Abs((b.y0+b.y1)/2-l.at[i].y) / 5
 	if b.x1 < l.at[i].x {
 		cost++
 	} else if b.x0 < l.at[i].x {
@@ -128,6 +129,9 @@ func (l *labelling) cost(i int, b box) float64 {
 
 func (l *labelling) clear() bool {
 	for i, b := range l.chosen {
+		if !b.within(l.frame) {
+			return false
+		}
 		for j, o := range l.chosen[:i] {
 			if b.overlap(o) > 0 || b.overlap(around(l.at[j], l.radius)) > 0 || o.overlap(around(l.at[i], l.radius)) > 0 {
 				return false

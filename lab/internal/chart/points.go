@@ -3,6 +3,7 @@ package chart
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -40,6 +41,9 @@ func (p Points) SVG() ([]byte, error) {
 		return nil, err
 	}
 	x, y := p.scales()
+	p.Points = slices.DeleteFunc(slices.Clone(p.Points), func(point Point) bool {
+		return point.X < x.min || point.X > x.max || point.Y < y.min || point.Y > y.max
+	})
 	var keys []key
 	if p.Curve != nil {
 		keys = append(keys, looks([]Series{*p.Curve})[0].key(p.Curve.Name))
@@ -49,19 +53,16 @@ func (p Points) SVG() ([]byte, error) {
 		names[i] = plain(point.Name)
 	}
 	if len(names) <= named {
-		if out, err := p.draw(x, y, names, keys); err != nil || out != nil {
-			return out, err
+		if s, room := p.draw(x, y, names, keys); room {
+			return s.bytes()
 		}
 	}
 	for i := range names {
 		names[i] = strconv.Itoa(i + 1)
 		keys = append(keys, numberKey(i, p.Points[i].Name))
 	}
-	out, err := p.draw(x, y, names, keys)
-	if err == nil && out == nil {
-		err = errors.New("chart: points: no room for the labels, they lie too close together")
-	}
-	return out, err
+	s, _ := p.draw(x, y, names, keys)
+	return s.bytes()
 }
 
 func (p Points) check() error {
@@ -99,25 +100,20 @@ func (p Points) scales() (x, y scale) {
 	return p.X.scale(xs.lo, xs.hi, false), p.Y.scale(ys.lo, ys.hi, true)
 }
 
-// draw gives nil if the labels do not find room.
-func (p Points) draw(x, y scale, labels []string, keys []key) ([]byte, error) {
-	s := newSheet(p.Title, p.Y.Label, 420, keys)
+// draw reports whether each label found room.
+func (p Points) draw(x, y scale, labels []string, keys []key) (s *sheet, room bool) {
+	s = newSheet(p.Title, p.Y.Label, 420, keys)
 	pl := newPlot(x, y)
-	room := true
 	pl.Add(drawing(func(c draw.Canvas, pl *plot.Plot) {
 		l := p.labelling(c, pl, labels)
-		if room = l.place(); room {
-			p.drawAll(c, pl, l, labels)
-		}
+		room = l.place()
+		p.drawAll(c, pl, l, labels)
 	}))
 	pl.Draw(s.body)
-	if !room {
-		return nil, nil
-	}
-	return s.bytes()
+	return s, room
 }
 
-// labelling measures the labels. Points outside of the frame have none.
+// labelling measures the labels.
 func (p Points) labelling(c draw.Canvas, pl *plot.Plot, labels []string) *labelling {
 	l := &labelling{
 		frame:  box{float64(c.Min.X) + 3, float64(c.Min.Y) + 3, float64(c.Max.X) - 3, float64(c.Max.Y) - 3},
@@ -125,14 +121,8 @@ func (p Points) labelling(c draw.Canvas, pl *plot.Plot, labels []string) *labell
 	}
 	sty := style(tickSize, ink)
 	for i, at := range p.places(c, pl) {
-		size := spot{}
-		if c.Contains(at) {
-			size = spot{float64(sty.Width(labels[i]))*1.06 + 4, float64(tickSize) + 3}
-		} else {
-			at = c.Center()
-		}
 		l.at = append(l.at, spot{float64(at.X), float64(at.Y)})
-		l.size = append(l.size, size)
+		l.size = append(l.size, spot{float64(sty.Width(labels[i]))*1.06 + 4, float64(tickSize) + 3})
 	}
 	if p.Curve != nil {
 		curve := points(c, pl, p.Curve.X, p.Curve.Y)
@@ -159,21 +149,17 @@ func (p Points) drawAll(c draw.Canvas, pl *plot.Plot, l *labelling, labels []str
 	}
 	sty := style(tickSize, ink)
 	sty.XAlign, sty.YAlign = text.XCenter, text.YCenter
-	places := p.places(c, pl)
 	for i, b := range l.chosen {
 		from, to := l.at[i], b.nearest(l.at[i])
-		if c.Contains(places[i]) && distance(vertex(from), vertex(to), vertex(to)) > pointSize+7 {
+		if distance(vertex(from), vertex(to), vertex(to)) > pointSize+7 {
 			c.StrokeLine2(draw.LineStyle{Color: muted, Width: 0.8}, vg.Length(from.x), vg.Length(from.y), vg.Length(to.x), vg.Length(to.y))
 		}
 	}
-	for i, at := range places {
-		if c.Contains(at) {
-			mark(&c, i%markers, pointHue(i), at, pointSize)
-			b := l.chosen[i]
-			// Neither the grid nor the curve strikes a name through.
-			c.FillPolygon(paper, rectangle(vg.Length(b.x0)+1, vg.Length(b.y0)+1, vg.Length(b.x1)-1, vg.Length(b.y1)-1))
-			c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0+b.y1)/2 + float64(centre)}), labels[i])
-		}
+	for i, b := range l.chosen {
+		mark(&c, i%markers, pointHue(i), vertex(l.at[i]), pointSize)
+		// Neither the grid nor the curve strikes a name through.
+		c.FillPolygon(paper, rectangle(vg.Length(b.x0)+1, vg.Length(b.y0)+1, vg.Length(b.x1)-1, vg.Length(b.y1)-1))
+		c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0+b.y1)/2 + float64(centre)}), labels[i])
 	}
 }
 

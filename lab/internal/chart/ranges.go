@@ -51,7 +51,6 @@ func (r Ranges) SVG() ([]byte, error) {
 		{name: "5 to 95 %", draw: keyWhisker}, {name: "least and most", draw: keyEnds},
 	})
 	p := newPlot(x, r.Y.scale(ys.lo, ys.hi, true))
-	p.X.Tick.LineStyle.Width = 0 // its length keeps names off the axis
 	p.Add(drawing(func(c draw.Canvas, p *plot.Plot) {
 		for i, one := range r.Ranges {
 			one.draw(c, p, float64(i))

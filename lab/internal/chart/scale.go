@@ -105,7 +105,7 @@ func logTicks(lo, hi float64) []plot.Tick {
 	decades := math.Log10(hi / lo)
 	labelled := "1"
 	switch {
-	case decades <= 1.1:
+	case decades <= 1.4:
 		labelled = "12357"
 	case decades <= 2.6:
 		labelled = "125"
