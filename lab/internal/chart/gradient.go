@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-var darkText = color.RGBA{R: 0x11, G: 0x14, B: 0x18, A: 0xFF}
+var darkText = color.RGBA{R: 0x03, G: 0x04, B: 0x05, A: 0xFF}
 
 // stops go from quick to slow, as in viridis from its light end: their lightness
 // falls all the way, which is what colour-blind readers go by. The darkest stop

@@ -66,7 +66,7 @@ func (l *labelling) place() bool {
 func (l *labelling) candidates(i int) []box {
 	var out []box
 	w, h := l.size[i].x, l.size[i].y
-	for _, far := range []float64{0, 8, 18, 30, 44, 60, 80, 104} {
+	for _, far := range []float64{0, 8, 18, 30, 44, 60, 80, 104, 132, 164} {
 		r := l.radius + 2 + far
 		for k := range 16 {
 			sin, cos := math.Sincos(2 * math.Pi * float64(k) / 16)

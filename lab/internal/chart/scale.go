@@ -110,7 +110,7 @@ func logTicks(lo, hi float64) []plot.Tick {
 	case decades <= 2.6:
 		labelled = "125"
 	}
-	every := int(math.Ceil(decades / 8))
+	every := int(math.Ceil(decades / 9))
 	var ticks []plot.Tick
 	for k := int(math.Floor(math.Log10(lo))); k <= int(math.Ceil(math.Log10(hi))); k++ {
 		for m := 1; m <= 9; m++ {

@@ -97,11 +97,12 @@ var (
 	anID      = regexp.MustCompile(`(\sid=["'])([^"']+)`)
 	reference = regexp.MustCompile(`(url\(['"]?#|href=["']#)([^"')]+)`)
 	labels    = regexp.MustCompile(`(\saria-(?:labelledby|describedby)=["'])([^"']+)`)
-	tag       = regexp.MustCompile(`<[^!?/][^>]*>|<style[^>]*>[^<]*`)
+	tag       = regexp.MustCompile(`<style[^>]*>[^<]*|<[^!?/][^>]*>`)
 )
 
-// rename puts a prefix before the ids of a figure, in its tags only: text that
-// speaks of an id stays as it is.
+// rename puts a prefix before the ids of a figure in tags and style sheets: text
+// that speaks of an id stays as it is. Selectors stay, too, since nothing tells
+// them from colours; style sheets should select by class.
 func rename(svg, prefix string) string {
 	return tag.ReplaceAllStringFunc(svg, func(t string) string {
 		t = anID.ReplaceAllString(t, "${1}"+prefix+"${2}")
