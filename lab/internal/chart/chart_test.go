@@ -201,9 +201,9 @@ func TestEscaped(t *testing.T) {
 // TestLinesDrawn counts lines and bands: none is lost, and none is drawn twice.
 func TestLinesDrawn(t *testing.T) {
 	for _, tt := range []struct {
-		name         string
-		lines        chart.Lines
-		lines_, band int
+		name          string
+		picture       chart.Lines
+		strokes, band int
 	}{
 		{"one", lines(1), 1, 1},
 		{"five", lines(5), 5, 5},
@@ -211,11 +211,40 @@ func TestLinesDrawn(t *testing.T) {
 		{"with a grey one", logLines(), 6, 5},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := string(svg(t, tt.lines))
+			out := string(svg(t, tt.picture))
 			assert.Equal(t, tt.band, strings.Count(out, `fill-opacity=".16"`))
 			// Each line is drawn once in the frame and once in the legend.
 			strokes := strings.Count(out, `stroke-width="1.9"`) + strings.Count(out, `stroke-width="1.6" stroke-dasharray`)
-			assert.Equal(t, 2*tt.lines_, strokes)
+			assert.Equal(t, 2*tt.strokes, strokes)
+		})
+	}
+}
+
+// TestShadeLabels: each name of an interval is somewhere, once.
+func TestShadeLabels(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		shade []chart.Interval
+		want  []string
+	}{
+		{"apart", []chart.Interval{{From: 20, To: 40, Label: "first"}, {From: 120, To: 140, Label: "second"}}, []string{"first", "second"}},
+		{"close", []chart.Interval{{From: 60, To: 61, Label: "first"}, {From: 62, To: 63, Label: "second"}, {From: 64, To: 65, Label: "first"}}, []string{"first, second"}},
+		{"at the edges", []chart.Interval{{From: -5, To: 11, Label: "first"}, {From: 189, To: 300, Label: "second"}}, []string{"first", "second"}},
+		{"out of sight", []chart.Interval{{From: 300, To: 400, Label: "first"}}, nil},
+		{"without a name", []chart.Interval{{From: 20, To: 40}}, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := lines(1)
+			l.Shade = tt.shade
+			var got []string
+			for _, label := range text(t, svg(t, l)) {
+				if strings.Contains(label, "first") || strings.Contains(label, "second") {
+					got = append(got, label)
+				}
+			}
+			assert.Equal(t, tt.want, got)
+			l.X.Log = true
+			inFrame(t, svg(t, l))
 		})
 	}
 }
@@ -307,6 +336,16 @@ func TestExtremes(t *testing.T) {
 			assert.NotContains(t, string(out), "NaN")
 			assert.NotContains(t, string(out), "Inf")
 			inFrame(t, out)
+		})
+	}
+}
+
+// TestConcurrent: a report may draw its pictures at the same time.
+func TestConcurrent(t *testing.T) {
+	for _, tt := range every() {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, svg(t, tt.picture), svg(t, tt.picture))
 		})
 	}
 }

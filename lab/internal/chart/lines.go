@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -98,26 +100,36 @@ func (l Lines) scales() (x, y scale) {
 }
 
 // shadeLabels tells whether labels stand above the frame. They do unless two of
-// them come too close; then a single entry of the legend names them.
+// them come too close; then an entry of the legend has them.
 func (l Lines) shadeLabels(x scale) (above bool, keys []key) {
 	sty := style(textSize, soft)
-	end := math.Inf(-1)
+	var names []string
+	end, tight := math.Inf(-1), false
 	for _, i := range l.Shade {
-		middle := (i.From + i.To) / 2
-		half := float64(sty.Width(plain(i.Label))) / 2 * (x.max - x.min) / float64(width-6*margin)
-		if plain(i.Label) != "" && middle-half < end {
-			return false, []key{{name: l.Shade[0].Label, draw: func(c *draw.Canvas, at vg.Point) {
-				c.FillPolygon(shade, rectangle(at.X, at.Y-6, at.X+swatch, at.Y+6))
-			}}}
+		name := plain(i.Label)
+		if name == "" || i.To < x.min || i.From > x.max {
+			continue
 		}
-		above = above || plain(i.Label) != ""
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+		// In parts of the frame, which is narrower than the picture.
+		half := float64(sty.Width(name) / 2 / (width * 0.7))
+		middle := (x.part(math.Max(i.From, x.min)) + x.part(math.Min(i.To, x.max))) / 2
+		middle = math.Min(math.Max(middle, half), 1-half)
+		tight = tight || middle-half < end
 		end = middle + half
 	}
-	return above, nil
+	if !tight {
+		return len(names) > 0, nil
+	}
+	return false, []key{{name: strings.Join(names, ", "), draw: func(c *draw.Canvas, at vg.Point) {
+		c.FillPolygon(shade, rectangle(at.X, at.Y-6, at.X+swatch, at.Y+6))
+	}}}
 }
 
 func (l Lines) drawShades(c draw.Canvas, p *plot.Plot) {
-	above, _ := l.shadeLabels(scale{min: p.X.Min, max: p.X.Max})
+	above, _ := l.shadeLabels(scale{min: p.X.Min, max: p.X.Max, log: l.X.Log})
 	sty := style(textSize, soft)
 	sty.XAlign, sty.YAlign = text.XCenter, text.YBottom
 	x, _ := p.Transforms(&c)

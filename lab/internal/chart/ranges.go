@@ -128,7 +128,7 @@ func (r Range) draw(c draw.Canvas, p *plot.Plot, at float64) {
 	stroke(draw.LineStyle{Color: firstHue + 1, Width: 2.6}, middle-half, r.P50, middle+half, r.P50)
 	for _, v := range []float64{r.Min, r.Max} {
 		if end := (vg.Point{X: middle, Y: y(v)}); c.Contains(end) {
-			mark(&c, 0, firstHue, end, 2.4)
+			dot(&c, end)
 		}
 	}
 }
@@ -151,6 +151,12 @@ func keyWhisker(c *draw.Canvas, at vg.Point) {
 }
 
 func keyEnds(c *draw.Canvas, at vg.Point) {
-	mark(c, 0, firstHue, vg.Point{X: at.X + 4, Y: at.Y}, 2.6)
-	mark(c, 0, firstHue, vg.Point{X: at.X + swatch - 4, Y: at.Y}, 2.6)
+	dot(c, vg.Point{X: at.X + 4, Y: at.Y})
+	dot(c, vg.Point{X: at.X + swatch - 4, Y: at.Y})
+}
+
+// dot has no rim, which would cut into a whisker that ends close by.
+func dot(c *draw.Canvas, at vg.Point) {
+	c.SetColor(firstHue)
+	c.Fill(markerPath(0, at, 2.2))
 }
