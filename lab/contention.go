@@ -41,7 +41,7 @@ type Contention struct {
 	// start: see Cell.Timing. 0: none.
 	Timing int
 
-	Workers  int                   // trials at the same time; 0: GOMAXPROCS
+	Parallel int                   // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
 	Progress func(done, total int) // is told of each finished trial, one at a time; nil: nobody
 }
 
@@ -63,12 +63,12 @@ type Cell struct {
 // the contenders. If ctx ends before all trials have, it returns the cells of
 // those that have ended, with the error of ctx. Other errors are of the fields.
 func (c Contention) Run(ctx context.Context) ([]Cell, error) {
-	c = c.withDefaults()
-	if err := c.validate(); err != nil {
+	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	c = c.withDefaults()
 	plan := c.plan()
-	err := each(ctx, len(plan), c.Workers, c.Progress, func() func(int) bool {
+	err := each(ctx, len(plan), c.Parallel, c.Progress, func() func(int) bool {
 		var m model // its memory serves all trials of a worker
 		return func(unit int) bool {
 			u := plan[unit]
@@ -102,7 +102,9 @@ func (c Contention) withDefaults() Contention {
 // mostClients bounds the memory of a trial to a few gigabytes.
 const mostClients = 50_000_000
 
-func (c Contention) validate() error {
+// Validate returns an error that names the first field which makes no sense.
+func (c Contention) Validate() error {
+	c = c.withDefaults()
 	for _, n := range c.Clients {
 		if n < 1 || n > mostClients {
 			return fmt.Errorf("clients: %d is not in 1 to %d", n, mostClients)

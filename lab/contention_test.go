@@ -93,11 +93,11 @@ func TestContentionAgreesWithTheOriginal(t *testing.T) {
 }
 
 func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
-	c := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{3, 40}, Trials: 20, Seed: 7, Timing: 10, Workers: 1}
+	c := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{3, 40}, Trials: 20, Seed: 7, Timing: 10, Parallel: 1}
 	one, err := c.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, one, 2*len(c.Contenders))
-	c.Workers = 5
+	c.Parallel = 5
 	five, err := c.Run(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, one, five)
@@ -109,8 +109,8 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 
 // outcomes returns what each trial comes to, by either queue.
 func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
+	require.NoError(t, c.Validate())
 	c = c.withDefaults()
-	require.NoError(t, c.validate())
 	var m model
 	var list []outcome
 	for _, u := range c.plan() {
@@ -279,7 +279,7 @@ func TestContentionTiming(t *testing.T) {
 
 func TestContentionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Contention{Clients: []int{20}, Trials: 4, Workers: 2, Contenders: mustParse("full base=10ms", "none")}
+	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms", "none")}
 	c.Progress = func(done, total int) {
 		assert.Equal(t, 8, total)
 		if done == 3 {

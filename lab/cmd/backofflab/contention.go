@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/report"
+)
+
+// contentionGroups are names for several policies.
+var contentionGroups = map[string]func() []lab.Contender{
+	"blog":     lab.Blog,
+	"sdks":     lab.SDKs,
+	"informed": lab.Informed,
+}
+
+func contention(ctx context.Context, env *environment, args []string) error {
+	var model lab.Contention
+	set := env.flags("contention", "")
+	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups blog, sdks and informed; may be repeated (default blog)")
+	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
+	set.IntVar(&model.Trials, "trials", 100, "of each number of clients")
+	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")
+	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
+	set.BoolVar(&model.Limits, "limits", false, "clients give up as the policy's attempts and elapsed say")
+	throttled := set.Bool("throttled", false, "conflicts are throttling, after which some policies wait longer")
+	if _, err := env.parse(set, args, 0); err != nil {
+		return err
+	}
+	var err error
+	if model.Clients, err = numbers(*clients); err != nil {
+		return usageError{fmt.Errorf("clients: %w", err)}
+	}
+	if model.Contenders, err = env.contenders(contentionGroups, lab.Blog); err != nil {
+		return err
+	}
+	if *throttled {
+		model.Class = retry.ClassThrottled
+	}
+	if model.Trials == 0 {
+		return usageError{fmt.Errorf("trials: 0")}
+	}
+	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
+	if env.html != "" {
+		model.Timing = 200
+	}
+	if err := model.Validate(); err != nil {
+		return usageError{err}
+	}
+	out, err := env.open()
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	cells, stopped := model.Run(ctx)
+	if err := env.show(out, "Contention", report.Contention{Cells: cells, Network: model.Network}); err != nil {
+		return err
+	}
+	return stopped
+}
+
+// mostNumbers bounds what a slip of the keyboard asks for.
+const mostNumbers = 1000
+
+// numbers reads a list of numbers and of ranges.
+func numbers(text string) ([]int, error) {
+	var list []int
+	for part := range strings.SplitSeq(text, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "..")
+		first, err := strconv.Atoi(from)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", from)
+		}
+		if !isRange {
+			list = append(list, first)
+			continue
+		}
+		more, err := numberRange(first, to)
+		if err != nil {
+			return nil, fmt.Errorf("range %q: %w", part, err)
+		}
+		list = append(list, more...)
+	}
+	if len(list) > mostNumbers {
+		return nil, fmt.Errorf("%d numbers are more than %d", len(list), mostNumbers)
+	}
+	return list, nil
+}
+
+// numberRange returns the numbers from first to what the rest of a range says.
+func numberRange(first int, rest string) ([]int, error) {
+	i := strings.IndexAny(rest, "+*")
+	end, step, factor := rest, first, 0
+	var err error
+	if i >= 0 {
+		end = rest[:i]
+		if step, err = strconv.Atoi(rest[i+1:]); err != nil {
+			return nil, fmt.Errorf("%q is not a number", rest[i+1:])
+		}
+		if rest[i] == '*' {
+			step, factor = 0, step
+		}
+	}
+	last, err := strconv.Atoi(end)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is not a number", end)
+	case first < 1 || last < first:
+		return nil, fmt.Errorf("want a number from 1 up and a larger one")
+	case step < 1 && factor < 2:
+		return nil, fmt.Errorf("want a step from 1 up, or a factor from 2 up")
+	}
+	var list []int
+	for n := first; n <= last && len(list) <= mostNumbers; n = n*max(1, factor) + step {
+		list = append(list, n)
+	}
+	return list, nil
+}

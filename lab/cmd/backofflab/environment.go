@@ -1,0 +1,270 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/page"
+	"github.com/gobackoff/retry/lab/internal/report"
+)
+
+// environment is where a command reads its flags and writes its results.
+type environment struct {
+	stdout, stderr io.Writer
+	args           []string // of the command, for the report
+
+	policies texts
+	csv      string
+	html     string
+	seed     uint64
+	parallel int
+	quiet    bool
+}
+
+// texts is a flag that may be given several times.
+type texts []string
+
+func (t *texts) String() string { return strings.Join(*t, ", ") }
+
+func (t *texts) Set(text string) error {
+	*t = append(*t, text)
+	return nil
+}
+
+// flags returns the flags that all commands have. The usage is of what stands
+// behind them.
+func (env *environment) flags(name, operands string) *flag.FlagSet {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard) // parse shows errors
+	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
+	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
+	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
+	set.IntVar(&env.parallel, "parallel", 0, "trials at the same `time`, without influence on results (default: all cores)")
+	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
+	set.Usage = func() {
+		fmt.Fprintf(env.stdout, "usage: backofflab %s [FLAGS]%s\n\n", name, operands)
+		set.SetOutput(env.stdout)
+		set.PrintDefaults()
+		set.SetOutput(io.Discard)
+	}
+	return set
+}
+
+// parse reads args and returns the operands, of which there may be that many,
+// before, between and behind the flags.
+func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
+	env.args = append([]string{set.Name()}, args...)
+	for {
+		switch err := set.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			return nil, err
+		case err != nil:
+			return nil, usageError{err}
+		case env.parallel < 0:
+			return nil, usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
+		case set.NArg() == 0:
+			return operands, nil
+		case len(operands) == most:
+			return nil, usageError{fmt.Errorf("%q is one argument too many; quote a policy", set.Arg(0))}
+		}
+		operands = append(operands, set.Arg(0))
+		args = set.Args()[1:]
+	}
+}
+
+// progress returns a function that shows a bar once a run takes longer than a
+// second, or nil if nobody looks.
+func (env *environment) progress() func(done, total int) {
+	f, ok := env.stderr.(*os.File)
+	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	begin := time.Now()
+	var bar *progressbar.ProgressBar
+	return func(done, total int) {
+		if bar == nil {
+			if time.Since(begin) < time.Second || done == total {
+				return
+			}
+			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("trials"),
+				progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
+		}
+		bar.Set(done)
+	}
+}
+
+// output is a file that takes the place of another one only when it is complete.
+type output struct {
+	path string
+	temp *os.File
+}
+
+// open returns an output for path, so that what cannot be written is known before
+// the work begins. It returns nil for no path.
+func open(path string) (*output, error) {
+	if path == "" || path == "-" {
+		return nil, nil
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		if info.IsDir() {
+			return nil, usageError{fmt.Errorf("%s is a directory", path)}
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0) // a device or a pipe
+		if err != nil {
+			return nil, usageError{err}
+		}
+		return &output{temp: f}, nil
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".backofflab-*")
+	if err != nil {
+		if reason, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("cannot write %s: %w", path, reason.Err)
+		}
+		return nil, usageError{err}
+	}
+	return &output{path: path, temp: f}, nil
+}
+
+// discard removes an output that was not finished.
+func (o *output) discard() {
+	if o != nil && o.temp != nil {
+		o.temp.Close()
+		if o.path != "" {
+			os.Remove(o.temp.Name())
+		}
+	}
+}
+
+// finish writes the output.
+func (o *output) finish(write func(io.Writer) error) error {
+	if o == nil {
+		return nil
+	}
+	defer o.discard()
+	if err := errors.Join(write(o.temp), o.temp.Close()); err != nil {
+		return err
+	}
+	if o.path != "" {
+		if err := errors.Join(os.Chmod(o.temp.Name(), 0o644), os.Rename(o.temp.Name(), o.path)); err != nil {
+			return err
+		}
+	}
+	o.temp = nil
+	return nil
+}
+
+// result is what a command has to show.
+type result interface {
+	Table() *page.Table
+	CSV(w io.Writer) error
+	Section() (page.Section, error)
+}
+
+// outputs are the files of a command.
+type outputs struct{ csv, html *output }
+
+func (env *environment) open() (outputs, error) {
+	csv, err := open(env.csv)
+	if err != nil {
+		return outputs{}, err
+	}
+	html, err := open(env.html)
+	if err != nil {
+		csv.discard()
+		return outputs{}, err
+	}
+	return outputs{csv, html}, nil
+}
+
+func (o outputs) discard() {
+	o.csv.discard()
+	o.html.discard()
+}
+
+// show writes the result in all ways that were asked for.
+func (env *environment) show(out outputs, title string, r result, more ...result) error {
+	var err error
+	if env.csv == "-" {
+		err = r.CSV(env.stdout)
+	} else {
+		err = report.Text(env.stdout, r.Table())
+	}
+	return errors.Join(err, out.csv.finish(r.CSV), out.html.finish(func(w io.Writer) error {
+		return env.writePage(w, title, append([]result{r}, more...))
+	}))
+}
+
+func (env *environment) writePage(w io.Writer, title string, results []result) error {
+	p := page.Page{Title: title, Notes: []page.Note{
+		{Name: "Command", Value: "backofflab " + quoted(env.args)},
+		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
+		{Name: "Version", Value: version()},
+	}}
+	for _, r := range results {
+		s, err := r.Section()
+		if err != nil {
+			return err
+		}
+		p.Sections = append(p.Sections, s)
+	}
+	return page.Write(w, p)
+}
+
+// quoted returns args as one types them.
+func quoted(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		if words[i] = arg; strings.ContainsAny(arg, " ;()|*&$\"'") || arg == "" {
+			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// version is that of the module, as far as the build knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
+// contenders returns those of the -policy flags, or the default.
+func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
+	if len(env.policies) == 0 {
+		return fallback(), nil
+	}
+	var list []lab.Contender
+	seen := map[string]bool{}
+	for _, text := range env.policies {
+		group := groups[text]
+		if group == nil {
+			c, err := lab.ParseContender(text)
+			if err != nil {
+				return nil, usageError{err}
+			}
+			group = func() []lab.Contender { return []lab.Contender{c} }
+		}
+		for _, c := range group() {
+			if !seen[c.Name] {
+				seen[c.Name] = true
+				list = append(list, c)
+			}
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,233 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/chart"
+	"github.com/gobackoff/retry/lab/internal/page"
+)
+
+// Contention is what is shown of a [lab.Contention].
+type Contention struct {
+	Cells   []lab.Cell
+	Network lab.Network
+}
+
+// The most of each that can be told apart.
+const (
+	mostLines  = 24
+	mostStrips = 12
+	mostPoints = 60
+)
+
+// finished returns the cells with a trial at least.
+func (c Contention) finished() []lab.Cell {
+	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
+}
+
+// Table returns a row for each cell.
+func (c Contention) Table() *page.Table {
+	t := &page.Table{Headers: []string{"policy", "clients", "trials", "calls", "calls a client", "time (s)", "ms a client", "done"}}
+	for _, cell := range c.Cells {
+		n := float64(cell.Clients)
+		row := []string{cell.Contender, strconv.Itoa(cell.Clients), strconv.Itoa(cell.Calls.N), "–", "–", "–", "–", "–"}
+		if cell.Calls.N > 0 {
+			row = append(row[:3], estimate(cell.Calls), number(cell.Calls.Mean/n),
+				estimate(scaled(cell.Time, 1e-3)), number(cell.Time.Mean/n), percent(cell.Done.Mean))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// scaled returns s in another unit.
+func scaled(s lab.Summary, factor float64) lab.Summary {
+	s.Mean *= factor
+	s.SD *= factor
+	return s
+}
+
+// CSV writes a line for each cell, in full precision.
+func (c Contention) CSV(w io.Writer) error {
+	header := []string{
+		"policy", "clients", "trials", "calls_mean", "calls_se", "calls_sd",
+		"time_ms_mean", "time_ms_se", "time_ms_sd", "done_mean",
+	}
+	var rows [][]any
+	for _, cell := range c.Cells {
+		rows = append(rows, []any{
+			cell.Contender, cell.Clients, cell.Calls.N, cell.Calls.Mean, cell.Calls.SE(), cell.Calls.SD,
+			cell.Time.Mean, cell.Time.SE(), cell.Time.SD, cell.Done.Mean,
+		})
+	}
+	return writeCSV(w, header, rows)
+}
+
+// Section returns the tables and pictures.
+func (c Contention) Section() (page.Section, error) {
+	s := page.Section{
+		Heading: "Clients that contend for one row",
+		Text: "All clients start together. Each reads a row and writes it on the condition that nobody else has; " +
+			"if somebody has, it waits as its policy says and reads again. Of writes that conflict one succeeds. " +
+			"Calls are the writes that reach the server, time is until the last client is through. " +
+			"Bands and ± are 95 % confidence intervals.",
+		Table: c.Table(),
+	}
+	err := addFigures(&s,
+		c.Calls, "Calls that the server gets. If all start at the same time, of N clients N − 1 fail at least once: nobody is below the grey line.",
+		c.Time, "Until the last client is through. The grey line is what it takes if no call is wasted.",
+		c.Tradeoff, "What calls buy. Nearer to the lower left corner is better; the grey curve is the best that clients can do who choose their times at random, at a steady rate.",
+		c.Timing, "When the calls come.",
+	)
+	return s, err
+}
+
+// addFigures draws pictures, given with their captions, and leaves out those for
+// which there is nothing to show.
+func addFigures(s *page.Section, drawAndCaption ...any) error {
+	for i := 0; i < len(drawAndCaption); i += 2 {
+		svg, err := drawAndCaption[i].(func() ([]byte, error))()
+		if err != nil {
+			return err
+		}
+		if svg != nil {
+			s.Figures = append(s.Figures, page.Figure{SVG: svg, Caption: drawAndCaption[i+1].(string)})
+		}
+	}
+	return nil
+}
+
+// byClients returns a line for each contender, of a figure and its margin.
+func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.Series, clients []float64) {
+	for _, cell := range c.finished() {
+		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
+		if i < 0 {
+			if len(lines) == mostLines {
+				continue
+			}
+			i = len(lines)
+			lines = append(lines, chart.Series{Name: cell.Contender})
+		}
+		v, l := figure(cell), &lines[i]
+		l.X = append(l.X, float64(cell.Clients))
+		l.Y = append(l.Y, v.Mean)
+		// A margin of few trials may be wider than the mean, and the axis logarithmic.
+		l.Low = append(l.Low, max(v.Mean-v.Margin(), v.Mean/10))
+		l.High = append(l.High, v.Mean+v.Margin())
+		clients = append(clients, float64(cell.Clients))
+	}
+	slices.Sort(clients)
+	return lines, slices.Compact(clients)
+}
+
+// bound returns a grey line.
+func bound(name string, clients []float64, of func(n float64) float64) chart.Series {
+	s := chart.Series{Name: name, X: clients, Muted: true}
+	for _, n := range clients {
+		s.Y = append(s.Y, of(n))
+	}
+	return s
+}
+
+// wide reports whether an axis over values should be logarithmic.
+func wide(values []float64) bool { return values[len(values)-1] > 50*values[0] }
+
+// Calls draws calls by clients; nil if there is one number of clients only.
+func (c Contention) Calls() ([]byte, error) {
+	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return cell.Calls })
+	if len(clients) < 2 {
+		return nil, nil
+	}
+	lines = append(lines, bound("2N − 1", clients, func(n float64) float64 { return 2*n - 1 }))
+	return chart.Lines{
+		Title:  "Calls",
+		X:      chart.Axis{Label: "clients", Log: wide(clients)},
+		Y:      chart.Axis{Label: "calls in all", Log: wide(clients)},
+		Series: lines,
+	}.SVG()
+}
+
+// Time draws the time by clients; nil if there is one number of clients only.
+func (c Contention) Time() ([]byte, error) {
+	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return scaled(cell.Time, 1e-3) })
+	if len(clients) < 2 {
+		return nil, nil
+	}
+	trip := 2 * c.Network.Mean.Seconds()
+	lines = append(lines, bound("no call wasted", clients, func(n float64) float64 { return trip * (n + 1) }))
+	return chart.Lines{
+		Title:  "Completion time",
+		X:      chart.Axis{Label: "clients", Log: wide(clients)},
+		Y:      chart.Axis{Label: "time until all are done (s)", Log: true},
+		Series: lines,
+	}.SVG()
+}
+
+// most returns the cells with most clients.
+func (c Contention) most() []lab.Cell {
+	cells := c.finished()
+	if len(cells) == 0 {
+		return nil
+	}
+	n := slices.MaxFunc(cells, func(a, b lab.Cell) int { return a.Clients - b.Clients }).Clients
+	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients != n })
+}
+
+// Tradeoff draws calls against time with most clients: the Pareto picture.
+func (c Contention) Tradeoff() ([]byte, error) {
+	cells := c.most()
+	var points []chart.Point
+	for _, cell := range cells[:min(len(cells), mostPoints)] {
+		n := float64(cell.Clients)
+		points = append(points, chart.Point{Name: cell.Contender, X: cell.Calls.Mean / n, Y: cell.Time.Mean / n})
+	}
+	if len(points) < 2 {
+		return nil, nil
+	}
+	return chart.Points{
+		Title:  fmt.Sprintf("Calls against time, %d clients", cells[0].Clients),
+		X:      chart.Axis{Label: "calls a client", Log: true},
+		Y:      chart.Axis{Label: "time a client (ms)", Log: true},
+		Points: points,
+		Curve:  c.steady(),
+	}.SVG()
+}
+
+// steady is the curve of clients that come at a steady rate and at random. With a
+// round trip of r one in c calls succeeds, and that every t: (c − 1)(t − r) ≈ r.
+func (c Contention) steady() *chart.Series {
+	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
+	s := &chart.Series{Name: "best steady rate", Muted: true}
+	for calls := 1.2; calls < 12; calls *= 1.08 {
+		s.X = append(s.X, calls)
+		s.Y = append(s.Y, r+r/(calls-1))
+	}
+	return s
+}
+
+// Timing draws when calls come with most clients; nil if that was not counted.
+func (c Contention) Timing() ([]byte, error) {
+	var strips []chart.Strip
+	clients := 0
+	for _, cell := range c.most() {
+		if cell.Timing != nil && len(strips) < mostStrips {
+			clients = cell.Clients
+			strips = append(strips, chart.Strip{Name: cell.Contender, Values: cell.Timing})
+		}
+	}
+	if strips == nil {
+		return nil, nil
+	}
+	return chart.Panels{
+		Title:  fmt.Sprintf("When %d clients call", clients),
+		X:      chart.Axis{Label: "time since the start (ms)"},
+		Y:      chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
+		Width:  float64(lab.TimingBin.Milliseconds()),
+		Strips: strips,
+	}.SVG()
+}

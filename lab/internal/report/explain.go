@@ -1,0 +1,157 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/chart"
+	"github.com/gobackoff/retry/lab/internal/page"
+)
+
+// Explain is what is shown of one policy.
+type Explain struct {
+	Name   string
+	Policy retry.Policy
+	Seed   uint64
+}
+
+// drawn is the number of calls whose waits are drawn; boxes is how many retries
+// a picture has room for.
+const (
+	drawn = 10_000
+	boxes = 20
+)
+
+// Facts returns what the policy comes to, as names and values.
+func (e Explain) Facts() []page.Note {
+	p, plan := e.Policy, e.Policy.Plan()
+	attempts, most := "unlimited", math.Inf(1)
+	if n := attemptsOf(p); n < math.MaxInt {
+		attempts, most = strconv.Itoa(n), float64(n)
+	}
+	facts := []page.Note{
+		{Name: "policy", Value: p.String()},
+		{Name: "attempts", Value: attempts},
+		{Name: "waits in all", Value: rangeText(plan.Total)},
+		{Name: "while all attempts fail", Value: fmt.Sprintf("%s times the load", number(most))},
+	}
+	if p.MaxElapsed > 0 {
+		facts = append(facts, page.Note{Name: "time limit", Value: p.MaxElapsed.String()})
+	}
+	if p.AttemptTimeout > 0 {
+		facts = append(facts, page.Note{Name: "limit of an attempt", Value: p.AttemptTimeout.String()})
+	}
+	switch {
+	case p.Budget != nil:
+		facts = append(facts, page.Note{Name: "budget", Value: fmt.Sprintf("%T", p.Budget)})
+	case most > 1:
+		facts = append(facts, page.Note{Name: "budget", Value: fmt.Sprintf(
+			"none: a server that is used at more than %s can stay down after a failure", percent(1/most))})
+	}
+	if p.Limiter != nil {
+		facts = append(facts, page.Note{Name: "limiter", Value: fmt.Sprintf("%T", p.Limiter)})
+	}
+	return facts
+}
+
+func attemptsOf(p retry.Policy) int {
+	if p.MaxAttempts == 0 {
+		return 3
+	}
+	return p.MaxAttempts
+}
+
+func rangeText(r retry.Range) string {
+	return fmt.Sprintf("%v to %v, on average %v, 99 of 100 below %v", short(r.Min), short(r.Max), short(r.Mean), short(r.P99))
+}
+
+// short returns d to three digits.
+func short(d time.Duration) time.Duration {
+	if d <= 0 {
+		return d
+	}
+	unit := time.Duration(math.Pow(10, math.Floor(math.Log10(float64(d)))-2))
+	return d.Round(max(1, unit))
+}
+
+// Table returns a row for each retry and one for all together.
+func (e Explain) Table() *page.Table {
+	t := &page.Table{Headers: []string{"wait before", "least", "median", "mean", "99 %", "most"}}
+	plan, waits := e.Policy.Plan(), lab.Waits(e.Policy, drawn, e.Seed)
+	for i, r := range plan.Retries {
+		median := time.Duration(quantile(waits[i], 0.5))
+		t.Rows = append(t.Rows, []string{
+			fmt.Sprintf("retry %d", i+1), short(r.Min).String(), short(median).String(), short(r.Mean).String(), short(r.P99).String(), short(r.Max).String(),
+		})
+	}
+	all := plan.Total
+	t.Rows = append(t.Rows, []string{"all", short(all.Min).String(), "", short(all.Mean).String(), short(all.P99).String(), short(all.Max).String()})
+	return t
+}
+
+// CSV writes a line for each retry, in seconds.
+func (e Explain) CSV(w io.Writer) error {
+	header := []string{"policy", "retry", "min_s", "p5_s", "p25_s", "p50_s", "p75_s", "p95_s", "max_s"}
+	var rows [][]any
+	for i, r := range e.ranges() {
+		rows = append(rows, []any{e.Name, i + 1, r.Min, r.P5, r.P25, r.P50, r.P75, r.P95, r.Max})
+	}
+	return writeCSV(w, header, rows)
+}
+
+// ranges returns the distribution of each wait in seconds.
+func (e Explain) ranges() []chart.Range {
+	var ranges []chart.Range
+	retries := e.Policy.Plan().Retries
+	for i, list := range lab.Waits(e.Policy, drawn, e.Seed) {
+		if i == len(retries) {
+			break
+		}
+		at := func(p float64) float64 { return quantile(list, p) / float64(time.Second) }
+		ranges = append(ranges, chart.Range{
+			Name: strconv.Itoa(i + 1), Min: min(retries[i].Min.Seconds(), at(0)),
+			P5: at(0.05), P25: at(0.25), P50: at(0.5), P75: at(0.75), P95: at(0.95),
+			Max: max(retries[i].Max.Seconds(), at(1)),
+		})
+	}
+	return ranges
+}
+
+// quantile returns the p-quantile of an ascending list.
+func quantile(list []time.Duration, p float64) float64 {
+	return float64(list[int(p*float64(len(list)-1))])
+}
+
+// Section returns the table and the picture.
+func (e Explain) Section() (page.Section, error) {
+	s := page.Section{
+		Heading: e.Name,
+		Text: "The waits of a call whose attempts all fail at once, with transient errors and without a hint. " +
+			"Budgets, limiters and deadlines may end it earlier.",
+		Table: e.Table(),
+	}
+	for _, fact := range e.Facts() {
+		s.Text += "\n\n" + fact.Name + ": " + fact.Value
+	}
+	err := addFigures(&s, e.Delays, "Each box holds the middle half of the waits, the line in it is the median, and the whiskers hold 90 %; outside of them are the shortest and the longest.")
+	return s, err
+}
+
+// Delays draws the distribution of each wait; nil if there is none.
+func (e Explain) Delays() ([]byte, error) {
+	ranges := e.ranges()
+	if len(ranges) == 0 {
+		return nil, nil
+	}
+	return chart.Ranges{
+		Title:  "Waits by retry",
+		X:      chart.Axis{Label: "retry"},
+		Y:      chart.Axis{Label: "wait (s)"},
+		Ranges: ranges[:min(len(ranges), boxes)],
+	}.SVG()
+}

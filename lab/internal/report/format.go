@@ -1,0 +1,89 @@
+// Package report turns what the lab has found into tables, pictures and CSV.
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/page"
+)
+
+// Text writes a table in aligned columns.
+func Text(w io.Writer, t *page.Table) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, strings.Join(t.Headers, "\t"))
+	for _, row := range t.Rows {
+		fmt.Fprintln(tw, strings.Join(row, "\t"))
+	}
+	return tw.Flush()
+}
+
+// Markdown writes a table for a page of documentation.
+func Markdown(w io.Writer, t *page.Table) error {
+	line := func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+	rule := make([]string, len(t.Headers))
+	for i := range rule {
+		rule[i] = "---:"
+	}
+	rule[0] = "---"
+	text := line(t.Headers) + line(rule)
+	for _, row := range t.Rows {
+		text += line(row)
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}
+
+// writeCSV writes rows whose numbers have as many digits as they need.
+func writeCSV(w io.Writer, header []string, rows [][]any) error {
+	out := csv.NewWriter(w)
+	out.Write(header)
+	for _, row := range rows {
+		fields := make([]string, len(row))
+		for i, v := range row {
+			if f, ok := v.(float64); ok {
+				fields[i] = strconv.FormatFloat(f, 'g', -1, 64)
+			} else {
+				fields[i] = fmt.Sprint(v)
+			}
+		}
+		out.Write(fields)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// estimate returns a mean with its 95 % margin, both to the digits that the
+// margin makes sense of.
+func estimate(s lab.Summary) string {
+	switch {
+	case s.N == 0:
+		return "–"
+	case s.N == 1:
+		return number(s.Mean)
+	}
+	margin := s.Margin()
+	digits := 3
+	if margin > 0 {
+		digits = min(max(0, 1-int(math.Floor(math.Log10(margin)))), 3)
+	}
+	return strconv.FormatFloat(s.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(margin, 'f', digits, 64)
+}
+
+// number returns x to three digits, or to the unit if it has more.
+func number(x float64) string {
+	if x == 0 || math.IsInf(x, 0) {
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	}
+	digits := 2 - int(math.Floor(math.Log10(math.Abs(x))))
+	return strconv.FormatFloat(x, 'f', min(max(0, digits), 6), 64)
+}
+
+// percent returns a share.
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }
