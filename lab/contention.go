@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -67,15 +68,22 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 		return nil, err
 	}
 	c = c.withDefaults()
-	plan := c.plan()
-	err := each(ctx, len(plan), c.Parallel, c.Progress, func() func(int) bool {
+	cells := c.cells()
+	// Those with most clients come first, because the last trials to end should be
+	// short when several run at the same time.
+	order := slices.Clone(cells)
+	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
+	err := each(ctx, len(order)*c.Trials, c.Parallel, c.Progress, func() func(int) bool {
 		var m model // its memory serves all trials of a worker
 		return func(unit int) bool {
-			u := plan[unit]
-			return m.run(ctx, &c, u.cell, u.trial, &u.cell.trials[u.trial])
+			return m.run(ctx, &c, order[unit/c.Trials], unit%c.Trials)
 		}
 	})
-	return c.cells(plan), err
+	result := make([]Cell, len(cells))
+	for i, cell := range cells {
+		result[i] = cell.summary()
+	}
+	return result, err
 }
 
 func (c Contention) withDefaults() Contention {
@@ -99,8 +107,12 @@ func (c Contention) withDefaults() Contention {
 	return c
 }
 
-// mostClients bounds the memory of a trial to a few gigabytes.
-const mostClients = 50_000_000
+// mostClients and mostTrials bound the memory of a trial, and of the outcomes of
+// all, to a few gigabytes.
+const (
+	mostClients = 50_000_000
+	mostTrials  = 100_000_000
+)
 
 // Validate returns an error that names the first field which makes no sense.
 func (c Contention) Validate() error {
@@ -117,8 +129,11 @@ func (c Contention) Validate() error {
 		return errors.New("clients: none")
 	case c.Trials < 0:
 		return fmt.Errorf("trials: %d is negative", c.Trials)
-	case c.Timing < 0:
-		return fmt.Errorf("timing: %d is negative", c.Timing)
+	case c.Trials > mostTrials/len(c.Contenders)/len(c.Clients):
+		return fmt.Errorf("trials: %d of %d policies with %d numbers of clients are more than %d in all",
+			c.Trials, len(c.Contenders), len(c.Clients), mostTrials)
+	case c.Timing < 0 || c.Timing > 1e6:
+		return fmt.Errorf("timing: %d is not in 0 to 1000000", c.Timing)
 	}
 	return c.Network.validate()
 }
@@ -126,69 +141,51 @@ func (c Contention) Validate() error {
 // A cell is a Cell in the making.
 type cell struct {
 	Cell
-	policy    retry.Policy
 	contender Contender
+	policy    retry.Policy
 	trials    []outcome
+
+	mu     sync.Mutex
+	timing []int64 // of all trials
 }
 
 // outcome is what one trial came to; the zero value is that of a trial that has
 // not ended.
 type outcome struct {
-	calls  int64
-	time   int64 // nanoseconds
-	done   int
-	timing []int32
+	calls int64
+	time  int64 // nanoseconds
+	done  int64 // clients
 }
 
-type unit struct {
-	cell  *cell
-	trial int
-}
-
-// plan returns all trials. Those with most clients come first, because the last
-// ones to end should be short when there are several workers.
-func (c *Contention) plan() []unit {
-	var plan []unit
+// cells returns all cells, in the order of the contenders.
+func (c *Contention) cells() []*cell {
+	var cells []*cell
 	for _, contender := range c.Contenders {
 		for _, n := range c.Clients {
-			cell := &cell{
+			cells = append(cells, &cell{
 				Cell:      Cell{Contender: contender.Name, Clients: n},
-				policy:    contender.Policy(stopped{}),
 				contender: contender,
+				policy:    contender.Policy(stopped{}),
 				trials:    make([]outcome, c.Trials),
-			}
-			for trial := range c.Trials {
-				plan = append(plan, unit{cell, trial})
-			}
+				timing:    make([]int64, c.Timing),
+			})
 		}
 	}
-	slices.SortStableFunc(plan, func(a, b unit) int { return b.cell.Clients - a.cell.Clients })
-	return plan
-}
-
-// cells returns what came of the plan, in the order of contenders and clients.
-func (c *Contention) cells(plan []unit) []Cell {
-	place := map[string]int{}
-	for i, contender := range c.Contenders {
-		place[contender.Name] = i
-	}
-	var cells []Cell
-	for _, u := range plan {
-		if u.trial == 0 {
-			u.cell.summarize()
-			cells = append(cells, u.cell.Cell)
-		}
-	}
-	slices.SortStableFunc(cells, func(a, b Cell) int {
-		if by := place[a.Contender] - place[b.Contender]; by != 0 {
-			return by
-		}
-		return a.Clients - b.Clients
-	})
 	return cells
 }
 
-func (c *cell) summarize() {
+// add notes the outcome of a trial.
+func (c *cell) add(trial int, o outcome, timing []int64) {
+	c.trials[trial] = o
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, n := range timing {
+		c.timing[i] += n
+	}
+}
+
+// summary returns the Cell.
+func (c *cell) summary() Cell {
 	var calls, times, done []float64
 	for _, t := range c.trials {
 		if t.calls == 0 {
@@ -197,17 +194,15 @@ func (c *cell) summarize() {
 		calls = append(calls, float64(t.calls))
 		times = append(times, float64(t.time)/1e6)
 		done = append(done, float64(t.done)/float64(c.Clients))
-		for i, n := range t.timing {
-			if c.Timing == nil {
-				c.Timing = make([]float64, len(t.timing))
-			}
-			c.Timing[i] += float64(n)
-		}
-	}
-	for i := range c.Timing {
-		c.Timing[i] /= float64(len(calls))
 	}
 	c.Calls, c.Time, c.Done = Summarize(calls), Summarize(times), Summarize(done)
+	if len(c.timing) > 0 && len(calls) > 0 {
+		c.Timing = make([]float64, len(c.timing))
+		for i, n := range c.timing {
+			c.Timing[i] = float64(n) / float64(len(calls))
+		}
+	}
+	return c.Cell
 }
 
 // stopped is a clock that nobody reads.

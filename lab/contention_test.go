@@ -113,16 +113,17 @@ func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 	c = c.withDefaults()
 	var m model
 	var list []outcome
-	for _, u := range c.plan() {
-		m.setUp(&c, u.cell, u.trial)
-		if byHeap {
-			require.True(t, m.byHeap(t.Context(), u.cell.Clients, u.cell.contender.First))
+	for _, cell := range c.cells() {
+		for trial := range c.Trials {
+			if !byHeap {
+				require.True(t, m.run(t.Context(), &c, cell, trial))
+				list = append(list, cell.trials[trial])
+				continue
+			}
+			m.setUp(&c, cell, trial)
+			require.True(t, m.byHeap(t.Context(), cell.Clients, cell.contender.First))
 			list = append(list, m.outcome)
-			continue
 		}
-		var out outcome
-		require.True(t, m.run(t.Context(), &c, u.cell, u.trial, &out))
-		list = append(list, out)
 	}
 	return list
 }
@@ -160,15 +161,17 @@ func contender(t testing.TB, text string) Contender {
 func TestBucketsOutOfOrder(t *testing.T) {
 	c := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.withDefaults()
 	var byBuckets, byHeap []outcome
-	for _, u := range c.plan() {
-		var m model
-		m.setUp(&c, u.cell, u.trial)
-		m.width = 24 // 17 ms, where two delays are 20 ± 2.8
-		if m.byBuckets(t.Context(), u.cell.Clients, 0) {
-			byBuckets = append(byBuckets, m.outcome)
-			m.setUp(&c, u.cell, u.trial)
-			require.True(t, m.byHeap(t.Context(), u.cell.Clients, 0))
-			byHeap = append(byHeap, m.outcome)
+	for _, cell := range c.cells() {
+		for trial := range c.Trials {
+			var m model
+			m.setUp(&c, cell, trial)
+			m.width = 24 // 17 ms, where two delays are 20 ± 2.8
+			if m.byBuckets(t.Context(), cell.Clients, 0) {
+				byBuckets = append(byBuckets, m.outcome)
+				m.setUp(&c, cell, trial)
+				require.True(t, m.byHeap(t.Context(), cell.Clients, 0))
+				byHeap = append(byHeap, m.outcome)
+			}
 		}
 	}
 	require.NotEmpty(t, byBuckets)

@@ -37,7 +37,8 @@ type model struct {
 
 	commit int64 // time of the last one; -1 before it
 	outcome
-	width int // of the buckets
+	timing []int64 // calls in each TimingBin
+	width  int     // of the buckets
 
 	queue  heap
 	bucket buckets
@@ -50,8 +51,9 @@ const endOfTime = math.MaxInt64 / 4
 // checkEvery is the number of events between two looks at the context.
 const checkEvery = 1 << 16
 
-// run runs a trial and reports whether it came to its end, and then sets out.
-func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int, out *outcome) bool {
+// run runs a trial and reports whether it came to its end, and then adds it to its
+// cell.
+func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	m.setUp(c, cell, trial)
 	ended := false
 	if m.width > 0 && m.informed == nil {
@@ -62,7 +64,7 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int, o
 		ended = m.byHeap(ctx, cell.Clients, cell.contender.First)
 	}
 	if ended {
-		*out = m.outcome
+		cell.add(trial, m.outcome, m.timing)
 	}
 	return ended
 }
@@ -85,9 +87,10 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	m.width = c.Network.bucketBits()
 	m.commit = -1
 	m.outcome = outcome{}
-	if c.Timing > 0 {
-		m.timing = make([]int32, c.Timing)
+	if len(m.timing) != c.Timing {
+		m.timing = make([]int64, c.Timing)
 	}
+	clear(m.timing)
 }
 
 // attemptsOf returns the most attempts that p allows.
@@ -115,7 +118,7 @@ func (m *model) first(client uint32, spread time.Duration) event {
 // count counts the call that e is.
 func (m *model) count(e *event) {
 	m.calls++
-	if m.timing != nil {
+	if len(m.timing) > 0 {
 		if bin := e.at / int64(TimingBin); bin < int64(len(m.timing)) {
 			m.timing[bin]++
 		}

@@ -25,6 +25,7 @@ import (
 type environment struct {
 	stdout, stderr io.Writer
 	args           []string // of the command, for the report
+	usage          func()
 
 	policies texts
 	csv      string
@@ -52,13 +53,13 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
 	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
-	set.IntVar(&env.parallel, "parallel", 0, "trials at the same `time`, without influence on results (default: all cores)")
+	set.IntVar(&env.parallel, "parallel", 0, "`trials` at the same time, without influence on results (default: one for each core)")
 	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
-	set.Usage = func() {
+	set.Usage = func() {} // of an error one line is shown, without it
+	env.usage = func() {
 		fmt.Fprintf(env.stdout, "usage: backofflab %s [FLAGS]%s\n\n", name, operands)
 		set.SetOutput(env.stdout)
 		set.PrintDefaults()
-		set.SetOutput(io.Discard)
 	}
 	return set
 }
@@ -70,6 +71,7 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 	for {
 		switch err := set.Parse(args); {
 		case errors.Is(err, flag.ErrHelp):
+			env.usage()
 			return nil, err
 		case err != nil:
 			return nil, usageError{err}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -135,9 +136,11 @@ func (e Explain) Section() (page.Section, error) {
 			"Budgets, limiters and deadlines may end it earlier.",
 		Table: e.Table(),
 	}
+	var facts []string
 	for _, fact := range e.Facts() {
-		s.Text += "\n\n" + fact.Name + ": " + fact.Value
+		facts = append(facts, fact.Name+": "+fact.Value)
 	}
+	s.Text += "\n\n" + strings.Join(facts, " · ")
 	err := addFigures(&s, e.Delays, "Each box holds the middle half of the waits, the line in it is the median, and the whiskers hold 90 %; outside of them are the shortest and the longest.")
 	return s, err
 }

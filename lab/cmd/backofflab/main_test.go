@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// backofflab runs the program.
+func backofflab(ctx context.Context, args ...string) (status int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	status = run(ctx, args, &out, &err)
+	return status, out.String(), err.String()
+}
+
+func TestBadInput(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o500))
+	tests := map[string][]string{
+		`no command`:                 {},
+		`unknown command "contend"`:  {"contend"},
+		`"ful"`:                      {"contention", "-policy", "ful base=10ms"},
+		`clients: 0 is not in`:       {"contention", "-clients", "0"},
+		`clients: -5 is not in`:      {"contention", "-clients", "-5"},
+		`clients: "many" is not`:     {"contention", "-clients", "many"},
+		`clients: range "9..3"`:      {"contention", "-clients", "9..3"},
+		`clients: range "1..9+0"`:    {"contention", "-clients", "1..9+0"},
+		`clients: range "1..9*1"`:    {"contention", "-clients", "1..9*1"},
+		`clients: range "1..x"`:      {"contention", "-clients", "1..x"},
+		`clients: range "1..5+x"`:    {"contention", "-clients", "1..5+x"},
+		`are more than 1000`:         {"contention", "-clients", "1..5000"},
+		`trials: 0`:                  {"contention", "-trials", "0"},
+		`trials: -1`:                 {"contention", "-trials", "-1"},
+		`network: the mean`:          {"contention", "-network", "-1s"},
+		`parallel: -1`:               {"contention", "-parallel", "-1"},
+		`one argument too many`:      {"contention", "10"},
+		`not defined: -no`:           {"contention", "-no"},
+		`invalid value "x" for flag`: {"contention", "-seed", "x"},
+		`no policy`:                  {"explain"},
+		`"full"`:                     {"explain", "none", "full"},
+		`negative`:                   {"explain", "full base=-1s"},
+		`no such file or directory`:  {"contention", "-csv", "/no/such/folder/x.csv"},
+		`is a directory`:             {"explain", "none", "-html", dir},
+	}
+	for want, args := range tests {
+		t.Run(want, func(t *testing.T) {
+			status, stdout, stderr := backofflab(t.Context(), args...)
+			assert.Equal(t, misused, status)
+			assert.Empty(t, stdout)
+			assert.Contains(t, stderr, want)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	for _, args := range [][]string{{"help"}, {"-h"}, {"contention", "-help"}, {"explain", "-h"}} {
+		status, stdout, stderr := backofflab(t.Context(), args...)
+		assert.Zero(t, status)
+		assert.Contains(t, stdout, "usage: backofflab")
+		assert.Empty(t, stderr)
+	}
+}
+
+func TestContentionIsTheSameOnAnyNumberOfCores(t *testing.T) {
+	args := []string{"contention", "-clients", "5..40*2", "-trials", "20", "-seed", "3", "-csv", "-", "-parallel"}
+	status, one, _ := backofflab(t.Context(), append(args, "1")...)
+	require.Zero(t, status)
+	status, four, _ := backofflab(t.Context(), append(args, "4")...)
+	require.Zero(t, status)
+	assert.Equal(t, one, four)
+	assert.Equal(t, 1+5*4, strings.Count(one, "\n"))
+	assert.True(t, strings.HasPrefix(one, "policy,clients,trials,calls_mean"))
+}
+
+func TestContentionFiles(t *testing.T) {
+	dir := t.TempDir()
+	csv, html := filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.html")
+	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "informed", "-policy", "blog", "-policy", "none", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "known each=20ms  ")
+	data, err := os.ReadFile(csv)
+	require.NoError(t, err)
+	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
+	report, err := os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Equal(t, 4, bytes.Count(report, []byte("<svg")), "calls, time, Pareto, timing")
+	assert.Contains(t, string(report), "backofflab contention -policy informed")
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "nothing else stays behind")
+}
+
+// What fails leaves the files as they were.
+func TestOldFilesStay(t *testing.T) {
+	old := filepath.Join(t.TempDir(), "x.csv")
+	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
+	status, _, _ := backofflab(t.Context(), "contention", "-trials", "1", "-csv", old, "-html", "/no/such/folder/x.html")
+	assert.Equal(t, misused, status)
+	data, err := os.ReadFile(old)
+	require.NoError(t, err)
+	assert.Equal(t, "old", string(data))
+	status, _, stderr := backofflab(t.Context(), "explain", "none", "-csv", os.DevNull)
+	assert.Zero(t, status, stderr)
+	info, err := os.Stat(os.DevNull)
+	require.NoError(t, err)
+	assert.False(t, info.Mode().IsRegular())
+}
+
+func TestExplain(t *testing.T) {
+	status, stdout, _ := backofflab(t.Context(), "explain", "full base=100ms cap=20s attempts=5 timeout=1s elapsed=1m")
+	require.Zero(t, status)
+	for _, want := range []string{
+		"attempts                 5\n", "5.00 times the load", "20.0 % can stay down", "1m0s",
+		"retry 4      0s      4", "800ms", "on average 750ms",
+	} {
+		assert.Contains(t, stdout, want)
+	}
+	status, stdout, _ = backofflab(t.Context(), "explain", "aws-adaptive-2026", "-csv", "-")
+	require.Zero(t, status)
+	assert.Equal(t, 3, strings.Count(stdout, "\n"), "two retries")
+	status, stdout, _ = backofflab(t.Context(), "explain", "none attempts=unlimited")
+	require.Zero(t, status)
+	assert.Contains(t, stdout, "+Inf times the load")
+}
+
+// An interrupt ends the program in a moment, and what has finished is written.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	dir := t.TempDir()
+	program, html := filepath.Join(dir, "backofflab"), filepath.Join(dir, "x.html")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cmd := exec.CommandContext(t.Context(), program, "contention", "-clients", "20,100", "-trials", "1000000", "-html", html, "-csv", "-")
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Start())
+	time.Sleep(500 * time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	cmd.Wait()
+	assert.Equal(t, interrupted, cmd.ProcessState.ExitCode())
+	assert.Equal(t, "backofflab: interrupted; what has finished is written\n", stderr.String())
+	report, err := os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Contains(t, string(report), "</html>")
+	assert.Contains(t, stdout.String(), "none,100,")
+}
