@@ -1,0 +1,166 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestCallerDeadline: a call makes no attempt after its deadline, and the last
+// one is cut short by it, as is the wait for a limiter.
+func TestCallerDeadline(t *testing.T) {
+	var clock retry.Clock
+	attempts, cut, waited := 0, 0, 0
+	c := hooked("none attempts=unlimited timeout=800ms", func(p *retry.Policy) {
+		clock = p.Clock
+		p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			attempts++
+			deadline, _ := ctx.Deadline()
+			left := deadline.Sub(clock.Now())
+			if left <= 0 || ctx.Err() != nil {
+				t.Fatalf("attempt %d begins %v before the deadline", a.Number, left)
+			}
+			begun := clock.Now()
+			return ctx, func(a retry.Attempt) {
+				took := clock.Now().Sub(begun)
+				if took > min(left, 800*time.Millisecond) {
+					t.Fatalf("attempt %d took %v, %v before the deadline", a.Number, took, left)
+				}
+				if a.Err != nil && took < 800*time.Millisecond {
+					cut++
+				}
+			}
+		}
+		p.OnGiveUp = func(ctx context.Context, e *retry.Error) {
+			if errors.Is(e, errStopped) {
+				return // the trial is over
+			}
+			if deadline, _ := ctx.Deadline(); clock.Now().After(deadline) || !errors.Is(e, context.DeadlineExceeded) {
+				t.Fatalf("gives up %v after the deadline: %v", clock.Now().Sub(deadline), e)
+			}
+			waited++
+		}
+	})
+	s := smallStorm()
+	s.Contenders, s.Trials, s.Parallel = []Contender{c}, 1, 1
+	s.Deadline = 2 * time.Second
+	s.Outage.To = 30 * time.Second
+	row := mustRun(t, s)[0]
+	if cut < 1000 || waited < 1000 {
+		t.Errorf("%d attempts were cut short, %d calls ended at the deadline", cut, waited)
+	}
+	// Attempts at 0, 0.8 and 1.6 s, before and after the end of the stall.
+	near(t, "amplification", row.Amplification.Mean, 3, 0.05)
+}
+
+// TestCallerLimiter: a limiter waits in virtual time, and what it is told to
+// slow down for makes it do so.
+func TestCallerLimiter(t *testing.T) {
+	all := func(p *retry.Policy) {
+		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
+	}
+	s := smallStorm()
+	s.Outage.To = 30 * time.Second
+	s.Contenders = []Contender{hooked(threeRetries, all), hooked(threeRetries+" limiter=adaptive", all)}
+	rows := mustRun(t, s)
+	if rows[1].Amplification.Mean > 1 || rows[0].Amplification.Mean < 3 {
+		t.Errorf("amplification %v without a limiter, %v with one", rows[0].Amplification.Mean, rows[1].Amplification.Mean)
+	}
+	// 20 processes of 0.5 attempts a second or more.
+	if n := rows[1].Attempts[28]; n < 5 || n > 30 {
+		t.Errorf("%v attempts a second in the outage", n)
+	}
+}
+
+// TestCallerUnlimited: calls that never give up, without a wait, end with their
+// deadline, and with the trial where they would not end at all.
+func TestCallerUnlimited(t *testing.T) {
+	s := smallStorm("none attempts=unlimited")
+	s.Rate, s.Trials = 5, 1
+	s.Outage = Outage{Kind: Down, From: 10 * time.Second, To: 20 * time.Second}
+	s.Deadline = 30 * time.Second
+	row := mustRun(t, s)[0]
+	near(t, "success", row.Success.Mean, 1, 0)
+	// One attempt each 2 ms, for 5 s in the mean.
+	near(t, "attempts in the outage by calls", row.Amplification.Mean*80/10/2500, 1, 0.4)
+	for _, trial := range row.Trials {
+		if trial.Recovery != 0 || !trial.Recovered || trial.OutageSuccess != 1 {
+			t.Errorf("%+v", trial)
+		}
+	}
+}
+
+// TestCallerErrors: classifiers read the failures as those of a real client.
+func TestCallerErrors(t *testing.T) {
+	for _, tt := range []struct {
+		err          error
+		plain, aws   retry.Class
+		text, target string
+	}{
+		{errRefused, retry.ClassTransient, retry.ClassTransient, "dial tcp: connect: connection refused", ""},
+		{errTimeout, retry.ClassTimeout, retry.ClassTimeout, "no answer in time", ""},
+		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded", ""},
+		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded", ""},
+	} {
+		if got := (retry.DefaultClassifier{}).Classify(tt.err); got != tt.plain {
+			t.Errorf("%v: %v by default", tt.err, got)
+		}
+		aws := retry.AWSClassifier{Profile: retry.AWSStandard2026}
+		if got := aws.Classify(tt.err); got != tt.aws {
+			t.Errorf("%v: %v by AWS", tt.err, got)
+		}
+		if tt.err.Error() != tt.text {
+			t.Errorf("%q", tt.err.Error())
+		}
+	}
+}
+
+// TestCallerClock: the clock and the context of a call.
+func TestCallerClock(t *testing.T) {
+	s, err := smallStorm(threeRetries).prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newStormRun(&s, s.Contenders[0], 0)
+	clock := virtualClock{r}
+	c := newCaller(r)
+	c.deadline = int64(2 * time.Second)
+	var errs []error
+	var times []time.Duration
+	note := func(err error) {
+		errs = append(errs, err)
+		times = append(times, clock.Now().Sub(clockStart))
+	}
+	c.process = &process{policy: retry.Policy{MaxAttempts: 1, Clock: clock}, timeout: math.MaxInt64 / 2}
+	c.try = func(ctx context.Context) error {
+		note(clock.Sleep(ctx, -1))
+		note(clock.Sleep(ctx, time.Second))
+		note(clock.Sleep(ctx, math.MaxInt64))
+		note(clock.Sleep(ctx, time.Second))
+		return retry.Permanent(errStopped)
+	}
+	c.wake()
+	for len(r.timers.heap) > 0 {
+		r.now = r.timers.first()
+		r.timers.next().fire()
+	}
+	late := context.DeadlineExceeded
+	for i, want := range []error{nil, nil, late, late} {
+		wantTime := []time.Duration{0, time.Second, 2 * time.Second, 2 * time.Second}[i]
+		if errs[i] != want || times[i] != wantTime {
+			t.Errorf("sleep %d returned %v after %v, want %v after %v", i, errs[i], times[i], want, wantTime)
+		}
+	}
+	if c.Done() != nil || c.Value(0) != nil || context.Cause(c) != late {
+		t.Error("the context of the call")
+	}
+	r.callers = append(r.callers, c)
+	r.stop()
+	if err := clock.Sleep(c, time.Second); err != errStopped {
+		t.Errorf("sleep after the end returned %v", err)
+	}
+}

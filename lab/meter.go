@@ -1,0 +1,183 @@
+package lab
+
+import (
+	"math/bits"
+	"time"
+)
+
+// How long after an outage goodput is measured, and what a recovery is: for how
+// many seconds in a row which share of the calls has to succeed.
+const (
+	aftermath     = 60 * time.Second
+	steadySeconds = 10
+	steadyShare   = 0.99
+	lastStretch   = 30 * time.Second
+)
+
+// span is a stretch of time, its end excluded.
+type span struct{ from, to int64 }
+
+func (s span) has(at int64) bool     { return at >= s.from && at < s.to }
+func (s span) seconds() float64      { return float64(s.to-s.from) / 1e9 }
+func spanOf(a, b time.Duration) span { return span{int64(a), int64(b)} }
+
+// cohort is the calls that arrive in a span.
+type cohort struct {
+	span
+	calls, successes int
+}
+
+func (c *cohort) share() float64 { return ratio(float64(c.successes), float64(c.calls)) }
+
+// meter counts what happens in a trial of a [Storm].
+type meter struct {
+	cohorts          [3]cohort // those of the outage, the last, and all
+	shaken           span      // the outage and its aftermath
+	calls, attempts  int       // in shaken
+	aftermath        span
+	goodput          int // successes in the aftermath, whenever their calls arrived
+	attemptsBySecond []uint32
+	goodputBySecond  []uint32
+	recovering       []cohort // the seconds after the outage
+	latency          latencies
+}
+
+const (
+	ofOutage = iota
+	ofEnd
+	ofAll
+)
+
+func newMeter(s *Storm) *meter {
+	o := &s.Outage
+	settled := s.Horizon - s.Deadline // calls that arrive later may have no outcome
+	m := &meter{
+		shaken:    spanOf(o.From, min(o.To+aftermath, s.Horizon)),
+		aftermath: spanOf(o.To, min(o.To+aftermath, s.Horizon)),
+	}
+	m.cohorts[ofOutage].span = spanOf(o.From, o.To)
+	m.cohorts[ofEnd].span = spanOf(max(0, settled-lastStretch), settled)
+	m.cohorts[ofAll].span = spanOf(0, settled)
+	seconds := secondOf(int64(s.Horizon)-1) + 1
+	m.attemptsBySecond = make([]uint32, seconds)
+	m.goodputBySecond = make([]uint32, seconds)
+	m.recovering = make([]cohort, secondOf(int64(settled-o.To)))
+	return m
+}
+
+func secondOf(at int64) int { return int(at / int64(time.Second)) }
+
+// arrival counts a call.
+func (m *meter) arrival(at int64) {
+	for i := range m.cohorts {
+		if c := &m.cohorts[i]; c.has(at) {
+			c.calls++
+		}
+	}
+	if c := m.second(at); c != nil {
+		c.calls++
+	}
+	if m.shaken.has(at) {
+		m.calls++
+	}
+}
+
+// attempt counts an attempt.
+func (m *meter) attempt(at int64) {
+	m.attemptsBySecond[secondOf(at)]++
+	if m.shaken.has(at) {
+		m.attempts++
+	}
+}
+
+// success counts a call that has succeeded.
+func (m *meter) success(arrived, at int64) {
+	for i := range m.cohorts {
+		if c := &m.cohorts[i]; c.has(arrived) {
+			c.successes++
+		}
+	}
+	if c := m.second(arrived); c != nil {
+		c.successes++
+	}
+	if m.aftermath.has(at) {
+		m.goodput++
+	}
+	m.goodputBySecond[secondOf(at)]++
+	m.latency.add(at - arrived)
+}
+
+// second returns the calls that arrive in the same second after the outage.
+func (m *meter) second(arrived int64) *cohort {
+	since := arrived - m.aftermath.from
+	if i := secondOf(since); since >= 0 && i < len(m.recovering) {
+		return &m.recovering[i]
+	}
+	return nil
+}
+
+// recovery returns how many seconds after the outage the first of
+// steadySeconds good ones begins.
+func (m *meter) recovery() (seconds int, ok bool) {
+	good := 0
+	for i := range m.recovering {
+		c := &m.recovering[i]
+		if float64(c.successes) < steadyShare*float64(c.calls) {
+			good = 0
+			continue
+		}
+		if good++; good == steadySeconds {
+			return i + 1 - steadySeconds, true
+		}
+	}
+	return 0, false
+}
+
+// latencies is a histogram whose buckets are 1/128 of their value wide or less.
+type latencies struct {
+	buckets [latencyBuckets]uint32
+	n       int
+	sum     float64
+}
+
+const (
+	latencyBits    = 7
+	latencyBuckets = (64 - latencyBits) << latencyBits
+)
+
+func (l *latencies) add(ns int64) {
+	v := uint64(max(0, ns))
+	shift := max(0, bits.Len64(v)-latencyBits-1)
+	l.buckets[shift<<latencyBits+int(v>>shift)]++
+	l.n++
+	l.sum += float64(ns)
+}
+
+// mean returns the mean in seconds.
+func (l *latencies) mean() float64 { return ratio(l.sum, float64(l.n)) / 1e9 }
+
+// quantile returns the value in seconds that a share of all does not exceed.
+func (l *latencies) quantile(share float64) float64 {
+	rank := int(share * float64(l.n))
+	for i, n := range l.buckets {
+		if rank -= int(n); rank < 0 {
+			return bucketMiddle(i) / 1e9
+		}
+	}
+	return 0
+}
+
+// bucketMiddle returns the middle of a bucket in nanoseconds.
+func bucketMiddle(i int) float64 {
+	shift := max(0, i>>latencyBits-1)
+	low := uint64(i-shift<<latencyBits) << shift
+	return float64(low) + float64(uint64(1)<<shift-1)/2
+}
+
+// ratio returns a / b, or 0 if there is nothing to divide by.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return a / b
+}

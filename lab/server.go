@@ -1,0 +1,170 @@
+package lab
+
+import (
+	"math"
+	"time"
+)
+
+// server is the simulated server of a [Storm].
+type server struct {
+	storm  *Storm
+	timers *timers
+	now    *int64
+
+	work   stream    // random numbers for the service times
+	idle   []*worker // a stack
+	queue  jobs
+	answer func(job)
+}
+
+// job is an attempt as the server sees it.
+type job struct {
+	caller  *caller
+	attempt uint64 // of the caller, which may have given up on it and begun another
+}
+
+func (j job) expired() bool { return j.caller.attempt != j.attempt }
+
+// worker serves one job at a time.
+type worker struct {
+	server *server
+	timer  timer
+	job    job
+}
+
+func newServer(s *Storm, timers *timers, now *int64, work stream, answer func(job)) *server {
+	v := &server{storm: s, timers: timers, now: now, work: work, answer: answer}
+	for range s.Workers {
+		w := &worker{server: v}
+		w.timer.fire = w.done
+		v.idle = append(v.idle, w)
+	}
+	return v
+}
+
+// submit takes a job, or returns why not.
+func (v *server) submit(j job) error {
+	o := &v.storm.Outage
+	switch {
+	case o.Kind == Down && *v.now >= int64(o.From) && *v.now < int64(o.To):
+		return errRefused
+	case len(v.idle) > 0:
+		w := v.idle[len(v.idle)-1]
+		v.idle = v.idle[:len(v.idle)-1]
+		w.begin(j)
+	case v.queue.size >= v.storm.Queue:
+		return v.storm.full
+	default:
+		v.queue.push(j)
+	}
+	return nil
+}
+
+// take returns the job that is to be served next.
+func (v *server) take() (j job, ok bool) {
+	for v.queue.size > 0 {
+		if v.storm.LIFO {
+			j = v.queue.popLast()
+		} else {
+			j = v.queue.popFirst()
+		}
+		if !v.storm.DropExpired || !j.expired() {
+			return j, true
+		}
+	}
+	return job{}, false
+}
+
+func (w *worker) begin(j job) {
+	w.job = j
+	v := w.server
+	work := v.work.exponential() * float64(v.storm.Service)
+	v.timers.start(&w.timer, v.storm.Outage.finish(*v.now, work))
+}
+
+// done ends a job and goes on with the next.
+func (w *worker) done() {
+	j := w.job
+	if next, ok := w.server.take(); ok {
+		w.begin(next)
+	} else {
+		w.job = job{}
+		w.server.idle = append(w.server.idle, w)
+	}
+	w.server.answer(j)
+}
+
+// finish returns when work in nanoseconds is done that begins at a time. What
+// is under way when the outage begins or ends goes on at the new pace.
+func (o *Outage) finish(at int64, work float64) int64 {
+	from, to := int64(o.From), int64(o.To)
+	pace := 1.0
+	switch o.Kind {
+	case Stall:
+		pace = 0
+	case BrownOut:
+		pace = o.Share
+	}
+	if at < from {
+		before := float64(from - at)
+		if work <= before {
+			return at + int64(work)
+		}
+		at, work = from, work-before
+	}
+	if at < to {
+		within := float64(to-at) * pace
+		if work < within {
+			return at + int64(work/pace)
+		}
+		at, work = to, work-within
+	}
+	return at + int64(min(work, math.MaxInt64/4))
+}
+
+// jobs is a queue with two ends, in a ring that grows as needed.
+type jobs struct {
+	ring  []job // its length is a power of two
+	first int
+	size  int
+}
+
+func (q *jobs) push(j job) {
+	if q.size == len(q.ring) {
+		grown := make([]job, max(64, 2*q.size))
+		n := copy(grown, q.ring[q.first:])
+		copy(grown[n:], q.ring[:q.first])
+		q.ring, q.first = grown, 0
+	}
+	q.ring[(q.first+q.size)&(len(q.ring)-1)] = j
+	q.size++
+}
+
+func (q *jobs) popFirst() job {
+	j := q.ring[q.first]
+	q.first = (q.first + 1) & (len(q.ring) - 1)
+	q.size--
+	return j
+}
+
+func (q *jobs) popLast() job {
+	q.size--
+	return q.ring[(q.first+q.size)&(len(q.ring)-1)]
+}
+
+// overload is the answer of a server whose queue is full.
+type overload int
+
+func (e overload) Error() string { return "overloaded" }
+
+// HTTPStatusCode returns the status of the answer.
+func (e overload) HTTPStatusCode() int { return int(e) }
+
+// noAnswer is the failure of an attempt whose client waits no longer.
+type noAnswer struct{}
+
+func (noAnswer) Error() string { return "no answer in time" }
+func (noAnswer) Timeout() bool { return true }
+
+// clockStart is the virtual time at the start of every trial.
+var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

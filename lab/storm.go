@@ -1,0 +1,324 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Storm is an experiment on what the clients of a server do to it when it
+// fails for a while: whether they let it recover, or keep it down with their
+// retries. The zero value, with Contenders, is a server that is used at 70 % of
+// what it can do and stands still for 30 s.
+//
+// Calls arrive at random, independently of each other and of how the server is
+// (a Poisson process). Each is one call of [retry.Do] in virtual time, by one
+// of the client processes: policies, budgets and limiters are not modelled, they
+// run. The server serves attempts in the order of their coming, each for a time
+// of the exponential distribution, and keeps those that wait in a queue; it
+// does not learn that a client has given up on one. All contenders meet the
+// same calls and the same work in the trials of the same number.
+//
+// The AttemptTimeout of a policy takes the place of Timeout. A policy must not
+// wait otherwise than by its clock: all clocks in it are replaced.
+type Storm struct {
+	Contenders []Contender // who takes part; at least one
+	Trials     int         // of each contender; 0: 20
+	Seed       uint64      // the same seed gives the same results
+	Parallel   int         // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
+
+	// Progress is called after every trial, by one goroutine at a time. nil: no
+	// call.
+	Progress func(done, total int)
+
+	Rate      float64       // calls a second; 0: 700
+	Processes int           // client processes, each with a policy of its own; 0: 100
+	Timeout   time.Duration // how long a client waits for the answer to an attempt; 0: 1 s
+	Deadline  time.Duration // how long a call may take; it cuts the last attempt short; 0: 10 s
+
+	Workers int           // attempts that the server serves at the same time; 0: 10
+	Service time.Duration // the mean time to serve one; 0: 10 ms
+	Queue   int           // attempts that can wait at the server; 0: 20,000
+
+	LIFO        bool // the server takes the latest attempt first
+	DropExpired bool // the server learns who has given up and does not serve those that do when their turn comes
+
+	// Refusal is how long a client takes to learn that the server refuses the
+	// attempt, because it is down or its queue is full. 0: 2 ms.
+	Refusal time.Duration
+
+	// FullStatus is the HTTP status with which a full queue answers. 0: 429,
+	// which most classifiers take for throttling; 503 is another.
+	FullStatus int
+
+	Outage  Outage        // what fails
+	Horizon time.Duration // when the trial ends; 0: 400 s
+
+	full error // the answer of a full queue
+}
+
+// OutageKind is what happens to the server of a [Storm].
+type OutageKind uint8
+
+const (
+	Stall    OutageKind = iota // it works at nothing, and attempts pile up
+	Down                       // it refuses attempts, and does what it has accepted before
+	BrownOut                   // it works at a share of its pace
+)
+
+var outageNames = [...]string{"stall", "down", "brown-out"}
+
+// String returns the word for the kind.
+func (k OutageKind) String() string {
+	if int(k) < len(outageNames) {
+		return outageNames[k]
+	}
+	return fmt.Sprintf("outage(%d)", uint8(k))
+}
+
+// An Outage is the time in which the server of a [Storm] fails.
+type Outage struct {
+	Kind OutageKind
+
+	// From and To are its start and end, since the start of the trial. Both 0:
+	// from 60 s to 90 s.
+	From, To time.Duration
+
+	// Share is the pace of the server during a BrownOut, as a share of the
+	// normal one: above 0, up to 1, which is no outage. 0: 0.3.
+	Share float64
+}
+
+// StormResult is the outcome of a [Storm].
+type StormResult struct {
+	Rows []StormRow // one for each contender, in their order
+}
+
+// StormRow is what a [Storm] found out about one contender: each figure of a
+// [StormTrial] over all finished trials.
+type StormRow struct {
+	Contender string       // its name
+	Trials    []StormTrial // those that finished, in order of their numbers
+
+	Peak          Summary
+	Amplification Summary
+	Recovery      Summary // of the trials with a recovery
+	Goodput       Summary
+	OutageSuccess Summary
+	Success       Summary
+	LastSuccess   Summary
+	Mean          Summary // of the latency, as are P50 and P99
+	P50           Summary
+	P99           Summary
+
+	Never    float64   // the share of trials without a recovery
+	Attempts []float64 // in each second, the mean of the trials
+	Goodputs []float64 // in each second, the mean of the trials
+}
+
+// StormTrial is the outcome of one trial of a [Storm].
+type StormTrial struct {
+	Number int // of the trial, from 0
+
+	Peak          float64 // most attempts in a second / calls in one by Rate
+	Amplification float64 // attempts / calls, from the start of the outage to 60 s after its end
+
+	// Recovered says whether, and Recovery how many seconds after the outage,
+	// 10 s began in each of which 99 % of the arriving calls succeeded.
+	Recovered bool
+	Recovery  float64
+
+	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
+	OutageSuccess float64 // the share of the calls that arrived during the outage
+	Success       float64 // the share of all calls, but those of the last Deadline, which may not have ended
+	LastSuccess   float64 // the share of the last 30 s of these
+
+	// The latency of calls that succeeded, in seconds: mean, median, and what 99
+	// of 100 did not exceed. 0: no call succeeded.
+	Mean, P50, P99 float64
+
+	Attempts []uint32 // in each second
+	Goodputs []uint32 // calls that succeeded in each second
+}
+
+// Run makes the trials. If ctx ends before all are done it returns the error of
+// ctx and the result of those that are done. Other errors name a field that is
+// wrong.
+func (s Storm) Run(ctx context.Context) (StormResult, error) {
+	s, err := s.prepared()
+	if err != nil {
+		return StormResult{}, err
+	}
+	if len(s.Contenders) == 0 {
+		return StormResult{}, errorOf("Contenders", "none")
+	}
+	cases := make([]stormCase, len(s.Contenders))
+	for i, c := range s.Contenders {
+		cases[i] = stormCase{s, c}
+	}
+	trials, err := runStorms(ctx, &s, cases)
+	result := StormResult{Rows: make([]StormRow, len(cases))}
+	for i, c := range s.Contenders {
+		result.Rows[i] = newStormRow(c.Name, trials[i])
+	}
+	return result, err
+}
+
+// stormCase is a contender in a Storm.
+type stormCase struct {
+	storm     Storm
+	contender Contender
+}
+
+// runStorms makes the trials of all cases, the first trial of all cases first,
+// and returns those that finished. The number of trials and how they are run are
+// those of s.
+func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
+	done := make([]*StormTrial, s.Trials*len(cases))
+	err := each(ctx, len(done), s.Parallel, s.Progress, func() func(unit int) bool {
+		return func(unit int) bool {
+			c := &cases[unit%len(cases)]
+			done[unit] = runStorm(ctx, &c.storm, c.contender, unit/len(cases))
+			return done[unit] != nil
+		}
+	})
+	trials := make([][]StormTrial, len(cases))
+	for unit, trial := range done {
+		if trial != nil {
+			trials[unit%len(cases)] = append(trials[unit%len(cases)], *trial)
+		}
+	}
+	return trials, err
+}
+
+func newStormRow(name string, trials []StormTrial) StormRow {
+	over := func(figure func(t *StormTrial) float64) Summary {
+		values := make([]float64, len(trials))
+		for i := range trials {
+			values[i] = figure(&trials[i])
+		}
+		return Summarize(values)
+	}
+	row := StormRow{
+		Contender:     name,
+		Trials:        trials,
+		Peak:          over(func(t *StormTrial) float64 { return t.Peak }),
+		Amplification: over(func(t *StormTrial) float64 { return t.Amplification }),
+		Goodput:       over(func(t *StormTrial) float64 { return t.Goodput }),
+		OutageSuccess: over(func(t *StormTrial) float64 { return t.OutageSuccess }),
+		Success:       over(func(t *StormTrial) float64 { return t.Success }),
+		LastSuccess:   over(func(t *StormTrial) float64 { return t.LastSuccess }),
+		Mean:          over(func(t *StormTrial) float64 { return t.Mean }),
+		P50:           over(func(t *StormTrial) float64 { return t.P50 }),
+		P99:           over(func(t *StormTrial) float64 { return t.P99 }),
+		Attempts:      meanSeries(trials, func(t *StormTrial) []uint32 { return t.Attempts }),
+		Goodputs:      meanSeries(trials, func(t *StormTrial) []uint32 { return t.Goodputs }),
+	}
+	row.Recovery, row.Never = recoveries(trials)
+	return row
+}
+
+// recoveries returns the recovery of the trials that had one, and the share of
+// those that had none.
+func recoveries(trials []StormTrial) (Summary, float64) {
+	var values []float64
+	for _, t := range trials {
+		if t.Recovered {
+			values = append(values, t.Recovery)
+		}
+	}
+	n := float64(len(trials))
+	return Summarize(values), ratio(n-float64(len(values)), n)
+}
+
+func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []float64 {
+	if len(trials) == 0 {
+		return nil
+	}
+	mean := make([]float64, len(series(&trials[0])))
+	for i := range trials {
+		for second, n := range series(&trials[i]) {
+			mean[second] += float64(n)
+		}
+	}
+	for second := range mean {
+		mean[second] /= float64(len(trials))
+	}
+	return mean
+}
+
+// capacity returns how many attempts a second the server can serve.
+func (s *Storm) capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
+
+// prepared returns the Storm with what its zero values stand for, or says what
+// is wrong with it.
+func (s Storm) prepared() (Storm, error) {
+	s.Trials = cmp.Or(s.Trials, 20)
+	s.Rate = cmp.Or(s.Rate, 700)
+	s.Processes = cmp.Or(s.Processes, 100)
+	s.Timeout = cmp.Or(s.Timeout, time.Second)
+	s.Deadline = cmp.Or(s.Deadline, 10*time.Second)
+	s.Workers = cmp.Or(s.Workers, 10)
+	s.Service = cmp.Or(s.Service, 10*time.Millisecond)
+	s.Queue = cmp.Or(s.Queue, 20_000)
+	s.Refusal = cmp.Or(s.Refusal, 2*time.Millisecond)
+	s.FullStatus = cmp.Or(s.FullStatus, 429)
+	s.Horizon = cmp.Or(s.Horizon, 400*time.Second)
+	s.Outage.Share = cmp.Or(s.Outage.Share, 0.3)
+	if s.Outage.From == 0 && s.Outage.To == 0 {
+		s.Outage.From, s.Outage.To = 60*time.Second, 90*time.Second
+	}
+	s.full = overload(s.FullStatus)
+	return s, s.check()
+}
+
+// The limits of a Storm keep arithmetic and memory in bounds.
+const (
+	maxRate    = 1e9
+	maxHorizon = 1e6 * time.Second
+	maxWorkers = 1e7
+)
+
+func (s *Storm) check() error {
+	o := &s.Outage
+	for _, f := range []struct {
+		name  string
+		value float64
+		most  float64
+	}{
+		{"Trials", float64(s.Trials), math.MaxInt32},
+		{"Rate", s.Rate, maxRate},
+		{"Processes", float64(s.Processes), maxWorkers},
+		{"Timeout", s.Timeout.Seconds(), math.MaxInt64},
+		{"Deadline", s.Deadline.Seconds(), math.MaxInt64},
+		{"Workers", float64(s.Workers), maxWorkers},
+		{"Service", s.Service.Seconds(), maxHorizon.Seconds()},
+		{"Queue", float64(s.Queue), math.MaxInt64},
+		{"Refusal", s.Refusal.Seconds(), math.MaxInt64},
+		{"Horizon", s.Horizon.Seconds(), maxHorizon.Seconds()},
+		{"Outage.Share", o.Share, 1},
+	} {
+		if !(f.value > 0 && f.value <= f.most) {
+			return errorOf(f.name, fmt.Sprintf("%v is not above 0 and up to %v", f.value, f.most))
+		}
+	}
+	least := o.To + s.Deadline + steadySeconds*time.Second
+	switch {
+	case int(o.Kind) >= len(outageNames):
+		return errorOf("Outage.Kind", o.Kind.String()+" is unknown")
+	case o.From < 0 || o.To <= o.From:
+		return errorOf("Outage", fmt.Sprintf("from %v to %v", o.From, o.To))
+	case o.To > maxHorizon || s.Deadline > maxHorizon || s.Horizon < least:
+		return errorOf("Horizon", fmt.Sprintf("%v is too early to see a recovery: want %v, a deadline and 10 s after the outage", s.Horizon, least))
+	}
+	for i, c := range s.Contenders {
+		if c.Policy == nil {
+			return errorOf("Contenders", fmt.Sprintf("number %d, %q, has no policy", i+1, c.Name))
+		}
+	}
+	return nil
+}
+
+func errorOf(field, what string) error { return fmt.Errorf("storm: %s: %s", field, what) }

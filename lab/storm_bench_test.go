@@ -1,0 +1,40 @@
+package lab
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// BenchmarkStorm makes trials with a server that collapses, and with one that
+// is well, on one core.
+func BenchmarkStorm(b *testing.B) {
+	for _, bb := range []struct {
+		name   string
+		storm  Storm
+		policy string
+	}{
+		{"collapsed", Storm{Outage: Outage{From: 10 * time.Second, To: 20 * time.Second}}, "full base=100ms cap=20s attempts=4"},
+		{"refused", Storm{Outage: Outage{Kind: Down, From: 10 * time.Second, To: 150 * time.Second}}, "full base=100ms cap=20s attempts=4"},
+		{"healthy", Storm{Outage: Outage{Kind: BrownOut, Share: 1}}, "full base=100ms cap=20s attempts=4"},
+		{"budget", Storm{Outage: Outage{Kind: BrownOut, Share: 1}}, "full base=100ms cap=20s attempts=4 budget=aws"},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			s := bb.storm
+			s.Horizon, s.Trials, s.Parallel = 200*time.Second, 1, 1
+			s.Contenders = mustParse(bb.policy)
+			attempts := 0.0
+			for b.Loop() {
+				result, err := s.Run(context.Background())
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, n := range result.Rows[0].Attempts {
+					attempts += n
+				}
+				s.Seed++
+			}
+			b.ReportMetric(attempts/b.Elapsed().Seconds(), "attempts/s")
+		})
+	}
+}

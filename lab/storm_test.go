@@ -1,0 +1,313 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+const threeRetries = "full base=100ms cap=20s attempts=4"
+
+// smallStorm is a server of 200 attempts a second that is used at 70 %, of which
+// a trial takes a few milliseconds.
+func smallStorm(policies ...string) Storm {
+	return Storm{
+		Contenders: mustParse(policies...), Trials: 4, Seed: 1,
+		Rate: 140, Processes: 20, Workers: 4, Service: 20 * time.Millisecond,
+		Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}, Horizon: 100 * time.Second,
+	}
+}
+
+func mustRun(t *testing.T, s Storm) []StormRow {
+	t.Helper()
+	result, err := s.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Rows
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= tolerance) {
+		t.Errorf("%s: got %v, want %v ± %v", what, got, want, tolerance)
+	}
+}
+
+// TestStormMetastable: a stall of 2 s is enough for retries to keep the server
+// down for good, and a budget of retries prevents it, as does a server that does
+// not serve those who have given up.
+func TestStormMetastable(t *testing.T) {
+	rows := mustRun(t, smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio:0.1:0.1", "none attempts=1"))
+	if rows[0].Never != 1 || rows[0].LastSuccess.Mean > 0.01 {
+		t.Errorf("without a budget: %+v never, %v success at the end", rows[0].Never, rows[0].LastSuccess.Mean)
+	}
+	for _, row := range rows[1:] {
+		if row.Never != 0 || row.Recovery.Mean > 15 || row.LastSuccess.Mean < 0.999 {
+			t.Errorf("%s: %v never, recovery %v, %v success at the end", row.Contender, row.Never, row.Recovery.Mean, row.LastSuccess.Mean)
+		}
+	}
+	for _, change := range []func(s *Storm){
+		func(s *Storm) { s.DropExpired = true },
+		func(s *Storm) { s.LIFO = true },
+		func(s *Storm) { s.LIFO, s.DropExpired = true, true },
+		func(s *Storm) { s.Queue = 500 }, // half a second of work, and clients wait for one
+	} {
+		s := Storm{Contenders: mustParse(threeRetries), Trials: 2, Horizon: 60 * time.Second}
+		s.Outage = Outage{From: 10 * time.Second, To: 20 * time.Second}
+		change(&s)
+		row := mustRun(t, s)[0]
+		if row.Never != 0 || row.Recovery.Mean > 1 {
+			t.Errorf("LIFO %v, drop expired %v, queue %d: never %v, recovery %v", s.LIFO, s.DropExpired, s.Queue, row.Never, row.Recovery.Mean)
+		}
+	}
+}
+
+// TestMetastability: the map has its edge at ρ·(1 + k) = 1.
+func TestMetastability(t *testing.T) {
+	storm := smallStorm()
+	storm.Outage.To, storm.Horizon, storm.Trials = 30*time.Second, 160*time.Second, 2
+	m := Metastability{Storm: storm, Utilisations: []float64{0.15, 0.22, 0.3, 0.45, 0.62, 0.8}}
+	result, err := m.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Points) != 30 {
+		t.Fatalf("%d points", len(result.Points))
+	}
+	for i, p := range result.Points {
+		if p.Retries != i/6 || p.Utilisation != m.Utilisations[i%6] || p.Trials != 2 {
+			t.Errorf("point %d is %+v", i, p)
+		}
+		load := p.Utilisation * float64(1+p.Retries)
+		if load > 1.1 && p.Never != 1 || load < 0.9 && p.Never != 0 {
+			t.Errorf("%d retries at %v: never %v", p.Retries, p.Utilisation, p.Never)
+		}
+	}
+}
+
+// TestStormDrain: without retries the queue drains at the pace that is left,
+// and clients are served again when it is shorter than they wait.
+func TestStormDrain(t *testing.T) {
+	for _, queue := range []int{20_000, 1000} {
+		s := smallStorm("none attempts=1")
+		s.Trials, s.Queue, s.Outage.To = 20, queue, 32*time.Second
+		row := mustRun(t, s)[0]
+		piled := min(float64(queue), 140*12)
+		// The first whole second comes half a second later in the mean.
+		near(t, "drain time", row.Recovery.Mean, (piled-200)/60+0.5, 4*row.Recovery.SE()+0.3)
+	}
+}
+
+// TestStormQueueing: a server without an outage is an M/M/c queue.
+func TestStormQueueing(t *testing.T) {
+	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
+	row := mustRun(t, s)[0]
+	wait := 0.2217 / 300 // the chance to wait by Erlang's formula C, and the time if so
+	near(t, "mean latency", row.Mean.Mean, 0.01+wait, 1e-4)
+	near(t, "median latency", row.P50.Mean, 0.0078, 3e-4)
+	near(t, "p99 latency", row.P99.Mean, 0.0471, 1e-3)
+	near(t, "success", row.Success.Mean, 1, 0)
+	near(t, "goodput", row.Goodput.Mean, 1, 0.03)
+}
+
+// TestStormDeterminism: results depend on the seed alone, and all contenders
+// meet the same calls.
+func TestStormDeterminism(t *testing.T) {
+	s := smallStorm(threeRetries, "aws-standard-2026 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
+	s.Outage.Kind = Down
+	s.Parallel = 1
+	one := mustRun(t, s)
+	s.Parallel = 2
+	if two := mustRun(t, s); !reflect.DeepEqual(one, two) {
+		t.Error("1 and 2 workers differ")
+	}
+	for _, row := range one {
+		for i, trial := range row.Trials {
+			if !reflect.DeepEqual(trial.Attempts[:20], one[0].Trials[i].Attempts[:20]) {
+				t.Errorf("%s, trial %d: other calls than %s", row.Contender, i, one[0].Contender)
+			}
+		}
+	}
+	s.Seed++
+	if other := mustRun(t, s); reflect.DeepEqual(one[0], other[0]) || reflect.DeepEqual(one[0].Trials[0].Attempts, one[0].Trials[1].Attempts) {
+		t.Error("the seed or the number of the trial has no influence")
+	}
+}
+
+// TestStormInterrupt: what is done when the context ends is kept, and nothing
+// else, and no goroutine is left.
+func TestStormInterrupt(t *testing.T) {
+	s := smallStorm(threeRetries, "none attempts=1")
+	full := mustRun(t, s)
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.Parallel = 2
+	s.Progress = func(done, total int) {
+		if done == 3 {
+			cancel()
+		}
+	}
+	result, err := s.Run(ctx)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	kept := 0
+	for i, row := range result.Rows {
+		for _, trial := range row.Trials {
+			kept++
+			if !reflect.DeepEqual(trial, full[i].Trials[trial.Number]) {
+				t.Errorf("%s, trial %d differs", row.Contender, trial.Number)
+			}
+		}
+	}
+	if kept < 3 || kept > 4 {
+		t.Errorf("%d trials are kept", kept)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// TestStormInterruptTrial: a trial that would take for ever ends with the
+// context, and figures without trials are 0.
+func TestStormInterruptTrial(t *testing.T) {
+	s := smallStorm(threeRetries)
+	s.Horizon = maxHorizon
+	before := runtime.NumGoroutine()
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	result, err := s.Run(ctx)
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	want := StormRow{Contender: threeRetries}
+	if !reflect.DeepEqual(result.Rows, []StormRow{want}) {
+		t.Errorf("rows %+v", result.Rows)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// TestStormMatters: what fields of a Storm and of a policy do to a figure.
+func TestStormMatters(t *testing.T) {
+	recovery := func(r StormRow) float64 { return r.Recovery.Mean }
+	amplification := func(r StormRow) float64 { return r.Amplification.Mean }
+	retries := func(r StormRow) float64 { return (r.Amplification.Mean - 1) * 140 * 62 }
+	for _, tt := range []struct {
+		name, policy string
+		change       func(s *Storm)
+		figure       func(r StormRow) float64
+		before       float64
+		after        float64
+	}{
+		// The queue of 280 drains at 60 a second to what is served in time.
+		{"Timeout", "none attempts=1", func(s *Storm) { s.Timeout = 500 * time.Millisecond }, recovery, 1.8, 3.5},
+		{"AttemptTimeout", "none attempts=1", func(s *Storm) { s.Contenders = mustParse("none attempts=1 timeout=500ms") }, recovery, 1.8, 3.5},
+		{"Deadline", threeRetries, func(s *Storm) { s.Deadline = 1500 * time.Millisecond }, amplification, 3.7, 2},
+		// 100 retries by each process, of a timeout each.
+		{"Processes", threeRetries + " budget=bucket:500:5", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
+		{"Queue", "none attempts=1", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
+	} {
+		s := smallStorm(tt.policy)
+		s.Trials = 10
+		near(t, tt.name+" as it was", tt.figure(mustRun(t, s)[0]), tt.before, 0.4+tt.before/20)
+		tt.change(&s)
+		near(t, tt.name, tt.figure(mustRun(t, s)[0]), tt.after, 0.4+tt.after/20)
+	}
+}
+
+// TestStormFullStatus: what a full queue answers decides what a retry costs.
+func TestStormFullStatus(t *testing.T) {
+	s := smallStorm(threeRetries + " budget=aws")
+	s.Queue = 10
+	throttled := mustRun(t, s)[0]
+	s.FullStatus = 503
+	failed := mustRun(t, s)[0]
+	if throttled.Amplification.Mean < failed.Amplification.Mean*1.02 {
+		t.Errorf("amplification %v with 429, %v with 503", throttled.Amplification.Mean, failed.Amplification.Mean)
+	}
+	s.FullStatus = 400
+	if refused := mustRun(t, s)[0]; refused.Amplification.Mean > 1.1 {
+		t.Errorf("amplification %v with 400", refused.Amplification.Mean)
+	}
+}
+
+// TestStormInvalid: the error names what is wrong.
+func TestStormInvalid(t *testing.T) {
+	for field, change := range map[string]func(s *Storm){
+		"Contenders":   func(s *Storm) { s.Contenders = nil },
+		"has no pol":   func(s *Storm) { s.Contenders = []Contender{{Name: "x"}} },
+		"Trials":       func(s *Storm) { s.Trials = -1 },
+		"Rate":         func(s *Storm) { s.Rate = math.NaN() },
+		"Processes":    func(s *Storm) { s.Processes = -1 },
+		"Timeout":      func(s *Storm) { s.Timeout = -1 },
+		"Deadline":     func(s *Storm) { s.Deadline = -1 },
+		"Workers":      func(s *Storm) { s.Workers = -1 },
+		"Service":      func(s *Storm) { s.Service = -1 },
+		"Queue":        func(s *Storm) { s.Queue = -1 },
+		"Refusal":      func(s *Storm) { s.Refusal = -1 },
+		"Outage.Share": func(s *Storm) { s.Outage.Share = 1.1 },
+		"Outage.Kind":  func(s *Storm) { s.Outage.Kind = 3 },
+		"Outage: from": func(s *Storm) { s.Outage.To = s.Outage.From },
+		"Horizon":      func(s *Storm) { s.Horizon = 23 * time.Second },
+	} {
+		s := smallStorm(threeRetries)
+		change(&s)
+		_, err := s.Run(context.Background())
+		if err == nil || !strings.HasPrefix(err.Error(), "storm: ") || !strings.Contains(err.Error(), field) {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+	for field, m := range map[string]Metastability{
+		"Retries":      {Retries: []int{-1}},
+		"Utilisations": {Utilisations: []float64{0}},
+		"Rate":         {Utilisations: []float64{math.Inf(1)}},
+		"Workers":      {Storm: Storm{Workers: -1}},
+	} {
+		if _, err := m.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "storm: "+field) {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+}
+
+// TestStormDefaults: the zero Storm is the one that its comments describe.
+func TestStormDefaults(t *testing.T) {
+	s, err := Storm{}.prepared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Storm{
+		Trials: 20, Rate: 700, Processes: 100, Timeout: time.Second, Deadline: 10 * time.Second,
+		Workers: 10, Service: 10 * time.Millisecond, Queue: 20_000, Refusal: 2 * time.Millisecond, FullStatus: 429,
+		Outage:  Outage{From: 60 * time.Second, To: 90 * time.Second, Share: 0.3},
+		Horizon: 400 * time.Second, full: overload(429),
+	}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got %+v", s)
+	}
+	if got := []string{Stall.String(), Down.String(), BrownOut.String(), OutageKind(9).String()}; !reflect.DeepEqual(got, []string{"stall", "down", "brown-out", "outage(9)"}) {
+		t.Errorf("names %q", got)
+	}
+}
+
+// hooked returns a contender whose policies the function may change.
+func hooked(text string, change func(p *retry.Policy)) Contender {
+	c := mustParse(text)[0]
+	parsed := c.Policy
+	c.Policy = func(clock retry.Clock) retry.Policy {
+		p := parsed(clock)
+		change(&p)
+		return p
+	}
+	return c
+}

@@ -1,0 +1,152 @@
+package lab
+
+import "context"
+
+// What the random numbers of a trial are for.
+const (
+	forArrivals = iota
+	forProcesses
+	forWork
+	forPolicies
+)
+
+// How many events pass between two looks at the context.
+const lookAtContext = 4096
+
+// stormRun is one trial of a [Storm]. All of it, the coroutines included, runs
+// on one goroutine at a time.
+type stormRun struct {
+	storm  *Storm
+	now    int64 // nanoseconds since the start
+	timers timers
+	server *server
+	meter  *meter
+
+	processes []process
+	arrivals  stream
+	choice    stream // of the process
+	draws     stream // of the policies
+
+	callers []*caller
+	free    []*caller // those without a call, a stack
+	running *caller   // whose coroutine runs, or ran last
+	stopped bool      // the trial is over, and calls are to end without waiting
+}
+
+// runStorm makes one trial. It returns nil if ctx ends before it is done.
+func runStorm(ctx context.Context, s *Storm, contender Contender, number int) *StormTrial {
+	r := newStormRun(s, contender, number)
+	defer r.stop()
+	if !r.loop(ctx) {
+		return nil
+	}
+	return r.result(number)
+}
+
+func newStormRun(s *Storm, contender Contender, number int) *stormRun {
+	key := derive(s.Seed, uint64(number))
+	streamOf := func(purpose uint32) stream { return newStream(key, purpose, 0) }
+	r := &stormRun{
+		storm: s, meter: newMeter(s), processes: make([]process, s.Processes),
+		arrivals: streamOf(forArrivals), choice: streamOf(forProcesses), draws: streamOf(forPolicies),
+	}
+	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), r.answer)
+	clock := virtualClock{r}
+	for i := range r.processes {
+		p := onClock(contender.Policy(clock), clock)
+		p.Rand = r.draws.uniform
+		timeout := s.Timeout
+		if p.AttemptTimeout > 0 {
+			// Do would measure it in real time.
+			timeout, p.AttemptTimeout = p.AttemptTimeout, 0
+		}
+		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline))}
+	}
+	return r
+}
+
+// loop is the trial. It reports whether it came to the end.
+func (r *stormRun) loop(ctx context.Context) bool {
+	end := int64(r.storm.Horizon)
+	arrival := r.nextArrival()
+	for events := 1; ; events++ {
+		if events%lookAtContext == 0 && ctx.Err() != nil {
+			return false
+		}
+		if first := r.timers.first(); first < arrival {
+			if first >= end {
+				return true
+			}
+			r.now = first
+			r.timers.next().fire()
+			continue
+		}
+		if arrival >= end {
+			return true
+		}
+		r.now = arrival
+		r.call()
+		arrival = r.nextArrival()
+	}
+}
+
+func (r *stormRun) nextArrival() int64 {
+	return r.now + int64(r.arrivals.exponential()/r.storm.Rate*1e9)
+}
+
+// call begins a call.
+func (r *stormRun) call() {
+	r.meter.arrival(r.now)
+	var c *caller
+	if last := len(r.free) - 1; last >= 0 {
+		c, r.free = r.free[last], r.free[:last]
+	} else {
+		c = newCaller(r)
+		r.callers = append(r.callers, c)
+	}
+	c.process = &r.processes[int(r.choice.uniform()*float64(len(r.processes)))]
+	c.arrived = r.now
+	c.deadline = r.now + int64(r.storm.Deadline)
+	c.wake()
+}
+
+// answer is what the server calls when a job is done.
+func (r *stormRun) answer(j job) {
+	if !j.expired() {
+		c := j.caller
+		r.timers.stop(&c.timer)
+		c.outcome = nil
+		c.wake()
+	}
+}
+
+// stop ends all coroutines.
+func (r *stormRun) stop() {
+	r.stopped = true
+	for _, c := range r.callers {
+		c.stop()
+	}
+}
+
+func (r *stormRun) result(number int) *StormTrial {
+	m := r.meter
+	t := &StormTrial{
+		Number:        number,
+		Amplification: ratio(float64(m.attempts), float64(m.calls)),
+		Goodput:       float64(m.goodput) / (r.storm.Rate * m.aftermath.seconds()),
+		OutageSuccess: m.cohorts[ofOutage].share(),
+		LastSuccess:   m.cohorts[ofEnd].share(),
+		Success:       m.cohorts[ofAll].share(),
+		Mean:          m.latency.mean(),
+		P50:           m.latency.quantile(0.5),
+		P99:           m.latency.quantile(0.99),
+		Attempts:      m.attemptsBySecond,
+		Goodputs:      m.goodputBySecond,
+	}
+	for _, n := range m.attemptsBySecond {
+		t.Peak = max(t.Peak, float64(n)/r.storm.Rate)
+	}
+	seconds, ok := m.recovery()
+	t.Recovered, t.Recovery = ok, float64(seconds)
+	return t
+}

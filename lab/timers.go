@@ -1,0 +1,104 @@
+package lab
+
+import "math"
+
+// timers is a queue of what is to happen, the earliest first and of the same
+// time what was set first. It is a heap with four children to a node, which
+// keeps the keys of siblings in a cache line or two.
+type timers struct {
+	heap []timerNode
+	set  uint64 // timers set so far
+}
+
+type timerNode struct {
+	at    int64
+	order uint64
+	timer *timer
+}
+
+// timer is one thing that can happen, and does so again whenever it is started.
+type timer struct {
+	fire  func()
+	place int // in the heap, from 1; 0: not started
+}
+
+func (n *timerNode) before(m *timerNode) bool {
+	return n.at < m.at || n.at == m.at && n.order < m.order
+}
+
+// start lets t fire at a time. It must not be running.
+func (q *timers) start(t *timer, at int64) {
+	q.set++
+	q.heap = append(q.heap, timerNode{})
+	q.up(len(q.heap)-1, timerNode{at, q.set, t})
+}
+
+// stop keeps t from firing. It must be running.
+func (q *timers) stop(t *timer) { q.remove(t.place - 1) }
+
+// first returns when the earliest timer fires.
+func (q *timers) first() int64 {
+	if len(q.heap) == 0 {
+		return math.MaxInt64
+	}
+	return q.heap[0].at
+}
+
+// next takes the earliest timer out.
+func (q *timers) next() *timer {
+	t := q.heap[0].timer
+	q.remove(0)
+	return t
+}
+
+func (q *timers) remove(i int) {
+	q.heap[i].timer.place = 0
+	last := len(q.heap) - 1
+	node := q.heap[last]
+	q.heap = q.heap[:last]
+	switch {
+	case i == last:
+	case i > 0 && node.before(&q.heap[(i-1)/4]):
+		q.up(i, node)
+	default:
+		q.down(i, node)
+	}
+}
+
+func (q *timers) put(i int, n timerNode) {
+	q.heap[i] = n
+	n.timer.place = i + 1
+}
+
+func (q *timers) up(i int, n timerNode) {
+	for i > 0 {
+		parent := (i - 1) / 4
+		if !n.before(&q.heap[parent]) {
+			break
+		}
+		q.put(i, q.heap[parent])
+		i = parent
+	}
+	q.put(i, n)
+}
+
+func (q *timers) down(i int, n timerNode) {
+	for {
+		first := 4*i + 1
+		if first >= len(q.heap) {
+			break
+		}
+		least := first
+		for child := first + 1; child < min(first+4, len(q.heap)); child++ {
+			if q.heap[child].before(&q.heap[least]) {
+				least = child
+			}
+		}
+		if !q.heap[least].before(&n) {
+			break
+		}
+		q.put(i, q.heap[least])
+		i = least
+	}
+	q.put(i, n)
+}
