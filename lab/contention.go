@@ -64,16 +64,16 @@ type Cell struct {
 // the contenders. If ctx ends before all trials have, it returns the cells of
 // those that have ended, with the error of ctx. Other errors are of the fields.
 func (c Contention) Run(ctx context.Context) ([]Cell, error) {
-	if err := c.Validate(); err != nil {
+	c, err := c.WithDefaults()
+	if err != nil {
 		return nil, err
 	}
-	c = c.withDefaults()
 	cells := c.cells()
 	// Those with most clients come first, because the last trials to end should be
 	// short when several run at the same time.
 	order := slices.Clone(cells)
 	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
-	err := each(ctx, len(order)*c.Trials, c.Parallel, c.Progress, func() func(int) bool {
+	err = each(ctx, len(order)*c.Trials, c.Parallel, c.Progress, func() func(int) bool {
 		var m model // its memory serves all trials of a worker
 		return func(unit int) bool {
 			return m.run(ctx, &c, order[unit/c.Trials], unit%c.Trials)
@@ -86,7 +86,9 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	return result, err
 }
 
-func (c Contention) withDefaults() Contention {
+// WithDefaults returns the Contention with what its zero values stand for, or an
+// error that names the first field which makes no sense.
+func (c Contention) WithDefaults() (Contention, error) {
 	if c.Contenders == nil {
 		c.Contenders = Blog()
 	}
@@ -104,7 +106,7 @@ func (c Contention) withDefaults() Contention {
 	if c.Class == retry.ClassUnknown {
 		c.Class = retry.ClassTransient
 	}
-	return c
+	return c, c.check()
 }
 
 // mostClients and mostTrials bound the memory of a trial, and of the outcomes of
@@ -114,9 +116,7 @@ const (
 	mostTrials  = 100_000_000
 )
 
-// Validate returns an error that names the first field which makes no sense.
-func (c Contention) Validate() error {
-	c = c.withDefaults()
+func (c *Contention) check() error {
 	for _, n := range c.Clients {
 		if n < 1 || n > mostClients {
 			return fmt.Errorf("clients: %d is not in 1 to %d", n, mostClients)
@@ -135,7 +135,7 @@ func (c Contention) Validate() error {
 	case c.Timing < 0 || c.Timing > 1e6:
 		return fmt.Errorf("timing: %d is not in 0 to 1000000", c.Timing)
 	}
-	return c.Network.validate()
+	return c.Network.check()
 }
 
 // A cell is a Cell in the making.

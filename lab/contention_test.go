@@ -24,7 +24,7 @@ type reference struct {
 	calls, callsSE float64
 }
 
-func readReference(t *testing.T) []reference {
+func contentionReference(t *testing.T) []reference {
 	t.Helper()
 	f, err := os.Open("testdata/contention-reference.csv")
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestContentionAgreesWithTheOriginal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs 55,000 trials")
 	}
-	list := readReference(t)
+	list := contentionReference(t)
 	cells := map[string]map[int]Cell{}
 	result, err := Contention{Clients: []int{10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 190}, Trials: 1000, Seed: 20150304}.Run(t.Context())
 	require.NoError(t, err)
@@ -109,8 +109,8 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 
 // outcomes returns what each trial comes to, by either queue.
 func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
-	require.NoError(t, c.Validate())
-	c = c.withDefaults()
+	c, err := c.WithDefaults()
+	require.NoError(t, err)
 	var m model
 	var list []outcome
 	for _, cell := range c.cells() {
@@ -159,7 +159,8 @@ func contender(t testing.TB, text string) Contender {
 // In a network this irregular a bucket often holds a client's read, too, and the
 // buckets have to be put in order.
 func TestBucketsOutOfOrder(t *testing.T) {
-	c := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.withDefaults()
+	c, err := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.WithDefaults()
+	require.NoError(t, err)
 	var byBuckets, byHeap []outcome
 	for _, cell := range c.cells() {
 		for trial := range c.Trials {
@@ -193,7 +194,7 @@ func FuzzQueues(f *testing.F) {
 			Network:    Network{Mean: time.Duration(mean) * time.Microsecond, SD: time.Duration(sd) * time.Microsecond},
 			Limits:     which >= 128,
 		}
-		if c.Network.validate() != nil && c.Network != (Network{}) {
+		if c.Network.check() != nil && c.Network != (Network{}) {
 			t.Skip()
 		}
 		assert.Equal(t, outcomes(t, c, true), outcomes(t, c, false))

@@ -14,7 +14,7 @@ type Network struct {
 	SD   time.Duration // standard deviation; 0: each message takes Mean
 }
 
-func (n Network) validate() error {
+func (n Network) check() error {
 	switch {
 	case n.Mean <= 0:
 		return errors.New("network: the mean delay is not above 0")

@@ -90,7 +90,8 @@ func (m *model) byMessages(clients int) {
 
 // One event a call is enough.
 func TestOneEventForEachCall(t *testing.T) {
-	c := Contention{Clients: []int{1, 2, 30, 120}, Trials: 5}.withDefaults()
+	c, err := Contention{Clients: []int{1, 2, 30, 120}, Trials: 5}.WithDefaults()
+	require.NoError(t, err)
 	for _, cell := range c.cells() {
 		for trial := range c.Trials {
 			var m model
@@ -205,7 +206,8 @@ func BenchmarkQueue(b *testing.B) {
 	for _, q := range queues {
 		for _, clients := range []int{10, 100, 1000, 10_000, 100_000} {
 			b.Run(fmt.Sprintf("%s/%d", q.name, clients), func(b *testing.B) {
-				c := Contention{Clients: []int{clients}, Trials: 1, Contenders: mustParse("full base=10ms cap=2s")}.withDefaults()
+				c, err := Contention{Clients: []int{clients}, Trials: 1, Contenders: mustParse("full base=10ms cap=2s")}.WithDefaults()
+				require.NoError(b, err)
 				cell := c.cells()[0]
 				var m model
 				var calls int64

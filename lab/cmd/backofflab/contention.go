@@ -19,9 +19,13 @@ var contentionGroups = map[string]func() []lab.Contender{
 	"informed": lab.Informed,
 }
 
+// timingBins are 10 s.
+const timingBins = 200
+
 func contention(ctx context.Context, env *environment, args []string) error {
 	var model lab.Contention
 	set := env.flags("contention", "")
+	env.csvFlag(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups blog, sdks and informed; may be repeated (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
 	set.IntVar(&model.Trials, "trials", 100, "of each number of clients")
@@ -42,14 +46,11 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	if *throttled {
 		model.Class = retry.ClassThrottled
 	}
-	if model.Trials == 0 {
-		return usageError{fmt.Errorf("trials: 0")}
-	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	if env.html != "" {
-		model.Timing = 200
+		model.Timing = timingBins
 	}
-	if err := model.Validate(); err != nil {
+	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
 	out, err := env.open()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -50,7 +51,6 @@ func (t *texts) Set(text string) error {
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // parse shows errors
-	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
 	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
 	set.IntVar(&env.parallel, "parallel", 0, "`trials` at the same time, without influence on results (default: one for each core)")
@@ -62,6 +62,11 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 		set.PrintDefaults()
 	}
 	return set
+}
+
+// csvFlag adds the flag of the commands that have one table to show.
+func (env *environment) csvFlag(set *flag.FlagSet) {
+	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
 }
 
 // parse reads args and returns the operands, of which there may be that many,
@@ -78,13 +83,27 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 		case env.parallel < 0:
 			return nil, usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
 		case set.NArg() == 0:
-			return operands, nil
+			return operands, refuseZeros(set)
 		case len(operands) == most:
 			return nil, usageError{fmt.Errorf("%q is one argument too many; quote a policy", set.Arg(0))}
 		}
 		operands = append(operands, set.Arg(0))
 		args = set.Args()[1:]
 	}
+}
+
+// zeros are the flags that may be 0. For others the library would take 0 for the
+// default, and whoever types it means something else.
+var zeros = []string{"seed", "parallel", "deviation", "from", "retries"}
+
+// refuseZeros returns an error if a flag was set to 0 that must not be.
+func refuseZeros(set *flag.FlagSet) (err error) {
+	set.Visit(func(f *flag.Flag) {
+		if v := f.Value.String(); (v == "0" || v == "0s") && !slices.Contains(zeros, f.Name) && err == nil {
+			err = usageError{fmt.Errorf("%s: %s is not above 0", f.Name, v)}
+		}
+	})
+	return err
 }
 
 // progress returns a function that shows a bar once a run takes longer than a
@@ -196,16 +215,21 @@ func (o outputs) discard() {
 	o.html.discard()
 }
 
-// show writes the result in all ways that were asked for.
-func (env *environment) show(out outputs, title string, r result, more ...result) error {
+// show writes results in all ways that were asked for; CSV is of the first.
+func (env *environment) show(out outputs, title string, results ...result) error {
 	var err error
 	if env.csv == "-" {
-		err = r.CSV(env.stdout)
+		err = results[0].CSV(env.stdout)
 	} else {
-		err = report.Text(env.stdout, r.Table())
+		for i, r := range results {
+			if i > 0 {
+				fmt.Fprintln(env.stdout)
+			}
+			err = errors.Join(err, report.Text(env.stdout, r.Table()))
+		}
 	}
-	return errors.Join(err, out.csv.finish(r.CSV), out.html.finish(func(w io.Writer) error {
-		return env.writePage(w, title, append([]result{r}, more...))
+	return errors.Join(err, out.csv.finish(results[0].CSV), out.html.finish(func(w io.Writer) error {
+		return env.writePage(w, title, results)
 	}))
 }
 
@@ -250,23 +274,17 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	if len(env.policies) == 0 {
 		return fallback(), nil
 	}
-	var list []lab.Contender
-	seen := map[string]bool{}
+	var lists [][]lab.Contender
 	for _, text := range env.policies {
-		group := groups[text]
-		if group == nil {
-			c, err := lab.ParseContender(text)
-			if err != nil {
-				return nil, usageError{err}
-			}
-			group = func() []lab.Contender { return []lab.Contender{c} }
+		if group := groups[text]; group != nil {
+			lists = append(lists, group())
+			continue
 		}
-		for _, c := range group() {
-			if !seen[c.Name] {
-				seen[c.Name] = true
-				list = append(list, c)
-			}
+		c, err := lab.ParseContender(text)
+		if err != nil {
+			return nil, usageError{err}
 		}
+		lists = append(lists, []lab.Contender{c})
 	}
-	return list, nil
+	return join(lists...), nil
 }

@@ -13,6 +13,7 @@ import (
 
 func explain(_ context.Context, env *environment, args []string) error {
 	set := env.flags("explain", ` "POLICY"`)
+	env.csvFlag(set)
 	operands, err := env.parse(set, args, 1)
 	if err != nil {
 		return err

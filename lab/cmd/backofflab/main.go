@@ -44,7 +44,9 @@ func (e usageError) Unwrap() error { return e.error }
 // commands are what the first argument may be.
 var commands = map[string]func(ctx context.Context, env *environment, args []string) error{
 	"contention": contention,
+	"storm":      storm,
 	"explain":    explain,
+	"report":     both,
 }
 
 // run is the program without its process.

@@ -25,6 +25,9 @@ const (
 	mostPoints = 60
 )
 
+// longTable is from how many rows on a table is more than one looks at.
+const longTable = 40
+
 // finished returns the cells with a trial at least.
 func (c Contention) finished() []lab.Cell {
 	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
@@ -77,6 +80,10 @@ func (c Contention) Section() (page.Section, error) {
 			"Calls are the writes that reach the server, time is until the last client is through. " +
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
+	}
+	if most := c.most(); len(c.Cells) > longTable && len(most) > 0 {
+		s.Table = Contention{Cells: most}.Table()
+		s.Table.Caption = fmt.Sprintf("With %d clients.", most[0].Clients)
 	}
 	err := addFigures(&s,
 		c.Calls, "Calls that the server gets. If all start at the same time, of N clients N − 1 fail at least once: nobody is below the grey line.",

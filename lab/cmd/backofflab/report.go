@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/report"
+)
+
+// both runs contention and storm, and explains the policies that are named.
+func both(ctx context.Context, env *environment, args []string) error {
+	set := env.flags("report", "")
+	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
+	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or by the name of a profile; may be repeated")
+	trials := set.Int("trials", 100, "of each number of clients; a twentieth of that for each policy in the storm")
+	if _, err := env.parse(set, args, 0); err != nil {
+		return err
+	}
+	own, err := env.contenders(nil, func() []lab.Contender { return nil })
+	if err != nil {
+		return err
+	}
+	contention, err := lab.Contention{
+		Contenders: join(lab.Blog(), lab.Informed(), own), Trials: *trials, Timing: timingBins,
+	}.WithDefaults()
+	if err != nil {
+		return usageError{err}
+	}
+	contention.Clients, _ = numbers("10..190")
+	storm, err := lab.Storm{
+		Contenders: join(stormPolicies(), own), Trials: (*trials + 19) / 20,
+		Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
+	}.WithDefaults()
+	if err != nil {
+		return usageError{err}
+	}
+	out, err := env.open()
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	results, stopped := env.runAll(ctx, contention, storm)
+	for _, c := range own {
+		results = append(results, report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed})
+	}
+	if err := env.show(out, "What retry policies do", results...); err != nil {
+		return err
+	}
+	return stopped
+}
+
+// runAll runs one simulation after the other, and returns what has finished if ctx
+// ends.
+func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm) (results []result, err error) {
+	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
+	cells, err := contention.Run(ctx)
+	results = append(results, report.Contention{Cells: cells, Network: contention.Network})
+	if err != nil {
+		return results, err
+	}
+	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
+	rows, err := storm.Run(ctx)
+	results = append(results, report.Storm{Storm: storm, Result: rows})
+	if err != nil {
+		return results, err
+	}
+	m := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: env.seed, Parallel: env.parallel, Progress: env.progress()}}
+	points, err := m.Run(ctx)
+	return append(results, report.Metastability{Backoff: mapBackoff, Result: points}), err
+}
+
+// join returns all contenders, each once.
+func join(lists ...[]lab.Contender) []lab.Contender {
+	var all []lab.Contender
+	seen := map[string]bool{}
+	for _, list := range lists {
+		for _, c := range list {
+			if !seen[c.Name] {
+				seen[c.Name] = true
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
