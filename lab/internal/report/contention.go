@@ -18,9 +18,9 @@ type Contention struct {
 	Network lab.Network
 }
 
-// The most of each that can be told apart.
+// The most of each that can be told apart. A line more is the bound.
 const (
-	mostLines  = 24
+	mostLines  = 23
 	mostStrips = 12
 	mostPoints = 60
 )
@@ -80,6 +80,9 @@ func (c Contention) Section() (page.Section, error) {
 			"Calls are the writes that reach the server, time is until the last client is through. " +
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
+	}
+	if n := len(c.most()); n > mostStrips {
+		s.Text += fmt.Sprintf("\n\nOf the %d policies the first %d have a line, and the first %d a strip.", n, min(n, mostLines), mostStrips)
 	}
 	if most := c.most(); len(c.Cells) > longTable && len(most) > 0 {
 		s.Table = Contention{Cells: most}.Table()

@@ -1,0 +1,186 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/page"
+	"github.com/gobackoff/retry/lab/internal/report"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func summary(mean, sd float64, n int) lab.Summary { return lab.Summary{N: n, Mean: mean, SD: sd} }
+
+func text(t *testing.T, table *page.Table) string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, report.Text(&b, table))
+	return b.String()
+}
+
+func rows(t *testing.T, write func(w *bytes.Buffer) error) [][]string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, write(&b))
+	list, err := csv.NewReader(&b).ReadAll()
+	require.NoError(t, err)
+	return list
+}
+
+func TestContention(t *testing.T) {
+	cells := []lab.Cell{
+		{Contender: "a", Clients: 10, Calls: summary(50.123, 4, 100), Time: summary(381.4, 30, 100), Done: summary(1, 0, 100), Timing: []float64{10, 20, 20}},
+		{Contender: "a", Clients: 1000, Calls: summary(123456.7, 0, 1), Time: summary(15000, 0, 1), Done: summary(0.5, 0, 1), Timing: []float64{10, 20, 20}},
+		{Contender: "b", Clients: 10, Calls: summary(40, 4, 100), Time: summary(300, 30, 100), Done: summary(1, 0, 100)},
+		{Contender: "b", Clients: 1000}, // interrupted
+	}
+	c := report.Contention{Cells: cells, Network: lab.Network{Mean: 10 * time.Millisecond}}
+	assert.Equal(t, ""+
+		"policy  clients  trials  calls         calls a client  time (s)       ms a client  done\n"+
+		"a       10       100     50.12 ± 0.79  5.01            0.381 ± 0.006  38.1         100.0 %\n"+
+		"a       1000     1       123457        123             15.0           15.0         50.0 %\n"+
+		"b       10       100     40.00 ± 0.79  4.00            0.300 ± 0.006  30.0         100.0 %\n"+
+		"b       1000     0       –             –               –              –            –\n", text(t, c.Table()))
+	list := rows(t, func(w *bytes.Buffer) error { return c.CSV(w) })
+	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "381.4", "3", "30", "1"}, list[1])
+	assert.Equal(t, []string{"b", "1000", "0", "0", "0", "0", "0", "0", "0", "0"}, list[4])
+
+	s, err := c.Section()
+	require.NoError(t, err)
+	require.Len(t, s.Figures, 3, "of 1000 clients there is one point only, and no picture of calls against time")
+	assert.Contains(t, string(s.Figures[0].SVG), "2N − 1")
+	assert.Contains(t, string(s.Figures[2].SVG), "When 1000 clients call")
+
+	c.Cells = cells[3:] // nothing has finished
+	s, err = c.Section()
+	require.NoError(t, err)
+	assert.Empty(t, s.Figures)
+	assert.Len(t, s.Table.Rows, 1)
+}
+
+func TestManyPolicies(t *testing.T) {
+	var c report.Contention
+	for i := range 70 {
+		for _, n := range []int{10, 20} {
+			c.Cells = append(c.Cells, lab.Cell{Contender: strings.Repeat("x", i+1), Clients: n, Calls: summary(float64(20+i), 1, 9), Time: summary(400, 1, 9)})
+		}
+	}
+	c.Network.Mean = time.Millisecond
+	s, err := c.Section()
+	require.NoError(t, err)
+	assert.Len(t, s.Figures, 3)
+	assert.Len(t, s.Table.Rows, 70, "the rows with most clients")
+	assert.Equal(t, "With 20 clients.", s.Table.Caption)
+	assert.Contains(t, s.Text, "Of the 70 policies the first 23 have a line, and the first 12 a strip.")
+}
+
+func TestStorm(t *testing.T) {
+	st, err := lab.Storm{Outage: lab.Outage{Kind: lab.BrownOut, Share: 0.25}}.WithDefaults()
+	require.NoError(t, err)
+	row := lab.StormRow{
+		Contender: "a", Trials: make([]lab.StormTrial, 4), Never: 0.25,
+		Peak: summary(3, 0.5, 4), Amplification: summary(1.1, 0.01, 4), Recovery: summary(12, 2, 3),
+		Goodput: summary(0.5, 0, 4), Success: summary(0.75, 0, 4), P50: summary(0.008, 0, 4), P99: summary(0.1, 0, 4),
+		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
+	}
+	none := lab.StormRow{Contender: "b"}
+	s := report.Storm{Storm: st, Result: lab.StormResult{Rows: []lab.StormRow{row, none}}}
+	assert.Equal(t, ""+
+		"policy  trials  peak load      attempts a call  recovery (s)              goodput after  success of all  p50 (ms)  p99 (ms)\n"+
+		"a       4       3.00 ± 0.80 ×  1.100 ± 0.016    12.0 ± 5.0, 25.0 % never  50.0 %         75.0 %          8.00      100\n"+
+		"b       0       –              –                –                         –              –               –         –\n", text(t, s.Table()))
+	list := rows(t, func(w *bytes.Buffer) error { return s.CSV(w) })
+	assert.Equal(t, []string{"a", "4", "0.25", "3", "0.25"}, list[1][:5])
+	assert.Equal(t, len(list[0]), len(list[1]))
+	series := rows(t, func(w *bytes.Buffer) error { return s.SeriesCSV(w) })
+	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series)
+	sec, err := s.Section()
+	require.NoError(t, err)
+	assert.Contains(t, sec.Text, "works at 25.0 % of its pace from second 60 to 90")
+	require.Len(t, sec.Figures, 2)
+	assert.Contains(t, string(sec.Figures[0].SVG), "capacity")
+
+	s.Result.Rows = []lab.StormRow{none}
+	sec, err = s.Section()
+	require.NoError(t, err)
+	assert.Empty(t, sec.Figures)
+	s.Storm.Outage.Kind = lab.Down
+	sec, err = s.Section()
+	require.NoError(t, err)
+	assert.Contains(t, sec.Text, "refuses everything")
+}
+
+func TestMetastability(t *testing.T) {
+	m := report.Metastability{Backoff: "full", Result: lab.MetastabilityResult{Points: []lab.MetastabilityPoint{
+		{Retries: 0, Utilisation: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
+		{Retries: 0, Utilisation: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
+		{Retries: 3, Utilisation: 0.3, Trials: 2, Never: 1},
+		{Retries: 3, Utilisation: 0.7, Trials: 2, Never: 1},
+	}}}
+	assert.Equal(t, ""+
+		"retries  1 / (1 + retries)  0.3    0.7\n"+
+		"0        1.00               12     60.0, 50.0 % never\n"+
+		"3        0.250              never  never\n", text(t, m.Table()))
+	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
+	s, err := m.Section()
+	require.NoError(t, err)
+	require.Len(t, s.Figures, 1)
+	assert.Equal(t, 2, bytes.Count(s.Figures[0].SVG, []byte(">never<"))-1, "two cells and the legend")
+
+	m.Result.Points[3].Trials = 0 // interrupted
+	s, err = m.Section()
+	require.NoError(t, err)
+	assert.Empty(t, s.Figures)
+	assert.Contains(t, text(t, s.Table), "–")
+	svg, err := report.Metastability{}.Map()
+	assert.NoError(t, err)
+	assert.Nil(t, svg)
+}
+
+func TestExplain(t *testing.T) {
+	facts := func(text string) map[string]string {
+		p, err := retry.ParsePolicy(text)
+		require.NoError(t, err)
+		all := map[string]string{}
+		for _, f := range (report.Explain{Policy: p}).Facts() {
+			all[f.Name] = f.Value
+		}
+		return all
+	}
+	f := facts("full base=100ms attempts=4 elapsed=1m timeout=2s")
+	assert.Equal(t, "4.00 times the load", f["while all attempts fail"])
+	assert.Equal(t, "1m0s", f["time limit"])
+	assert.Equal(t, "2s", f["limit of an attempt"])
+	assert.Contains(t, f["budget"], "more than 25.0 %")
+	assert.NotContains(t, facts("none attempts=1"), "budget")
+	f = facts("aws-adaptive-2026")
+	assert.Equal(t, "*retry.TokenBucket", f["budget"])
+	assert.Equal(t, "*retry.AdaptiveLimiter", f["limiter"])
+	assert.Equal(t, "unlimited", facts("none attempts=unlimited")["attempts"])
+
+	svg, err := report.Explain{Policy: retry.Policy{MaxAttempts: 1}}.Delays()
+	assert.NoError(t, err)
+	assert.Nil(t, svg, "no retry, no wait")
+	e := report.Explain{Name: "x", Policy: retry.Policy{MaxAttempts: math.MaxInt}}
+	s, err := e.Section()
+	require.NoError(t, err)
+	assert.Len(t, s.Table.Rows, 101)
+	list := rows(t, func(w *bytes.Buffer) error { return e.CSV(w) })
+	assert.Len(t, list, 101)
+	for _, row := range list[1:] {
+		assert.Len(t, row, 9)
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	var b strings.Builder
+	require.NoError(t, report.Markdown(&b, &page.Table{Headers: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}))
+	assert.Equal(t, "| a | b |\n| --- | ---: |\n| 1 | 2 |\n", b.String())
+}
