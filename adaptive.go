@@ -16,7 +16,7 @@ import (
 // outcomes let it grow along a cubic curve, slowly near the rate that was last
 // throttled and faster below and above, up to twice the measured rate. The rate
 // is never below one attempt in two seconds, and as many tokens are kept as
-// come in a second, at least one.
+// come in a second, at least one, and those for callers that wait.
 //
 // Use it where one client alone comes near the limit of a resource that says
 // when it is throttling ([ClassThrottled]): a table, an account's quota. One
@@ -256,7 +256,14 @@ func (l *AdaptiveLimiter) advance() {
 	step := min(max(least, at.Sub(l.read)), longestStep)
 	l.read = at
 	l.elapsed += step
-	l.tokens = min(l.capacity, l.tokens+step.Seconds()*l.fill)
+	l.tokens = min(l.most(), l.tokens+step.Seconds()*l.fill)
+}
+
+// most returns how many tokens are kept. Those that came for callers in line stay
+// until they look for them. Otherwise a long line would starve: those in front give
+// up before they look again, and those behind them find too few tokens.
+func (l *AdaptiveLimiter) most() float64 {
+	return l.capacity + float64(max(0, len(l.line)-1))
 }
 
 // measure counts an attempt, and closes a measurement if its time is over.
@@ -279,7 +286,7 @@ func (l *AdaptiveLimiter) grow(rate float64) {
 func (l *AdaptiveLimiter) setRate(rate float64) {
 	l.fill = max(rate, minFill)
 	l.capacity = max(rate, minCapacity)
-	l.tokens = min(l.tokens, l.capacity)
+	l.tokens = min(l.tokens, l.most())
 }
 
 func (l *AdaptiveLimiter) sleep(ctx context.Context, d time.Duration) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"sync"
@@ -727,4 +728,44 @@ func ExampleAdaptiveLimiter() {
 	// thousands refused without a limiter: 8
 	// fewer than 50 with one: true
 	// writes a second: about 20
+}
+
+// A crowd that waits does not keep the limiter down once there is no throttling
+// any more: each token that comes is for one of them. Those in front are those
+// whose time is nearly over, so tokens have to reach the ones behind them, too.
+func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
+	for seed := range uint64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			var (
+				l      retry.AdaptiveLimiter
+				calls  sync.WaitGroup
+				served atomic.Int32
+				begin  = time.Now()
+				random = rand.New(rand.NewPCG(seed, 0))
+			)
+			arrive := func(n int) {
+				for range n {
+					time.Sleep(time.Duration(random.ExpFloat64() * float64(time.Second) / 7))
+					calls.Go(func() {
+						ctx, cancel := context.WithTimeout(t.Context(), 9900*time.Millisecond)
+						defer cancel()
+						if l.Wait(ctx) != nil {
+							return
+						}
+						if time.Since(begin) < time.Minute {
+							l.Observe(retry.Attempt{Number: 1, Err: errors.New("busy"), Class: retry.ClassThrottled})
+							return
+						}
+						l.Observe(retry.Attempt{Number: 1})
+						served.Add(1)
+					})
+				}
+			}
+			arrive(7 * 120)
+			before := served.Load()
+			arrive(200)
+			assert.Greater(t, served.Load()-before, int32(180), "a minute after the last throttling, with a rate of %v", l.Rate())
+			calls.Wait()
+		})
+	}
 }
