@@ -21,8 +21,9 @@ import (
 // does not learn that a client has given up on one. All contenders meet the
 // same calls and the same work in the trials of the same number.
 //
-// The AttemptTimeout of a policy takes the place of Timeout. A policy must not
-// wait otherwise than by its clock: all clocks in it are replaced.
+// The AttemptTimeout of a policy takes the place of Timeout, and random numbers
+// of the trial that of its Rand. Its Backoff, Budget and Limiter must not wait
+// or tell the time otherwise than by the clock that the Contender got.
 type Storm struct {
 	Contenders []Contender // who takes part; at least one
 	Trials     int         // of each contender; 0: 20

@@ -53,7 +53,10 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), r.answer)
 	clock := virtualClock{r}
 	for i := range r.processes {
-		p := onClock(contender.Policy(clock), clock)
+		p := contender.Policy(clock)
+		if p.Clock == nil {
+			p.Clock = clock
+		}
 		p.Rand = r.draws.uniform
 		timeout := s.Timeout
 		if p.AttemptTimeout > 0 {
