@@ -137,7 +137,7 @@ func TestLatencies(t *testing.T) {
 // TestMeter: who counts where.
 func TestMeter(t *testing.T) {
 	s := smallStorm()
-	s.Deadline = 10 * time.Second
+	s.Deadline, s.Horizon = 10*time.Second, 100*time.Second
 	s.Outage = Outage{From: 20500 * time.Millisecond, To: 21500 * time.Millisecond}
 	m := newMeter(&s)
 	at := func(seconds float64) int64 { return int64(seconds * 1e9) }

@@ -43,8 +43,13 @@ type Storm struct {
 	Service time.Duration // the mean time to serve one; 0: 10 ms
 	Queue   int           // attempts that can wait at the server; 0: 20,000
 
-	LIFO        bool // the server takes the latest attempt first
-	DropExpired bool // the server learns who has given up and does not serve those that do when their turn comes
+	// LIFO makes the server take the latest attempt first.
+	LIFO bool
+
+	// DropExpired lets the server know who has given up, and pass over them when
+	// their turn comes. Without LIFO that alone may not be enough: what it serves
+	// are then those who are just about to give up.
+	DropExpired bool
 
 	// Refusal is how long a client takes to learn that the server refuses the
 	// attempt, because it is down or its queue is full. 0: 2 ms.
