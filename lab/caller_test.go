@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -95,17 +96,30 @@ func TestCallerUnlimited(t *testing.T) {
 	}
 }
 
+// TestCallerOwnClock: a policy without a clock gets that of the trial.
+func TestCallerOwnClock(t *testing.T) {
+	s := smallStorm("none attempts=2")
+	s.Contenders = append(s.Contenders, Contender{Name: "no clock", Policy: func(retry.Clock) retry.Policy {
+		return retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}
+	}})
+	s.Trials = 1
+	rows := mustRun(t, s)
+	if !reflect.DeepEqual(rows[0].Trials, rows[1].Trials) {
+		t.Error("trials differ")
+	}
+}
+
 // TestCallerErrors: classifiers read the failures as those of a real client.
 func TestCallerErrors(t *testing.T) {
 	for _, tt := range []struct {
-		err          error
-		plain, aws   retry.Class
-		text, target string
+		err        error
+		plain, aws retry.Class
+		text       string
 	}{
-		{errRefused, retry.ClassTransient, retry.ClassTransient, "dial tcp: connect: connection refused", ""},
-		{errTimeout, retry.ClassTimeout, retry.ClassTimeout, "no answer in time", ""},
-		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded", ""},
-		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded", ""},
+		{errRefused, retry.ClassTransient, retry.ClassTransient, "dial tcp: connect: connection refused"},
+		{errTimeout, retry.ClassTimeout, retry.ClassTimeout, "no answer in time"},
+		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded"},
+		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded"},
 	} {
 		if got := (retry.DefaultClassifier{}).Classify(tt.err); got != tt.plain {
 			t.Errorf("%v: %v by default", tt.err, got)

@@ -94,7 +94,7 @@ func (r *stormRun) loop(ctx context.Context) bool {
 }
 
 func (r *stormRun) nextArrival() int64 {
-	return r.now + int64(r.arrivals.exponential()/r.storm.Rate*1e9)
+	return r.now + nanoseconds(r.arrivals.exponential()/r.storm.Rate*1e9)
 }
 
 // call begins a call.
