@@ -224,11 +224,13 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 // scenarios of 20 trials and the map of 6.
 //
 // Its limiter is not compared where it limits: after answers of a full queue or
-// of none, or after any failure. The one here keeps a line of those
-// who wait, and each looks every second whether it is the first. In an overload a
-// caller is the first only shortly before its deadline: if no look falls into that
-// time, as after 10 s it does not, tokens are left lying and nobody is served any
-// more. That of the reference has no such line, and recovers after 16 to 66 s.
+// of none, or after any failure. The one here keeps a line of those who wait, and
+// each looks every second whether it is the first. In an overload a caller is the
+// first only shortly before its deadline: if no look falls into that time, as with
+// a deadline of 10 s, tokens are left lying and hardly anybody is served any more.
+// That of the reference recovers after 16 to 66 s. Looks every tenth of a second
+// let most trials here recover, too, but at other times, for which there is no
+// explanation yet.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute or two")
@@ -249,7 +251,7 @@ func TestStormReference(t *testing.T) {
 			row := rows[[2]string{f.scenario, f.policy}]
 			z := f.z(&row, tt.refTrial)
 			t.Logf("%-10s %-67s %-14s %8.4f, ours %8.4f, z %5.2f", f.scenario, f.policy, f.metric, f.mean, f.summary(&row).Mean, z)
-			if math.Abs(z) > 4.5 {
+			if math.Abs(z) > 4 {
 				t.Errorf("%s, %s: %s %.4f, want %.4f: z %.2f", f.scenario, f.policy, f.metric, f.summary(&row).Mean, f.mean, z)
 			}
 			if z != 0 {
