@@ -22,6 +22,9 @@ var (
 // errStopped ends the calls that are under way when a trial ends.
 var errStopped = errors.New("the trial has ended")
 
+// clockStart is the virtual time at the start of every trial.
+var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // process is a client process with a policy of its own.
 type process struct {
 	policy  retry.Policy

@@ -38,8 +38,8 @@ type MetastabilityResult struct {
 
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
-	Retries     int
-	Utilisation float64
+	Retries     int     // of each call
+	Utilisation float64 // calls a second by what the server can serve
 	Trials      int     // that finished
 	Recovery    Summary // seconds, of the trials with a recovery
 	Never       float64 // the share of trials without one

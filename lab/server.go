@@ -1,9 +1,6 @@
 package lab
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // server is the simulated server of a [Storm].
 type server struct {
@@ -119,8 +116,11 @@ func (o *Outage) finish(at int64, work float64) int64 {
 		}
 		at, work = to, work-within
 	}
-	return at + int64(min(work, math.MaxInt64/4))
+	return at + nanoseconds(work)
 }
+
+// nanoseconds returns d as a whole number that no sum of times overflows with.
+func nanoseconds(d float64) int64 { return int64(min(d, math.MaxInt64/4)) }
 
 // jobs is a queue with two ends, in a ring that grows as needed.
 type jobs struct {
@@ -165,6 +165,3 @@ type noAnswer struct{}
 
 func (noAnswer) Error() string { return "no answer in time" }
 func (noAnswer) Timeout() bool { return true }
-
-// clockStart is the virtual time at the start of every trial.
-var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)

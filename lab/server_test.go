@@ -137,24 +137,25 @@ func TestLatencies(t *testing.T) {
 // TestMeter: who counts where.
 func TestMeter(t *testing.T) {
 	s := smallStorm()
-	s.Deadline = 10 * time.Second
+	s.Deadline, s.Horizon = 10*time.Second, 100*time.Second
 	s.Outage = Outage{From: 20500 * time.Millisecond, To: 21500 * time.Millisecond}
 	m := newMeter(&s)
 	at := func(seconds float64) int64 { return int64(seconds * 1e9) }
-	for _, arrived := range []float64{0, 20, 20.5, 21.4, 21.5, 21.6, 81.4, 81.5, 89.9, 90} {
+	for _, arrived := range []float64{0, 20, 20.5, 21.4, 21.5, 21.6, 27, 81.4, 81.5, 89.9, 90} {
 		m.arrival(at(arrived))
 		m.attempt(at(arrived))
 	}
 	m.attempt(at(22))
+	m.success(at(20.5), at(21.5))
 	m.success(at(21.4), at(21.6))
 	m.success(at(81.4), at(81.6))
 	m.success(at(90), at(91))
-	for i, want := range []cohort{{calls: 2, successes: 1}, {calls: 3, successes: 1}, {calls: 9, successes: 2}} {
+	for i, want := range []cohort{{calls: 2, successes: 2}, {calls: 3, successes: 1}, {calls: 10, successes: 3}} {
 		if got := m.cohorts[i]; got.calls != want.calls || got.successes != want.successes {
 			t.Errorf("cohort %d: %d of %d", i, got.successes, got.calls)
 		}
 	}
-	if m.calls != 5 || m.attempts != 6 || m.goodput != 1 {
+	if m.calls != 6 || m.attempts != 7 || m.goodput != 2 {
 		t.Errorf("%d calls, %d attempts, goodput %d", m.calls, m.attempts, m.goodput)
 	}
 	if m.recovering[0].calls != 2 || m.recovering[59].successes != 1 || m.recovering[60].calls != 1 {
@@ -163,7 +164,7 @@ func TestMeter(t *testing.T) {
 	if m.attemptsBySecond[21] != 3 || m.goodputBySecond[91] != 1 {
 		t.Error("the series")
 	}
-	if seconds, ok := m.recovery(); seconds != 1 || !ok {
+	if seconds, ok := m.recovery(); seconds != 6 || !ok {
 		t.Errorf("recovery %d, %v", seconds, ok)
 	}
 }

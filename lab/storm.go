@@ -21,8 +21,9 @@ import (
 // does not learn that a client has given up on one. All contenders meet the
 // same calls and the same work in the trials of the same number.
 //
-// The AttemptTimeout of a policy takes the place of Timeout. A policy must not
-// wait otherwise than by its clock: all clocks in it are replaced.
+// The AttemptTimeout of a policy takes the place of Timeout, and random numbers
+// of the trial that of its Rand. Its Backoff, Budget and Limiter must not wait
+// or tell the time otherwise than by the clock that the Contender got.
 type Storm struct {
 	Contenders []Contender // who takes part; at least one
 	Trials     int         // of each contender; 0: 20
@@ -42,8 +43,13 @@ type Storm struct {
 	Service time.Duration // the mean time to serve one; 0: 10 ms
 	Queue   int           // attempts that can wait at the server; 0: 20,000
 
-	LIFO        bool // the server takes the latest attempt first
-	DropExpired bool // the server learns who has given up and does not serve those that do when their turn comes
+	// LIFO makes the server take the latest attempt first.
+	LIFO bool
+
+	// DropExpired lets the server know who has given up, and pass over them when
+	// their turn comes. Without LIFO that alone may not be enough: what it serves
+	// are then those who are just about to give up.
+	DropExpired bool
 
 	// Refusal is how long a client takes to learn that the server refuses the
 	// attempt, because it is down or its queue is full. 0: 2 ms.
@@ -80,7 +86,7 @@ func (k OutageKind) String() string {
 
 // An Outage is the time in which the server of a [Storm] fails.
 type Outage struct {
-	Kind OutageKind
+	Kind OutageKind // the zero value: Stall
 
 	// From and To are its start and end, since the start of the trial. Both 0:
 	// from 60 s to 90 s.
@@ -102,16 +108,16 @@ type StormRow struct {
 	Contender string       // its name
 	Trials    []StormTrial // those that finished, in order of their numbers
 
-	Peak          Summary
-	Amplification Summary
-	Recovery      Summary // of the trials with a recovery
-	Goodput       Summary
-	OutageSuccess Summary
-	Success       Summary
-	LastSuccess   Summary
-	Mean          Summary // of the latency, as are P50 and P99
-	P50           Summary
-	P99           Summary
+	Peak          Summary // load, in units of the rate of calls
+	Amplification Summary // attempts by calls, of the outage and the minute after
+	Recovery      Summary // seconds after the outage, of the trials with a recovery
+	Goodput       Summary // of the minute after the outage, in units of the rate of calls
+	OutageSuccess Summary // share of the calls of the outage
+	Success       Summary // share of all calls
+	LastSuccess   Summary // share of the last calls
+	Mean          Summary // of the latency, in seconds
+	P50           Summary // of the latency, in seconds
+	P99           Summary // of the latency, in seconds
 
 	Never    float64   // the share of trials without a recovery
 	Attempts []float64 // in each second, the mean of the trials
@@ -292,11 +298,11 @@ func (s *Storm) check() error {
 		{"Rate", s.Rate, maxRate},
 		{"Processes", float64(s.Processes), maxWorkers},
 		{"Timeout", s.Timeout.Seconds(), math.MaxInt64},
-		{"Deadline", s.Deadline.Seconds(), math.MaxInt64},
+		{"Deadline", s.Deadline.Seconds(), maxHorizon.Seconds()},
 		{"Workers", float64(s.Workers), maxWorkers},
 		{"Service", s.Service.Seconds(), maxHorizon.Seconds()},
 		{"Queue", float64(s.Queue), math.MaxInt64},
-		{"Refusal", s.Refusal.Seconds(), math.MaxInt64},
+		{"Refusal", s.Refusal.Seconds(), maxHorizon.Seconds()},
 		{"Horizon", s.Horizon.Seconds(), maxHorizon.Seconds()},
 		{"Outage.Share", o.Share, 1},
 	} {
@@ -310,7 +316,7 @@ func (s *Storm) check() error {
 		return errorOf("Outage.Kind", o.Kind.String()+" is unknown")
 	case o.From < 0 || o.To <= o.From:
 		return errorOf("Outage", fmt.Sprintf("from %v to %v", o.From, o.To))
-	case o.To > maxHorizon || s.Deadline > maxHorizon || s.Horizon < least:
+	case o.To > maxHorizon || s.Horizon < least:
 		return errorOf("Horizon", fmt.Sprintf("%v is too early to see a recovery: want %v, a deadline and 10 s after the outage", s.Horizon, least))
 	}
 	for i, c := range s.Contenders {

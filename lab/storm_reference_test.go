@@ -3,12 +3,16 @@ package lab
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/gobackoff/retry"
 )
@@ -38,7 +42,7 @@ func readReference(t *testing.T, scenarios ...string) []referenceFigure {
 	for _, l := range lines[1:] {
 		f := referenceFigure{scenario: l[0], policy: l[1], metric: l[2], mean: math.Inf(1), margin: math.NaN()}
 		kind, _, _ := strings.Cut(f.scenario, " ")
-		if !contains(scenarios, kind) {
+		if !slices.Contains(scenarios, kind) {
 			continue
 		}
 		if l[3] != "never" {
@@ -52,15 +56,6 @@ func readReference(t *testing.T, scenarios ...string) []referenceFigure {
 		figures = append(figures, f)
 	}
 	return figures
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func parse(t *testing.T, text string) float64 {
@@ -78,66 +73,68 @@ func parse(t *testing.T, text string) float64 {
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}
-	kind, text, ok := strings.Cut(scenario, " ")
-	value := 0.0
-	if ok {
-		value = parse(t, text)
-	}
+	kind, value, _ := strings.Cut(scenario, " ")
 	switch kind {
 	case "stall":
 	case "down":
 		s.Outage.Kind = Down
 	case "brown-out":
 		s.Outage.Kind = BrownOut
-	case "utilisation", "map":
-		s.Rate = value * 1000
-	case "queue":
-		s.Queue = int(value * 1000)
-	case "length":
-		s.Outage.From, s.Outage.To = 60*time.Second, time.Duration((60+value)*1e9)
-	case "processes":
-		s.Processes = int(value)
-	case "timeout":
-		s.Timeout = time.Duration(value * 1e9)
+	case "map":
+		s.Rate = parse(t, value) * 1000
 	default:
 		t.Fatalf("unknown scenario %q", scenario)
 	}
 	return s
 }
 
-// referenceContender returns the contender of a reference policy: its text, and
-// after that of an adaptive limiter which failures it takes for throttling.
+// referenceContender returns the contender of a reference policy: its text, or
+// how many retries with full jitter.
+//
+// Two budgets of the library differ from those of the reference, and hooks make
+// up for it. Without them these figures deviate, and no others:
+//
+//   - The reference counts a call for the ratio when it begins, RatioBudget when
+//     its first attempt has ended, which takes a timeout longer in an outage. By
+//     that the peak is up to 6 % lower, and amplification 0.3 % higher.
+//   - In the reference, as in gRPC, the failure of a last attempt takes a token,
+//     too. With 100 tokens and fast failures Throttle makes a peak that is 9 %
+//     higher, and an amplification of 1.078 and not of 1.061; after timeouts of
+//     1.078 and not of 1.076.
 func referenceContender(t *testing.T, policy string) Contender {
 	t.Helper()
-	text := policy
-	classify := func(err error) retry.Class {
-		if err == errRefused {
-			return retry.ClassThrottled
+	if k, err := strconv.Atoi(policy); err == nil {
+		policy = "full base=100ms cap=20s attempts=" + strconv.Itoa(k+1)
+	}
+	return hooked(policy, func(p *retry.Policy) {
+		switch b := p.Budget.(type) {
+		case *retry.RatioBudget:
+			p.Budget = onlyRetries{b}
+			p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+				if a.Number == 1 {
+					b.Deposit(retry.ClassUnknown, true)
+				}
+				return nil, nil
+			}
+		case *retry.Throttle:
+			p.OnGiveUp = func(_ context.Context, e *retry.Error) {
+				if errors.Is(e, retry.ErrMaxAttempts) {
+					b.Withdraw(retry.Attempt{})
+				}
+			}
 		}
-		return retry.ClassUnknown
-	}
-	if rest, ok := strings.CutSuffix(policy, " any"); ok {
-		text = rest
-		classify = func(error) retry.Class { return retry.ClassThrottled }
-	} else if k, err := strconv.Atoi(policy); err == nil {
-		text = "full base=100ms cap=20s attempts=" + strconv.Itoa(k+1)
-	}
-	c, err := ParseContender(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(text, "limiter") {
-		return c
-	}
-	parsed := c.Policy
-	c.Name = policy
-	c.Policy = func(clock retry.Clock) retry.Policy {
-		p := parsed(clock)
-		p.Classifier = retry.FirstOf(retry.ClassifierFunc(classify), retry.DefaultClassifier{})
-		return p
-	}
-	return c
+	})
 }
+
+// onlyRetries is a RatioBudget that does not count calls.
+type onlyRetries struct{ *retry.RatioBudget }
+
+func (b onlyRetries) Withdraw(a retry.Attempt) bool {
+	a.Number = 2
+	return b.RatioBudget.Withdraw(a)
+}
+
+func (onlyRetries) Deposit(retry.Class, bool) {}
 
 // referenceRows simulates what the figures are about. Each policy has a seed of
 // its own, so that the deviations are independent.
@@ -170,58 +167,103 @@ func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]s
 	return rows
 }
 
-// z returns how many standard errors ours is from the reference figure.
-func (f referenceFigure) z(row StormRow, refTrials float64) (ours Summary, z float64) {
+// summary returns what the figure is called here.
+func (f *referenceFigure) summary(row *StormRow) Summary {
 	switch f.metric {
 	case "peak":
-		ours = row.Peak
+		return row.Peak
 	case "amplification":
-		ours = row.Amplification
+		return row.Amplification
 	case "recovery":
-		ours = row.Recovery
-		if row.Never > 0 || math.IsInf(f.mean, 1) {
-			if row.Never == 1 && math.IsInf(f.mean, 1) {
-				return ours, 0
-			}
-			return ours, math.Inf(1)
-		}
+		return row.Recovery
 	case "goodput":
-		ours = row.Goodput
+		return row.Goodput
 	case "outage success":
-		ours = row.OutageSuccess
+		return row.OutageSuccess
 	case "success":
-		ours = row.Success
+		return row.Success
 	case "last success":
-		ours = row.LastSuccess
-	case "p99":
-		// The reference returns the upper end of a bucket of about 5 %.
-		ours = row.P99
-		ours.Mean *= 1.025
-		f.unit += 0.05 * ours.Mean
+		return row.LastSuccess
 	}
-	se := ours.SD / math.Sqrt(refTrials)
-	if !math.IsNaN(f.margin) {
-		se = f.margin / 2.093 // Student's t of 19 degrees of freedom
-	}
-	variance := ours.SE()*ours.SE() + se*se + f.unit*f.unit/12
-	return ours, (ours.Mean - f.mean) / math.Sqrt(variance)
+	// The reference returns the upper end of a bucket of about 5 %.
+	p99 := row.P99
+	p99.Mean *= 1.025
+	return p99
 }
 
-func TestExploreReference(t *testing.T) {
-	which := os.Getenv("SCEN")
-	if which == "" {
-		t.Skip()
+// z returns by how many standard deviations ours differs from the reference,
+// which is of a number of trials. Where the spread is known only from our own few
+// trials, it is what a normal variate would be that is as unlikely.
+func (f *referenceFigure) z(row *StormRow, trials int) float64 {
+	ours := f.summary(row)
+	if never := math.IsInf(f.mean, 1); f.metric == "recovery" && (never || row.Never > 0) {
+		if never && row.Never == 1 {
+			return 0
+		}
+		return math.Inf(1)
 	}
-	n, _ := strconv.Atoi(os.Getenv("TRIALS"))
-	figures := readReference(t, strings.Split(which, ",")...)
-	rows := referenceRows(t, figures, n)
-	ref := 20.0
-	if strings.Contains(os.Getenv("SCEN"), "map") || strings.Contains(os.Getenv("SCEN"), "length") {
-		ref = 6
+	unit := f.unit
+	if f.metric == "p99" {
+		unit += 0.05 * ours.Mean
 	}
-	for _, f := range figures {
-		row := rows[[2]string{f.scenario, f.policy}]
-		ours, z := f.z(row, ref)
-		t.Logf("%-16s %-75s %-15s ref %8.4f±%.4f ours %8.4f±%.4f never %.2f z %6.2f", f.scenario, f.policy, f.metric, f.mean, f.margin, ours.Mean, ours.Margin(), row.Never, z)
+	rounding := unit * unit / 12
+	if !math.IsNaN(f.margin) {
+		se := f.margin / 2.093 // Student's t of 19 degrees of freedom
+		return (ours.Mean - f.mean) / math.Sqrt(rounding+se*se*(1+20/float64(ours.N)))
+	}
+	variance := ours.SD * ours.SD * (1/float64(ours.N) + 1/float64(trials))
+	z := (ours.Mean - f.mean) / math.Sqrt(rounding+variance)
+	if variance < rounding {
+		return z
+	}
+	student := distuv.StudentsT{Sigma: 1, Nu: float64(ours.N - 1)}
+	return math.Copysign(-distuv.UnitNormal.Quantile(student.CDF(-math.Abs(z))), z)
+}
+
+// TestStormReference compares with figures of another implementation, of the
+// scenarios of 20 trials and the map of 6.
+//
+// Its limiter is not compared where it limits: after answers of a full queue or
+// of none, or after any failure. The one here keeps a line of those who wait, and
+// each looks every second whether it is the first. In an overload a caller is the
+// first only shortly before its deadline: if no look falls into that time, as with
+// a deadline of 10 s, tokens are left lying and hardly anybody is served any more.
+// That of the reference recovers after 16 to 66 s. Looks every tenth of a second
+// let most trials here recover, too, but at other times, for which there is no
+// explanation yet.
+func TestStormReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes a minute or two")
+	}
+	for _, tt := range []struct {
+		scenarios        []string
+		trials, refTrial int
+	}{
+		{[]string{"stall", "down", "brown-out"}, 6, 20},
+		{[]string{"map"}, 3, 6},
+	} {
+		figures := slices.DeleteFunc(readReference(t, tt.scenarios...), func(f referenceFigure) bool {
+			return strings.Contains(f.policy, "limiter") && (f.scenario != "brown-out" || strings.HasSuffix(f.policy, " any"))
+		})
+		rows := referenceRows(t, figures, tt.trials)
+		squares, n := 0.0, 0
+		for _, f := range figures {
+			row := rows[[2]string{f.scenario, f.policy}]
+			z := f.z(&row, tt.refTrial)
+			t.Logf("%-10s %-67s %-14s %8.4f, ours %8.4f, z %5.2f", f.scenario, f.policy, f.metric, f.mean, f.summary(&row).Mean, z)
+			if math.Abs(z) > 4 {
+				t.Errorf("%s, %s: %s %.4f, want %.4f: z %.2f", f.scenario, f.policy, f.metric, f.summary(&row).Mean, f.mean, z)
+			}
+			if z != 0 {
+				squares += z * z
+				n++
+			}
+		}
+		t.Logf("sum of squares %.1f of %d", squares, n)
+		// The figures of a policy are of the same trials, so that the sum spreads
+		// more than chi-squared.
+		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); squares > limit {
+			t.Errorf("sum of squares %.1f of %d figures, want up to %.1f", squares, n, limit)
+		}
 	}
 }

@@ -53,7 +53,10 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), r.answer)
 	clock := virtualClock{r}
 	for i := range r.processes {
-		p := onClock(contender.Policy(clock), clock)
+		p := contender.Policy(clock)
+		if p.Clock == nil {
+			p.Clock = clock
+		}
 		p.Rand = r.draws.uniform
 		timeout := s.Timeout
 		if p.AttemptTimeout > 0 {
@@ -91,7 +94,7 @@ func (r *stormRun) loop(ctx context.Context) bool {
 }
 
 func (r *stormRun) nextArrival() int64 {
-	return r.now + int64(r.arrivals.exponential()/r.storm.Rate*1e9)
+	return r.now + nanoseconds(r.arrivals.exponential()/r.storm.Rate*1e9)
 }
 
 // call begins a call.
