@@ -136,7 +136,7 @@ func TestCallerErrors(t *testing.T) {
 
 // TestCallerClock: the clock and the context of a call.
 func TestCallerClock(t *testing.T) {
-	s, err := smallStorm(threeRetries).prepared()
+	s, err := smallStorm(threeRetries).WithDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}

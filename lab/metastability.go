@@ -49,6 +49,22 @@ type MetastabilityPoint struct {
 // the error of ctx and the result of those that are done. Other errors name a
 // field that is wrong.
 func (m Metastability) Run(ctx context.Context) (MetastabilityResult, error) {
+	m, err := m.WithDefaults()
+	if err != nil {
+		return MetastabilityResult{}, err
+	}
+	points, cases := m.points()
+	trials, err := runStorms(ctx, &m.Storm, cases)
+	for i := range points {
+		points[i].Trials = len(trials[i])
+		points[i].Recovery, points[i].Never = recoveries(trials[i])
+	}
+	return MetastabilityResult{Points: points}, err
+}
+
+// WithDefaults returns the Metastability with what its zero values stand for, or
+// an error that names the first field which makes no sense.
+func (m Metastability) WithDefaults() (Metastability, error) {
 	if len(m.Utilisations) == 0 {
 		m.Utilisations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 	}
@@ -59,44 +75,37 @@ func (m Metastability) Run(ctx context.Context) (MetastabilityResult, error) {
 		m.Backoff = retry.FullJitter{Base: 100 * time.Millisecond, Cap: 20 * time.Second}
 	}
 	m.Storm.Contenders, m.Storm.Rate = nil, 0
-	s, err := m.Storm.prepared()
-	if err != nil {
-		return MetastabilityResult{}, err
+	var err error
+	if m.Storm, err = m.Storm.WithDefaults(); err != nil {
+		return m, err
 	}
-	points, cases, err := m.points(s)
-	if err != nil {
-		return MetastabilityResult{}, err
+	for _, k := range m.Retries {
+		if k < 0 || k == math.MaxInt {
+			return m, errorOf("Retries", strconv.Itoa(k)+" is not a number of retries")
+		}
 	}
-	trials, err := runStorms(ctx, &s, cases)
-	for i := range points {
-		points[i].Trials = len(trials[i])
-		points[i].Recovery, points[i].Never = recoveries(trials[i])
+	for _, utilisation := range m.Utilisations {
+		if !(utilisation > 0 && utilisation*m.Storm.capacity() <= maxRate) {
+			return m, errorOf("Utilisations", fmt.Sprintf("%v is not above 0, or too high", utilisation))
+		}
 	}
-	return MetastabilityResult{Points: points}, err
+	return m, nil
 }
 
 // points returns the points without their figures, and the case of each.
-func (m *Metastability) points(s Storm) ([]MetastabilityPoint, []stormCase, error) {
+func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase
 	for _, k := range m.Retries {
-		if k < 0 || k == math.MaxInt {
-			return nil, nil, errorOf("Retries", strconv.Itoa(k)+" is not a number of retries")
-		}
 		contender := Contender{Policy: func(clock retry.Clock) retry.Policy {
 			return retry.Policy{Backoff: m.Backoff, MaxAttempts: k + 1, Clock: clock}
 		}}
 		for _, utilisation := range m.Utilisations {
-			if !(utilisation > 0) {
-				return nil, nil, errorOf("Utilisations", fmt.Sprintf("%v is not above 0", utilisation))
-			}
+			s := m.Storm
 			s.Rate = utilisation * s.capacity()
-			if err := s.check(); err != nil {
-				return nil, nil, err
-			}
 			points = append(points, MetastabilityPoint{Retries: k, Utilisation: utilisation})
 			cases = append(cases, stormCase{s, contender})
 		}
 	}
-	return points, cases, nil
+	return points, cases
 }

@@ -153,7 +153,7 @@ type StormTrial struct {
 // ctx and the result of those that are done. Other errors name a field that is
 // wrong.
 func (s Storm) Run(ctx context.Context) (StormResult, error) {
-	s, err := s.prepared()
+	s, err := s.WithDefaults()
 	if err != nil {
 		return StormResult{}, err
 	}
@@ -258,9 +258,9 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 // capacity returns how many attempts a second the server can serve.
 func (s *Storm) capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
-// prepared returns the Storm with what its zero values stand for, or says what
-// is wrong with it.
-func (s Storm) prepared() (Storm, error) {
+// WithDefaults returns the Storm with what its zero values stand for, or an error
+// that names the first field which makes no sense.
+func (s Storm) WithDefaults() (Storm, error) {
 	s.Trials = cmp.Or(s.Trials, 20)
 	s.Rate = cmp.Or(s.Rate, 700)
 	s.Processes = cmp.Or(s.Processes, 100)

@@ -149,7 +149,7 @@ func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]s
 		}
 		s := referenceStorm(t, f.scenario)
 		s.Seed, s.Trials = uint64(len(keys)+1000), trials
-		s, err := s.prepared()
+		s, err := s.WithDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,23 +223,20 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 // TestStormReference compares with figures of another implementation, of the
 // scenarios of 20 trials and the map of 6.
 //
-// Its limiter is not compared where it limits: after answers of a full queue or
-// of none, or after any failure. The one here keeps a line of those who wait, and
-// each looks every second whether it is the first. In an overload a caller is the
-// first only shortly before its deadline: if no look falls into that time, as with
-// a deadline of 10 s, tokens are left lying and hardly anybody is served any more.
-// That of the reference recovers after 16 to 66 s. Looks every tenth of a second
-// let most trials here recover, too, but at other times, for which there is no
-// explanation yet.
+// Its limiter is not compared where it limits, after answers of a full queue or of
+// none, or after any failure. The reference has a model of its own of the adaptive
+// mode, and what the AdaptiveLimiter does, which is here itself, differs from it in
+// both directions: after a stall it is back after 64 s and not after 46 s, and where
+// any failure counts as throttling after 9 to 13 s and not after 16 to 66 s.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a minute or two")
+		t.Skip("takes a minute")
 	}
 	for _, tt := range []struct {
 		scenarios        []string
 		trials, refTrial int
 	}{
-		{[]string{"stall", "down", "brown-out"}, 6, 20},
+		{[]string{"stall", "down", "brown-out"}, 4, 20},
 		{[]string{"map"}, 3, 6},
 	} {
 		figures := slices.DeleteFunc(readReference(t, tt.scenarios...), func(f referenceFigure) bool {

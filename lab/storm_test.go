@@ -282,10 +282,10 @@ func TestStormInvalid(t *testing.T) {
 		}
 	}
 	for field, m := range map[string]Metastability{
-		"Retries":      {Retries: []int{-1}},
-		"Utilisations": {Utilisations: []float64{0}},
-		"Rate":         {Utilisations: []float64{math.Inf(1)}},
-		"Workers":      {Storm: Storm{Workers: -1}},
+		"Retries: -1":        {Retries: []int{-1}},
+		"Utilisations: 0":    {Utilisations: []float64{0}},
+		"Utilisations: +Inf": {Utilisations: []float64{math.Inf(1)}},
+		"Workers":            {Storm: Storm{Workers: -1}},
 	} {
 		if _, err := m.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "storm: "+field) {
 			t.Errorf("%s: error %v", field, err)
@@ -295,7 +295,7 @@ func TestStormInvalid(t *testing.T) {
 
 // TestStormDefaults: the zero Storm is the one that its comments describe.
 func TestStormDefaults(t *testing.T) {
-	s, err := Storm{}.prepared()
+	s, err := Storm{}.WithDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,6 +47,21 @@ func TestBadInput(t *testing.T) {
 		`no policy`:                  {"explain"},
 		`"full"`:                     {"explain", "none", "full"},
 		`negative`:                   {"explain", "full base=-1s"},
+		`outage: unknown "fire"`:     {"storm", "-outage", "fire"},
+		`Rate: -1 is not above 0`:    {"storm", "-rate", "-1"},
+		`rate: 0 is not above 0`:     {"storm", "-rate", "0"},
+		`workers: 0 is not above 0`:  {"storm", "-workers", "0"},
+		`Horizon: 1m0s is too`:       {"storm", "-horizon", "1m"},
+		`Outage: from 1m0s to 30s`:   {"storm", "-to", "30s"},
+		`utilisations: "x" is not`:   {"storm", "-map", "-utilisations", "0.1,x"},
+		`Utilisations: -1 is not`:    {"storm", "-map", "-utilisations", "-1"},
+		`retries: "-"`:               {"storm", "-map", "-retries", "-"},
+		`a map takes one`:            {"storm", "-map", "-policy", "none", "-policy", "full"},
+		`policy "x": `:               {"storm", "-map", "-policy", "x"},
+		`policy "y": `:               {"storm", "-policy", "y"},
+		`cannot write /no/such/s`:    {"storm", "-series", "/no/such/s.csv"},
+		`cannot write /no/such/h`:    {"report", "-html", "/no/such/h.html"},
+		`policy "z": `:               {"report", "-policy", "z"},
 		`no such file or directory`:  {"contention", "-csv", "/no/such/folder/x.csv"},
 		`is a directory`:             {"explain", "none", "-html", dir},
 	}
@@ -130,6 +145,62 @@ func TestExplain(t *testing.T) {
 	status, stdout, _ = backofflab(t.Context(), "explain", "none attempts=unlimited")
 	require.Zero(t, status)
 	assert.Contains(t, stdout, "+Inf times the load")
+}
+
+func TestStorm(t *testing.T) {
+	dir := t.TempDir()
+	html, series := filepath.Join(dir, "x.html"), filepath.Join(dir, "series.csv")
+	args := []string{
+		"storm", "-rate", "70", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "60s",
+		"-trials", "2", "-policy", "full base=100ms attempts=4", "-policy", "full base=100ms attempts=4 budget=throttle",
+	}
+	status, stdout, stderr := backofflab(t.Context(), append(args, "-html", html, "-series", series)...)
+	require.Zero(t, status, stderr)
+	assert.Regexp(t, `full base=100ms attempts=4  +2 .* never `, stdout)
+	assert.NotRegexp(t, `budget=throttle .* never `, stdout)
+	data, err := os.ReadFile(series)
+	require.NoError(t, err)
+	assert.Equal(t, 1+2*60, bytes.Count(data, []byte("\n")))
+	report, err := os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Equal(t, 2, bytes.Count(report, []byte("<svg")))
+
+	_, one, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "1")...)
+	_, three, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "3")...)
+	assert.Equal(t, one, three)
+
+	status, stdout, stderr = backofflab(t.Context(), "storm", "-map", "-workers", "1", "-queue", "2000", "-from", "10s", "-to", "12s",
+		"-horizon", "60s", "-trials", "1", "-utilisations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-html", html)
+	require.Zero(t, status, stderr)
+	assert.Regexp(t, `0 +1.00 +\d+ +\d+\n`, stdout)
+	assert.Regexp(t, `3 +0.250 +\d+ +never\n`, stdout)
+	report, err = os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Equal(t, 1, bytes.Count(report, []byte("<svg")))
+	assert.Contains(t, string(report), "with constant delay=100ms and no budget")
+}
+
+// All in one page; of an interrupted run what there is.
+func TestReport(t *testing.T) {
+	html := filepath.Join(t.TempDir(), "x.html")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	status, _, stderr := backofflab(ctx, "report", "-html", html, "-policy", "full attempts=<b>")
+	assert.Equal(t, misused, status, stderr)
+	status, _, stderr = backofflab(ctx, "report", "-html", html, "-policy", "full base=100ms attempts=7")
+	assert.Equal(t, interrupted, status, stderr)
+	report, err := os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Contains(t, string(report), "full base=100ms attempts=7")
+	if testing.Short() {
+		t.Skip("simulates for some seconds")
+	}
+	status, stdout, stderr := backofflab(t.Context(), "report", "-html", html, "-policy", "full base=100ms attempts=7", "-trials", "1")
+	require.Zero(t, status, stderr)
+	report, err = os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte("<svg")), "every picture")
+	assert.Contains(t, stdout, "retry 6")
 }
 
 // An interrupt ends the program in a moment, and what has finished is written.

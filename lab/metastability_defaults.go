@@ -1,4 +1,0 @@
-package lab
-
-// WithDefaults tmp
-func (m Metastability) WithDefaults() (Metastability, error) { return m, nil }
