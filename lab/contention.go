@@ -177,6 +177,9 @@ func (c *Contention) cells() []*cell {
 // add notes the outcome of a trial.
 func (c *cell) add(trial int, o outcome, timing []int64) {
 	c.trials[trial] = o
+	if len(timing) == 0 {
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, n := range timing {

@@ -11,24 +11,23 @@ import (
 // done or ctx ends, and then returns the error of ctx. Results that are stored
 // by unit do not depend on the number of workers. Each worker is made by
 // newWorker, for what it keeps from unit to unit. A unit whose work reports
-// false was interrupted and does not count.
+// false was interrupted and does not count. progress, unless it is nil, is called
+// by one goroutine at a time.
 func each(ctx context.Context, n, workers int, progress func(done, total int), newWorker func() func(unit int) bool) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var (
-		group sync.WaitGroup
-		next  atomic.Int64
-		mu    sync.Mutex // progress is called by one goroutine at a time
-		done  int
+		group      sync.WaitGroup
+		next, done atomic.Int64
+		mu         sync.Mutex
+		told       int // of the units, to progress
 	)
-	finished := func() {
+	tell := func() {
 		mu.Lock()
 		defer mu.Unlock()
-		done++
-		if progress != nil {
-			progress(done, n)
-		}
+		told++
+		progress(told, n)
 	}
 	for range min(workers, n) {
 		group.Go(func() {
@@ -38,14 +37,18 @@ func each(ctx context.Context, n, workers int, progress func(done, total int), n
 				if unit >= n {
 					return
 				}
-				if work(unit) {
-					finished()
+				if !work(unit) {
+					continue
+				}
+				done.Add(1)
+				if progress != nil {
+					tell()
 				}
 			}
 		})
 	}
 	group.Wait()
-	if done == n {
+	if int(done.Load()) == n {
 		return nil
 	}
 	return ctx.Err()
