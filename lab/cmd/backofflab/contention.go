@@ -53,16 +53,10 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	out, err := env.open()
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	cells, stopped := model.Run(ctx)
-	if err := env.show(out, "Contention", report.Contention{Cells: cells, Network: model.Network}); err != nil {
-		return err
-	}
-	return stopped
+	return env.produce("Contention", func() ([]result, error) {
+		cells, err := model.Run(ctx)
+		return []result{report.Contention{Cells: cells, Network: model.Network}}, err
+	})
 }
 
 // mostNumbers bounds what a slip of the keyboard asks for.

@@ -30,6 +30,7 @@ type environment struct {
 
 	policies texts
 	csv      string
+	series   string
 	html     string
 	seed     uint64
 	parallel int
@@ -194,43 +195,48 @@ type result interface {
 	Section() (page.Section, error)
 }
 
-// outputs are the files of a command.
-type outputs struct{ csv, html *output }
-
-func (env *environment) open() (outputs, error) {
-	csv, err := open(env.csv)
-	if err != nil {
-		return outputs{}, err
+// produce runs a command's work and shows what comes of it, in all ways that were
+// asked for; CSV is of the first result. What an interrupted simulation returns is
+// shown, too, and then the error.
+func (env *environment) produce(title string, work func() ([]result, error)) error {
+	var files [3]*output
+	for i, path := range []string{env.csv, env.series, env.html} {
+		var err error
+		if files[i], err = open(path); err != nil {
+			return err
+		}
+		defer files[i].discard()
 	}
-	html, err := open(env.html)
-	if err != nil {
-		csv.discard()
-		return outputs{}, err
+	results, stopped := work()
+	if len(results) == 0 {
+		return stopped
 	}
-	return outputs{csv, html}, nil
+	err := errors.Join(
+		files[0].finish(results[0].CSV),
+		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
+		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results) }),
+		env.print(results), // last, because whoever reads it may go away, and the program with it
+	)
+	if err != nil {
+		return err
+	}
+	return stopped
 }
 
-func (o outputs) discard() {
-	o.csv.discard()
-	o.html.discard()
-}
-
-// show writes results in all ways that were asked for; CSV is of the first.
-func (env *environment) show(out outputs, title string, results ...result) error {
-	var err error
+// print writes to the standard output.
+func (env *environment) print(results []result) error {
 	if env.csv == "-" {
-		err = results[0].CSV(env.stdout)
-	} else {
-		for i, r := range results {
-			if i > 0 {
-				fmt.Fprintln(env.stdout)
-			}
-			err = errors.Join(err, report.Text(env.stdout, r.Table()))
+		return results[0].CSV(env.stdout)
+	}
+	for i, r := range results {
+		if i > 0 {
+			fmt.Fprintln(env.stdout)
+		}
+		if err := report.Text(env.stdout, r.Table()); err != nil {
+			return err
 		}
 	}
-	return errors.Join(err, out.csv.finish(results[0].CSV), out.html.finish(func(w io.Writer) error {
-		return env.writePage(w, title, results)
-	}))
+	return nil
 }
 
 func (env *environment) writePage(w io.Writer, title string, results []result) error {

@@ -25,19 +25,16 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	out, err := env.open()
-	if err != nil {
-		return err
-	}
-	defer out.discard()
 	r := report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed}
-	if env.csv != "-" {
-		tw := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
-		for _, fact := range r.Facts() {
-			fmt.Fprintf(tw, "%s\t%s\n", fact.Name, fact.Value)
+	return env.produce("Policy", func() ([]result, error) {
+		if env.csv != "-" {
+			tw := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
+			for _, fact := range r.Facts() {
+				fmt.Fprintf(tw, "%s\t%s\n", fact.Name, fact.Value)
+			}
+			fmt.Fprintln(tw)
+			tw.Flush()
 		}
-		tw.Flush()
-		fmt.Fprintln(env.stdout)
-	}
-	return env.show(out, "Policy", r)
+		return []result{r}, nil
+	})
 }

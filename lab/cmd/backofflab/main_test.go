@@ -56,6 +56,7 @@ func TestBadInput(t *testing.T) {
 		`utilisations: "x" is not`:   {"storm", "-map", "-utilisations", "0.1,x"},
 		`Utilisations: -1 is not`:    {"storm", "-map", "-utilisations", "-1"},
 		`retries: "-"`:               {"storm", "-map", "-retries", "-"},
+		`series: a map has none`:     {"storm", "-map", "-series", "x"},
 		`a map takes one`:            {"storm", "-map", "-policy", "none", "-policy", "full"},
 		`policy "x": `:               {"storm", "-map", "-policy", "x"},
 		`policy "y": `:               {"storm", "-policy", "y"},

@@ -36,19 +36,13 @@ func both(ctx context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	out, err := env.open()
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	results, stopped := env.runAll(ctx, contention, storm)
-	for _, c := range own {
-		results = append(results, report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed})
-	}
-	if err := env.show(out, "What retry policies do", results...); err != nil {
-		return err
-	}
-	return stopped
+	return env.produce("What retry policies do", func() ([]result, error) {
+		results, stopped := env.runAll(ctx, contention, storm)
+		for _, c := range own {
+			results = append(results, report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed})
+		}
+		return results, stopped
+	})
 }
 
 // runAll runs one simulation after the other, and returns what has finished if ctx

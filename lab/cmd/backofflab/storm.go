@@ -64,7 +64,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
 	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "of its pace that is left to the server in a brown-out")
 	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
-	series := set.String("series", "", "write attempts and successes in each second as CSV to `file`")
+	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
 	withMap := set.Bool("map", false, "map recovery over utilisation and retries, in the place of comparing policies")
 	utilisations := set.String("utilisations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "of the map")
 	retries := set.String("retries", "0,1,2,3,4", "of the map: `numbers` of retries")
@@ -77,12 +77,15 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	if *withMap {
+		if env.series != "" {
+			return usageError{errors.New("series: a map has none")}
+		}
 		return stormMap(ctx, env, model, *utilisations, *retries)
 	}
-	return stormTable(ctx, env, model, *series)
+	return stormTable(ctx, env, model)
 }
 
-func stormTable(ctx context.Context, env *environment, model lab.Storm, series string) error {
+func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
 	var err error
 	if model.Contenders, err = env.contenders(stormGroups, stormPolicies); err != nil {
 		return err
@@ -90,22 +93,10 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm, series s
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	out, err := env.open()
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	perSecond, err := open(series)
-	if err != nil {
-		return err
-	}
-	defer perSecond.discard()
-	result, stopped := model.Run(ctx)
-	r := report.Storm{Storm: model, Result: result}
-	if err := errors.Join(env.show(out, "Storm", r), perSecond.finish(r.SeriesCSV)); err != nil {
-		return err
-	}
-	return stopped
+	return env.produce("Storm", func() ([]result, error) {
+		rows, err := model.Run(ctx)
+		return []result{report.Storm{Storm: model, Result: rows}}, err
+	})
 }
 
 // mapBackoff is the text of the rule that a map has by itself.
@@ -139,14 +130,8 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilisatio
 	if m, err = m.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	out, err := env.open()
-	if err != nil {
-		return err
-	}
-	defer out.discard()
-	result, stopped := m.Run(ctx)
-	if err := env.show(out, "Metastability", report.Metastability{Backoff: backoff, Result: result}); err != nil {
-		return err
-	}
-	return stopped
+	return env.produce("Metastability", func() ([]result, error) {
+		points, err := m.Run(ctx)
+		return []result{report.Metastability{Backoff: backoff, Result: points}}, err
+	})
 }
