@@ -130,7 +130,7 @@ func (m *model) byBuckets(ctx context.Context, clients int, spread time.Duration
 	var checked int64
 	for head := b.advance(); head != none; head = b.advance() {
 		if m.calls-checked >= checkEvery {
-			if checked = m.calls; ctx.Err() != nil {
+			if checked = m.calls; !m.goOn(ctx) {
 				return false
 			}
 		}

@@ -42,8 +42,11 @@ type Contention struct {
 	// start: see Cell.Timing. 0: none.
 	Timing int
 
-	Parallel int                   // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
-	Progress func(done, total int) // is told of each finished trial, one at a time; nil: nobody
+	Parallel int // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
+
+	// Progress is called now and then with the number of clients that have come to
+	// their end, and of those in all trials, by one goroutine at a time. nil: no call.
+	Progress func(done, total int)
 }
 
 // TimingBin is the width of the intervals of Cell.Timing.
@@ -73,8 +76,12 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	// short when several run at the same time.
 	order := slices.Clone(cells)
 	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
-	err = each(ctx, len(order)*c.Trials, c.Parallel, c.Progress, func() func(int) bool {
-		var m model // its memory serves all trials of a worker
+	bar := progress{tell: c.Progress}
+	for _, cell := range cells {
+		bar.total += cell.Clients * c.Trials
+	}
+	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
+		m := model{progress: &bar} // its memory serves all trials of a worker
 		return func(unit int) bool {
 			return m.run(ctx, &c, order[unit/c.Trials], unit%c.Trials)
 		}

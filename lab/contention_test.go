@@ -111,7 +111,7 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 	c, err := c.WithDefaults()
 	require.NoError(t, err)
-	var m model
+	m := model{progress: &progress{}}
 	var list []outcome
 	for _, cell := range c.cells() {
 		for trial := range c.Trials {
@@ -164,7 +164,7 @@ func TestBucketsOutOfOrder(t *testing.T) {
 	var byBuckets, byHeap []outcome
 	for _, cell := range c.cells() {
 		for trial := range c.Trials {
-			var m model
+			m := model{progress: &progress{}}
 			m.setUp(&c, cell, trial)
 			m.width = 24 // 17 ms, where two delays are 20 ± 2.8
 			if m.byBuckets(t.Context(), cell.Clients, 0) {
@@ -285,8 +285,8 @@ func TestContentionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms", "none")}
 	c.Progress = func(done, total int) {
-		assert.Equal(t, 8, total)
-		if done == 3 {
+		assert.Equal(t, 8*20, total)
+		if done >= 60 {
 			cancel()
 		}
 	}
@@ -339,4 +339,22 @@ func TestContentionForEver(t *testing.T) {
 	cells, err := Contention{Contenders: mustParse("constant delay=2500000h"), Clients: []int{5}, Trials: 3}.Run(t.Context())
 	require.NoError(t, err)
 	assert.InDelta(t, 0.2, cells[0].Done.Mean, 1e-9)
+}
+
+// A trial that takes long tells of its progress, and in the end all clients are
+// told of, those that gave up included.
+func TestContentionProgress(t *testing.T) {
+	var last, calls int
+	c := Contention{
+		Contenders: mustParse("none attempts=30", "none attempts=3"), Clients: []int{3000, 10}, Trials: 2, Limits: true,
+		Progress: func(done, total int) {
+			assert.GreaterOrEqual(t, done, last)
+			assert.Equal(t, 4*3010, total)
+			last, calls = done, calls+1
+		},
+	}
+	_, err := c.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 4*3010, last)
+	assert.Greater(t, calls, 8, "more than one for each trial")
 }

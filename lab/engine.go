@@ -11,24 +11,15 @@ import (
 // done or ctx ends, and then returns the error of ctx. Results that are stored
 // by unit do not depend on the number of workers. Each worker is made by
 // newWorker, for what it keeps from unit to unit. A unit whose work reports
-// false was interrupted and does not count. progress, unless it is nil, is called
-// by one goroutine at a time.
-func each(ctx context.Context, n, workers int, progress func(done, total int), newWorker func() func(unit int) bool) error {
+// false was interrupted and does not count.
+func each(ctx context.Context, n, workers int, newWorker func() func(unit int) bool) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var (
 		group      sync.WaitGroup
 		next, done atomic.Int64
-		mu         sync.Mutex
-		told       int // of the units, to progress
 	)
-	tell := func() {
-		mu.Lock()
-		defer mu.Unlock()
-		told++
-		progress(told, n)
-	}
 	for range min(workers, n) {
 		group.Go(func() {
 			work := newWorker()
@@ -37,12 +28,8 @@ func each(ctx context.Context, n, workers int, progress func(done, total int), n
 				if unit >= n {
 					return
 				}
-				if !work(unit) {
-					continue
-				}
-				done.Add(1)
-				if progress != nil {
-					tell()
+				if work(unit) {
+					done.Add(1)
 				}
 			}
 		})
@@ -52,4 +39,23 @@ func each(ctx context.Context, n, workers int, progress func(done, total int), n
 		return nil
 	}
 	return ctx.Err()
+}
+
+// progress tells of what has been done, one goroutine at a time.
+type progress struct {
+	tell  func(done, total int) // nil: nobody wants to know
+	total int
+
+	mu   sync.Mutex
+	done int
+}
+
+func (p *progress) add(n int) {
+	if p.tell == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done += n
+	p.tell(p.done, p.total)
 }

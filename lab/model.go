@@ -42,19 +42,23 @@ type model struct {
 
 	queue  heap
 	bucket buckets
+
+	progress *progress
+	told     int64 // clients of this trial, to progress
 }
 
 // endOfTime is beyond what anybody waits for; a client whose next attempt is later
 // has left.
 const endOfTime = math.MaxInt64 / 4
 
-// checkEvery is the number of events between two looks at the context.
+// checkEvery is the number of calls from one goOn to the next.
 const checkEvery = 1 << 16
 
 // run runs a trial and reports whether it came to its end, and then adds it to its
 // cell.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	m.setUp(c, cell, trial)
+	m.told = 0
 	ended := false
 	if m.width > 0 && m.informed == nil {
 		ended = m.byBuckets(ctx, cell.Clients, cell.contender.First)
@@ -65,8 +69,23 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	}
 	if ended {
 		cell.add(trial, m.outcome, m.timing)
+		m.tell(int64(cell.Clients)) // those that gave up, too
 	}
 	return ended
+}
+
+// goOn is called now and then. It tells of progress, and reports whether the trial
+// may go on.
+func (m *model) goOn(ctx context.Context) bool {
+	m.tell(m.done)
+	return ctx.Err() == nil
+}
+
+func (m *model) tell(done int64) {
+	if done > m.told { // not while a trial is run once more
+		m.progress.add(int(done - m.told))
+		m.told = done
+	}
 }
 
 func (m *model) setUp(c *Contention, cell *cell, trial int) {
@@ -173,7 +192,7 @@ func (m *model) byHeap(ctx context.Context, clients int, spread time.Duration) b
 	for len(m.queue) > 0 {
 		e := &m.queue[0]
 		m.count(e)
-		if m.calls%checkEvery == 0 && ctx.Err() != nil {
+		if m.calls%checkEvery == 0 && !m.goOn(ctx) {
 			return false
 		}
 		if e.read >= m.commit {

@@ -94,7 +94,7 @@ func TestOneEventForEachCall(t *testing.T) {
 	require.NoError(t, err)
 	for _, cell := range c.cells() {
 		for trial := range c.Trials {
-			var m model
+			m := model{progress: &progress{}}
 			m.setUp(&c, cell, trial)
 			m.byMessages(cell.Clients)
 			want := m.outcome
@@ -209,7 +209,7 @@ func BenchmarkQueue(b *testing.B) {
 				c, err := Contention{Clients: []int{clients}, Trials: 1, Contenders: mustParse("full base=10ms cap=2s")}.WithDefaults()
 				require.NoError(b, err)
 				cell := c.cells()[0]
-				var m model
+				m := model{progress: &progress{}}
 				var calls int64
 				trial := 0
 				for b.Loop() {

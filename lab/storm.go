@@ -183,11 +183,15 @@ type stormCase struct {
 // those of s.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
-	err := each(ctx, len(done), s.Parallel, s.Progress, func() func(unit int) bool {
+	bar := progress{tell: s.Progress, total: len(done)}
+	err := each(ctx, len(done), s.Parallel, func() func(unit int) bool {
 		return func(unit int) bool {
 			c := &cases[unit%len(cases)]
-			done[unit] = runStorm(ctx, &c.storm, c.contender, unit/len(cases))
-			return done[unit] != nil
+			if done[unit] = runStorm(ctx, &c.storm, c.contender, unit/len(cases)); done[unit] == nil {
+				return false
+			}
+			bar.add(1)
+			return true
 		}
 	})
 	trials := make([][]StormTrial, len(cases))
