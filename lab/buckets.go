@@ -2,9 +2,9 @@ package lab
 
 import (
 	"context"
+	"math"
 	"math/bits"
 	"slices"
-	"time"
 )
 
 // buckets is a queue of events by the time at which they are due, in buckets of
@@ -75,7 +75,6 @@ func (b *buckets) advance() int32 {
 		return none
 	}
 	for len(b.far) > 0 && b.far[0].at>>(b.width%64)-b.now < ringSize {
-		b.events[b.far[0].client] = b.far[0]
 		b.push(int32(b.far[0].client))
 		b.far.pop()
 	}
@@ -119,12 +118,15 @@ func (b *buckets) later(client int32) bool {
 //
 // It reports false if ctx has ended, and if an event happened too soon after the one
 // before it to be dealt with in this way.
-func (m *model) byBuckets(ctx context.Context, clients int, spread time.Duration) bool {
+func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
 	b.reset(m.width, clients)
 	b.empty = false
 	for i := range b.events {
-		b.events[i] = m.first(uint32(i), spread)
+		if i%checkEvery == 0 && !m.goOn(ctx) {
+			return false
+		}
+		b.events[i] = m.first(uint32(i))
 		b.push(int32(i))
 	}
 	var checked int64
@@ -164,16 +166,16 @@ func (m *model) settle(head int32) bool {
 }
 
 // findWinner returns when the one event of a bucket happens that succeeds, or
-// endOfTime if none does, and whether the bucket is as byBuckets wants it.
+// math.MaxInt64 if none does, and whether the bucket is as byBuckets wants it.
 func (m *model) findWinner(head int32) (at int64, regular bool) {
 	b := &m.bucket
-	at = endOfTime
+	at = math.MaxInt64
 	var lastRead int64
 	tie := false
 	for client := head; client != none; client = b.next[client] {
 		e := &b.events[client]
 		lastRead = max(lastRead, e.read)
-		if e.read >= m.commit {
+		if m.current(e) {
 			tie = tie || e.at == at
 			at = min(at, e.at)
 		}
@@ -197,7 +199,7 @@ func (m *model) inOrder(head int32) bool {
 	for _, client := range list {
 		e := &b.events[client]
 		m.count(e)
-		if e.read >= m.commit {
+		if m.current(e) {
 			m.wins(e)
 		} else if m.loses(e) && !b.later(client) {
 			return false

@@ -33,8 +33,8 @@ type Contender struct {
 // The keys that ParseContender adds to the text form of a policy.
 var contenderKeys = []string{"budget", "limiter", "first", "slots"}
 
-// ParseContender reads a Contender from text, which is also its name: the text
-// form of a [retry.Policy] or of a rule of this package ([KnownContenders],
+// ParseContender reads a Contender from text, which is also its name, with one
+// space where it separates: the text form of a [retry.Policy] or of a rule of this package ([KnownContenders],
 // [VersionSeen]), and after it any of
 //
 //	budget=aws                               the zero retry.TokenBucket
@@ -53,16 +53,22 @@ var contenderKeys = []string{"budget", "limiter", "first", "slots"}
 //	known each=7ms
 func ParseContender(text string) (Contender, error) {
 	c, err := parseContender(text)
-	if err != nil {
+	switch {
+	case errors.Is(err, retry.ErrInvalid): // which says so itself
+		return Contender{}, err
+	case err != nil:
 		return Contender{}, fmt.Errorf("policy %q: %w", text, err)
 	}
 	return c, nil
 }
 
 func parseContender(text string) (Contender, error) {
-	c := Contender{Name: text}
-	own, rest := splitKeys(text)
-	var err error
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
+	c := Contender{Name: strings.Join(words, " ")}
+	own, rest, err := splitKeys(words)
+	if err != nil {
+		return c, err
+	}
 	if c.First, err = durationOf(own["first"]); err != nil {
 		return c, fmt.Errorf("first: %w", err)
 	}
@@ -106,19 +112,24 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// splitKeys takes the keys of ParseContender out of text.
-func splitKeys(text string) (own map[string]string, rest string) {
+// splitKeys takes the keys of ParseContender out of words.
+func splitKeys(words []string) (own map[string]string, rest string, err error) {
 	own = map[string]string{}
 	var others []string
-	for word := range strings.FieldsSeq(text) {
+	for _, word := range words {
 		key, value, ok := strings.Cut(word, "=")
-		if ok && slices.Contains(contenderKeys, key) {
+		switch {
+		case !ok || !slices.Contains(contenderKeys, key):
+			others = append(others, word)
+		case value == "":
+			return nil, "", fmt.Errorf("%s: no value", key)
+		case own[key] != "":
+			return nil, "", fmt.Errorf("%s: given twice", key)
+		default:
 			own[key] = value
-			continue
 		}
-		others = append(others, word)
 	}
-	return own, strings.Join(others, " ")
+	return own, strings.Join(others, " "), nil
 }
 
 func durationOf(text string) (time.Duration, error) {

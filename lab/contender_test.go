@@ -2,6 +2,7 @@ package lab
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,7 +32,7 @@ func TestParseContender(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			c, err := ParseContender(text)
 			require.NoError(t, err)
-			assert.Equal(t, text, c.Name)
+			assert.Equal(t, strings.Join(strings.Fields(text), " "), c.Name)
 			want.Clock = clock
 			got := c.Policy(clock)
 			assert.Equal(t, want, got)
@@ -40,7 +41,8 @@ func TestParseContender(t *testing.T) {
 			}
 		})
 	}
-	c := contender(t, "none slots=25ms first=200ms")
+	c := contender(t, "none;slots=25ms,\tfirst=200ms")
+	assert.Equal(t, "none slots=25ms first=200ms", c.Name)
 	assert.Equal(t, 25*time.Millisecond, c.Slots)
 	assert.Equal(t, 200*time.Millisecond, c.First)
 	c = contender(t, "aws-standard-2026 budget=none")
@@ -69,6 +71,8 @@ func TestParseContenderRefuses(t *testing.T) {
 		"full budget=much":          `unknown "much"; known are aws, bucket, none, ratio and throttle`,
 		"full limiter=x":            `limiter "x": want adaptive`,
 		"full first=0s":             "first: 0s is not above 0",
+		"full first=1s,first=2s":    "first: given twice",
+		"full limiter=":             "limiter: no value",
 		"full slots=-1s":            "slots: -1s is not above 0",
 		"full slots=7":              "slots: ",
 		"known":                     "known takes one key, each=DURATION",

@@ -83,7 +83,9 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
 		m := model{progress: &bar} // its memory serves all trials of a worker
 		return func(unit int) bool {
-			return m.run(ctx, &c, order[unit/c.Trials], unit%c.Trials)
+			// All cells get their first trial first, so that an interrupted run can
+			// be compared.
+			return m.run(ctx, &c, order[unit%len(order)], unit/len(order))
 		}
 	})
 	result := make([]Cell, len(cells))
@@ -123,10 +125,20 @@ const (
 	mostTrials  = 100_000_000
 )
 
+const mostFirst = 10_000 * time.Hour
+
 func (c *Contention) check() error {
 	for _, n := range c.Clients {
 		if n < 1 || n > mostClients {
 			return fmt.Errorf("clients: %d is not in 1 to %d", n, mostClients)
+		}
+	}
+	for _, contender := range c.Contenders {
+		if contender.Policy == nil {
+			return fmt.Errorf("contenders: %q has no policy", contender.Name)
+		}
+		if contender.First < 0 || contender.First > mostFirst || contender.Slots < 0 || contender.Slots > mostFirst {
+			return fmt.Errorf("contenders: first and slots of %q are not in 0 to %v", contender.Name, mostFirst)
 		}
 	}
 	switch {
@@ -150,6 +162,7 @@ type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
+	curious   bool // its clients want to know more than that they failed
 	trials    []outcome
 
 	mu     sync.Mutex
@@ -169,10 +182,12 @@ func (c *Contention) cells() []*cell {
 	var cells []*cell
 	for _, contender := range c.Contenders {
 		for _, n := range c.Clients {
+			policy := contender.Policy(stopped{})
 			cells = append(cells, &cell{
 				Cell:      Cell{Contender: contender.Name, Clients: n},
 				contender: contender,
-				policy:    contender.Policy(stopped{}),
+				policy:    policy,
+				curious:   contender.Slots > 0 || curious(policy.Backoff),
 				trials:    make([]outcome, c.Trials),
 				timing:    make([]int64, c.Timing),
 			})

@@ -3,8 +3,10 @@ package lab
 import (
 	"context"
 	"encoding/csv"
+	"errors"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -121,7 +123,7 @@ func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 				continue
 			}
 			m.setUp(&c, cell, trial)
-			require.True(t, m.byHeap(t.Context(), cell.Clients, cell.contender.First))
+			require.True(t, m.byHeap(t.Context(), cell.Clients))
 			list = append(list, m.outcome)
 		}
 	}
@@ -167,10 +169,10 @@ func TestBucketsOutOfOrder(t *testing.T) {
 			m := model{progress: &progress{}}
 			m.setUp(&c, cell, trial)
 			m.width = 24 // 17 ms, where two delays are 20 ± 2.8
-			if m.byBuckets(t.Context(), cell.Clients, 0) {
+			if m.byBuckets(t.Context(), cell.Clients) {
 				byBuckets = append(byBuckets, m.outcome)
 				m.setUp(&c, cell, trial)
-				require.True(t, m.byHeap(t.Context(), cell.Clients, 0))
+				require.True(t, m.byHeap(t.Context(), cell.Clients))
 				byHeap = append(byHeap, m.outcome)
 			}
 		}
@@ -179,25 +181,50 @@ func TestBucketsOutOfOrder(t *testing.T) {
 	assert.Equal(t, byHeap, byBuckets)
 }
 
+// FuzzQueues compares the queues, on networks and buckets of all kinds. The model of
+// the buckets has left a trial in its middle before.
 func FuzzQueues(f *testing.F) {
-	f.Add(uint64(1), uint16(30), uint16(10_000), uint16(2_000), uint8(3), uint16(0))
-	f.Add(uint64(2), uint16(100), uint16(1), uint16(0), uint8(0), uint16(5))
-	f.Fuzz(func(t *testing.T, seed uint64, clients, mean, sd uint16, which uint8, spread uint16) {
-		blog := Blog()
-		contender := blog[int(which)%len(blog)]
-		contender.First = time.Duration(spread) * time.Millisecond
+	f.Add(uint64(1), uint16(30), uint32(10_000_000), uint32(2_000_000), uint8(3), uint32(0), uint8(22))
+	f.Add(uint64(2), uint16(100), uint32(1), uint32(0), uint8(0), uint32(5), uint8(10))
+	f.Add(uint64(3), uint16(60), uint32(100_000), uint32(100_000), uint8(133), uint32(1<<31), uint8(40))
+	contenders := append(Blog(), mustParse(
+		"constant delay=1ms attempts=7", "full base=10ms elapsed=1s attempts=unlimited", "exponential base=1s cap=1h",
+	)...)
+	f.Fuzz(func(t *testing.T, seed uint64, clients uint16, mean, sd uint32, which uint8, spread uint32, width uint8) {
 		c := Contention{
-			Contenders: []Contender{contender},
+			Contenders: contenders[int(which)%len(contenders):][:1],
 			Clients:    []int{1 + int(clients%150)},
-			Trials:     1,
+			Trials:     2,
 			Seed:       seed,
-			Network:    Network{Mean: time.Duration(mean) * time.Microsecond, SD: time.Duration(sd) * time.Microsecond},
+			Network:    Network{Mean: time.Duration(mean), SD: time.Duration(sd)},
 			Limits:     which >= 128,
+			Timing:     3,
 		}
-		if c.Network.check() != nil && c.Network != (Network{}) {
+		c, err := c.WithDefaults()
+		if err != nil {
 			t.Skip()
 		}
-		assert.Equal(t, outcomes(t, c, true), outcomes(t, c, false))
+		cell := c.cells()[0]
+		cell.contender.First = time.Duration(spread)
+		m := model{progress: &progress{}}
+		m.setUp(&c, cell, 0)
+		m.width = int(width % 47)
+		m.bucket.reset(m.width, cell.Clients)
+		m.bucket.empty = false
+		for i := range m.bucket.events { // a trial that was left
+			m.bucket.events[i] = m.first(uint32(i))
+			m.bucket.push(int32(i))
+		}
+		m.bucket.advance()
+		m.setUp(&c, cell, 1)
+		if m.width = int(width % 47); !m.byBuckets(t.Context(), cell.Clients) {
+			t.Skip() // the heap takes its place
+		}
+		got, timing := m.outcome, slices.Clone(m.timing)
+		m.setUp(&c, cell, 1)
+		require.True(t, m.byHeap(t.Context(), cell.Clients))
+		assert.Equal(t, m.outcome, got)
+		assert.Equal(t, m.timing, timing)
 	})
 }
 
@@ -296,6 +323,7 @@ func TestContentionInterrupted(t *testing.T) {
 	trials := cells[0].Calls.N + cells[1].Calls.N
 	assert.GreaterOrEqual(t, trials, 3)
 	assert.Less(t, trials, 8)
+	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "what has finished can be compared")
 	assert.Positive(t, cells[0].Calls.Mean)
 
 	// A trial that takes long is left in its middle.
@@ -323,6 +351,8 @@ func TestContentionRefuses(t *testing.T) {
 		"contenders: none":                      {Contenders: []Contender{}},
 		"trials: -1":                            {Trials: -1},
 		"timing: -1":                            {Timing: -1},
+		"has no policy":                         {Contenders: []Contender{{Name: "x"}}},
+		"first and slots":                       {Contenders: mustParse("none first=2562047h")},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
 		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
@@ -339,6 +369,13 @@ func TestContentionForEver(t *testing.T) {
 	cells, err := Contention{Contenders: mustParse("constant delay=2500000h"), Clients: []int{5}, Trials: 3}.Run(t.Context())
 	require.NoError(t, err)
 	assert.InDelta(t, 0.2, cells[0].Done.Mean, 1e-9)
+
+	cells, err = Contention{
+		Contenders: mustParse("constant delay=2562044h elapsed=2562047h attempts=unlimited", "none first=9000h"),
+		Clients:    []int{1, 5}, Trials: 3, Network: Network{Mean: time.Hour}, Limits: true, Timing: 5,
+	}.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []float64{1, 1}, []float64{cells[0].Done.Mean, cells[2].Done.Mean})
 }
 
 // A trial that takes long tells of its progress, and in the end all clients are
@@ -357,4 +394,97 @@ func TestContentionProgress(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 4*3010, last)
 	assert.Greater(t, calls, 8, "more than one for each trial")
+}
+
+// MaxElapsed is a client's own: from its start to when it hears of its failure.
+func TestContentionElapsed(t *testing.T) {
+	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}, Limits: true}
+	calls := func(text string) float64 {
+		c.Contenders = mustParse(text)
+		cells, err := c.Run(t.Context())
+		require.NoError(t, err)
+		return cells[0].Calls.Mean
+	}
+	assert.Equal(t, 2.0, calls("none attempts=unlimited elapsed=39ms"), "the answer comes after 40 ms")
+	assert.Equal(t, 3.0, calls("none attempts=unlimited elapsed=40ms"))
+	assert.Equal(t, 3.0, calls("constant delay=1s attempts=unlimited elapsed=1040ms"))
+	assert.Equal(t, 2.0, calls("constant delay=1s attempts=unlimited elapsed=1039ms"))
+
+	c = Contention{Clients: []int{200}, Trials: 10, Limits: true, Contenders: mustParse(
+		"full base=10ms elapsed=1s attempts=unlimited",
+		"full base=10ms elapsed=1s attempts=unlimited first=20s",
+	)}
+	cells, err := c.Run(t.Context())
+	require.NoError(t, err)
+	assert.Less(t, cells[0].Done.Mean, 0.5)
+	assert.Greater(t, cells[1].Done.Mean, 0.99, "who starts later has as much time")
+}
+
+// perContender is KnownContenders by somebody else.
+type perContender time.Duration
+
+func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
+	c, _ := errors.AsType[*Conflict](a.Err)
+	return scale(time.Duration(b), u*float64(c.Contenders))
+}
+
+// Any rule can look at the Conflict, also from inside a composition.
+func TestContentionTellsAnyRule(t *testing.T) {
+	of := func(name string, rule retry.Backoff) Contender {
+		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule} }}
+	}
+	cells, err := Contention{Clients: []int{60}, Trials: 30, Contenders: []Contender{
+		of("known", KnownContenders{Each: 7 * time.Millisecond}),
+		of("own", perContender(7*time.Millisecond)),
+		of("capped", retry.Capped{Of: KnownContenders{Each: 7 * time.Millisecond}}),
+		of("version", VersionSeen{Base: 300 * time.Millisecond}),
+		of("pointer", &VersionSeen{Base: 300 * time.Millisecond}),
+	}}.Run(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, cells[0].Calls, cells[1].Calls)
+	assert.Equal(t, cells[0].Calls, cells[2].Calls)
+	assert.Equal(t, cells[3].Calls, cells[4].Calls)
+	assert.NotEqual(t, cells[0].Calls, cells[3].Calls)
+}
+
+// The client's HintRule decides what becomes of the server's word.
+func TestContentionHints(t *testing.T) {
+	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: mustParse(
+		"none slots=25ms",
+		"constant delay=100ms hint=plus:1h slots=25ms",
+		"none hint=stop:250ms slots=25ms",
+		"full base=10ms hint=ignore slots=25ms",
+		"full base=10ms",
+	)}.Run(t.Context())
+	require.NoError(t, err)
+	assert.InDelta(t, cells[0].Time.Mean+100, cells[1].Time.Mean, 50, "plus")
+	assert.InDelta(t, 11.0/50, cells[2].Done.Mean, 0.04, "ten hints are up to 250 ms long, and one client needs none")
+	assert.Equal(t, cells[4].Calls, cells[3].Calls, "ignored")
+}
+
+// What a trial leaves behind when it is interrupted does not show in the next.
+func TestInterruptedModelsAreReused(t *testing.T) {
+	c, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{7000, 50}, Trials: 2}.WithDefaults()
+	require.NoError(t, err)
+	reused := model{progress: &progress{}}
+	for _, cell := range c.cells() {
+		ctx, cancel := context.WithCancel(t.Context())
+		reused.progress.tell = func(done, _ int) {
+			if done > cell.Clients/3 {
+				cancel()
+			}
+		}
+		reused.progress.done = 0
+		reused.run(ctx, &c, cell, 0)
+		cancel()
+		reused.progress.tell = nil
+		if cell.Clients > 1000 {
+			continue
+		}
+		fresh := model{progress: &progress{}}
+		require.True(t, fresh.run(t.Context(), &c, cell, 1))
+		want := cell.trials[1]
+		require.True(t, reused.run(t.Context(), &c, cell, 1))
+		assert.Equal(t, want, cell.trials[1], "%s", cell.Contender)
+	}
 }

@@ -12,14 +12,15 @@ import (
 )
 
 // A Conflict is the failure of an attempt in a [Contention], and what the client
-// could know of it. A Backoff finds it in the Err of the Attempt: the same way
-// is open to the errors of your own operations.
+// could know of it. A Backoff finds it in the Err of the Attempt, unless it is one
+// of package retry, which do not look: the same way is open to the errors of your
+// own operations.
 type Conflict struct {
 	Contenders int           // clients that have not got through, this one included
 	Commits    int           // by others between this client's last two reads
 	Between    time.Duration // the time between these reads; 0 before the second
 	RoundTrip  time.Duration // from this client's read to its write
-	Window     time.Duration // what the rule returned of the last conflict, see [VersionSeen]; 0 at first
+	Window     time.Duration // what the rule's method Next(*Conflict) returned of the last one, if it has that; 0 at first
 
 	version int           // at the last read
 	read    int64         // when that was
@@ -36,7 +37,7 @@ func (c *Conflict) RetryAfter() time.Duration { return c.hint }
 // workers of a pool: u · Each · the number of contenders. Outside of a
 // [Contention] it does not wait.
 //
-// A good Each is a sixth to a quarter of the round trip.
+// A good Each is a third to a half of the round trip from a read to the write.
 type KnownContenders struct {
 	Each time.Duration
 }
@@ -63,13 +64,13 @@ type VersionSeen struct {
 func (b VersionSeen) Delay(a retry.Attempt, u float64) time.Duration {
 	window := b.Base
 	if c, ok := errors.AsType[*Conflict](a.Err); ok {
-		window = b.window(c)
+		window = b.Next(c)
 	}
 	return scale(window, u)
 }
 
-// window returns the window after c.
-func (b VersionSeen) window(c *Conflict) time.Duration {
+// Next returns the window after c.
+func (b VersionSeen) Next(c *Conflict) time.Duration {
 	if c.Between <= 0 || c.Window == 0 {
 		return b.Base
 	}
@@ -122,20 +123,30 @@ type informed struct {
 	slot    int64 // the next that is free
 }
 
-// newInformed returns nil if the clients of the cell neither ask nor are told.
-func newInformed(cell *cell, rule retry.Backoff) *informed {
-	switch rule.(type) {
-	case KnownContenders, VersionSeen:
-	default:
-		if cell.contender.Slots == 0 {
-			return nil
-		}
+// reset returns what the clients of a trial know at its start, or nil if they
+// neither ask nor are told. It uses the memory of in, which may be nil.
+func (in *informed) reset(cell *cell) *informed {
+	if !cell.curious {
+		return nil
 	}
-	return &informed{
-		policy:  cell.policy,
-		clients: make([]Conflict, cell.Clients),
-		slots:   cell.contender.Slots,
+	if in == nil {
+		in = &informed{}
 	}
+	if cap(in.clients) < cell.Clients {
+		in.clients = make([]Conflict, cell.Clients)
+	}
+	in.clients = in.clients[:cell.Clients]
+	clear(in.clients)
+	in.policy, in.slots = cell.policy, cell.contender.Slots
+	in.commits, in.slot = in.commits[:0], 0
+	return in
+}
+
+// curious reports whether a rule may look at the error of an attempt. Those of
+// package retry do not, and they are those that have a text.
+func curious(rule retry.Backoff) bool {
+	_, err := retry.Policy{Backoff: rule}.MarshalText()
+	return err != nil
 }
 
 // committed notes a commit.
@@ -151,8 +162,10 @@ func (in *informed) wait(m *model, e *event, u float64) time.Duration {
 	in.learn(c, e)
 	a := retry.Attempt{Number: int(e.attempt), Delay: e.delay, Err: c, Class: m.class, Hint: c.hint}
 	delay := max(0, m.backoff.Delay(a, u))
-	if rule, ok := m.backoff.(VersionSeen); ok {
-		c.Window = rule.window(c)
+	if rule, ok := m.backoff.(interface {
+		Next(*Conflict) time.Duration
+	}); ok {
+		c.Window = rule.Next(c)
 	}
 	if c.hint == 0 {
 		return delay

@@ -31,7 +31,8 @@ type model struct {
 	backoff  retry.Backoff
 	class    retry.Class
 	attempts uint32        // most
-	latest   time.Duration // when the last attempt may begin
+	elapsed  time.Duration // most, of a client; 0: no limit
+	spread   time.Duration // of the starts
 	key      uint64
 	informed *informed // nil: clients know nothing but their failures
 
@@ -61,11 +62,11 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	m.told = 0
 	ended := false
 	if m.width > 0 && m.informed == nil {
-		ended = m.byBuckets(ctx, cell.Clients, cell.contender.First)
+		ended = m.byBuckets(ctx, cell.Clients)
 	}
 	if !ended && ctx.Err() == nil {
 		m.setUp(c, cell, trial)
-		ended = m.byHeap(ctx, cell.Clients, cell.contender.First)
+		ended = m.byHeap(ctx, cell.Clients)
 	}
 	if ended {
 		cell.add(trial, m.outcome, m.timing)
@@ -93,16 +94,13 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	m.key = derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
 	m.backoff = cell.policy.Backoff
 	if m.backoff == nil {
-		m.backoff = retry.FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+		m.backoff = retry.Capped{} // of the default rule, without a cap
 	}
-	m.attempts, m.latest = math.MaxUint32, endOfTime
+	m.attempts, m.elapsed, m.spread = math.MaxUint32, 0, cell.contender.First
 	if c.Limits {
-		m.attempts = attemptsOf(cell.policy)
-		if cell.policy.MaxElapsed > 0 {
-			m.latest = cell.policy.MaxElapsed
-		}
+		m.attempts, m.elapsed = attemptsOf(cell.policy), cell.policy.MaxElapsed
 	}
-	m.informed = newInformed(cell, m.backoff)
+	m.informed = m.informed.reset(cell)
 	m.width = c.Network.bucketBits()
 	m.commit = -1
 	m.outcome = outcome{}
@@ -117,16 +115,21 @@ func attemptsOf(p retry.Policy) uint32 {
 	switch {
 	case p.MaxAttempts == 0:
 		return 3
-	case p.MaxAttempts > math.MaxUint32:
+	case uint64(p.MaxAttempts) > math.MaxUint32:
 		return math.MaxUint32
 	}
 	return uint32(p.MaxAttempts)
 }
 
-// first returns a client's first write.
-func (m *model) first(client uint32, spread time.Duration) event {
+// start returns when a client starts, and the stream for its way from there.
+func (m *model) start(client uint32) (int64, stream) {
 	s := newStream(m.key, client, 0)
-	start := int64(float64(spread) * s.uniform())
+	return int64(float64(m.spread) * s.uniform()), s
+}
+
+// first returns a client's first write.
+func (m *model) first(client uint32) event {
+	start, s := m.start(client)
 	e := event{client: client, attempt: 1}
 	_, reply := m.net.two(&s)
 	e.read = start + m.net.one(&s)
@@ -149,13 +152,14 @@ func (m *model) wins(e *event) {
 	m.commit = e.at
 	m.done++
 	s := newStream(m.key, e.client, e.attempt)
-	m.leaves(e, &s)
+	m.leaves(e.at + m.net.one(&s))
 }
 
-// leaves is the end of a client, when it has the answer to e.
-func (m *model) leaves(e *event, s *stream) {
-	m.time = max(m.time, e.at+m.net.one(s))
-}
+// leaves is the end of a client, when it has its last answer.
+func (m *model) leaves(at int64) { m.time = max(m.time, at) }
+
+// current reports whether nobody has committed since the read of e.
+func (m *model) current(e *event) bool { return e.read >= m.commit }
 
 // loses makes of e, which failed, the client's next write, and reports whether
 // there is one.
@@ -168,11 +172,20 @@ func (m *model) loses(e *event) bool {
 	} else {
 		delay = m.informed.wait(m, e, u)
 	}
-	if e.attempt >= m.attempts || delay > m.latest-time.Duration(e.at) {
-		m.leaves(e, &s)
+	if e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
+		m.leaves(e.at + m.net.one(&s))
 		return false
 	}
 	away, reply := m.net.two(&s)
+	if m.elapsed > 0 {
+		answer := m.net.one(&s)
+		away = answer + m.net.one(&s)
+		start, _ := m.start(e.client)
+		if delay > m.elapsed-time.Duration(e.at+answer-start) {
+			m.leaves(e.at + answer)
+			return false
+		}
+	}
 	e.read = e.at + int64(delay) + away
 	e.at = e.read + reply
 	e.delay = delay
@@ -184,10 +197,13 @@ func (m *model) loses(e *event) bool {
 var errConflict = &Conflict{}
 
 // byHeap runs the trial in the order of its events.
-func (m *model) byHeap(ctx context.Context, clients int, spread time.Duration) bool {
+func (m *model) byHeap(ctx context.Context, clients int) bool {
 	m.queue = slices.Grow(m.queue[:0], clients)
 	for i := range clients {
-		m.queue.push(m.first(uint32(i), spread))
+		if i%checkEvery == 0 && !m.goOn(ctx) {
+			return false
+		}
+		m.queue.push(m.first(uint32(i)))
 	}
 	for len(m.queue) > 0 {
 		e := &m.queue[0]
@@ -195,7 +211,7 @@ func (m *model) byHeap(ctx context.Context, clients int, spread time.Duration) b
 		if m.calls%checkEvery == 0 && !m.goOn(ctx) {
 			return false
 		}
-		if e.read >= m.commit {
+		if m.current(e) {
 			m.wins(e)
 			m.committed(e)
 			m.queue.pop()

@@ -59,7 +59,7 @@ func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages
 	for i := range events {
-		events[i] = m.first(uint32(i), 0)
+		events[i] = m.first(uint32(i))
 		stdheap.Push(&queue, message{at: events[i].read, client: uint32(i)})
 	}
 	version := 0
@@ -132,7 +132,7 @@ func (q quaternary) down() {
 func (m *model) byQuaternary(clients int) {
 	q := make(quaternary, clients)
 	for i := range q {
-		q[i] = m.first(uint32(i), 0)
+		q[i] = m.first(uint32(i))
 	}
 	slices.SortFunc(q, func(x, y event) int { // a sorted list is a heap
 		if x.before(&y) {
@@ -143,7 +143,7 @@ func (m *model) byQuaternary(clients int) {
 	for len(q) > 0 {
 		e := &q[0]
 		m.count(e)
-		if e.read >= m.commit {
+		if m.current(e) {
 			m.wins(e)
 		} else if m.loses(e) {
 			q.down()
@@ -160,13 +160,13 @@ func (m *model) byQuaternary(clients int) {
 func (m *model) byPopAndPush(clients int) {
 	q := m.queue[:0]
 	for i := range clients {
-		q.push(m.first(uint32(i), 0))
+		q.push(m.first(uint32(i)))
 	}
 	for len(q) > 0 {
 		e := q[0]
 		q.pop()
 		m.count(&e)
-		if e.read >= m.commit {
+		if m.current(&e) {
 			m.wins(&e)
 		} else if m.loses(&e) {
 			q.push(e)
@@ -181,7 +181,7 @@ func (m *model) bySortedBuckets(clients int) {
 	b.reset(m.width, clients)
 	b.empty = false
 	for i := range b.events {
-		b.events[i] = m.first(uint32(i), 0)
+		b.events[i] = m.first(uint32(i))
 		b.push(int32(i))
 	}
 	for head := b.advance(); head != none; head = b.advance() {
@@ -198,10 +198,10 @@ func BenchmarkQueue(b *testing.B) {
 	}{
 		{"container-heap-4-events", func(m *model, _ *testing.B, n int) { m.byMessages(n) }},
 		{"binary-heap-pop-push", func(m *model, _ *testing.B, n int) { m.byPopAndPush(n) }},
-		{"binary-heap-replace", func(m *model, b *testing.B, n int) { m.byHeap(b.Context(), n, 0) }},
+		{"binary-heap-replace", func(m *model, b *testing.B, n int) { m.byHeap(b.Context(), n) }},
 		{"quaternary-heap-replace", func(m *model, _ *testing.B, n int) { m.byQuaternary(n) }},
 		{"buckets-sorted", func(m *model, _ *testing.B, n int) { m.bySortedBuckets(n) }},
-		{"buckets-unordered", func(m *model, b *testing.B, n int) { m.byBuckets(b.Context(), n, 0) }},
+		{"buckets-unordered", func(m *model, b *testing.B, n int) { m.byBuckets(b.Context(), n) }},
 	}
 	for _, q := range queues {
 		for _, clients := range []int{10, 100, 1000, 10_000, 100_000} {

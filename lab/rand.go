@@ -11,7 +11,9 @@ import (
 // network: they differ by what they do alone.
 //
 // The generators are here, and not those of math/rand/v2, because a seed must
-// give the same results for ever: there the stream of NormFloat64 may change.
+// give the same results with the next release of Go, too: there the stream of
+// NormFloat64 may change. Between processor architectures the last digit may
+// differ.
 
 // stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
 type stream uint64

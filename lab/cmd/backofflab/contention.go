@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +28,7 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	var model lab.Contention
 	set := env.flags("contention", "")
 	env.csvFlag(set)
+	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups blog, sdks and informed; may be repeated (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
 	set.IntVar(&model.Trials, "trials", 100, "of each number of clients")
@@ -67,9 +70,9 @@ func numbers(text string) ([]int, error) {
 	var list []int
 	for part := range strings.SplitSeq(text, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(part), "..")
-		first, err := strconv.Atoi(from)
+		first, err := number(from)
 		if err != nil {
-			return nil, fmt.Errorf("%q is not a number", from)
+			return nil, err
 		}
 		if !isRange {
 			list = append(list, first)
@@ -84,35 +87,57 @@ func numbers(text string) ([]int, error) {
 	if len(list) > mostNumbers {
 		return nil, fmt.Errorf("%d numbers are more than %d", len(list), mostNumbers)
 	}
-	return list, nil
+	seen := map[int]bool{}
+	return slices.DeleteFunc(list, func(n int) bool {
+		again := seen[n]
+		seen[n] = true
+		return again
+	}), nil
+}
+
+// number reads a number that sums of such do not overflow with.
+func number(text string) (int, error) {
+	n, err := strconv.ParseInt(text, 10, 32)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is too large", text)
+	case err != nil:
+		return 0, fmt.Errorf("%q is not a number", text)
+	}
+	return int(n), nil
 }
 
 // numberRange returns the numbers from first to what the rest of a range says.
 func numberRange(first int, rest string) ([]int, error) {
-	i := strings.IndexAny(rest, "+*")
-	end, step, factor := rest, first, 0
+	end, step, factor := rest, first, 1
 	var err error
-	if i >= 0 {
+	if i := strings.IndexAny(rest, "+*"); i >= 0 {
 		end = rest[:i]
-		if step, err = strconv.Atoi(rest[i+1:]); err != nil {
-			return nil, fmt.Errorf("%q is not a number", rest[i+1:])
+		if step, err = number(rest[i+1:]); err != nil {
+			return nil, err
 		}
 		if rest[i] == '*' {
 			step, factor = 0, step
 		}
 	}
-	last, err := strconv.Atoi(end)
+	last, err := number(end)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is not a number", end)
+		return nil, err
 	case first < 1 || last < first:
-		return nil, fmt.Errorf("want a number from 1 up and a larger one")
+		return nil, errors.New("want a number from 1 up and a larger one")
 	case step < 1 && factor < 2:
-		return nil, fmt.Errorf("want a step from 1 up, or a factor from 2 up")
+		return nil, errors.New("want a step from 1 up, or a factor from 2 up")
 	}
+	return steps(first, last, step, factor), nil
+}
+
+// steps returns first, then step more or factor times as much, and so on up to
+// last; one more than mostNumbers at the most.
+func steps(first, last, step, factor int) []int {
 	var list []int
-	for n := first; n <= last && len(list) <= mostNumbers; n = n*max(1, factor) + step {
-		list = append(list, n)
+	for n := int64(first); n <= int64(last) && len(list) <= mostNumbers; n = n*int64(factor) + int64(step) {
+		list = append(list, int(n))
 	}
-	return list, nil
+	return list
 }

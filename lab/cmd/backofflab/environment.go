@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -35,6 +36,7 @@ type environment struct {
 	seed     uint64
 	parallel int
 	quiet    bool
+	bar      *progressbar.ProgressBar // nil: not shown
 }
 
 // texts is a flag that may be given several times.
@@ -47,15 +49,13 @@ func (t *texts) Set(text string) error {
 	return nil
 }
 
-// flags returns the flags that all commands have. The usage is of what stands
-// behind them.
+// flags returns the flags that all commands have. operands are what stands behind
+// them in the usage.
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // parse shows errors
 	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
-	set.IntVar(&env.parallel, "parallel", 0, "`trials` at the same time, without influence on results (default: one for each core)")
-	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
 	set.Usage = func() {} // of an error one line is shown, without it
 	env.usage = func() {
 		fmt.Fprintf(env.stdout, "usage: backofflab %s [FLAGS]%s\n\n", name, operands)
@@ -70,6 +70,12 @@ func (env *environment) csvFlag(set *flag.FlagSet) {
 	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
 }
 
+// trialFlags adds the flags of the commands that simulate.
+func (env *environment) trialFlags(set *flag.FlagSet) {
+	set.IntVar(&env.parallel, "parallel", 0, "`trials` at the same time, without influence on results (default: one for each core)")
+	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
+}
+
 // parse reads args and returns the operands, of which there may be that many,
 // before, between and behind the flags.
 func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
@@ -81,10 +87,8 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 			return nil, err
 		case err != nil:
 			return nil, usageError{err}
-		case env.parallel < 0:
-			return nil, usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
 		case set.NArg() == 0:
-			return operands, refuseZeros(set)
+			return operands, env.check(set)
 		case len(operands) == most:
 			return nil, usageError{fmt.Errorf("%q is one argument too many; quote a policy", set.Arg(0))}
 		}
@@ -93,18 +97,33 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 	}
 }
 
-// zeros are the flags that may be 0. For others the library would take 0 for the
-// default, and whoever types it means something else.
-var zeros = []string{"seed", "parallel", "deviation", "from", "retries"}
+// positive are the flags for which the library would take 0 for the default.
+// Whoever types a 0 means something else.
+var positive = []string{
+	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "service", "queue", "share", "to", "horizon",
+}
 
-// refuseZeros returns an error if a flag was set to 0 that must not be.
-func refuseZeros(set *flag.FlagSet) (err error) {
+// check looks at the flags that all commands have, and for zeros.
+func (env *environment) check(set *flag.FlagSet) error {
+	var err error
 	set.Visit(func(f *flag.Flag) {
-		if v := f.Value.String(); (v == "0" || v == "0s") && !slices.Contains(zeros, f.Name) && err == nil {
+		if v := f.Value.String(); (v == "0" || v == "0s") && slices.Contains(positive, f.Name) && err == nil {
 			err = usageError{fmt.Errorf("%s: %s is not above 0", f.Name, v)}
 		}
 	})
-	return err
+	files := slices.DeleteFunc([]string{env.csv, env.series, env.html}, func(path string) bool { return path == "" })
+	slices.Sort(files)
+	switch {
+	case err != nil:
+		return err
+	case env.parallel < 0:
+		return usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
+	case env.html == "-" || env.series == "-":
+		return usageError{errors.New("only the CSV of -csv can go to the standard output")}
+	case len(slices.Compact(slices.Clone(files))) < len(files):
+		return usageError{errors.New("two outputs have the same file")}
+	}
+	return nil
 }
 
 // progress returns a function that shows a bar once a run takes longer than a
@@ -115,23 +134,30 @@ func (env *environment) progress() func(done, total int) {
 		return nil
 	}
 	begin := time.Now()
-	var bar *progressbar.ProgressBar
+	env.bar = nil
 	return func(done, total int) {
-		if bar == nil {
+		if env.bar == nil {
 			if time.Since(begin) < time.Second || done == total {
 				return
 			}
-			bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("simulating"),
+			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("simulating"),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
-		bar.Set(done)
+		env.bar.Set(done)
+	}
+}
+
+// clearBar removes what an interrupt left of the bar.
+func (env *environment) clearBar() {
+	if env.bar != nil {
+		env.bar.Clear()
 	}
 }
 
 // output is a file that takes the place of another one only when it is complete.
 type output struct {
-	path string
-	temp *os.File
+	path string // "" if file is written in its place: a device or a pipe
+	file *os.File
 }
 
 // open returns an output for path, so that what cannot be written is known before
@@ -140,32 +166,42 @@ func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		if info.IsDir() {
-			return nil, usageError{fmt.Errorf("%s is a directory", path)}
-		}
-		f, err := os.OpenFile(path, os.O_WRONLY, 0) // a device or a pipe
-		if err != nil {
-			return nil, usageError{err}
-		}
-		return &output{temp: f}, nil
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".backofflab-*")
+	mode := fs.FileMode(0o666)
+	if info, err := os.Stat(path); err == nil {
+		// Only to see whether it may be written.
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		switch {
+		case err != nil:
+			return nil, usageError{unwritable(path, err)}
+		case !info.Mode().IsRegular():
+			return &output{file: f}, nil
+		}
+		f.Close()
+		mode = info.Mode().Perm()
+	}
+	f, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
-		if reason, ok := errors.AsType[*fs.PathError](err); ok {
-			err = fmt.Errorf("cannot write %s: %w", path, reason.Err)
-		}
-		return nil, usageError{err}
+		return nil, usageError{unwritable(path, err)}
 	}
-	return &output{path: path, temp: f}, nil
+	return &output{path: path, file: f}, nil
+}
+
+func unwritable(path string, err error) error {
+	if reason, ok := errors.AsType[*fs.PathError](err); ok {
+		err = reason.Err
+	}
+	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
 // discard removes an output that was not finished.
 func (o *output) discard() {
-	if o != nil && o.temp != nil {
-		o.temp.Close()
+	if o != nil && o.file != nil {
+		o.file.Close()
 		if o.path != "" {
-			os.Remove(o.temp.Name())
+			os.Remove(o.file.Name())
 		}
 	}
 }
@@ -176,15 +212,15 @@ func (o *output) finish(write func(io.Writer) error) error {
 		return nil
 	}
 	defer o.discard()
-	if err := errors.Join(write(o.temp), o.temp.Close()); err != nil {
+	if err := errors.Join(write(o.file), o.file.Close()); err != nil {
 		return err
 	}
 	if o.path != "" {
-		if err := errors.Join(os.Chmod(o.temp.Name(), 0o644), os.Rename(o.temp.Name(), o.path)); err != nil {
+		if err := os.Rename(o.file.Name(), o.path); err != nil {
 			return err
 		}
 	}
-	o.temp = nil
+	o.file = nil
 	return nil
 }
 
@@ -208,6 +244,7 @@ func (env *environment) produce(title string, work func() ([]result, error)) err
 		defer files[i].discard()
 	}
 	results, stopped := work()
+	env.clearBar()
 	if len(results) == 0 {
 		return stopped
 	}
@@ -231,6 +268,11 @@ func (env *environment) print(results []result) error {
 	for i, r := range results {
 		if i > 0 {
 			fmt.Fprintln(env.stdout)
+		}
+		if e, ok := r.(report.Explain); ok {
+			if err := report.Notes(env.stdout, e.Facts()); err != nil {
+				return err
+			}
 		}
 		if err := report.Text(env.stdout, r.Table()); err != nil {
 			return err
@@ -282,11 +324,15 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	}
 	var lists [][]lab.Contender
 	for _, text := range env.policies {
+		text = strings.TrimSpace(text)
 		if group := groups[text]; group != nil {
 			lists = append(lists, group())
 			continue
 		}
 		c, err := lab.ParseContender(text)
+		if err != nil && len(groups) > 0 && !strings.ContainsAny(text, " =") {
+			err = fmt.Errorf("%w; groups here: %s", err, strings.Join(slices.Sorted(maps.Keys(groups)), ", "))
+		}
 		if err != nil {
 			return nil, usageError{err}
 		}

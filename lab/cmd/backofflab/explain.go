@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
@@ -25,16 +24,15 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if c.First > 0 || c.Slots > 0 || !plain(c) {
+		return usageError{fmt.Errorf("policy %q: its waits depend on other clients; contention shows them", c.Name)}
+	}
 	r := report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed}
-	return env.produce("Policy", func() ([]result, error) {
-		if env.csv != "-" {
-			tw := tabwriter.NewWriter(env.stdout, 0, 0, 2, ' ', 0)
-			for _, fact := range r.Facts() {
-				fmt.Fprintf(tw, "%s\t%s\n", fact.Name, fact.Value)
-			}
-			fmt.Fprintln(tw)
-			tw.Flush()
-		}
-		return []result{r}, nil
-	})
+	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
+}
+
+// plain reports whether the waits of a policy are those of package retry.
+func plain(c lab.Contender) bool {
+	_, err := c.Policy(retry.SystemClock{}).MarshalText()
+	return err == nil
 }

@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -53,20 +54,23 @@ var commands = map[string]func(ctx context.Context, env *environment, args []str
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	env := &environment{stdout: stdout, stderr: stderr}
 	err := dispatch(ctx, env, args)
-	if _, ok := errors.AsType[usageError](err); ok {
-		fmt.Fprintln(stderr, "backofflab:", err)
-		return misused
-	}
+	_, isUsage := errors.AsType[usageError](err)
 	switch {
+	case isUsage:
+		fmt.Fprintln(stderr, "backofflab:", oneLine(err))
+		return misused
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(stderr, "backofflab: interrupted; what has finished is written")
 		return interrupted
 	}
-	fmt.Fprintln(stderr, "backofflab:", err)
+	fmt.Fprintln(stderr, "backofflab:", oneLine(err))
 	return failed
 }
+
+// oneLine returns the text of several errors in one line.
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 const usage = `usage: backofflab COMMAND [FLAGS]
 

@@ -12,6 +12,7 @@ import (
 // both runs contention and storm, and explains the policies that are named.
 func both(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
+	env.trialFlags(set)
 	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
 	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or by the name of a profile; may be repeated")
 	trials := set.Int("trials", 100, "of each number of clients; a twentieth of that for each policy in the storm")
@@ -23,12 +24,11 @@ func both(ctx context.Context, env *environment, args []string) error {
 		return err
 	}
 	contention, err := lab.Contention{
-		Contenders: join(lab.Blog(), lab.Informed(), own), Trials: *trials, Timing: timingBins,
+		Contenders: join(lab.Blog(), lab.Informed(), own), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}
 	}
-	contention.Clients, _ = numbers("10..190")
 	storm, err := lab.Storm{
 		Contenders: join(stormPolicies(), own), Trials: (*trials + 19) / 20,
 		Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
@@ -39,6 +39,9 @@ func both(ctx context.Context, env *environment, args []string) error {
 	return env.produce("What retry policies do", func() ([]result, error) {
 		results, stopped := env.runAll(ctx, contention, storm)
 		for _, c := range own {
+			if !plain(c) {
+				continue
+			}
 			results = append(results, report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed})
 		}
 		return results, stopped

@@ -48,6 +48,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	}
 	set := env.flags("storm", "")
 	env.csvFlag(set)
+	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups usual and sdks; may be repeated (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "of each policy")
 	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")

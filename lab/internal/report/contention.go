@@ -64,8 +64,8 @@ func (c Contention) CSV(w io.Writer) error {
 	var rows [][]any
 	for _, cell := range c.Cells {
 		rows = append(rows, []any{
-			cell.Contender, cell.Clients, cell.Calls.N, cell.Calls.Mean, cell.Calls.SE(), cell.Calls.SD,
-			cell.Time.Mean, cell.Time.SE(), cell.Time.SD, cell.Done.Mean,
+			cell.Contender, cell.Clients, cell.Calls.N, mean(cell.Calls), se(cell.Calls), sd(cell.Calls),
+			mean(cell.Time), se(cell.Time), sd(cell.Time), mean(cell.Done),
 		})
 	}
 	return writeCSV(w, header, rows)
@@ -89,24 +89,29 @@ func (c Contention) Section() (page.Section, error) {
 		s.Table.Caption = fmt.Sprintf("With %d clients.", most[0].Clients)
 	}
 	err := addFigures(&s,
-		c.Calls, "Calls that the server gets. If all start at the same time, of N clients N − 1 fail at least once: nobody is below the grey line.",
-		c.Time, "Until the last client is through. The grey line is what it takes if no call is wasted.",
-		c.Tradeoff, "What calls buy. Nearer to the lower left corner is better; the grey curve is the best that clients can do who choose their times at random, at a steady rate.",
-		c.Timing, "When the calls come.",
+		figure{c.Calls, "Calls that the server gets. If all start at the same time, of N clients N − 1 fail at least once: nobody is below the grey line."},
+		figure{c.Time, "Until the last client is through. The grey line is what it takes if no call is wasted."},
+		figure{c.Tradeoff, "What calls buy. Nearer to the lower left corner is better; the grey curve is the best that clients can do who choose their times at random, at a steady rate."},
+		figure{c.Timing, "When the calls come."},
 	)
 	return s, err
 }
 
-// addFigures draws pictures, given with their captions, and leaves out those for
-// which there is nothing to show.
-func addFigures(s *page.Section, drawAndCaption ...any) error {
-	for i := 0; i < len(drawAndCaption); i += 2 {
-		svg, err := drawAndCaption[i].(func() ([]byte, error))()
+// figure is a picture to draw, nil if there is nothing to show, and its caption.
+type figure struct {
+	draw    func() ([]byte, error)
+	caption string
+}
+
+// addFigures draws pictures.
+func addFigures(s *page.Section, figures ...figure) error {
+	for _, f := range figures {
+		svg, err := f.draw()
 		if err != nil {
 			return err
 		}
 		if svg != nil {
-			s.Figures = append(s.Figures, page.Figure{SVG: svg, Caption: drawAndCaption[i+1].(string)})
+			s.Figures = append(s.Figures, page.Figure{SVG: svg, Caption: f.caption})
 		}
 	}
 	return nil

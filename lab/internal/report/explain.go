@@ -31,15 +31,16 @@ const (
 // Facts returns what the policy comes to, as names and values.
 func (e Explain) Facts() []page.Note {
 	p, plan := e.Policy, e.Policy.Plan()
-	attempts, most := "unlimited", math.Inf(1)
-	if n := attemptsOf(p); n < math.MaxInt {
-		attempts, most = strconv.Itoa(n), float64(n)
-	}
+	mean, most := e.attempts()
 	facts := []page.Note{
 		{Name: "policy", Value: p.String()},
-		{Name: "attempts", Value: attempts},
+		{Name: "attempts", Value: fmt.Sprint(most)},
 		{Name: "waits in all", Value: rangeText(plan.Total)},
-		{Name: "while all attempts fail", Value: fmt.Sprintf("%s times the load", number(most))},
+		{Name: "while all attempts fail", Value: number(mean) + " times the load"},
+	}
+	endless := plan.Truncated
+	if endless {
+		facts[1].Value, facts[3].Value = "without end, and below the first hundred", "more load from second to second"
 	}
 	if p.MaxElapsed > 0 {
 		facts = append(facts, page.Note{Name: "time limit", Value: p.MaxElapsed.String()})
@@ -49,10 +50,12 @@ func (e Explain) Facts() []page.Note {
 	}
 	switch {
 	case p.Budget != nil:
-		facts = append(facts, page.Note{Name: "budget", Value: fmt.Sprintf("%T", p.Budget)})
-	case most > 1:
+		facts = append(facts, page.Note{Name: "budget", Value: fmt.Sprintf("%T, which ends that load", p.Budget)})
+	case endless:
+		facts = append(facts, page.Note{Name: "budget", Value: "none: a server can stay down after a failure, however little it is used"})
+	case mean > 1:
 		facts = append(facts, page.Note{Name: "budget", Value: fmt.Sprintf(
-			"none: a server that is used at more than %s can stay down after a failure", percent(1/most))})
+			"none: a server that is used at more than %s can stay down after a failure", percent(1/mean))})
 	}
 	if p.Limiter != nil {
 		facts = append(facts, page.Note{Name: "limiter", Value: fmt.Sprintf("%T", p.Limiter)})
@@ -60,11 +63,20 @@ func (e Explain) Facts() []page.Note {
 	return facts
 }
 
-func attemptsOf(p retry.Policy) int {
-	if p.MaxAttempts == 0 {
-		return 3
+// attempts returns how many a call makes that all fail, on average and at most.
+func (e Explain) attempts() (mean, most float64) {
+	waits := e.waits()
+	mean = 1
+	for _, list := range waits {
+		mean += float64(len(list)) / drawn
 	}
-	return p.MaxAttempts
+	return mean, float64(1 + len(waits))
+}
+
+// waits returns drawn waits for the retries that the plan has.
+func (e Explain) waits() [][]time.Duration {
+	waits := lab.Waits(e.Policy, drawn, e.Seed)
+	return waits[:min(len(waits), len(e.Policy.Plan().Retries))]
 }
 
 func rangeText(r retry.Range) string {
@@ -83,9 +95,9 @@ func short(d time.Duration) time.Duration {
 // Table returns a row for each retry and one for all together.
 func (e Explain) Table() *page.Table {
 	t := &page.Table{Headers: []string{"wait before", "least", "median", "mean", "99 %", "most"}}
-	plan, waits := e.Policy.Plan(), lab.Waits(e.Policy, drawn, e.Seed)
-	for i, r := range plan.Retries {
-		median := time.Duration(quantile(waits[i], 0.5))
+	plan := e.Policy.Plan()
+	for i, list := range e.waits() {
+		r, median := plan.Retries[i], time.Duration(quantile(list, 0.5))
 		t.Rows = append(t.Rows, []string{
 			fmt.Sprintf("retry %d", i+1), short(r.Min).String(), short(median).String(), short(r.Mean).String(), short(r.P99).String(), short(r.Max).String(),
 		})
@@ -109,10 +121,7 @@ func (e Explain) CSV(w io.Writer) error {
 func (e Explain) ranges() []chart.Range {
 	var ranges []chart.Range
 	retries := e.Policy.Plan().Retries
-	for i, list := range lab.Waits(e.Policy, drawn, e.Seed) {
-		if i == len(retries) {
-			break
-		}
+	for i, list := range e.waits() {
 		at := func(p float64) float64 { return quantile(list, p) / float64(time.Second) }
 		ranges = append(ranges, chart.Range{
 			Name: strconv.Itoa(i + 1), Min: min(retries[i].Min.Seconds(), at(0)),
@@ -141,7 +150,7 @@ func (e Explain) Section() (page.Section, error) {
 		facts = append(facts, fact.Name+": "+fact.Value)
 	}
 	s.Text += "\n\n" + strings.Join(facts, " · ")
-	err := addFigures(&s, e.Delays, "Each box holds the middle half of the waits, the line in it is the median, and the whiskers hold 90 %; outside of them are the shortest and the longest.")
+	err := addFigures(&s, figure{e.Delays, "Each box holds the middle half of the waits, the line in it is the median, and the whiskers hold 90 %; outside of them are the shortest and the longest."})
 	return s, err
 }
 

@@ -24,9 +24,25 @@ func Text(w io.Writer, t *page.Table) error {
 	return tw.Flush()
 }
 
+// Notes writes names and values in aligned columns, and an empty line.
+func Notes(w io.Writer, notes []page.Note) error {
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, n := range notes {
+		fmt.Fprintf(tw, "%s\t%s\n", n.Name, n.Value)
+	}
+	fmt.Fprintln(tw)
+	return tw.Flush()
+}
+
 // Markdown writes a table for a page of documentation.
 func Markdown(w io.Writer, t *page.Table) error {
-	line := func(cells []string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
+	line := func(cells []string) string {
+		var text strings.Builder
+		for _, cell := range cells {
+			text.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
+		}
+		return text.String() + "|\n"
+	}
 	rule := make([]string, len(t.Headers))
 	for i := range rule {
 		rule[i] = "---:"
@@ -57,6 +73,18 @@ func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// The figures of a Summary for CSV; empty where too few trials tell nothing.
+func mean(s lab.Summary) any { return known(s.Mean, s.N > 0) }
+func sd(s lab.Summary) any   { return known(s.SD, s.N > 1) }
+func se(s lab.Summary) any   { return known(s.SE(), s.N > 1) }
+
+func known(x float64, ok bool) any {
+	if !ok {
+		return ""
+	}
+	return x
 }
 
 // estimate returns a mean with its 95 % margin, both to the digits that the

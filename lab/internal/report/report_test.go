@@ -50,7 +50,7 @@ func TestContention(t *testing.T) {
 		"b       1000     0       –             –               –              –            –\n", text(t, c.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return c.CSV(w) })
 	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "381.4", "3", "30", "1"}, list[1])
-	assert.Equal(t, []string{"b", "1000", "0", "0", "0", "0", "0", "0", "0", "0"}, list[4])
+	assert.Equal(t, []string{"b", "1000", "0", "", "", "", "", "", "", ""}, list[4])
 
 	s, err := c.Section()
 	require.NoError(t, err)
@@ -161,9 +161,20 @@ func TestExplain(t *testing.T) {
 	assert.Contains(t, f["budget"], "more than 25.0 %")
 	assert.NotContains(t, facts("none attempts=1"), "budget")
 	f = facts("aws-adaptive-2026")
-	assert.Equal(t, "*retry.TokenBucket", f["budget"])
+	assert.Equal(t, "*retry.TokenBucket, which ends that load", f["budget"])
 	assert.Equal(t, "*retry.AdaptiveLimiter", f["limiter"])
-	assert.Equal(t, "unlimited", facts("none attempts=unlimited")["attempts"])
+	assert.Contains(t, facts("none attempts=unlimited")["attempts"], "without end")
+	assert.Contains(t, facts("none attempts=unlimited")["budget"], "however little")
+	f = facts("full base=1s attempts=100 elapsed=1ns")
+	assert.Equal(t, "1.00 times the load", f["while all attempts fail"], "elapsed allows no retry")
+	assert.NotContains(t, f, "budget")
+	for elapsed := range 250 { // retries that one sample of waits has, and the other has not
+		p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Factor: 1}, MaxAttempts: 100, MaxElapsed: time.Duration(elapsed) * 20 * time.Millisecond}
+		report.Explain{Policy: p, Seed: uint64(elapsed)}.Table()
+		if elapsed%50 == 0 && testing.Short() {
+			break
+		}
+	}
 
 	svg, err := report.Explain{Policy: retry.Policy{MaxAttempts: 1}}.Delays()
 	assert.NoError(t, err)
@@ -181,6 +192,6 @@ func TestExplain(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, report.Markdown(&b, &page.Table{Headers: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}))
-	assert.Equal(t, "| a | b |\n| --- | ---: |\n| 1 | 2 |\n", b.String())
+	require.NoError(t, report.Markdown(&b, &page.Table{Headers: []string{"a", "b"}, Rows: [][]string{{"1", "a|b"}}}))
+	assert.Equal(t, "| a | b |\n| --- | ---: |\n| 1 | a\\|b |\n", b.String())
 }

@@ -64,7 +64,7 @@ func (s Storm) CSV(w io.Writer) error {
 		for _, f := range []lab.Summary{
 			r.Peak, r.Amplification, r.Recovery, r.Goodput, r.OutageSuccess, r.Success, r.LastSuccess, r.Mean, r.P50, r.P99,
 		} {
-			row = append(row, f.Mean, f.SE())
+			row = append(row, mean(f), se(f))
 		}
 		rows = append(rows, row)
 	}
@@ -113,8 +113,8 @@ func (s Storm) Section() (page.Section, error) {
 		Table: s.Table(),
 	}
 	err := addFigures(&sec,
-		s.Load, "Attempts that reach the server, as a multiple of the calls that come.",
-		s.Goodput, "Calls that succeed, as a share of the calls that come.",
+		figure{s.Load, "Attempts that reach the server, as a multiple of the calls that come."},
+		figure{s.Goodput, "Calls that succeed, as a share of the calls that come."},
 	)
 	return sec, err
 }
@@ -202,7 +202,7 @@ func (m Metastability) Table() *page.Table {
 func (m Metastability) CSV(w io.Writer) error {
 	var rows [][]any
 	for _, p := range m.Result.Points {
-		rows = append(rows, []any{p.Retries, p.Utilisation, p.Trials, p.Never, p.Recovery.Mean, p.Recovery.SE()})
+		rows = append(rows, []any{p.Retries, p.Utilisation, p.Trials, p.Never, mean(p.Recovery), se(p.Recovery)})
 	}
 	return writeCSV(w, []string{"retries", "utilisation", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
@@ -216,7 +216,7 @@ func (m Metastability) Section() (page.Section, error) {
 			"are more than the server can do, and they keep failing although nothing is broken any more.", m.Backoff),
 		Table: m.Table(),
 	}
-	err := addFigures(&s, m.Map, "Seconds from the end of the outage to recovery.")
+	err := addFigures(&s, figure{m.Map, "Seconds from the end of the outage to recovery."})
 	return s, err
 }
 
