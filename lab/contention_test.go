@@ -488,3 +488,15 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 		assert.Equal(t, want, cell.trials[1], "%s", cell.Contender)
 	}
 }
+
+// A read at the time of a commit sees it.
+func TestTies(t *testing.T) {
+	m := model{commit: 5}
+	assert.True(t, m.current(&event{read: 5}))
+	assert.False(t, m.current(&event{read: 4}))
+	in := informed{clients: make([]Conflict, 1), commits: []int64{3, 5, 7}}
+	c := &in.clients[0]
+	in.learn(c, &event{read: 4, at: 9, attempt: 1})
+	in.learn(c, &event{read: 7, at: 12, attempt: 2})
+	assert.Equal(t, Conflict{Contenders: -2, Commits: 2, Between: 3, RoundTrip: 5, version: 3, read: 7}, *c)
+}
