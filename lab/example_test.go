@@ -49,12 +49,12 @@ func ExampleStorm() {
 		Outage:  lab.Outage{From: 20 * time.Second, To: 22 * time.Second},
 		Horizon: 60 * time.Second,
 	}
-	result, err := storm.Run(context.Background())
+	rows, err := storm.Run(context.Background())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, row := range result.Rows {
+	for _, row := range rows {
 		if row.Never > 0 {
 			fmt.Println(row.Contender + ": never recovers")
 		} else {

@@ -31,11 +31,6 @@ type Metastability struct {
 	Backoff retry.Backoff
 }
 
-// MetastabilityResult is the outcome of a [Metastability].
-type MetastabilityResult struct {
-	Points []MetastabilityPoint // for each number of retries all utilisations, in their order
-}
-
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
 	Retries     int     // of each call
@@ -45,13 +40,14 @@ type MetastabilityPoint struct {
 	Never       float64 // the share of trials without one
 }
 
-// Run makes the trials of all points. If ctx ends before all are done it returns
-// the error of ctx and the result of those that are done. Other errors name a
+// Run makes the trials of all points, and returns for each number of retries the
+// points of all utilisations, in their order. If ctx ends before all trials are
+// done it returns the error of ctx and what came of those that are. Other errors name a
 // field that is wrong.
-func (m Metastability) Run(ctx context.Context) (MetastabilityResult, error) {
+func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	m, err := m.WithDefaults()
 	if err != nil {
-		return MetastabilityResult{}, err
+		return nil, err
 	}
 	points, cases := m.points()
 	trials, err := runStorms(ctx, &m.Storm, cases)
@@ -59,7 +55,7 @@ func (m Metastability) Run(ctx context.Context) (MetastabilityResult, error) {
 		points[i].Trials = len(trials[i])
 		points[i].Recovery, points[i].Never = recoveries(trials[i])
 	}
-	return MetastabilityResult{Points: points}, err
+	return points, err
 }
 
 // WithDefaults returns the Metastability with what its zero values stand for, or

@@ -97,11 +97,6 @@ type Outage struct {
 	Share float64
 }
 
-// StormResult is the outcome of a [Storm].
-type StormResult struct {
-	Rows []StormRow // one for each contender, in their order
-}
-
 // StormRow is what a [Storm] found out about one contender: each figure of a
 // [StormTrial] over all finished trials.
 type StormRow struct {
@@ -149,27 +144,27 @@ type StormTrial struct {
 	Goodputs []uint32 // calls that succeeded in each second
 }
 
-// Run makes the trials. If ctx ends before all are done it returns the error of
-// ctx and the result of those that are done. Other errors name a field that is
-// wrong.
-func (s Storm) Run(ctx context.Context) (StormResult, error) {
+// Run makes the trials, and returns a row for each contender, in their order. If
+// ctx ends before all trials are done it returns the error of ctx and what came of
+// those that are. Other errors name a field that is wrong.
+func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
-		return StormResult{}, err
+		return nil, err
 	}
 	if len(s.Contenders) == 0 {
-		return StormResult{}, errorOf("Contenders", "none")
+		return nil, errorOf("Contenders", "none")
 	}
 	cases := make([]stormCase, len(s.Contenders))
 	for i, c := range s.Contenders {
 		cases[i] = stormCase{s, c}
 	}
 	trials, err := runStorms(ctx, &s, cases)
-	result := StormResult{Rows: make([]StormRow, len(cases))}
+	rows := make([]StormRow, len(cases))
 	for i, c := range s.Contenders {
-		result.Rows[i] = newStormRow(c.Name, trials[i])
+		rows[i] = newStormRow(c.Name, trials[i])
 	}
-	return result, err
+	return rows, err
 }
 
 // stormCase is a contender in a Storm.
@@ -289,6 +284,7 @@ const (
 	maxRate    = 1e9
 	maxHorizon = 1e6 * time.Second
 	maxWorkers = 1e7
+	maxTrials  = 1e6
 )
 
 func (s *Storm) check() error {
@@ -298,7 +294,7 @@ func (s *Storm) check() error {
 		value float64
 		most  float64
 	}{
-		{"Trials", float64(s.Trials), math.MaxInt32},
+		{"Trials", float64(s.Trials), maxTrials},
 		{"Rate", s.Rate, maxRate},
 		{"Processes", float64(s.Processes), maxWorkers},
 		{"Timeout", s.Timeout.Seconds(), math.MaxInt64},

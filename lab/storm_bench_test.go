@@ -29,7 +29,7 @@ func BenchmarkStorm(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				for _, n := range result.Rows[0].Attempts {
+				for _, n := range result[0].Attempts {
 					attempts += n
 				}
 				s.Seed++

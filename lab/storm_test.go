@@ -31,7 +31,7 @@ func mustRun(t *testing.T, s Storm) []StormRow {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.Rows
+	return result
 }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
@@ -81,10 +81,10 @@ func TestMetastability(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Points) != 12 {
-		t.Fatalf("%d points", len(result.Points))
+	if len(result) != 12 {
+		t.Fatalf("%d points", len(result))
 	}
-	for i, p := range result.Points {
+	for i, p := range result {
 		if p.Retries != m.Retries[i/3] || p.Utilisation != m.Utilisations[i%3] || p.Trials != 1 {
 			t.Errorf("point %d is %+v", i, p)
 		}
@@ -178,7 +178,7 @@ func TestStormInterrupt(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	kept := 0 // at most one is under way beside the one that ends the context
-	for i, row := range result.Rows {
+	for i, row := range result {
 		for _, trial := range row.Trials {
 			kept++
 			if !reflect.DeepEqual(trial, full[i].Trials[trial.Number]) {
@@ -205,8 +205,8 @@ func TestStormInterruptTrial(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	want := StormRow{Contender: threeRetries}
-	if !reflect.DeepEqual(result.Rows, []StormRow{want}) {
-		t.Errorf("rows %+v", result.Rows)
+	if !reflect.DeepEqual(result, []StormRow{want}) {
+		t.Errorf("rows %+v", result)
 	}
 	noneLeft(t, before)
 }

@@ -59,13 +59,13 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	}
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	rows, err := storm.Run(ctx)
-	results = append(results, report.Storm{Storm: storm, Result: rows})
+	results = append(results, report.Storm{Storm: storm, Rows: rows})
 	if err != nil {
 		return results, err
 	}
 	m := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: env.seed, Parallel: env.parallel, Progress: env.progress()}}
 	points, err := m.Run(ctx)
-	return append(results, report.Metastability{Backoff: mapBackoff, Result: points}), err
+	return append(results, report.Metastability{Backoff: mapBackoff, Points: points}), err
 }
 
 // join returns all contenders, each once.

@@ -96,7 +96,7 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
 	}
 	return env.produce("Storm", func() ([]result, error) {
 		rows, err := model.Run(ctx)
-		return []result{report.Storm{Storm: model, Result: rows}}, err
+		return []result{report.Storm{Storm: model, Rows: rows}}, err
 	})
 }
 
@@ -133,6 +133,6 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilisatio
 	}
 	return env.produce("Metastability", func() ([]result, error) {
 		points, err := m.Run(ctx)
-		return []result{report.Metastability{Backoff: backoff, Result: points}}, err
+		return []result{report.Metastability{Backoff: backoff, Points: points}}, err
 	})
 }

@@ -96,11 +96,11 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 	require.NoError(t, err)
 	result, err := s.Run(t.Context())
 	require.NoError(t, err)
-	storm := report.Storm{Storm: s, Result: result}
+	storm := report.Storm{Storm: s, Rows: result}
 
 	points, err := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: 1}, Utilisations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
-	metastability := report.Metastability{Backoff: "full base=100ms cap=20s", Result: points}
+	metastability := report.Metastability{Backoff: "full base=100ms cap=20s", Points: points}
 	waits := report.Explain{Policy: retry.Policy{}, Seed: 1}
 	return map[string]*page.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),

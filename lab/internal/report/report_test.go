@@ -91,7 +91,7 @@ func TestStorm(t *testing.T) {
 		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
 	}
 	none := lab.StormRow{Contender: "b"}
-	s := report.Storm{Storm: st, Result: lab.StormResult{Rows: []lab.StormRow{row, none}}}
+	s := report.Storm{Storm: st, Rows: []lab.StormRow{row, none}}
 	assert.Equal(t, ""+
 		"policy  trials  peak load      attempts a call  recovery (s)              goodput after  success of all  p50 (ms)  p99 (ms)\n"+
 		"a       4       3.00 ± 0.80 ×  1.100 ± 0.016    12.0 ± 5.0, 25.0 % never  50.0 %         75.0 %          8.00      100\n"+
@@ -107,7 +107,7 @@ func TestStorm(t *testing.T) {
 	require.Len(t, sec.Figures, 2)
 	assert.Contains(t, string(sec.Figures[0].SVG), "capacity")
 
-	s.Result.Rows = []lab.StormRow{none}
+	s.Rows = []lab.StormRow{none}
 	sec, err = s.Section()
 	require.NoError(t, err)
 	assert.Empty(t, sec.Figures)
@@ -118,12 +118,12 @@ func TestStorm(t *testing.T) {
 }
 
 func TestMetastability(t *testing.T) {
-	m := report.Metastability{Backoff: "full", Result: lab.MetastabilityResult{Points: []lab.MetastabilityPoint{
+	m := report.Metastability{Backoff: "full", Points: []lab.MetastabilityPoint{
 		{Retries: 0, Utilisation: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
 		{Retries: 0, Utilisation: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
 		{Retries: 3, Utilisation: 0.3, Trials: 2, Never: 1},
 		{Retries: 3, Utilisation: 0.7, Trials: 2, Never: 1},
-	}}}
+	}}
 	assert.Equal(t, ""+
 		"retries  1 / (1 + retries)  0.3    0.7\n"+
 		"0        1.00               12     60.0, 50.0 % never\n"+
@@ -134,7 +134,7 @@ func TestMetastability(t *testing.T) {
 	require.Len(t, s.Figures, 1)
 	assert.Equal(t, 2, bytes.Count(s.Figures[0].SVG, []byte(">never<"))-1, "two cells and the legend")
 
-	m.Result.Points[3].Trials = 0 // interrupted
+	m.Points[3].Trials = 0 // interrupted
 	s, err = m.Section()
 	require.NoError(t, err)
 	assert.Empty(t, s.Figures)

@@ -14,8 +14,8 @@ import (
 
 // Storm is what is shown of a [lab.Storm].
 type Storm struct {
-	Storm  lab.Storm // with the values that it ran with
-	Result lab.StormResult
+	Storm lab.Storm // with the values that it ran with
+	Rows  []lab.StormRow
 }
 
 // recovery returns how long a server needs that does not come back in every trial.
@@ -36,7 +36,7 @@ func (s Storm) Table() *page.Table {
 	t := &page.Table{Headers: []string{
 		"policy", "trials", "peak load", "attempts a call", "recovery (s)", "goodput after", "success of all", "p50 (ms)", "p99 (ms)",
 	}}
-	for _, r := range s.Result.Rows {
+	for _, r := range s.Rows {
 		row := []string{r.Contender, strconv.Itoa(len(r.Trials)), "–", "–", "–", "–", "–", "–", "–"}
 		if len(r.Trials) > 0 {
 			row = append(row[:2],
@@ -59,7 +59,7 @@ func (s Storm) CSV(w io.Writer) error {
 		header = append(header, name+"_mean", name+"_se")
 	}
 	var rows [][]any
-	for _, r := range s.Result.Rows {
+	for _, r := range s.Rows {
 		row := []any{r.Contender, len(r.Trials), r.Never}
 		for _, f := range []lab.Summary{
 			r.Peak, r.Amplification, r.Recovery, r.Goodput, r.OutageSuccess, r.Success, r.LastSuccess, r.Mean, r.P50, r.P99,
@@ -74,7 +74,7 @@ func (s Storm) CSV(w io.Writer) error {
 // SeriesCSV writes a line for each policy and second.
 func (s Storm) SeriesCSV(w io.Writer) error {
 	var rows [][]any
-	for _, r := range s.Result.Rows {
+	for _, r := range s.Rows {
 		for second := range r.Attempts {
 			rows = append(rows, []any{r.Contender, second, r.Attempts[second], r.Goodputs[second]})
 		}
@@ -132,7 +132,7 @@ func (s Storm) Goodput() ([]byte, error) {
 
 func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64, marks ...chart.HLine) ([]byte, error) {
 	var lines []chart.Series
-	for _, r := range s.Result.Rows {
+	for _, r := range s.Rows {
 		if len(r.Trials) == 0 || len(lines) == mostLines {
 			continue
 		}
@@ -160,12 +160,12 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 // Metastability is what is shown of a [lab.Metastability].
 type Metastability struct {
 	Backoff string // the text of its rule
-	Result  lab.MetastabilityResult
+	Points  []lab.MetastabilityPoint
 }
 
 // axes returns the numbers of retries and the utilisations, in their order.
 func (m Metastability) axes() (retries []int, utilisations []float64) {
-	for _, p := range m.Result.Points {
+	for _, p := range m.Points {
 		if len(retries) == 0 || retries[len(retries)-1] != p.Retries {
 			retries = append(retries, p.Retries)
 		}
@@ -186,7 +186,7 @@ func (m Metastability) Table() *page.Table {
 	for i, k := range retries {
 		row := []string{strconv.Itoa(k), number(1 / float64(1+k))}
 		for j := range utilisations {
-			p := m.Result.Points[i*len(utilisations)+j]
+			p := m.Points[i*len(utilisations)+j]
 			text := recovery(p.Recovery, p.Never, p.Trials)
 			if p.Trials > 0 && p.Never == 0 {
 				text = strconv.FormatFloat(p.Recovery.Mean, 'f', 0, 64)
@@ -201,7 +201,7 @@ func (m Metastability) Table() *page.Table {
 // CSV writes a line for each point.
 func (m Metastability) CSV(w io.Writer) error {
 	var rows [][]any
-	for _, p := range m.Result.Points {
+	for _, p := range m.Points {
 		rows = append(rows, []any{p.Retries, p.Utilisation, p.Trials, p.Never, mean(p.Recovery), se(p.Recovery)})
 	}
 	return writeCSV(w, []string{"retries", "utilisation", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
@@ -229,7 +229,7 @@ func (m Metastability) Map() ([]byte, error) {
 		rows = append(rows, float64(k))
 		var row []float64
 		for j := range utilisations {
-			p := m.Result.Points[i*len(utilisations)+j]
+			p := m.Points[i*len(utilisations)+j]
 			switch {
 			case p.Trials == 0:
 				return nil, nil // interrupted: the table shows what there is
