@@ -335,11 +335,9 @@ func TestContentionInterrupted(t *testing.T) {
 		if first > 0 {
 			c.Network = Network{Mean: time.Millisecond, SD: time.Millisecond} // by the heap
 		}
-		begin := time.Now()
 		cells, err = c.Run(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		assert.Zero(t, cells[0].Calls.N)
-		assert.Less(t, time.Since(begin), 20*time.Second, "the whole trial takes a minute")
 	}
 }
 

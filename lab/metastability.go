@@ -42,8 +42,8 @@ type MetastabilityPoint struct {
 
 // Run makes the trials of all points, and returns for each number of retries the
 // points of all utilisations, in their order. If ctx ends before all trials are
-// done it returns the error of ctx and what came of those that are. Other errors name a
-// field that is wrong.
+// done it returns the error of ctx and what came of those that are. Other errors name
+// a field that is wrong.
 func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	m, err := m.WithDefaults()
 	if err != nil {

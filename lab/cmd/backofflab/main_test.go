@@ -224,7 +224,11 @@ func TestInterrupt(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())
-	time.Sleep(500 * time.Millisecond)
+	for working := false; !working; time.Sleep(time.Millisecond) {
+		files, err := filepath.Glob(html + ".*") // what is to become the report
+		require.NoError(t, err)
+		working = len(files) > 0
+	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	assert.Equal(t, interrupted, cmd.ProcessState.ExitCode())
