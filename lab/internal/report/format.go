@@ -36,23 +36,18 @@ func Notes(w io.Writer, notes []page.Note) error {
 
 // Markdown writes a table for a page of documentation.
 func Markdown(w io.Writer, t *page.Table) error {
-	line := func(cells []string) string {
-		var text strings.Builder
-		for _, cell := range cells {
+	rule := []string{"---"}
+	for range t.Headers[1:] {
+		rule = append(rule, "---:")
+	}
+	var text strings.Builder
+	for _, row := range append([][]string{t.Headers, rule}, t.Rows...) {
+		for _, cell := range row {
 			text.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
 		}
-		return text.String() + "|\n"
+		text.WriteString("|\n")
 	}
-	rule := make([]string, len(t.Headers))
-	for i := range rule {
-		rule[i] = "---:"
-	}
-	rule[0] = "---"
-	text := line(t.Headers) + line(rule)
-	for _, row := range t.Rows {
-		text += line(row)
-	}
-	_, err := io.WriteString(w, text)
+	_, err := io.WriteString(w, text.String())
 	return err
 }
 
