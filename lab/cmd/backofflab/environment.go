@@ -251,7 +251,7 @@ func (env *environment) produce(title string, work func() ([]result, error)) err
 	err := errors.Join(
 		files[0].finish(results[0].CSV),
 		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
-		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results) }),
+		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results, stopped) }),
 		env.print(results), // last, because whoever reads it may go away, and the program with it
 	)
 	if err != nil {
@@ -281,12 +281,15 @@ func (env *environment) print(results []result) error {
 	return nil
 }
 
-func (env *environment) writePage(w io.Writer, title string, results []result) error {
+func (env *environment) writePage(w io.Writer, title string, results []result, stopped error) error {
 	p := page.Page{Title: title, Notes: []page.Note{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},
 	}}
+	if stopped != nil {
+		p.Lead = "Interrupted: the figures are of the trials that had finished."
+	}
 	for _, r := range results {
 		s, err := r.Section()
 		if err != nil {

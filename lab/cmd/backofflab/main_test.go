@@ -236,5 +236,6 @@ func TestInterrupt(t *testing.T) {
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "</html>")
+	assert.Contains(t, string(report), "Interrupted: ")
 	assert.Contains(t, stdout.String(), "none,100,")
 }

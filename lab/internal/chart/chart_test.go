@@ -64,7 +64,7 @@ func lines(n int) chart.Lines {
 func logLines() chart.Lines {
 	l := lines(5)
 	l.X.Log, l.Y.Log = true, true
-	l.Series = append(l.Series, chart.Series{Name: "2N − 1", X: []float64{10, 190}, Y: []float64{19, 379}, Muted: true, Dashed: true})
+	l.Series = append(l.Series, chart.Series{Name: "2N − 1", X: []float64{10, 190}, Y: []float64{19, 379}, Muted: true})
 	return l
 }
 

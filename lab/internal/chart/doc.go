@@ -22,12 +22,11 @@ type Axis struct {
 
 // Series is one line, with a band around it if Low and High are given.
 type Series struct {
-	Name   string    // for the legend
-	X, Y   []float64 // of one length
-	Low    []float64 // lower edge of the band, such as a 95 % interval, or nil
-	High   []float64 // upper edge of the band, or nil
-	Dashed bool      // dashed even where colour alone would do
-	Muted  bool      // grey: a reference to compare with
+	Name  string    // for the legend
+	X, Y  []float64 // of one length
+	Low   []float64 // lower edge of the band, such as a 95 % interval, or nil
+	High  []float64 // upper edge of the band, or nil
+	Muted bool      // grey: a reference to compare with
 }
 
 // Interval is a part of the x axis with a shade behind it, such as an outage.

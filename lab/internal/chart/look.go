@@ -47,9 +47,6 @@ func looks(series []Series) []look {
 			cycle = next / hues
 			next++
 		}
-		if s.Dashed && cycle == 0 {
-			cycle = 1
-		}
 		l.dash = dashes[cycle%len(dashes)]
 		out[i] = l
 	}

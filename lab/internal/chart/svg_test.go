@@ -87,11 +87,10 @@ func TestLooks(t *testing.T) {
 		assert.NotContains(t, seen, look, "line %d", i)
 		seen = append(seen, look)
 	}
-	grey := looks([]Series{{Muted: true}, {}, {Dashed: true}})
+	grey := looks([]Series{{Muted: true}, {}})
 	assert.Equal(t, mutedHue, grey[0].hue)
 	assert.Equal(t, firstHue, grey[1].hue)
 	assert.Empty(t, grey[1].dash)
-	assert.NotEmpty(t, grey[2].dash)
 }
 
 // TestStylesheet: pictures in one page share their rules, so these cannot differ.

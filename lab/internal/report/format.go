@@ -34,23 +34,6 @@ func Notes(w io.Writer, notes []page.Note) error {
 	return tw.Flush()
 }
 
-// Markdown writes a table for a page of documentation.
-func Markdown(w io.Writer, t *page.Table) error {
-	rule := []string{"---"}
-	for range t.Headers[1:] {
-		rule = append(rule, "---:")
-	}
-	var text strings.Builder
-	for _, row := range append([][]string{t.Headers, rule}, t.Rows...) {
-		for _, cell := range row {
-			text.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
-		}
-		text.WriteString("|\n")
-	}
-	_, err := io.WriteString(w, text.String())
-	return err
-}
-
 // writeCSV writes rows whose numbers have as many digits as they need.
 func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	out := csv.NewWriter(w)

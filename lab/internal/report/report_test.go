@@ -189,9 +189,3 @@ func TestExplain(t *testing.T) {
 		assert.Len(t, row, 9)
 	}
 }
-
-func TestMarkdown(t *testing.T) {
-	var b strings.Builder
-	require.NoError(t, report.Markdown(&b, &page.Table{Headers: []string{"a", "b"}, Rows: [][]string{{"1", "a|b"}}}))
-	assert.Equal(t, "| a | b |\n| --- | ---: |\n| 1 | a\\|b |\n", b.String())
-}
