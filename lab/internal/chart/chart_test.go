@@ -214,7 +214,7 @@ func TestLinesDrawn(t *testing.T) {
 			out := string(svg(t, tt.picture))
 			assert.Equal(t, tt.band, strings.Count(out, `fill-opacity=".16"`))
 			// Each line is drawn once in the frame and once in the legend.
-			strokes := strings.Count(out, `stroke-width="1.9"`) + strings.Count(out, `stroke-width="1.6" stroke-dasharray`)
+			strokes := strings.Count(out, `stroke-width="1.9"`) + strings.Count(out, `stroke-width="1.6"`)
 			assert.Equal(t, 2*tt.strokes, strokes)
 		})
 	}
