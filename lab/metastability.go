@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -81,8 +82,10 @@ func (m Metastability) WithDefaults() (Metastability, error) {
 		}
 	}
 	for _, utilisation := range m.Utilisations {
-		if !(utilisation > 0 && utilisation*m.Storm.capacity() <= maxRate) {
-			return m, errorOf("Utilisations", fmt.Sprintf("%v is not above 0, or too high", utilisation))
+		s := m.Storm
+		s.Rate = utilisation * s.capacity()
+		if err := s.check(); err != nil {
+			return m, errorOf("Utilisations", fmt.Sprintf("%v: %s", utilisation, strings.TrimPrefix(err.Error(), "storm: ")))
 		}
 	}
 	return m, nil

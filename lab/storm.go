@@ -285,6 +285,7 @@ const (
 	maxHorizon = 1e6 * time.Second
 	maxWorkers = 1e7
 	maxTrials  = 1e6
+	maxPending = 500_000 // calls at the same time, of some kilobytes each
 )
 
 func (s *Storm) check() error {
@@ -309,6 +310,9 @@ func (s *Storm) check() error {
 		if !(f.value > 0 && f.value <= f.most) {
 			return errorOf(f.name, fmt.Sprintf("%v is not above 0 and up to %v", f.value, f.most))
 		}
+	}
+	if pending := s.Rate * s.Deadline.Seconds(); pending > maxPending {
+		return errorOf("Rate", fmt.Sprintf("%v calls a second, of up to %v each, can be %.3g at the same time: more than %d", s.Rate, s.Deadline, pending, maxPending))
 	}
 	least := o.To + s.Deadline + steadySeconds*time.Second
 	switch {

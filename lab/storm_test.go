@@ -262,6 +262,7 @@ func TestStormInvalid(t *testing.T) {
 		"has no pol":   func(s *Storm) { s.Contenders = []Contender{{Name: "x"}} },
 		"Trials":       func(s *Storm) { s.Trials = -1 },
 		"Rate":         func(s *Storm) { s.Rate = math.NaN() },
+		"at the same":  func(s *Storm) { s.Rate = 1e6 },
 		"Processes":    func(s *Storm) { s.Processes = -1 },
 		"Timeout":      func(s *Storm) { s.Timeout = -1 },
 		"Deadline":     func(s *Storm) { s.Deadline = -1 },
