@@ -125,6 +125,7 @@ const (
 	mostTrials  = 100_000_000
 )
 
+// mostFirst keeps the sum of times far from an overflow.
 const mostFirst = 10_000 * time.Hour
 
 func (c *Contention) check() error {
