@@ -19,7 +19,7 @@ type buckets struct {
 	events []event               // by client
 	next   []int32               // the client after each in its bucket
 	far    heap
-	empty  bool
+	empty  bool // it has come to its end
 }
 
 const (
@@ -37,6 +37,7 @@ func (b *buckets) reset(width, clients int) {
 	}
 	b.events, b.next = b.events[:clients], b.next[:clients]
 	if b.empty {
+		b.empty = false
 		return
 	}
 	b.far = b.far[:0]
@@ -121,7 +122,6 @@ func (b *buckets) later(client int32) bool {
 func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
 	b.reset(m.width, clients)
-	b.empty = false
 	for i := range b.events {
 		if i%checkEvery == 0 && !m.goOn(ctx) {
 			return false

@@ -243,6 +243,20 @@ func SDKs() []Contender {
 	return mustParse(names...)
 }
 
+// Usual returns what most clients of a server that fails do: no retry, retries, and
+// retries with each kind of budget.
+func Usual() []Contender {
+	return mustParse(
+		"none attempts=1",
+		"none attempts=4",
+		"full base=100ms cap=20s attempts=4",
+		"full base=100ms cap=20s attempts=4 budget=aws",
+		"full base=100ms cap=20s attempts=4 budget=throttle",
+		"full base=100ms cap=20s attempts=4 budget=ratio:0.1:0.1",
+		"aws-standard-2026",
+	)
+}
+
 // Informed returns what a client can do that knows more than how often it has
 // failed: how many others there are, how fast the row's version moves, what the
 // server advises; or that does not start when all others do.

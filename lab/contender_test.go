@@ -93,6 +93,9 @@ func TestGroups(t *testing.T) {
 		names = append(names, c.Name)
 		assert.NoError(t, c.Policy(&retrytest.Clock{}).Validate(), c.Name)
 	}
+	for _, c := range Usual() {
+		assert.NoError(t, c.Policy(&retrytest.Clock{}).Validate(), c.Name)
+	}
 	slices.Sort(names)
 	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "a name is a name of one")
 }

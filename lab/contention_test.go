@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -33,17 +32,12 @@ func contentionReference(t *testing.T) []reference {
 	defer f.Close()
 	rows, err := csv.NewReader(f).ReadAll()
 	require.NoError(t, err)
-	number := func(text string) float64 {
-		v, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
-		return v
-	}
 	var list []reference
 	for _, row := range rows[1:] {
 		list = append(list, reference{
-			strategy: row[7], clients: int(number(row[0])),
-			time: number(row[1]), timeSE: number(row[2]),
-			calls: number(row[4]), callsSE: number(row[5]),
+			strategy: row[7], clients: int(parse(t, row[0])),
+			time: parse(t, row[1]), timeSE: parse(t, row[2]),
+			calls: parse(t, row[4]), callsSE: parse(t, row[5]),
 		})
 	}
 	require.Len(t, list, 55)
@@ -210,7 +204,6 @@ func FuzzQueues(f *testing.F) {
 		m.setUp(&c, cell, 0)
 		m.width = int(width % 47)
 		m.bucket.reset(m.width, cell.Clients)
-		m.bucket.empty = false
 		for i := range m.bucket.events { // a trial that was left
 			m.bucket.events[i] = m.first(uint32(i))
 			m.bucket.push(int32(i))

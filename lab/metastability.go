@@ -82,13 +82,19 @@ func (m Metastability) WithDefaults() (Metastability, error) {
 		}
 	}
 	for _, utilisation := range m.Utilisations {
-		s := m.Storm
-		s.Rate = utilisation * s.capacity()
+		s := m.at(utilisation)
 		if err := s.check(); err != nil {
 			return m, errorOf("Utilisations", fmt.Sprintf("%v: %s", utilisation, strings.TrimPrefix(err.Error(), "storm: ")))
 		}
 	}
 	return m, nil
+}
+
+// at returns the experiment of a utilisation.
+func (m *Metastability) at(utilisation float64) Storm {
+	s := m.Storm
+	s.Rate = utilisation * s.Capacity()
+	return s
 }
 
 // points returns the points without their figures, and the case of each.
@@ -100,10 +106,8 @@ func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 			return retry.Policy{Backoff: m.Backoff, MaxAttempts: k + 1, Clock: clock}
 		}}
 		for _, utilisation := range m.Utilisations {
-			s := m.Storm
-			s.Rate = utilisation * s.capacity()
 			points = append(points, MetastabilityPoint{Retries: k, Utilisation: utilisation})
-			cases = append(cases, stormCase{s, contender})
+			cases = append(cases, stormCase{m.at(utilisation), contender})
 		}
 	}
 	return points, cases

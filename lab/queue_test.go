@@ -179,7 +179,6 @@ func (m *model) byPopAndPush(clients int) {
 func (m *model) bySortedBuckets(clients int) {
 	b := &m.bucket
 	b.reset(m.width, clients)
-	b.empty = false
 	for i := range b.events {
 		b.events[i] = m.first(uint32(i))
 		b.push(int32(i))

@@ -254,8 +254,9 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 	return mean
 }
 
-// capacity returns how many attempts a second the server can serve.
-func (s *Storm) capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
+// Capacity returns how many attempts a second the server can serve, with the values
+// that s has: see WithDefaults.
+func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
 // WithDefaults returns the Storm with what its zero values stand for, or an error
 // that names the first field which makes no sense.

@@ -27,7 +27,7 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if c.First > 0 || c.Slots > 0 || !plain(c) {
 		return usageError{fmt.Errorf("policy %q: its waits depend on other clients; contention shows them", c.Name)}
 	}
-	r := report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed}
+	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
 	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
 }
 

@@ -30,7 +30,7 @@ func both(ctx context.Context, env *environment, args []string) error {
 		return usageError{err}
 	}
 	storm, err := lab.Storm{
-		Contenders: join(stormPolicies(), own), Trials: (*trials + 19) / 20,
+		Contenders: join(lab.Usual(), own), Trials: (*trials + 19) / 20,
 		Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
 	}.WithDefaults()
 	if err != nil {
@@ -42,7 +42,7 @@ func both(ctx context.Context, env *environment, args []string) error {
 			if !plain(c) {
 				continue
 			}
-			results = append(results, report.Explain{Name: c.Name, Policy: c.Policy(retry.SystemClock{}), Seed: env.seed})
+			results = append(results, report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed))
 		}
 		return results, stopped
 	})

@@ -11,30 +11,8 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// stormPolicies are compared when none is named: no retry, retries, and retries
-// with each kind of budget.
-func stormPolicies() []lab.Contender {
-	var list []lab.Contender
-	for _, text := range []string{
-		"none attempts=1",
-		"none attempts=4",
-		"full base=100ms cap=20s attempts=4",
-		"full base=100ms cap=20s attempts=4 budget=aws",
-		"full base=100ms cap=20s attempts=4 budget=throttle",
-		"full base=100ms cap=20s attempts=4 budget=ratio:0.1:0.1",
-		"aws-standard-2026",
-	} {
-		c, err := lab.ParseContender(text)
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, c)
-	}
-	return list
-}
-
 // stormGroups are names for several policies.
-var stormGroups = map[string]func() []lab.Contender{"sdks": lab.SDKs, "usual": stormPolicies}
+var stormGroups = map[string]func() []lab.Contender{"sdks": lab.SDKs, "usual": lab.Usual}
 
 // outages are the names of what can happen to the server.
 var outages = map[string]lab.OutageKind{
@@ -88,7 +66,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 
 func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
 	var err error
-	if model.Contenders, err = env.contenders(stormGroups, stormPolicies); err != nil {
+	if model.Contenders, err = env.contenders(stormGroups, lab.Usual); err != nil {
 		return err
 	}
 	if model, err = model.WithDefaults(); err != nil {

@@ -99,7 +99,7 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 	points, err := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: 1}, Utilisations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
 	metastability := report.Metastability{Backoff: "full base=100ms cap=20s", Points: points}
-	waits := report.Explain{Policy: retry.Policy{}, Seed: 1}
+	waits := report.NewExplain("", retry.Policy{}, 1)
 	return map[string]*page.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),

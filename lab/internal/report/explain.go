@@ -16,9 +16,16 @@ import (
 
 // Explain is what is shown of one policy.
 type Explain struct {
-	Name   string
-	Policy retry.Policy
-	Seed   uint64
+	name   string
+	policy retry.Policy
+	plan   retry.Plan
+	waits  [][]time.Duration // drawn ones, for the retries that the plan has
+}
+
+// NewExplain plans the waits of a policy and draws some.
+func NewExplain(name string, p retry.Policy, seed uint64) Explain {
+	plan, waits := p.Plan(), lab.Waits(p, drawn, seed)
+	return Explain{name, p, plan, waits[:min(len(waits), len(plan.Retries))]}
 }
 
 // drawn is the number of calls whose waits are drawn; boxes is how many retries
@@ -30,7 +37,7 @@ const (
 
 // Facts returns what the policy comes to, as names and values.
 func (e Explain) Facts() []page.Note {
-	p, plan := e.Policy, e.Policy.Plan()
+	p, plan := e.policy, e.plan
 	mean, most := e.attempts()
 	facts := []page.Note{
 		{Name: "policy", Value: p.String()},
@@ -65,18 +72,11 @@ func (e Explain) Facts() []page.Note {
 
 // attempts returns how many a call makes that all fail, on average and at most.
 func (e Explain) attempts() (mean, most float64) {
-	waits := e.waits()
 	mean = 1
-	for _, list := range waits {
+	for _, list := range e.waits {
 		mean += float64(len(list)) / drawn
 	}
-	return mean, float64(1 + len(waits))
-}
-
-// waits returns drawn waits for the retries that the plan has.
-func (e Explain) waits() [][]time.Duration {
-	waits := lab.Waits(e.Policy, drawn, e.Seed)
-	return waits[:min(len(waits), len(e.Policy.Plan().Retries))]
+	return mean, float64(1 + len(e.waits))
 }
 
 func rangeText(r retry.Range) string {
@@ -95,14 +95,13 @@ func short(d time.Duration) time.Duration {
 // Table returns a row for each retry and one for all together.
 func (e Explain) Table() *page.Table {
 	t := &page.Table{Headers: []string{"wait before", "least", "median", "mean", "99 %", "most"}}
-	plan := e.Policy.Plan()
-	for i, list := range e.waits() {
-		r, median := plan.Retries[i], time.Duration(quantile(list, 0.5))
+	for i, list := range e.waits {
+		r, median := e.plan.Retries[i], time.Duration(quantile(list, 0.5))
 		t.Rows = append(t.Rows, []string{
 			fmt.Sprintf("retry %d", i+1), short(r.Min).String(), short(median).String(), short(r.Mean).String(), short(r.P99).String(), short(r.Max).String(),
 		})
 	}
-	all := plan.Total
+	all := e.plan.Total
 	t.Rows = append(t.Rows, []string{"all", short(all.Min).String(), "", short(all.Mean).String(), short(all.P99).String(), short(all.Max).String()})
 	return t
 }
@@ -112,7 +111,7 @@ func (e Explain) CSV(w io.Writer) error {
 	header := []string{"policy", "retry", "min_s", "p5_s", "p25_s", "p50_s", "p75_s", "p95_s", "max_s"}
 	var rows [][]any
 	for i, r := range e.ranges() {
-		rows = append(rows, []any{e.Name, i + 1, r.Min, r.P5, r.P25, r.P50, r.P75, r.P95, r.Max})
+		rows = append(rows, []any{e.name, i + 1, r.Min, r.P5, r.P25, r.P50, r.P75, r.P95, r.Max})
 	}
 	return writeCSV(w, header, rows)
 }
@@ -120,8 +119,8 @@ func (e Explain) CSV(w io.Writer) error {
 // ranges returns the distribution of each wait in seconds.
 func (e Explain) ranges() []chart.Range {
 	var ranges []chart.Range
-	retries := e.Policy.Plan().Retries
-	for i, list := range e.waits() {
+	retries := e.plan.Retries
+	for i, list := range e.waits {
 		at := func(p float64) float64 { return quantile(list, p) / float64(time.Second) }
 		ranges = append(ranges, chart.Range{
 			Name: strconv.Itoa(i + 1), Min: min(retries[i].Min.Seconds(), at(0)),
@@ -140,7 +139,7 @@ func quantile(list []time.Duration, p float64) float64 {
 // Section returns the table and the picture.
 func (e Explain) Section() (page.Section, error) {
 	s := page.Section{
-		Heading: e.Name,
+		Heading: e.name,
 		Text: "The waits of a call whose attempts all fail at once, with transient errors and without a hint. " +
 			"Budgets, limiters and deadlines may end it earlier.",
 		Table: e.Table(),

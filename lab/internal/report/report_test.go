@@ -149,7 +149,7 @@ func TestExplain(t *testing.T) {
 		p, err := retry.ParsePolicy(text)
 		require.NoError(t, err)
 		all := map[string]string{}
-		for _, f := range (report.Explain{Policy: p}).Facts() {
+		for _, f := range report.NewExplain("", p, 0).Facts() {
 			all[f.Name] = f.Value
 		}
 		return all
@@ -170,16 +170,16 @@ func TestExplain(t *testing.T) {
 	assert.NotContains(t, f, "budget")
 	for elapsed := range 250 { // retries that one sample of waits has, and the other has not
 		p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Factor: 1}, MaxAttempts: 100, MaxElapsed: time.Duration(elapsed) * 20 * time.Millisecond}
-		report.Explain{Policy: p, Seed: uint64(elapsed)}.Table()
+		report.NewExplain("", p, uint64(elapsed)).Table()
 		if elapsed%50 == 0 && testing.Short() {
 			break
 		}
 	}
 
-	svg, err := report.Explain{Policy: retry.Policy{MaxAttempts: 1}}.Delays()
+	svg, err := report.NewExplain("", retry.Policy{MaxAttempts: 1}, 0).Delays()
 	assert.NoError(t, err)
 	assert.Nil(t, svg, "no retry, no wait")
-	e := report.Explain{Name: "x", Policy: retry.Policy{MaxAttempts: math.MaxInt}}
+	e := report.NewExplain("x", retry.Policy{MaxAttempts: math.MaxInt}, 0)
 	s, err := e.Section()
 	require.NoError(t, err)
 	assert.Len(t, s.Table.Rows, 101)

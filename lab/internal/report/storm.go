@@ -95,8 +95,6 @@ func (s Storm) outage() string {
 	return fmt.Sprintf("stands still from second %g to %g", from, to)
 }
 
-func (s Storm) capacity() float64 { return float64(s.Storm.Workers) / s.Storm.Service.Seconds() }
-
 // Section returns the table and the pictures.
 func (s Storm) Section() (page.Section, error) {
 	st := s.Storm
@@ -109,7 +107,7 @@ func (s Storm) Section() (page.Section, error) {
 			"Peak load and goodput are shares of the calls that come. Recovery is how long after the outage it takes "+
 			"until 99 %% of the calls succeed, for ten seconds in a row; goodput after is that of the minute after the outage. "+
 			"Latencies are those of calls that succeed: a policy under which few do can look fast. ± is a 95 %% confidence interval.",
-			number(st.Rate), number(s.capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes),
+			number(st.Rate), number(st.Capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes),
 		Table: s.Table(),
 	}
 	err := addFigures(&sec,
@@ -122,7 +120,7 @@ func (s Storm) Section() (page.Section, error) {
 // Load draws the attempts over time; nil if there are none.
 func (s Storm) Load() ([]byte, error) {
 	return s.overTime("Load", "attempts / calls", func(r lab.StormRow) []float64 { return r.Attempts },
-		chart.HLine{Y: s.capacity() / s.Storm.Rate, Label: "capacity"})
+		chart.HLine{Y: s.Storm.Capacity() / s.Storm.Rate, Label: "capacity"})
 }
 
 // Goodput draws the successes over time; nil if there are none.
