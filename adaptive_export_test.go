@@ -67,7 +67,7 @@ func (l *AdaptiveLimiter) SetRate(rate float64) {
 // Cubic is the calculator of the allowed rate.
 type Cubic struct{ curve cubic }
 
-// Throttle returns the rate after throttling at a rate.
+// ThrottleBudget returns the rate after throttling at a rate.
 func (c *Cubic) Throttle(rate float64) float64 {
 	c.curve = throttledAtRate(rate)
 	return c.curve.rate(0)

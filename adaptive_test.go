@@ -484,7 +484,7 @@ func TestAdaptiveLimiterConcurrent(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := tt.make()
-				policy := retry.Policy{Limiter: l, Backoff: retry.NoDelay{}, MaxAttempts: math.MaxInt}
+				policy := retry.Policy{Limiter: l, Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited}
 				var attempts atomic.Int64
 				var group sync.WaitGroup
 				for range 100 {
@@ -531,8 +531,8 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 // (aws/aws-sdk-go-v2 v1.47.6).
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
-	budget := &retry.TokenBucket{}
-	policy := retry.Policy{Budget: budget, Limiter: &retry.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: math.MaxInt}
+	budget := &retry.TokenBudget{}
+	policy := retry.Policy{Budget: budget, Limiter: &retry.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: retry.Unlimited}
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return errOp }), retry.ErrBudget)
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return retry.Throttled(errOp) }), retry.ErrBudget)
 	require.Less(t, budget.Balance(), 5.)
@@ -667,7 +667,7 @@ func TestAdaptiveLimiterFindsRate(t *testing.T) {
 		t.Run(fmt.Sprintf("%v a second", rate), func(t *testing.T) {
 			clock := &retrytest.Clock{Start: time.Unix(1000, 0)}
 			limiter := &retry.AdaptiveLimiter{Clock: clock}
-			policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.NoDelay{}, MaxAttempts: math.MaxInt}
+			policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited}
 			server := &quota{clock: clock, rate: rate}
 			run := func(d time.Duration) (attempts, refused float64) {
 				start, before := clock.Now(), *server
@@ -711,7 +711,7 @@ func benchmarkAdaptive(b *testing.B, l *retry.AdaptiveLimiter) {
 func ExampleAdaptiveLimiter() {
 	clock := &retrytest.Clock{Start: time.Unix(0, 0)} // so that nobody has to wait
 	refused := func(limiter retry.Limiter) int {
-		policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.Constant(5 * ms), MaxAttempts: math.MaxInt}
+		policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.Constant(5 * ms), MaxAttempts: retry.Unlimited}
 		table := &quota{clock: clock, rate: 20}
 		for range 1000 {
 			if err := retry.Do(context.Background(), policy, table.serve); err != nil {

@@ -143,7 +143,7 @@ func quotaOf(p retry.Policy) string {
 	full := balance(p)
 	for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled} {
 		before := balance(p)
-		p.Budget.Withdraw(retry.Attempt{Number: 1, Class: class})
+		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: class})
 		costs = append(costs, fmt.Sprint(before-balance(p)))
 	}
 	gain := func(last retry.Class) float64 {
@@ -152,7 +152,7 @@ func quotaOf(p retry.Policy) string {
 		return balance(p) - before
 	}
 	for range 20 {
-		p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
 	}
 	first, retried := gain(retry.ClassUnknown), gain(retry.ClassTransient)
 	text := fmt.Sprintf("%v: %s; +%v, +%v", full, strings.Join(costs, " "), first, retried)

@@ -21,14 +21,20 @@ type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
 
+// A BackoffFunc is a function used as a [Backoff].
+type BackoffFunc func(a Attempt, u float64) time.Duration
+
+// Delay calls f.
+func (f BackoffFunc) Delay(a Attempt, u float64) time.Duration { return f(a, u) }
+
 // An Attempt is what is known about one call of the operation.
 type Attempt struct {
-	Number int           // 1 for the first attempt
-	Delay  time.Duration // the wait that preceded this attempt; 0 before the first
-	Err    error         // what the attempt failed with; nil before it ends, and if it succeeded
-	Class  Class         // how Err was classified
-	Final  bool          // Err forbids a retry, whatever its Class: see [Final]
-	Hint   time.Duration // the wait that the server asked for; 0: none
+	Number       int           // 1 for the first attempt
+	Waited       time.Duration // the wait that preceded this attempt; 0 before the first
+	Err          error         // what the attempt failed with; nil before it ends, and if it succeeded
+	Class        Class         // how Err was classified
+	Unrepeatable bool          // Err forbids a retry, whatever its Class: see [Unrepeatable]
+	Hint         time.Duration // the wait that the server asked for; 0: none
 }
 
 // retriesBefore returns how many retries came before the one that may follow
@@ -41,18 +47,18 @@ func retriesBefore(number int) int {
 }
 
 // LogValue returns a group of the fields that are set, with the keys number,
-// delay, error, class, final and hint.
+// waited, error, class, unrepeatable and hint.
 func (a Attempt) LogValue() slog.Value {
 	attrs := make([]slog.Attr, 1, 6)
 	attrs[0] = slog.Int("number", a.Number)
-	if a.Delay > 0 {
-		attrs = append(attrs, slog.Duration("delay", a.Delay))
+	if a.Waited > 0 {
+		attrs = append(attrs, slog.Duration("waited", a.Waited))
 	}
 	if a.Err != nil {
 		attrs = append(attrs, slog.String("error", a.Err.Error()), slog.String("class", a.Class.String()))
 	}
-	if a.Final {
-		attrs = append(attrs, slog.Bool("final", true))
+	if a.Unrepeatable {
+		attrs = append(attrs, slog.Bool("unrepeatable", true))
 	}
 	if a.Hint > 0 {
 		attrs = append(attrs, slog.Duration("hint", a.Hint))
@@ -187,21 +193,21 @@ func (b Capped) Delay(a Attempt, u float64) time.Duration {
 
 func (b Capped) limit(class Class) time.Duration { return min(capOrMax(b.Cap), limitOf(b.Of, class)) }
 
-// ByClass uses one rule after throttled attempts and another after all others.
-type ByClass struct {
+// WhenThrottled uses one rule after throttled attempts and another after all others.
+type WhenThrottled struct {
 	Throttled Backoff // after [ClassThrottled]; nil: the default rule
 	Else      Backoff // after every other class; nil: the default rule
 }
 
 // Delay returns what the rule for a.Class returns.
-func (b ByClass) Delay(a Attempt, u float64) time.Duration {
+func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	if a.Class == ClassThrottled {
 		return max(0, orDefault(b.Throttled).Delay(a, u))
 	}
 	return max(0, orDefault(b.Else).Delay(a, u))
 }
 
-func (b ByClass) limit(class Class) time.Duration {
+func (b WhenThrottled) limit(class Class) time.Duration {
 	if class == ClassThrottled {
 		return limitOf(b.Throttled, class)
 	}

@@ -42,7 +42,7 @@ var everyBackoff = map[string]struct {
 	"Spread":             {retry.Spread{Of: retry.Exponential{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
 	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
 	"Capped":             {retry.Capped{Of: retry.FullJitter{Base: 100 * ms}, Cap: time.Second}, time.Second},
-	"ByClass":            {retry.ByClass{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
+	"WhenThrottled":      {retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
 	"AWSJavaV1Legacy":    {retry.AWSJavaV1Legacy.Policy("").Backoff, 20 * time.Second},
 	"AWSJavaV2Standard":  {retry.AWSJavaV2Standard.Policy("").Backoff, 20 * time.Second},
 	"AWSGoV2Standard":    {retry.AWSGoV2Standard.Policy("").Backoff, 20 * time.Second},
@@ -102,9 +102,9 @@ func TestDelay(t *testing.T) {
 			var got []time.Duration
 			a := retry.Attempt{Number: 1, Class: retry.ClassTransient}
 			for range tt.want {
-				a.Delay = tt.rule.Delay(a, tt.u)
+				a.Waited = tt.rule.Delay(a, tt.u)
 				a.Number++
-				got = append(got, a.Delay)
+				got = append(got, a.Waited)
 			}
 			assert.Equal(t, tt.want, got)
 		})
@@ -112,7 +112,7 @@ func TestDelay(t *testing.T) {
 }
 
 func TestByClass(t *testing.T) {
-	b := retry.ByClass{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
+	b := retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
 	for class, want := range map[retry.Class]time.Duration{
 		retry.ClassThrottled: time.Minute,
 		retry.ClassTransient: time.Second,
@@ -121,14 +121,14 @@ func TestByClass(t *testing.T) {
 	} {
 		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Class: class}, 0.5), "%v", class)
 	}
-	missing := retry.ByClass{}
+	missing := retry.WhenThrottled{}
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
 }
 
 // TestSpreadKeepsTheCapOfTheClass: the cap is that of the rule that applies.
 func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
-	b := retry.Spread{Fraction: 0.5, Of: retry.ByClass{
+	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
 		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
 		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
 	}}
@@ -228,20 +228,20 @@ func FuzzDelay(f *testing.F) {
 			retry.Jittered{Of: exponential, Share: factor},
 			retry.Spread{Of: exponential, Fraction: factor},
 			retry.Capped{Of: retry.Spread{Of: retry.Schedule{b, time.Duration(prev)}, Fraction: factor}, Cap: c},
-			retry.Spread{Of: retry.ByClass{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
-			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.ByClass).Else, b, c),
-			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.ByClass).Throttled, b, c),
-			withFields(retry.AWSJavaV2Standard.Policy("").Backoff.(retry.ByClass).Else, b, c),
+			retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
+			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.WhenThrottled).Else, b, c),
+			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.WhenThrottled).Throttled, b, c),
+			withFields(retry.AWSJavaV2Standard.Policy("").Backoff.(retry.WhenThrottled).Else, b, c),
 			withFields(retry.AWSGoV2Standard.Policy("").Backoff, b, c),
 		}
-		a := retry.Attempt{Number: number, Delay: time.Duration(prev), Class: retry.ClassTransient}
+		a := retry.Attempt{Number: number, Waited: time.Duration(prev), Class: retry.ClassTransient}
 		for _, rule := range rules {
 			d := rule.Delay(a, u)
 			if d < 0 || d > most {
-				t.Errorf("%#v.Delay(%d after %v, %v) = %v, not in [0, %v]", rule, number, a.Delay, u, d, most)
+				t.Errorf("%#v.Delay(%d after %v, %v) = %v, not in [0, %v]", rule, number, a.Waited, u, d, most)
 			}
 			if again := rule.Delay(a, u); again != d {
-				t.Errorf("%#v.Delay(%d after %v, %v) = %v and then %v", rule, number, a.Delay, u, d, again)
+				t.Errorf("%#v.Delay(%d after %v, %v) = %v and then %v", rule, number, a.Waited, u, d, again)
 			}
 		}
 		if number < math.MaxInt {
@@ -276,8 +276,8 @@ func TestAttemptLogValue(t *testing.T) {
 	}}))
 	log.Info("first", "attempt", retry.Attempt{Number: 1})
 	log.Info("later", "attempt", retry.Attempt{
-		Number: 2, Delay: 50 * ms, Err: errors.New("no"), Class: retry.ClassThrottled, Final: true, Hint: time.Second,
+		Number: 2, Waited: 50 * ms, Err: errors.New("no"), Class: retry.ClassThrottled, Unrepeatable: true, Hint: time.Second,
 	})
 	assert.Equal(t, "level=INFO msg=first attempt.number=1\n"+
-		"level=INFO msg=later attempt.number=2 attempt.delay=50ms attempt.error=no attempt.class=throttled attempt.final=true attempt.hint=1s\n", out.String())
+		"level=INFO msg=later attempt.number=2 attempt.waited=50ms attempt.error=no attempt.class=throttled attempt.unrepeatable=true attempt.hint=1s\n", out.String())
 }

@@ -89,7 +89,7 @@ func BenchmarkSuccess(b *testing.B) {
 		policy retry.Policy
 	}{
 		{"Do", retry.Policy{}},
-		{"Do,budget", retry.Policy{Budget: &retry.TokenBucket{}}},
+		{"Do,budget", retry.Policy{Budget: &retry.TokenBudget{}}},
 		{"Do,elapsed", retry.Policy{MaxElapsed: time.Hour}},
 		{"Do,timeout", retry.Policy{AttemptTimeout: time.Hour}},
 	} {
@@ -149,7 +149,7 @@ func BenchmarkThreeRetries(b *testing.B) {
 }
 
 func BenchmarkDelay(b *testing.B) {
-	a := retry.Attempt{Number: 5, Delay: time.Second, Err: errFlaky, Class: retry.ClassTransient}
+	a := retry.Attempt{Number: 5, Waited: time.Second, Err: errFlaky, Class: retry.ClassTransient}
 	for name, rule := range everyBackoff {
 		b.Run("of="+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -167,8 +167,8 @@ func BenchmarkShared(b *testing.B) {
 		policy retry.Policy
 	}{
 		{"none", retry.Policy{MaxAttempts: 4, Clock: noClock{}}},
-		{"TokenBucket", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{Capacity: 1e9}}},
-		{"Throttle", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.Throttle{MaxTokens: 1e9}}},
+		{"TokenBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{Capacity: 1e9}}},
+		{"ThrottleBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.ThrottleBudget{MaxTokens: 1e9}}},
 		{"RatioBudget", retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.RatioBudget{Floor: 1e9, Clock: noClock{}}}},
 	} {
 		b.Run("budget="+p.name, func(b *testing.B) {

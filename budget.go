@@ -11,35 +11,35 @@ import (
 // policies and goroutines that call the resource. It must be safe for
 // concurrent use and must not block.
 //
-// If in doubt, take a [TokenBucket]. A [RatioBudget] bounds the share of
-// retries over time, and a [Throttle] stops them early.
+// If in doubt, take a [TokenBudget]. A [RatioBudget] bounds the share of
+// retries over time, and a [ThrottleBudget] stops them early.
 //
 // A call that gives up, and one that ends in a panic, is not reported: what
 // its retries cost stays spent.
 type Budget interface {
-	// Withdraw takes what a retry of the failed attempt a costs and reports
+	// TryWithdraw takes what a retry of the failed attempt costs and reports
 	// whether it was there. It is asked last, when nothing else speaks against
 	// the retry, so only one whose wait is cut short by the context costs
 	// something and does not happen. An attempt number of 1 is the first
 	// failure of a call.
-	Withdraw(a Attempt) bool
+	TryWithdraw(failed Attempt) bool
 
-	// Deposit tells of a call that got its answer: ok if the operation
-	// succeeded, not ok if it ended in a permanent failure. last is the class
-	// of the failure that the call's last retry was withdrawn for,
-	// ClassUnknown if the call made no retry.
-	Deposit(last Class, ok bool)
+	// Deposit reports a call that got its answer: the operation succeeded, or
+	// ended in a permanent failure. paid is the class of the failure that the
+	// call's last retry was withdrawn for, ClassUnknown if the call made no
+	// retry.
+	Deposit(paid Class, succeeded bool)
 }
 
-// Costs are the tokens that one retry takes from a [TokenBucket], by the class
+// TokenCosts are the tokens that one retry takes from a [TokenBudget], by the class
 // of the failure before it. 0 is free; all of them 0 are the default costs.
-type Costs struct {
+type TokenCosts struct {
 	Transient float64 // after ClassTransient, and every class that is not named here
 	Timeout   float64 // after ClassTimeout
 	Throttled float64 // after ClassThrottled
 }
 
-func (c Costs) of(class Class) float64 {
+func (c TokenCosts) of(class Class) float64 {
 	switch class {
 	case ClassTimeout:
 		return c.Timeout
@@ -49,7 +49,7 @@ func (c Costs) of(class Class) float64 {
 	return c.Transient
 }
 
-// TokenBucket is a [Budget] of tokens that retries take and successes bring
+// TokenBudget is a [Budget] of tokens that retries take and successes bring
 // back. It knows no time: a resource that only fails gets no more retries once
 // the bucket is empty, and one that works fills it again.
 //
@@ -57,10 +57,10 @@ func (c Costs) of(class Class) float64 {
 // tokens, of which a retry takes 14, or 5 after throttling. Tokens are counted
 // in thousandths. The fields must not be changed once the bucket is in use,
 // and a bucket must not be copied.
-type TokenBucket struct {
-	Capacity float64 // most tokens it holds; 0: 500
-	Costs    Costs   // all zero: 14, 14 after a timeout, 5 after throttling
-	Success  float64 // tokens that a call brings that succeeds without a retry; 0: 1; below 0: none
+type TokenBudget struct {
+	Capacity float64    // most tokens it holds; 0: 500
+	Costs    TokenCosts // all zero: 14, 14 after a timeout, 5 after throttling
+	Success  float64    // tokens that a call brings that succeeds without a retry; 0: 1; below 0: none
 
 	// NoRefund withholds from a call that succeeds after retries the cost of
 	// its last one; like a call without retries it then brings Success. In the
@@ -79,13 +79,13 @@ type TokenBucket struct {
 	spent atomic.Int64 // in thousandths, net of what came back; 0 is the balance at the start
 }
 
-// What the zero values of a TokenBucket's fields stand for.
+// What the zero values of a TokenBudget's fields stand for.
 const defaultCapacity = 500
 
-var defaultCosts = Costs{Transient: 14, Timeout: 14, Throttled: 5}
+var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// Withdraw takes the cost of a retry after a, if the bucket holds that much.
-func (b *TokenBucket) Withdraw(a Attempt) bool {
+// TryWithdraw takes the cost of a retry after a, if the bucket holds that much.
+func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
 		spent := b.spent.Load()
@@ -102,8 +102,8 @@ func (b *TokenBucket) Withdraw(a Attempt) bool {
 // success, whichever is more; with NoRefund the latter, and after a permanent
 // failure with SuccessOnly nothing. The bucket never holds more than its
 // capacity.
-func (b *TokenBucket) Deposit(last Class, ok bool) {
-	tokens := thousandths(b.gain(last, ok))
+func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
+	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
 	for {
 		spent := b.spent.Load()
@@ -115,25 +115,25 @@ func (b *TokenBucket) Deposit(last Class, ok bool) {
 }
 
 // gain returns the tokens that a call brings which got its answer.
-func (b *TokenBucket) gain(last Class, ok bool) float64 {
-	if !ok && b.SuccessOnly {
+func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
+	if !succeeded && b.SuccessOnly {
 		return 0
 	}
 	tokens := b.Success
 	if tokens == 0 {
 		tokens = 1
 	}
-	if last != ClassUnknown && !b.NoRefund {
-		tokens = max(tokens, b.costs().of(last))
+	if paid != ClassUnknown && !b.NoRefund {
+		tokens = max(tokens, b.costs().of(paid))
 	}
 	return tokens
 }
 
 // Balance returns the tokens in the bucket.
-func (b *TokenBucket) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
+func (b *TokenBudget) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
 
 // full returns the balance at the start, in thousandths.
-func (b *TokenBucket) full() int64 {
+func (b *TokenBudget) full() int64 {
 	capacity := b.Capacity
 	if capacity == 0 {
 		capacity = defaultCapacity
@@ -141,51 +141,51 @@ func (b *TokenBucket) full() int64 {
 	return thousandths(capacity) - thousandths(b.Deficit)
 }
 
-func (b *TokenBucket) costs() Costs {
-	if b.Costs == (Costs{}) {
+func (b *TokenBudget) costs() TokenCosts {
+	if b.Costs == (TokenCosts{}) {
 		return defaultCosts
 	}
 	return b.Costs
 }
 
-// Throttle is a [Budget] after the retry throttling of gRPC (proposal A6):
+// ThrottleBudget is a [Budget] after the retry throttling of gRPC (proposal A6):
 // failures worth a retry take one token each, successes bring a fraction of one, and there
 // are retries only while more than half of the tokens are left. Unlike those
-// of a [TokenBucket], retries stop long before the tokens do, and failures
+// of a [TokenBudget], retries stop long before the tokens do, and failures
 // that are not retried for lack of tokens still count.
 //
 // The zero value has gRPC's usual 10 tokens and a ratio of 0.1. Unlike gRPC it
 // does not count an attempt that was the last one anyway. The fields must not
-// be changed once the Throttle is in use, and it must not be copied.
-type Throttle struct {
+// be changed once the ThrottleBudget is in use, and it must not be copied.
+type ThrottleBudget struct {
 	MaxTokens  float64 // most tokens it holds, and holds at the start; 0: 10
 	TokenRatio float64 // tokens that a success brings; 0: 0.1
 
 	missing atomic.Int64 // thousandths below MaxTokens
 }
 
-// Withdraw takes a token and reports whether more than half are left.
-func (b *Throttle) Withdraw(Attempt) bool {
+// TryWithdraw takes a token and reports whether more than half are left.
+func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 	full := b.full()
 	missing := b.add(1000, full)
 	return full-missing > full/2
 }
 
 // Deposit brings TokenRatio tokens if the call succeeded.
-func (b *Throttle) Deposit(_ Class, ok bool) {
+func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
 		ratio = 0.1
 	}
-	if ok {
+	if succeeded {
 		b.add(-thousandths(ratio), b.full())
 	}
 }
 
 // Balance returns the tokens that are left.
-func (b *Throttle) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
+func (b *ThrottleBudget) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
 
-func (b *Throttle) full() int64 {
+func (b *ThrottleBudget) full() int64 {
 	if b.MaxTokens == 0 {
 		return 10_000
 	}
@@ -193,7 +193,7 @@ func (b *Throttle) full() int64 {
 }
 
 // add changes what is missing, within [0, full], and returns it.
-func (b *Throttle) add(delta, full int64) int64 {
+func (b *ThrottleBudget) add(delta, full int64) int64 {
 	for {
 		missing := b.missing.Load()
 		after := min(max(0, missing+delta), full)
@@ -223,8 +223,8 @@ type RatioBudget struct {
 
 const ratioSlots = 10
 
-// Withdraw takes one retry from the window's share, if there is one left.
-func (b *RatioBudget) Withdraw(a Attempt) bool {
+// TryWithdraw takes one retry from the window's share, if there is one left.
+func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	epoch := b.epoch()
 	if a.Number == 1 {
 		b.add(epoch, b.ratio())
@@ -240,8 +240,8 @@ func (b *RatioBudget) Withdraw(a Attempt) bool {
 }
 
 // Deposit counts the call, if its first failure did not.
-func (b *RatioBudget) Deposit(last Class, _ bool) {
-	if last == ClassUnknown {
+func (b *RatioBudget) Deposit(paid Class, _ bool) {
+	if paid == ClassUnknown {
 		b.add(b.epoch(), b.ratio())
 	}
 }

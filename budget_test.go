@@ -31,41 +31,41 @@ func TestTokenBucket(t *testing.T) {
 		class   retry.Class
 		balance float64
 	}
-	botocore := func() *retry.TokenBucket {
-		return &retry.TokenBucket{Capacity: 500, Costs: retry.Costs{Transient: 5, Timeout: 10, Throttled: 5}, SuccessOnly: true}
+	botocore := func() *retry.TokenBudget {
+		return &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}, SuccessOnly: true}
 	}
 	tests := []struct {
 		name   string
-		bucket *retry.TokenBucket
+		bucket *retry.TokenBudget
 		steps  []step
 	}{
-		{"the zero value is the standard quota", &retry.TokenBucket{}, []step{
+		{"the zero value is the standard quota", &retry.TokenBudget{}, []step{
 			{"withdraw", transient, 486}, {"withdraw", throttled, 481}, {"withdraw", timeout, 467},
 			{"success", timeout, 481}, {"success", none, 482},
 		}},
-		{"never above capacity", &retry.TokenBucket{}, []step{{"success", none, 500}, {"success", transient, 500}}},
+		{"never above capacity", &retry.TokenBudget{}, []step{{"success", none, 500}, {"success", transient, 500}}},
 		{"the last retry comes back, not all", botocore(), []step{
 			{"withdraw", timeout, 490}, {"withdraw", transient, 485}, {"success", transient, 490}, {"success", none, 491},
 		}},
-		{"a permanent failure counts as an answer", &retry.TokenBucket{}, []step{
+		{"a permanent failure counts as an answer", &retry.TokenBudget{}, []step{
 			{"withdraw", transient, 486}, {"withdraw", transient, 472}, {"permanent", transient, 486}, {"permanent", none, 487},
 		}},
 		{"but not to the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
-		{"empty, and full again", &retry.TokenBucket{Capacity: 14}, []step{
+		{"empty, and full again", &retry.TokenBudget{Capacity: 14}, []step{
 			{"withdraw", transient, 0}, {"refuse", transient, 0}, {"refuse", throttled, 0},
 			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
 		}},
-		{"not enough is not taken", &retry.TokenBucket{Capacity: 13}, []step{{"refuse", transient, 13}, {"withdraw", throttled, 8}}},
-		{"nothing for a success", &retry.TokenBucket{Success: -1}, []step{
+		{"not enough is not taken", &retry.TokenBudget{Capacity: 13}, []step{{"refuse", transient, 13}, {"withdraw", throttled, 8}}},
+		{"nothing for a success", &retry.TokenBudget{Success: -1}, []step{
 			{"withdraw", transient, 486}, {"success", none, 486}, {"success", transient, 500},
 		}},
-		{"free of cost", &retry.TokenBucket{Capacity: 5, Costs: retry.Costs{Transient: 5}}, []step{
+		{"free of cost", &retry.TokenBudget{Capacity: 5, Costs: retry.TokenCosts{Transient: 5}}, []step{
 			{"withdraw", transient, 0}, {"withdraw", throttled, 0}, {"success", throttled, 1},
 		}},
-		{"starting empty", &retry.TokenBucket{Capacity: 10, Deficit: 10, Costs: retry.Costs{Transient: 1}, Success: 0.1, NoRefund: true}, []step{
+		{"starting empty", &retry.TokenBudget{Capacity: 10, Deficit: 10, Costs: retry.TokenCosts{Transient: 1}, Success: 0.1, NoRefund: true}, []step{
 			{"refuse", transient, 0}, {"success", none, 0.1}, {"success", transient, 0.2}, {"refuse", transient, 0.2},
 		}},
-		{"starting empty, filling up", &retry.TokenBucket{Capacity: 2, Deficit: 2, Costs: retry.Costs{Transient: 1}, Success: 1.5}, []step{
+		{"starting empty, filling up", &retry.TokenBudget{Capacity: 2, Deficit: 2, Costs: retry.TokenCosts{Transient: 1}, Success: 1.5}, []step{
 			{"success", none, 1.5}, {"success", none, 2}, {"withdraw", transient, 1},
 		}},
 	}
@@ -74,9 +74,9 @@ func TestTokenBucket(t *testing.T) {
 			for i, s := range tt.steps {
 				switch s.do {
 				case "withdraw":
-					require.True(t, tt.bucket.Withdraw(failedWith(s.class)), "step %d", i)
+					require.True(t, tt.bucket.TryWithdraw(failedWith(s.class)), "step %d", i)
 				case "refuse":
-					require.False(t, tt.bucket.Withdraw(failedWith(s.class)), "step %d", i)
+					require.False(t, tt.bucket.TryWithdraw(failedWith(s.class)), "step %d", i)
 				default:
 					tt.bucket.Deposit(s.class, s.do == "success")
 				}
@@ -89,13 +89,13 @@ func TestTokenBucket(t *testing.T) {
 // TestThrottle follows the worked rules of gRPC's proposal A6 with 10 tokens
 // and a ratio of 0.1: five failures stop retries, ten successes bring one back.
 func TestThrottle(t *testing.T) {
-	b := &retry.Throttle{}
+	b := &retry.ThrottleBudget{}
 	for i := range 4 {
-		require.True(t, b.Withdraw(failedWith(retry.ClassTransient)), "failure %d", i)
+		require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "failure %d", i)
 	}
-	require.False(t, b.Withdraw(failedWith(retry.ClassTransient)), "half is not more than half")
+	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half is not more than half")
 	for range 9 {
-		require.False(t, b.Withdraw(failedWith(retry.ClassTransient)))
+		require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	}
 	assert.Zero(t, b.Balance(), "refused failures count, and the bucket is never below 0")
 	b.Deposit(retry.ClassUnknown, false)
@@ -104,15 +104,15 @@ func TestThrottle(t *testing.T) {
 		b.Deposit(retry.ClassUnknown, true)
 	}
 	assert.InDelta(t, 6.1, b.Balance(), 1e-9)
-	require.True(t, b.Withdraw(failedWith(retry.ClassTransient)))
+	require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	for range 1000 {
 		b.Deposit(retry.ClassUnknown, true)
 	}
 	assert.Equal(t, 10., b.Balance())
 
-	small := &retry.Throttle{MaxTokens: 4, TokenRatio: 1}
-	require.True(t, small.Withdraw(failedWith(retry.ClassTransient)))
-	require.False(t, small.Withdraw(failedWith(retry.ClassTransient)))
+	small := &retry.ThrottleBudget{MaxTokens: 4, TokenRatio: 1}
+	require.True(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
+	require.False(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
 	small.Deposit(retry.ClassTransient, true)
 	assert.Equal(t, 3., small.Balance())
 }
@@ -121,7 +121,7 @@ func TestRatioBudget(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
 	granted := func(b *retry.RatioBudget, n int, number int) (granted int) {
 		for range n {
-			if b.Withdraw(retry.Attempt{Number: number}) {
+			if b.TryWithdraw(retry.Attempt{Number: number}) {
 				granted++
 			}
 		}
@@ -214,7 +214,7 @@ func TestRatioBudget(t *testing.T) {
 		}
 	})
 	t.Run("on the system clock", func(t *testing.T) {
-		assert.True(t, new(retry.RatioBudget).Withdraw(failedWith(retry.ClassTransient)))
+		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
 	})
 }
 
@@ -226,8 +226,8 @@ func TestBudgetsConcurrently(t *testing.T) {
 		most   int64
 		least  int64
 	}{
-		"TokenBucket": {&retry.TokenBucket{Capacity: 1000, Costs: retry.Costs{Transient: 1}}, 1000, 1000},
-		"Throttle":    {&retry.Throttle{MaxTokens: 1000}, 499, 499},
+		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
+		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
 		// Two that ask at the same moment for the last one may both be refused.
 		"RatioBudget": {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 900},
 	}
@@ -238,7 +238,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 			for range 100 {
 				wg.Go(func() {
 					for range 50 {
-						if tt.budget.Withdraw(retry.Attempt{Number: 2, Class: retry.ClassTransient}) {
+						if tt.budget.TryWithdraw(retry.Attempt{Number: 2, Class: retry.ClassTransient}) {
 							granted.Add(1)
 						}
 					}
@@ -250,12 +250,12 @@ func TestBudgetsConcurrently(t *testing.T) {
 		})
 	}
 	t.Run("what is given back is what was taken", func(t *testing.T) {
-		b := &retry.TokenBucket{Capacity: 1e6, Costs: retry.Costs{Transient: 3}}
+		b := &retry.TokenBudget{Capacity: 1e6, Costs: retry.TokenCosts{Transient: 3}}
 		var wg sync.WaitGroup
 		for range 100 {
 			wg.Go(func() {
 				for range 100 {
-					if b.Withdraw(failedWith(retry.ClassTransient)) {
+					if b.TryWithdraw(failedWith(retry.ClassTransient)) {
 						b.Deposit(retry.ClassTransient, true)
 					}
 				}
@@ -268,7 +268,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 
 // TestBudgetInDo: the loop withdraws last and deposits at the end of a call.
 func TestBudgetInDo(t *testing.T) {
-	bucket := &retry.TokenBucket{}
+	bucket := &retry.TokenBudget{}
 	p, _ := onClock(3)
 	p.Budget = bucket
 	balance := func(want float64, op *retrytest.Op) {

@@ -91,14 +91,14 @@ func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
-// Final marks err so that it is not retried, although it may be of a class
+// Unrepeatable marks err so that it is not retried, although it may be of a class
 // that is: the operation may have taken effect, and nobody can tell whether a
 // repetition would do so a second time. Think of a connection that is lost
 // while a transaction commits, or while a payment is under way. The class and the
 // hint are those without the mark, so that limiters and hooks learn what has
-// happened. [Do] gives up with [ErrFinal]. A nil err stays nil. See
+// happened. [Do] gives up with [ErrUnrepeatable]. A nil err stays nil. See
 // [Permanent].
-func Final(err error) error { return marked(err, mark{final: true}) }
+func Unrepeatable(err error) error { return marked(err, mark{final: true}) }
 
 // mark is an error with the caller's word on it.
 type mark struct {
@@ -107,7 +107,7 @@ type mark struct {
 	hint   time.Duration
 	hinted bool // hint is meant, also if it is 0
 	after  bool // made by After
-	final  bool // made by Final
+	final  bool // made by Unrepeatable
 }
 
 func (m *mark) Error() string { return m.err.Error() }
@@ -141,7 +141,7 @@ func (a *Attempt) classify(c Classifier) {
 			m.class = ClassTransient
 		}
 	}
-	a.Class, a.Final, a.Hint = m.class, m.final, m.hint
+	a.Class, a.Unrepeatable, a.Hint = m.class, m.final, m.hint
 }
 
 // read collects the markers and the hint in err, the outermost of each.

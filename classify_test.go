@@ -329,7 +329,7 @@ func TestPolicyClassify(t *testing.T) {
 	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, retry.AWSClassifier{}, retry.FirstOf()} {
 		for _, err := range []error{
 			errOp, io.EOF, codedError{"SlowDown"}, statusedError(404), retry.Permanent(errOp), retry.After(errOp, time.Minute),
-			retry.Throttled(io.EOF), retryAfter(time.Second), retry.Final(io.EOF), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
+			retry.Throttled(io.EOF), retryAfter(time.Second), retry.Unrepeatable(io.EOF), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
 		} {
 			want := failed(t, c, err)
 			want.Number = 0 // it is not known from outside
@@ -394,23 +394,23 @@ func TestMarkers(t *testing.T) {
 			class retry.Class
 			final bool
 		}{
-			{"keeps the class", retry.Final(statusedError(429)), retry.ClassThrottled, true},
-			{"inside another error", wrapped(retry.Final(errOp)), retry.ClassTransient, true},
-			{"in a tree", errors.Join(errOp, retry.Final(errOp)), retry.ClassTransient, true},
-			{"around a class", retry.Final(retry.Throttled(errOp)), retry.ClassThrottled, true},
-			{"around after", retry.Final(retry.After(statusedError(404), s)), retry.ClassTransient, true},
-			{"inside transient", retry.Transient(retry.Final(errOp)), retry.ClassTransient, false},
-			{"inside after", retry.After(retry.Final(errOp), s), retry.ClassTransient, false},
-			{"inside after 0", retry.After(retry.Final(errOp), 0), retry.ClassTransient, false},
-			{"of what is permanent", retry.Final(statusedError(404)), retry.ClassPermanent, true},
-			{"inside a give-up", &retry.Error{Err: retry.Final(errOp), Reason: retry.ErrFinal}, retry.ClassPermanent, false},
+			{"keeps the class", retry.Unrepeatable(statusedError(429)), retry.ClassThrottled, true},
+			{"inside another error", wrapped(retry.Unrepeatable(errOp)), retry.ClassTransient, true},
+			{"in a tree", errors.Join(errOp, retry.Unrepeatable(errOp)), retry.ClassTransient, true},
+			{"around a class", retry.Unrepeatable(retry.Throttled(errOp)), retry.ClassThrottled, true},
+			{"around after", retry.Unrepeatable(retry.After(statusedError(404), s)), retry.ClassTransient, true},
+			{"inside transient", retry.Transient(retry.Unrepeatable(errOp)), retry.ClassTransient, false},
+			{"inside after", retry.After(retry.Unrepeatable(errOp), s), retry.ClassTransient, false},
+			{"inside after 0", retry.After(retry.Unrepeatable(errOp), 0), retry.ClassTransient, false},
+			{"of what is permanent", retry.Unrepeatable(statusedError(404)), retry.ClassPermanent, true},
+			{"inside a give-up", &retry.Error{Err: retry.Unrepeatable(errOp), Reason: retry.ErrUnrepeatable}, retry.ClassPermanent, false},
 			{"not there", errOp, retry.ClassTransient, false},
 		} {
 			a := failed(t, nil, tt.err)
 			assert.Equal(t, tt.class, a.Class, tt.name)
-			assert.Equal(t, tt.final, a.Final, tt.name)
+			assert.Equal(t, tt.final, a.Unrepeatable, tt.name)
 		}
-		assert.Equal(t, s, failed(t, nil, retry.Final(retry.After(errOp, s))).Hint)
+		assert.Equal(t, s, failed(t, nil, retry.Unrepeatable(retry.After(errOp, s))).Hint)
 	})
 	t.Run("win over a classifier", func(t *testing.T) {
 		never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
@@ -420,7 +420,7 @@ func TestMarkers(t *testing.T) {
 		assert.Equal(t, retry.ClassPermanent, class)
 	})
 	t.Run("keep text and chain", func(t *testing.T) {
-		for _, err := range []error{retry.Permanent(errOp), retry.Transient(errOp), retry.Throttled(errOp), retry.After(errOp, s), retry.Final(errOp)} {
+		for _, err := range []error{retry.Permanent(errOp), retry.Transient(errOp), retry.Throttled(errOp), retry.After(errOp, s), retry.Unrepeatable(errOp)} {
 			assert.EqualError(t, err, errOp.Error())
 			assert.ErrorIs(t, err, errOp)
 		}
@@ -430,6 +430,6 @@ func TestMarkers(t *testing.T) {
 		assert.NoError(t, retry.Transient(nil))
 		assert.NoError(t, retry.Throttled(nil))
 		assert.NoError(t, retry.After(nil, s))
-		assert.NoError(t, retry.Final(nil))
+		assert.NoError(t, retry.Unrepeatable(nil))
 	})
 }

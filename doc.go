@@ -9,7 +9,7 @@
 // says when to try again. The zero Policy is useful and safe: three attempts,
 // random waits below 50 ms and then 100 ms, no hidden time limit.
 //
-// A [Starter] does the same in the background, for very many calls at a time.
+// A [Group] does the same in the background, for very many calls at a time.
 //
 // # Words
 //
@@ -34,7 +34,7 @@
 //	Linear, Fibonacci   min(Cap, Base + n · Step), min(Cap, Base · F(n+1))
 //	Schedule            a list
 //
-// and [Jittered], [Spread], [Capped] and [ByClass] compose them. Every rule is
+// and [Jittered], [Spread], [Capped] and [WhenThrottled] compose them. Every rule is
 // defined for every value of its fields and returns a delay between 0 and its
 // cap. An [AWSProfile] waits exactly as an AWS SDK does.
 //
@@ -43,7 +43,7 @@
 // What the operation returns is classified: permanent errors end the call, all
 // others are retried. [DefaultClassifier] understands the errors of many
 // libraries by their methods. The operation decides for itself by marking an
-// error with [Permanent], [Transient], [Throttled], [After] or [Final].
+// error with [Permanent], [Transient], [Throttled], [After] or [Unrepeatable].
 //
 // When Do gives up it returns an [*Error] that matches both the last failure
 // and the reason. The end of the caller's context always ends the call.

@@ -16,7 +16,7 @@ type Error struct {
 	Err error
 
 	// Reason is why there was no further attempt: one of [ErrMaxAttempts],
-	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrFinal]; what the Limiter returned;
+	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrUnrepeatable]; what the Limiter returned;
 	// an error that matches context.DeadlineExceeded if the next wait would
 	// have outlasted the context's deadline; or, once the context has ended, an error that
 	// matches both its error and its cause.
@@ -95,26 +95,22 @@ func (e *Error) LogValue() slog.Value {
 	return slog.GroupValue(attrs...)
 }
 
-// PanicError replaces the value of a panic in a function of the policy (a
-// Classifier, a Backoff, a hook …) once the operation has failed, so that the
-// failure that was being dealt with is not lost. Panics of the operation itself
-// are not changed.
-type PanicError struct {
-	Value any   // what the function panicked with
-	Err   error // the operation's last failure
+// policyPanic replaces the value of a panic in one of the policy's own functions
+// after the operation has failed, so that the failure is not lost.
+type policyPanic struct {
+	value any   // what the function panicked with
+	err   error // the operation's last failure
 }
 
-// Error returns both as text.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("panic in a function of the retry policy: %v (while dealing with: %v)", e.Value, e.Err)
+func (e *policyPanic) Error() string {
+	return fmt.Sprintf("panic in a function of the retry policy: %v (while dealing with: %v)", e.value, e.err)
 }
 
-// Unwrap returns the failure and, if it is an error, the panic's value.
-func (e *PanicError) Unwrap() []error {
-	if err, ok := e.Value.(error); ok {
-		return []error{e.Err, err}
+func (e *policyPanic) Unwrap() []error {
+	if err, ok := e.value.(error); ok {
+		return []error{e.err, err}
 	}
-	return []error{e.Err}
+	return []error{e.err}
 }
 
 // invalid makes one error of a list of faults, nil if there are none.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"os"
 	"sync"
 	"time"
@@ -95,7 +94,7 @@ func ExampleTransient() {
 
 func ExampleThrottled() {
 	clock := &retrytest.Clock{}
-	policy := retry.Policy{Clock: clock, Backoff: retry.ByClass{
+	policy := retry.Policy{Clock: clock, Backoff: retry.WhenThrottled{
 		Throttled: retry.Constant(time.Second),
 		Else:      retry.Constant(10 * time.Millisecond),
 	}}
@@ -112,9 +111,9 @@ func ExampleAfter() {
 	// Output: <nil> [30s]
 }
 
-func ExampleHintStop() {
+func ExampleHintOrGiveUp() {
 	// Another replica is better than a long wait for this one.
-	policy := retry.Policy{Hint: retry.HintStop{Max: 5 * time.Second}}
+	policy := retry.Policy{Hint: retry.HintOrGiveUp{Max: 5 * time.Second}}
 	err := retry.Do(context.Background(), policy, func(context.Context) error {
 		return retry.After(errors.New("replica is down for repairs"), 10*time.Minute)
 	})
@@ -171,7 +170,7 @@ func ExamplePolicy_onRetry() {
 	_ = retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
 	// Output:
 	// level=INFO msg=retrying attempt.number=1 attempt.error="unexpected EOF" attempt.class=transient wait=1s
-	// level=INFO msg=retrying attempt.number=2 attempt.delay=1s attempt.error="unexpected EOF" attempt.class=transient wait=1s
+	// level=INFO msg=retrying attempt.number=2 attempt.waited=1s attempt.error="unexpected EOF" attempt.class=transient wait=1s
 	// level=WARN msg="giving up" retry.reason="all attempts used" retry.attempts=3 retry.elapsed=2s retry.error="unexpected EOF"
 }
 
@@ -241,9 +240,9 @@ func ExampleParsePolicy() {
 	// invalid retry policy "full base=50": base=50 needs a unit, as in base=50ms or base=50s
 }
 
-func ExampleTokenBucket() {
+func ExampleTokenBudget() {
 	// One for each server that is called, shared by all its callers.
-	bucket := &retry.TokenBucket{Capacity: 20, Costs: retry.Costs{Transient: 5, Timeout: 10, Throttled: 5}}
+	bucket := &retry.TokenBudget{Capacity: 20, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}}
 	policy := retry.Policy{Budget: bucket, Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
 	down := func(context.Context) error { return io.ErrUnexpectedEOF }
 	for range 3 {
@@ -266,9 +265,9 @@ func ExampleRatioBudget() {
 	// Output: 6 retries
 }
 
-func ExampleThrottle() {
-	throttle := &retry.Throttle{MaxTokens: 4, TokenRatio: 0.5}
-	policy := retry.Policy{Budget: throttle, MaxAttempts: math.MaxInt, Clock: &retrytest.Clock{}}
+func ExampleThrottleBudget() {
+	throttle := &retry.ThrottleBudget{MaxTokens: 4, TokenRatio: 0.5}
+	policy := retry.Policy{Budget: throttle, MaxAttempts: retry.Unlimited, Clock: &retrytest.Clock{}}
 	err := retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
 	fmt.Println(errors.Is(err, retry.ErrBudget), throttle.Balance())
 	// Output: true 2
@@ -376,16 +375,16 @@ func ExampleHintWindow() {
 }
 
 // Many calls wait without a goroutine for each; done is told of the end of each.
-func ExampleStarter() {
-	starter := &retry.Starter{
-		Policy:      retry.Policy{Backoff: retry.Constant(time.Millisecond)},
-		MaxInFlight: 2, // at the same time; calls that wait do not count
+func ExampleGroup() {
+	group := &retry.Group{
+		Policy: retry.Policy{Backoff: retry.Constant(time.Millisecond)},
+		Limit:  2, // at the same time; calls that wait do not count
 	}
 	var ended sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} {
 		attempts := 0
 		ended.Add(1)
-		starter.Start(context.Background(), func(context.Context) error {
+		group.Go(context.Background(), func(context.Context) error {
 			attempts++
 			if name == "b" || attempts < 3 {
 				return errors.New("connection refused")

@@ -16,14 +16,14 @@ type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
 
-// MaxHint is the longest hint that the rules here follow when they are not
+// maxHint is the longest hint that the rules here follow when they are not
 // told otherwise.
-const MaxHint = time.Hour
+const maxHint = time.Hour
 
 // HintAtLeast waits for the longer of the delay and the hint. It is the
 // default rule.
 type HintAtLeast struct {
-	Max time.Duration // a longer hint counts as Max; 0 or less: [MaxHint]
+	Max time.Duration // a longer hint counts as Max; 0 or less: an hour
 }
 
 // Wait returns max(delay, min(hint, Max)).
@@ -31,25 +31,14 @@ func (r HintAtLeast) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, min(hint, hintOrMax(r.Max))), true
 }
 
-// HintPlus waits for the hint and the delay after it, so that clients that
-// were given the same hint do not come back together.
-type HintPlus struct {
-	Max time.Duration // a longer hint counts as Max; 0 or less: [MaxHint]
-}
-
-// Wait returns min(hint, Max) + delay.
-func (r HintPlus) Wait(delay, hint time.Duration) (time.Duration, bool) {
-	return addSaturated(delay, min(hint, hintOrMax(r.Max))), true
-}
-
-// HintStop is [HintAtLeast] for callers that have something better to do than
+// HintOrGiveUp is [HintAtLeast] for callers that have something better to do than
 // to wait for long: a hint above Max ends the call with [ErrHint].
-type HintStop struct {
-	Max time.Duration // the longest hint to follow; 0 or less: [MaxHint]
+type HintOrGiveUp struct {
+	Max time.Duration // the longest hint to follow; 0 or less: an hour
 }
 
 // Wait returns max(delay, hint), or false if hint is above Max.
-func (r HintStop) Wait(delay, hint time.Duration) (time.Duration, bool) {
+func (r HintOrGiveUp) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, hint), hint <= hintOrMax(r.Max)
 }
 
@@ -77,7 +66,7 @@ func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return de
 
 func hintOrMax(limit time.Duration) time.Duration {
 	if limit <= 0 {
-		return MaxHint
+		return maxHint
 	}
 	return limit
 }

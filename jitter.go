@@ -60,7 +60,7 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // DecorrelatedJitter draws the delay from the one before, not from the attempt
-// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Delay, and Base
+// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, and Base
 // before the first retry. That is the whole wait, with what a server asked
 // for, so a rule that meets hints should have a Cap.
 //
@@ -81,7 +81,7 @@ type DecorrelatedJitter struct {
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	limit := capOrMax(b.Cap)
 	base := min(float64(max(0, b.Base)), float64(limit))
-	top := 3 * max(base, float64(a.Delay))
+	top := 3 * max(base, float64(a.Waited))
 	if b.Redraw {
 		top = min(top, float64(limit))
 	}

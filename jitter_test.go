@@ -18,7 +18,7 @@ import (
 // are about five standard errors.
 func TestJitterDistribution(t *testing.T) {
 	const draws = 40_000
-	fourth := retry.Attempt{Number: 4, Delay: 2 * time.Second} // a ceiling of 8 s
+	fourth := retry.Attempt{Number: 4, Waited: 2 * time.Second} // a ceiling of 8 s
 	tests := []struct {
 		name      string
 		rule      retry.Backoff
@@ -65,9 +65,9 @@ func TestDecorrelatedAtTheCap(t *testing.T) {
 		a := retry.Attempt{Number: 1}
 		const retries = 10_000
 		for range retries {
-			a.Delay = b.Delay(a, next())
+			a.Waited = b.Delay(a, next())
 			a.Number++
-			if a.Delay == b.Cap {
+			if a.Waited == b.Cap {
 				share += 1. / retries
 			}
 		}

@@ -8,14 +8,14 @@ import "context"
 //
 // Wait blocks until an attempt may start. Its error ends the call.
 //
-// A Limiter that has a method Observe(Attempt) is told of every attempt when
-// the operation returns: with a nil Err on success, else with the Class of the
-// failure.
+// A Limiter that is an [Observer] learns how each attempt ended.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }
 
-// observer is the optional part of a [Limiter].
-type observer interface {
+// An Observer is the optional part of a [Limiter]. Observe is called for every
+// attempt when the operation returns: with a nil Err on success, else with the
+// Class of the failure.
+type Observer interface {
 	Observe(a Attempt)
 }

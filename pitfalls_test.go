@@ -217,13 +217,15 @@ func TestPitfallsArithmetic(t *testing.T) {
 		} {
 			for _, b := range []retry.Backoff{
 				b, retry.Capped{Of: b, Cap: time.Second}, retry.Jittered{Of: b, Share: 1},
-				retry.Spread{Of: b, Fraction: 0.5}, retry.ByClass{Else: b},
+				retry.Spread{Of: b, Fraction: 0.5}, retry.WhenThrottled{Else: b},
 			} {
 				_, waits, _ := pitfallDo(retry.Policy{Backoff: b, MaxAttempts: 2}, errPitfall)
 				assert.Equal(t, []time.Duration{0}, waits, "%s: %#v", name, b)
 			}
-			// Added to another wait it takes nothing away from that.
-			_, waits, _ := pitfallDo(retry.Policy{Backoff: b, MaxAttempts: 2, Hint: retry.HintPlus{}}, retry.After(errPitfall, time.Second))
+			// Whatever a hint rule adds to it is not made shorter.
+			_, waits, _ := pitfallDo(retry.Policy{Backoff: b, MaxAttempts: 2, Hint: hintFunc(func(delay, hint time.Duration) (time.Duration, bool) {
+				return delay + hint, true
+			})}, retry.After(errPitfall, time.Second))
 			assert.Equal(t, []time.Duration{time.Second}, waits, name)
 		}
 		_, waits, _ := pitfallDo(retry.Policy{MaxAttempts: 2, Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) {
@@ -247,7 +249,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 			"spread a lot":      retry.Spread{Of: exponential, Fraction: 1},
 			"spread of jitter":  retry.Spread{Of: retry.FullJitter(exponential), Fraction: 0.5},
 			"spread of capped":  retry.Spread{Of: retry.Capped{Of: retry.Constant(limit), Cap: limit}, Fraction: 0.5},
-			"spread by class":   retry.Spread{Of: retry.ByClass{Throttled: exponential, Else: exponential}, Fraction: 0.5},
+			"spread by class":   retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: exponential}, Fraction: 0.5},
 			"capped spread":     retry.Capped{Of: retry.Spread{Of: retry.Constant(time.Minute), Fraction: 1}, Cap: limit},
 			"first above: exp":  retry.Exponential{Base: time.Minute, Cap: limit},
 			"first above: full": retry.FullJitter{Base: time.Minute, Cap: limit},
@@ -279,7 +281,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 				last := time.Duration(0)
 				for _, number := range numbers {
 					for _, prev := range []time.Duration{math.MinInt64, time.Second, forever} {
-						d := b.Delay(retry.Attempt{Number: number, Delay: prev}, u)
+						d := b.Delay(retry.Attempt{Number: number, Waited: prev}, u)
 						if d < 0 || d > limit || rises && d < last {
 							require.Failf(t, "out of range", "%#v, attempt %d after %v, u %v: %v after %v, cap %v",
 								b, number, prev, u, d, last, limit)
@@ -439,7 +441,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 	t.Run("P46_what_is_nil_has_a_default_or_is_refused", func(t *testing.T) {
 		want := pitfallDelays(nil, 5, retrytest.Seeded(1))
 		assert.Positive(t, slices.Min(want))
-		for _, b := range []retry.Backoff{retry.Capped{}, retry.ByClass{}, retry.ByClass{Throttled: retry.NoDelay{}}} {
+		for _, b := range []retry.Backoff{retry.Capped{}, retry.WhenThrottled{}, retry.WhenThrottled{Throttled: retry.NoDelay{}}} {
 			assert.Equal(t, want, pitfallDelays(b, 5, retrytest.Seeded(1)), "%#v", b)
 		}
 		for _, b := range []retry.Backoff{retry.Jittered{}, retry.Spread{}} { // draws of their own
@@ -450,8 +452,8 @@ func TestPitfallsArithmetic(t *testing.T) {
 			"Capped.Of is nil":   {Backoff: retry.Capped{Cap: 1}},
 			"FirstOf[1] is nil":  {Classifier: retry.FirstOf(retry.DefaultClassifier{}, nil)},
 			"Classifier is a":    {Classifier: (*retry.DefaultClassifier)(nil)},
-			"Budget is a nil":    {Budget: (*retry.TokenBucket)(nil)},
-			"Hint is a nil":      {Hint: (*retry.HintStop)(nil)},
+			"Budget is a nil":    {Budget: (*retry.TokenBudget)(nil)},
+			"Hint is a nil":      {Hint: (*retry.HintOrGiveUp)(nil)},
 			"Clock is a nil":     {Clock: (*retrytest.Clock)(nil)},
 			"MaxAttempts is neg": {MaxAttempts: -1},
 		} {
@@ -484,7 +486,7 @@ func testPitfallsCounting(t *testing.T, do doer) {
 			assert.ErrorIs(t, err, errPitfall)
 			assert.Equal(t, c.calls, pitfallGaveUp(t, err).Attempts)
 		}
-		calls, _, err := pitfallDo(retry.Policy{MaxAttempts: math.MaxInt}, append(slices.Repeat([]error{errPitfall}, 999), nil)...)
+		calls, _, err := pitfallDo(retry.Policy{MaxAttempts: retry.Unlimited}, append(slices.Repeat([]error{errPitfall}, 999), nil)...)
 		assert.NoError(t, err)
 		assert.Equal(t, 1000, calls)
 		for _, p := range []retry.Policy{{MaxAttempts: -1}, {MaxAttempts: math.MinInt}, {MaxElapsed: -1}, {AttemptTimeout: -1}} {
@@ -504,8 +506,8 @@ func testPitfallsCounting(t *testing.T, do doer) {
 			"around another":  retry.Permanent(retry.Transient(errPitfall)),
 		} {
 			for _, p := range []retry.Policy{
-				{}, {MaxAttempts: 1}, {MaxAttempts: 3}, {MaxAttempts: math.MaxInt},
-				{Budget: new(retry.TokenBucket), MaxElapsed: time.Hour}, // not the path for bare policies
+				{}, {MaxAttempts: 1}, {MaxAttempts: 3}, {MaxAttempts: retry.Unlimited},
+				{Budget: new(retry.TokenBudget), MaxElapsed: time.Hour}, // not the path for bare policies
 			} {
 				p.Classifier = always
 				calls, waits, got := pitfallDo(p, err, nil)
@@ -561,9 +563,9 @@ func testPitfallsCounting(t *testing.T, do doer) {
 				"0s call 1; 0s retry 1 after 1s; 1s call 2"},
 			"permanent": {retry.Policy{}, 0, []error{errPitfall, retry.Permanent(errPitfall)},
 				"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: permanent failure"},
-			"budget": {retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}}, 0, []error{errPitfall},
+			"budget": {retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}, 0, []error{errPitfall},
 				"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: client-side retry budget used up"},
-			"hint": {retry.Policy{Hint: retry.HintStop{}}, 0, []error{errPitfall, retry.After(errPitfall, 2*time.Hour)},
+			"hint": {retry.Policy{Hint: retry.HintOrGiveUp{}}, 0, []error{errPitfall, retry.After(errPitfall, 2*time.Hour)},
 				"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: server asks for too long a wait"},
 			"hint followed": {retry.Policy{}, 0, []error{retry.After(errPitfall, time.Minute), nil},
 				"0s call 1; 0s retry 1 after 1m0s; 1m0s call 2"},
@@ -643,7 +645,7 @@ func testPitfallsSharing(t *testing.T, do doer) {
 		} {
 			p := retry.Policy{
 				Backoff: c.b, MaxAttempts: 5, Rand: retrytest.Fixed(0.5), Clock: new(retrytest.Clock),
-				Budget: &retry.TokenBucket{Capacity: 1e6},
+				Budget: &retry.TokenBudget{Capacity: 1e6},
 				OnRetry: func(ctx context.Context, _ retry.Attempt, wait time.Duration) {
 					waits := ctx.Value(own{}).(*[]time.Duration)
 					*waits = append(*waits, wait)
@@ -687,7 +689,7 @@ func testPitfallsSharing(t *testing.T, do doer) {
 	})
 	t.Run("P32_a_dead_context_leaves_nothing_behind", func(t *testing.T) {
 		p := retry.Policy{
-			Backoff: retry.NoDelay{}, Budget: new(retry.TokenBucket), AttemptTimeout: time.Hour,
+			Backoff: retry.NoDelay{}, Budget: new(retry.TokenBudget), AttemptTimeout: time.Hour,
 			Limiter: limiterFunc(func(ctx context.Context) error { return ctx.Err() }),
 		}
 		for range 3 {
@@ -717,7 +719,7 @@ func testPitfallsSharing(t *testing.T, do doer) {
 				for _, b := range rules {
 					last := time.Duration(0)
 					for number := 1; number <= 150; number++ {
-						d := b.Delay(retry.Attempt{Number: number, Delay: last}, 0.75)
+						d := b.Delay(retry.Attempt{Number: number, Waited: last}, 0.75)
 						if d < last || number > 100 && d < forever/4 {
 							wrong.Add(1)
 						}
@@ -775,7 +777,7 @@ func testPitfallsSharing(t *testing.T, do doer) {
 		for _, b := range []retry.Backoff{
 			nil, e, retry.FullJitter(e), retry.EqualJitter(e), retry.Linear{Base: 1}, retry.Fibonacci{Base: 1}, retry.Schedule{1, 2},
 			retry.DecorrelatedJitter{Base: 1}, retry.Jittered{Of: e, Share: 1}, retry.Spread{Of: e, Fraction: 0.1},
-			retry.Capped{Of: e, Cap: 1}, retry.ByClass{Else: e},
+			retry.Capped{Of: e, Cap: 1}, retry.WhenThrottled{Else: e},
 		} {
 			count := func(attempts int) float64 {
 				p := retry.Policy{Backoff: b, MaxAttempts: attempts}
@@ -800,21 +802,19 @@ func testPitfallsHints(t *testing.T, do doer) {
 		rule retry.HintRule
 		want time.Duration
 	}{
-		{"P10_an_epoch_time_is_clamped", retry.After(errPitfall, epoch), nil, retry.MaxHint},
+		{"P10_an_epoch_time_is_clamped", retry.After(errPitfall, epoch), nil, time.Hour},
 		{"P10_clamped_to_the_caller's_maximum", retry.After(errPitfall, epoch), retry.HintAtLeast{Max: time.Minute}, time.Minute},
-		{"P10_clamped_before_the_delay_is_added", retry.After(errPitfall, epoch), retry.HintPlus{}, retry.MaxHint + delay},
 		{"P10_ignored", retry.After(errPitfall, epoch), retry.HintIgnore{}, delay},
-		{"P11_the_longest_hint_does_not_overflow", retry.After(errPitfall, forever), nil, retry.MaxHint},
-		{"P11_nor_with_the_delay_added", retry.After(errPitfall, forever), retry.HintPlus{Max: forever}, forever},
-		{"P11_nor_without_a_maximum", retry.After(errPitfall, forever), retry.HintStop{Max: forever}, forever},
-		{"P11_a_negative_maximum_is_the_default", retry.After(errPitfall, epoch), retry.HintAtLeast{Max: -1}, retry.MaxHint},
+		{"P11_the_longest_hint_does_not_overflow", retry.After(errPitfall, forever), nil, time.Hour},
+		{"P11_nor_without_a_maximum", retry.After(errPitfall, forever), retry.HintOrGiveUp{Max: forever}, forever},
+		{"P11_a_negative_maximum_is_the_default", retry.After(errPitfall, epoch), retry.HintAtLeast{Max: -1}, time.Hour},
 		{"P11_a_negative_hint_is_none", retry.After(errPitfall, -time.Hour), nil, delay},
-		{"P11_nor_is_it_added", retry.After(errPitfall, math.MinInt64), retry.HintPlus{}, delay},
+		{"P11_nor_is_the_most_negative_one", retry.After(errPitfall, math.MinInt64), nil, delay},
 		{"P11_a_negative_hint_of_a_server_is_none", retryAfter(-time.Hour), nil, delay},
-		{"P11_nor_is_that_added", retryAfter(math.MinInt64), retry.HintPlus{}, delay},
-		{"P11_a_hint_of_0_is_not_below_the_floor", retryAfter(0), retry.HintStop{}, delay},
+		{"P11_nor_is_the_most_negative_one_of_a_server", retryAfter(math.MinInt64), nil, delay},
+		{"P11_a_hint_of_0_is_not_below_the_floor", retryAfter(0), retry.HintOrGiveUp{}, delay},
 		{"P11_a_short_hint_is_not_below_the_floor", retryAfter(1), nil, delay},
-		{"P19_a_hint_deep_inside_is_clamped_too", fmt.Errorf("get: %w", errors.Join(errPitfall, retryAfter(epoch))), nil, retry.MaxHint},
+		{"P19_a_hint_deep_inside_is_clamped_too", fmt.Errorf("get: %w", errors.Join(errPitfall, retryAfter(epoch))), nil, time.Hour},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, waits, err := pitfallDo(retry.Policy{Backoff: retry.Constant(delay), Hint: c.rule}, c.err, nil)
@@ -824,7 +824,7 @@ func testPitfallsHints(t *testing.T, do doer) {
 	}
 	t.Run("P10_too_long_a_hint_ends_the_call", func(t *testing.T) {
 		for _, hint := range []error{retry.After(errPitfall, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
-			calls, waits, err := pitfallDo(retry.Policy{Hint: retry.HintStop{}}, hint, nil)
+			calls, waits, err := pitfallDo(retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
 			assert.Equal(t, 1, calls)
 			assert.Empty(t, waits)
 			assert.ErrorIs(t, err, retry.ErrHint)
@@ -918,7 +918,7 @@ func testPitfallsContextMatrix(t *testing.T, do doer) {
 						time.Sleep(c.takes)
 						return retry.After(errPitfall, c.hint)
 					}
-					bucket := new(retry.TokenBucket)
+					bucket := new(retry.TokenBudget)
 					p := retry.Policy{Backoff: retry.Constant(delay)}
 					if !bare {
 						p.Budget, p.MaxElapsed, p.AttemptTimeout = bucket, time.Hour, time.Hour
@@ -1201,8 +1201,8 @@ func testPitfallsErrors(t *testing.T, do doer) {
 			calls    int
 		}{
 			"transient":  {retry.Policy{}, []error{bad}, 3},
-			"recovers":   {retry.Policy{Budget: new(retry.TokenBucket)}, []error{bad, nil}, 2},
-			"throttling": {retry.Policy{Budget: new(retry.Throttle), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
+			"recovers":   {retry.Policy{Budget: new(retry.TokenBudget)}, []error{bad, nil}, 2},
+			"throttling": {retry.Policy{Budget: new(retry.ThrottleBudget), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 			"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
 			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
 			"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
@@ -1258,10 +1258,10 @@ func TestPitfallsBudgets(t *testing.T) { bothWays(t, testPitfallsBudgets) }
 func testPitfallsBudgets(t *testing.T, do doer) {
 	t.Run("P38_an_empty_budget_fills_again_with_successes", func(t *testing.T) {
 		for name, budget := range map[string]retry.Budget{
-			"bucket":               new(retry.TokenBucket),
-			"bucket, success only": &retry.TokenBucket{SuccessOnly: true, NoRefund: true},
-			"bucket, from empty":   &retry.TokenBucket{Deficit: 500},
-			"throttle":             new(retry.Throttle),
+			"bucket":               new(retry.TokenBudget),
+			"bucket, success only": &retry.TokenBudget{SuccessOnly: true, NoRefund: true},
+			"bucket, from empty":   &retry.TokenBudget{Deficit: 500},
+			"throttle":             new(retry.ThrottleBudget),
 			"ratio":                &retry.RatioBudget{Floor: -1},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -1284,7 +1284,7 @@ func testPitfallsBudgets(t *testing.T, do doer) {
 			})
 		}
 		synctest.Test(t, func(t *testing.T) { // by time
-			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: math.MaxInt}
+			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: retry.Unlimited}
 			for range 2 {
 				op := retrytest.Script(errPitfall)
 				assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrBudget)
@@ -1295,23 +1295,23 @@ func testPitfallsBudgets(t *testing.T, do doer) {
 	})
 	t.Run("P39_an_answer_that_is_not_retried_gives_back_what_the_retry_cost", func(t *testing.T) {
 		for name, c := range map[string]struct {
-			bucket   *retry.TokenBucket
+			bucket   *retry.TokenBudget
 			outcomes []error
 			balance  float64
 		}{
-			"404 after a failure":        {&retry.TokenBucket{}, []error{errPitfall, statusedError(404)}, 500},
-			"404 after throttling":       {&retry.TokenBucket{}, []error{statusedError(429), statusedError(404)}, 500},
-			"marked, after a failure":    {&retry.TokenBucket{}, []error{errPitfall, retry.Permanent(errPitfall)}, 500},
-			"404 after two retries":      {&retry.TokenBucket{}, []error{errPitfall, errPitfall, statusedError(404)}, 500 - 14},
-			"success":                    {&retry.TokenBucket{}, []error{errPitfall, nil}, 500},
-			"gave up":                    {&retry.TokenBucket{}, []error{errPitfall}, 500 - 2*14},
-			"404 and only success gives": {&retry.TokenBucket{SuccessOnly: true}, []error{errPitfall, statusedError(404)}, 500 - 14},
+			"404 after a failure":        {&retry.TokenBudget{}, []error{errPitfall, statusedError(404)}, 500},
+			"404 after throttling":       {&retry.TokenBudget{}, []error{statusedError(429), statusedError(404)}, 500},
+			"marked, after a failure":    {&retry.TokenBudget{}, []error{errPitfall, retry.Permanent(errPitfall)}, 500},
+			"404 after two retries":      {&retry.TokenBudget{}, []error{errPitfall, errPitfall, statusedError(404)}, 500 - 14},
+			"success":                    {&retry.TokenBudget{}, []error{errPitfall, nil}, 500},
+			"gave up":                    {&retry.TokenBudget{}, []error{errPitfall}, 500 - 2*14},
+			"404 and only success gives": {&retry.TokenBudget{SuccessOnly: true}, []error{errPitfall, statusedError(404)}, 500 - 14},
 		} {
 			pitfallDo(retry.Policy{Budget: c.bucket}, c.outcomes...)
 			assert.InDelta(t, c.balance, c.bucket.Balance(), 1e-9, name)
 		}
 		// A quota of one retry is enough for any number of such calls.
-		p := retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}}
+		p := retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}
 		for range 100 {
 			calls, _, err := pitfallDo(p, errPitfall, statusedError(404))
 			require.Equal(t, 2, calls)

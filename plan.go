@@ -10,15 +10,15 @@ import (
 // A Plan is what a policy's waits come to if every attempt fails at once: the
 // answer to "does this fit my deadline?" before production. See [Policy.Plan].
 type Plan struct {
-	Retries []Range // the wait before each retry, first to last
-	Total   Range   // all waits of a call together
+	Retries []WaitStats // the wait before each retry, first to last
+	Total   WaitStats   // all waits of a call together
 
 	// Truncated says that the policy allows more retries than are planned.
 	Truncated bool
 }
 
-// Range describes a random duration.
-type Range struct {
+// WaitStats describes a random duration.
+type WaitStats struct {
 	Min, Mean, P99, Max time.Duration // P99: 99 of 100 are shorter
 }
 
@@ -97,14 +97,14 @@ func (p *Policy) bounds(u float64, retries int) []time.Duration {
 }
 
 // summarize sorts values.
-func summarize(values []time.Duration) Range {
+func summarize(values []time.Duration) WaitStats {
 	slices.Sort(values)
 	var total float64
 	for _, v := range values {
 		total += float64(v)
 	}
 	n := len(values)
-	return Range{
+	return WaitStats{
 		Min:  values[0],
 		Mean: min(max(values[0], saturate(math.Round(total/float64(n)), math.MaxInt64)), values[n-1]),
 		P99:  values[min(n-1, n*99/100)],

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -26,7 +27,7 @@ type Policy struct {
 	Backoff Backoff
 
 	// MaxAttempts is the number of calls of the operation, the first included.
-	// 0: 3. 1: no retry. math.MaxInt: for ever.
+	// 0: 3. 1: no retry. [Unlimited]: no bound.
 	MaxAttempts int
 
 	// MaxElapsed ends a call when the next wait would end later than this
@@ -68,7 +69,7 @@ type Policy struct {
 	// math/rand/v2.Float64.
 	Rand func() float64
 
-	// OnAttempt is called before each attempt, with a.Number and a.Delay set.
+	// OnAttempt is called before each attempt, with a.Number and a.Waited set.
 	// The operation gets the context that it returns, which should derive from
 	// ctx; nil: ctx itself. The function that it returns is called exactly
 	// once, when the attempt has ended: with the Err and the Class of a
@@ -87,6 +88,9 @@ type Policy struct {
 	// that error and e.Reason ErrPermanent.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
+
+// Unlimited as Policy.MaxAttempts sets no bound.
+const Unlimited = math.MaxInt
 
 // Without MaxAttempts a Policy makes this many attempts.
 const defaultMaxAttempts = 3
@@ -192,7 +196,7 @@ func (p *Policy) random() float64 {
 
 // Delays returns the waits of a call whose attempts all fail at once with
 // transient errors, without waiting. They are drawn anew for each iteration.
-// With MaxAttempts math.MaxInt there may be no end.
+// With Unlimited attempts there may be no end.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
 }
@@ -208,7 +212,7 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 				return
 			}
 			elapsed = addSaturated(elapsed, wait)
-			a.Delay = wait
+			a.Waited = wait
 		}
 	}
 }

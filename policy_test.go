@@ -39,20 +39,20 @@ func TestValidate(t *testing.T) {
 	nan := math.NaN()
 	valid := []retry.Policy{
 		{},
-		{MaxAttempts: math.MaxInt, MaxElapsed: time.Hour, AttemptTimeout: 1},
+		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1},
 		{Backoff: retry.Linear{Step: time.Second}},
 		{Backoff: foreignBackoff{}},
-		{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: 1}, Classifier: retry.FirstOf(retry.DefaultClassifier{}), Hint: retry.HintStop{}},
-		{Budget: &retry.TokenBucket{}, Clock: &retrytest.Clock{}},
+		{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: 1}, Classifier: retry.FirstOf(retry.DefaultClassifier{}), Hint: retry.HintOrGiveUp{}},
+		{Budget: &retry.TokenBudget{}, Clock: &retrytest.Clock{}},
 		{Budget: &retry.RatioBudget{Floor: -1}},
-		{Budget: &retry.Throttle{}},
-		{Budget: &retry.TokenBucket{Success: -1}},
+		{Budget: &retry.ThrottleBudget{}},
+		{Budget: &retry.TokenBudget{Success: -1}},
 		{Backoff: &retry.FullJitter{Base: 1}},
 		{Backoff: retry.Schedule{0, 1}},
 		{Backoff: retry.Constant(0)},
 		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
-		{Budget: &retry.TokenBucket{Deficit: 500}},
+		{Budget: &retry.TokenBudget{Deficit: 500}},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -82,8 +82,8 @@ func TestValidate(t *testing.T) {
 		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
 		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
 		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay 1 is negative (-1ns)"}},
-		{"missing rules", retry.Policy{Backoff: retry.ByClass{Else: retry.Capped{}}}, []string{
-			"Backoff: ByClass.Throttled is nil", "Backoff: ByClass.Else: Capped.Of is nil",
+		{"missing rules", retry.Policy{Backoff: retry.WhenThrottled{Else: retry.Capped{}}}, []string{
+			"Backoff: WhenThrottled.Throttled is nil", "Backoff: WhenThrottled.Else: Capped.Of is nil",
 		}},
 		{"shares", retry.Policy{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}, Share: 2}, Fraction: nan}}, []string{
 			"Backoff: Spread.Of: Jittered: Share 2 is not between 0 and 1", "Backoff: Spread: Fraction NaN is not between 0 and 1",
@@ -93,11 +93,11 @@ func TestValidate(t *testing.T) {
 		{"classifiers", retry.Policy{Classifier: retry.FirstOf(nil, retry.FirstOf(nil))}, []string{
 			"Classifier: FirstOf[0] is nil", "Classifier: FirstOf[1]: FirstOf[0] is nil",
 		}},
-		{"a bucket", retry.Policy{Budget: &retry.TokenBucket{Capacity: -1, Success: nan, Costs: retry.Costs{Timeout: -1}}}, []string{
+		{"a bucket", retry.Policy{Budget: &retry.TokenBudget{Capacity: -1, Success: nan, Costs: retry.TokenCosts{Timeout: -1}}}, []string{
 			"Budget: retry budget: Capacity -1 is not a number of at least 0", "Success NaN is not a number", "Costs.Timeout -1 is not",
 		}},
-		{"a deficit", retry.Policy{Budget: &retry.TokenBucket{Deficit: 501}}, []string{"Deficit is above Capacity"}},
-		{"a throttle", retry.Policy{Budget: &retry.Throttle{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
+		{"a deficit", retry.Policy{Budget: &retry.TokenBudget{Deficit: 501}}, []string{"Deficit is above Capacity"}},
+		{"a throttle", retry.Policy{Budget: &retry.ThrottleBudget{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
 		{"a ratio", retry.Policy{Budget: &retry.RatioBudget{Ratio: nan, Floor: math.Inf(1), Window: -1}}, []string{
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
@@ -108,8 +108,8 @@ func TestValidate(t *testing.T) {
 			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
 		}},
 		{"nil rules", retry.Policy{Backoff: (*retry.FullJitter)(nil)}, []string{"Backoff is a nil *retry.FullJitter"}},
-		{"nil pointers", retry.Policy{Budget: (*retry.TokenBucket)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
-			"Budget is a nil *retry.TokenBucket", "Clock is a nil *retrytest.Clock",
+		{"nil pointers", retry.Policy{Budget: (*retry.TokenBudget)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
+			"Budget is a nil *retry.TokenBudget", "Clock is a nil *retrytest.Clock",
 		}},
 	}
 	for _, tt := range tests {
@@ -135,7 +135,7 @@ func TestText(t *testing.T) {
 		{"full base=50ms cap=20s attempts=3", retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}}},
 		{"full base=50ms cap=20s attempts=5 elapsed=1m", retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 20 * s}, MaxAttempts: 5, MaxElapsed: time.Minute}},
 		{"none attempts=1", retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 1}},
-		{"constant delay=1.5s attempts=unlimited timeout=2h", retry.Policy{Backoff: retry.Constant(1500 * ms), MaxAttempts: math.MaxInt, AttemptTimeout: 2 * time.Hour}},
+		{"constant delay=1.5s attempts=unlimited timeout=2h", retry.Policy{Backoff: retry.Constant(1500 * ms), MaxAttempts: retry.Unlimited, AttemptTimeout: 2 * time.Hour}},
 		{"exponential base=100ms cap=1h30m factor=1.5 attempts=3", retry.Policy{Backoff: retry.Exponential{Base: 100 * ms, Cap: 90 * time.Minute, Factor: 1.5}}},
 		{"linear base=1s step=2s attempts=3", retry.Policy{Backoff: retry.Linear{Base: s, Step: 2 * s}}},
 		{"fibonacci base=1µs attempts=3", retry.Policy{Backoff: retry.Fibonacci{Base: time.Microsecond}}},
@@ -147,13 +147,13 @@ func TestText(t *testing.T) {
 			Backoff:    retry.Capped{Of: retry.Spread{Of: retry.Exponential{Base: s}, Fraction: 0.1}, Cap: time.Minute},
 			MaxElapsed: 5 * time.Minute,
 		}},
-		{"by-class(equal base=500ms cap=20s | none) attempts=3", retry.Policy{
-			Backoff: retry.ByClass{Throttled: retry.EqualJitter{Base: 500 * ms, Cap: 20 * s}, Else: retry.NoDelay{}},
+		{"when-throttled(equal base=500ms cap=20s | none) attempts=3", retry.Policy{
+			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: 500 * ms, Cap: 20 * s}, Else: retry.NoDelay{}},
 		}},
 		{"none attempts=3 hint=ignore", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintIgnore{}}},
 		{"none attempts=3 hint=at-least", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}},
-		{"none attempts=3 hint=plus:10m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintPlus{Max: 10 * time.Minute}}},
-		{"none attempts=3 hint=stop:1m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintStop{Max: time.Minute}}},
+		{"none attempts=3 hint=at-least:10m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{Max: 10 * time.Minute}}},
+		{"none attempts=3 hint=or-give-up:1m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintOrGiveUp{Max: time.Minute}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.text, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestText(t *testing.T) {
 		for text, ok := range map[string]bool{
 			deep(15): true,
 			deep(16): false,
-			"by-class(" + deep(14) + " | " + deep(14) + ")": true, // side by side is not deeper
+			"when-throttled(" + deep(14) + " | " + deep(14) + ")": true, // side by side is not deeper
 		} {
 			p, err := retry.ParsePolicy(text)
 			if !ok {
@@ -214,12 +214,12 @@ func TestText(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, p, parsed, "with the classifier, the hint rule and a budget of its own")
 		assert.NotSame(t, p.Budget, parsed.Budget)
-		p.Hint = retry.HintPlus{Max: time.Hour}
-		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=plus:1h", p.String())
+		p.Hint = retry.HintAtLeast{Max: time.Hour}
+		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least:1h", p.String())
 		p.Hint = nil
 		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least", p.String())
 		p.Classifier, p.Hint = nil, retry.HintIgnore{}
-		assert.Equal(t, "by-class(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
+		assert.Equal(t, "when-throttled(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
 		parsed, err = retry.ParsePolicy(p.String())
 		require.NoError(t, err)
 		assert.Equal(t, p.Backoff, parsed.Backoff)
@@ -261,25 +261,25 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"full base=1s attempts=-1", `attempts=-1 is not a whole number`},
 		{"full base=1s elapsed=60", `elapsed=60 needs a unit`},
 		{"full base=1s timeout=x", `timeout=x is not a duration`},
-		{"full base=1s hint=maybe", `unknown hint=maybe; known are at-least, plus, stop, window, ignore`},
+		{"full base=1s hint=maybe", `unknown hint=maybe; known are at-least, or-give-up, window, ignore`},
 		{"full base=1s hint=ignore:1m", `hint=ignore takes no duration`},
-		{"full base=1s hint=stop:9", `hint=stop:9 needs a unit, as in hint=stop:9ms or hint=stop:9s`},
+		{"full base=1s hint=or-give-up:9", `hint=or-give-up:9 needs a unit, as in hint=or-give-up:9ms or hint=or-give-up:9s`},
 		{"decorrelated base=1s redraw=often", `redraw=often is neither true nor false`},
 		{"schedule delays=1s/2", `delays=2 needs a unit`},
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped takes 1 rule(s) in parentheses, separated by |; "(" is missing`},
 		{"capped(full base=1s", `capped takes 1 rule(s) in parentheses; ")" is missing`},
-		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, by-class, whole-full, java-full, java-equal, go-full`},
+		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled, whole-full, java-full, java-equal, go-full`},
 		{"capped(full base=1s | none)", `")" is missing`},
 		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are none,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; known here: base, cap, factor`},
-		{"by-class(none)", `by-class takes 2 rule(s) in parentheses, separated by |; "|" is missing`},
+		{"when-throttled(none)", `when-throttled takes 2 rule(s) in parentheses, separated by |; "|" is missing`},
 		{"none delay=1s", `unknown key "delay"; known here: attempts`},
 		{"capped(none delay=1s)", `unknown key "delay"; known here: none`},
 		{"(", `a rule is missing before "("`},
 		{"spread(", `a rule is missing at the end; known are none,`},
 		{"full base=1s elapsed=inf", `elapsed=inf is not a duration`},
-		{"full base=1s hint=stop:-5s", `Hint: retry.HintStop: Max -5s is negative`},
+		{"full base=1s hint=or-give-up:-5s", `Hint: retry.HintOrGiveUp: Max -5s is negative`},
 		{"full base=1s )", `")" is not of the form key=value`},
 		{strings.Repeat("capped(", 100), `rules are nested more than 16 deep`},
 		{"full base=5s cap=1s", `Base 5s is above Cap 1s`},
@@ -327,8 +327,8 @@ func TestTextInOtherFormats(t *testing.T) {
 // as a text that means the same.
 func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
-		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1-legacy attempts=6", "none hint=stop:1m",
-		"by-class(capped(spread(exponential base=1s factor=1.5) fraction=0.1) cap=1m | schedule delays=1s/2s) timeout=1s",
+		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1-legacy attempts=6", "none hint=or-give-up:1m",
+		"when-throttled(capped(spread(exponential base=1s factor=1.5) fraction=0.1) cap=1m | schedule delays=1s/2s) timeout=1s",
 		"jittered(decorrelated base=1s redraw=true) share=0.5 attempts=unlimited", "capped(((|", "constant delay=1µs;linear",
 	} {
 		f.Add(text)
@@ -363,7 +363,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s / 2, 0, s, 6 * s}, collect(p, 99))
 	assert.Empty(t, collect(retry.Policy{MaxAttempts: 1}, 99))
 	assert.Len(t, collect(retry.Policy{}, 99), 2)
-	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: math.MaxInt}, 3))
+	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}, 3))
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
 
@@ -402,12 +402,12 @@ func TestPlan(t *testing.T) {
 	})
 	t.Run("no chance", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4}.Plan()
-		want := []retry.Range{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
-		assert.Equal(t, retry.Plan{Retries: want, Total: retry.Range{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}}, plan)
+		want := []retry.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
+		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}}, plan)
 	})
 	t.Run("a rule with a memory", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: 20 * s}, MaxAttempts: 3}.Plan()
-		assert.Equal(t, retry.Range{Min: s, Mean: plan.Retries[1].Mean, P99: plan.Retries[1].P99, Max: 9 * s}, plan.Retries[1])
+		assert.Equal(t, retry.WaitStats{Min: s, Mean: plan.Retries[1].Mean, P99: plan.Retries[1].P99, Max: 9 * s}, plan.Retries[1])
 		close(2*s, plan.Retries[0].Mean, 0.1)
 		close(3500*ms, plan.Retries[1].Mean, 1) // (base + 3·E[prev]) / 2
 	})
@@ -415,7 +415,7 @@ func TestPlan(t *testing.T) {
 		assert.Equal(t, retry.Plan{}, retry.Policy{MaxAttempts: 1}.Plan())
 	})
 	t.Run("for ever", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: math.MaxInt}.Plan()
+		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}.Plan()
 		assert.Len(t, plan.Retries, 100)
 		assert.True(t, plan.Truncated)
 		assert.Equal(t, 100*s, plan.Total.Max)
@@ -426,10 +426,10 @@ func TestPlan(t *testing.T) {
 		assert.False(t, plan.Truncated)
 	})
 	t.Run("within a time limit", func(t *testing.T) {
-		plan := retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: math.MaxInt, MaxElapsed: 10 * s}.Plan()
+		plan := retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: retry.Unlimited, MaxElapsed: 10 * s}.Plan()
 		assert.LessOrEqual(t, plan.Total.Max, 10*s)
 		assert.Greater(t, plan.Total.Max, 9*s)
-		plan = retry.Policy{Backoff: retry.Constant(s), MaxAttempts: math.MaxInt, MaxElapsed: 3 * s}.Plan()
+		plan = retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited, MaxElapsed: 3 * s}.Plan()
 		assert.Len(t, plan.Retries, 3)
 		assert.Equal(t, 3*s, plan.Total.Max)
 		assert.False(t, plan.Truncated)

@@ -109,7 +109,7 @@ const (
 	// 2ⁿ · 500 ms, in whole milliseconds; a quota of 500, of which a retry takes
 	// 5, after throttling nothing; waits at least for the server's hint.
 	// DynamoDB has 9 attempts and a base of 25 ms. Where the SDK has no upper
-	// bound for a hint, [MaxHint] is one here.
+	// bound for a hint, an hour is one here.
 	AWSJavaV2Legacy
 	// AWSJavaV2Standard is the standard mode of the AWS SDK for Java v2 before
 	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling 2ⁿ · 1 s,
@@ -322,7 +322,7 @@ func base2026(service string) (base time.Duration, attempts int) {
 
 func policy2026(attempts int, throttled, others Backoff) Policy {
 	return Policy{
-		Backoff:     ByClass{Throttled: throttled, Else: others},
+		Backoff:     WhenThrottled{Throttled: throttled, Else: others},
 		MaxAttempts: attempts,
 		Hint:        HintWindow{},
 		Budget:      quota(defaultCosts),
@@ -330,8 +330,8 @@ func policy2026(attempts int, throttled, others Backoff) Policy {
 }
 
 // quota is the retry quota of an SDK: 500 tokens that only successes bring back.
-func quota(costs Costs) *TokenBucket {
-	return &TokenBucket{Capacity: defaultCapacity, Costs: costs, SuccessOnly: true}
+func quota(costs TokenCosts) *TokenBudget {
+	return &TokenBudget{Capacity: defaultCapacity, Costs: costs, SuccessOnly: true}
 }
 
 // adaptiveCommon limits as the description of the SDKs' common behaviour says.
@@ -354,7 +354,7 @@ func botocoreStandard(string) Policy {
 }
 
 func botocorePolicy(b Backoff) Policy {
-	return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(Costs{5, 10, 5})}
+	return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: quota(TokenCosts{5, 10, 5})}
 }
 
 func goStandard(string) Policy {
@@ -380,30 +380,30 @@ func goPolicy(b Backoff, q Budget) Policy {
 	return Policy{Backoff: b, MaxAttempts: 3, Hint: HintIgnore{}, Budget: q}
 }
 
-var goCosts = Costs{5, 10, 5}
+var goCosts = TokenCosts{5, 10, 5}
 
 // goAdaptiveQuota is the quota to which a call without retries brings nothing.
-func goAdaptiveQuota(costs Costs) *TokenBucket {
+func goAdaptiveQuota(costs TokenCosts) *TokenBudget {
 	b := quota(costs)
 	b.Success = -1
 	return b
 }
 
 func javaV1Legacy(service string) Policy {
-	p := javaV1(service, 4, Costs{5, 5, 0})
-	p.Backoff = ByClass{Throttled: javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Else: p.Backoff}
+	p := javaV1(service, 4, TokenCosts{5, 5, 0})
+	p.Backoff = WhenThrottled{Throttled: javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Else: p.Backoff}
 	return p
 }
 
 func javaV1Standard(service string) Policy {
-	p := javaV1(service, 3, Costs{5, 10, 5})
+	p := javaV1(service, 3, TokenCosts{5, 10, 5})
 	if service == "dynamodb" {
 		p.Backoff = javaV1Legacy(service).Backoff
 	}
 	return p
 }
 
-func javaV1(service string, attempts int, costs Costs) Policy {
+func javaV1(service string, attempts int, costs TokenCosts) Policy {
 	base := 100 * time.Millisecond
 	if service == "dynamodb" {
 		base, attempts = 25*time.Millisecond, 11
@@ -415,20 +415,20 @@ func javaV1(service string, attempts int, costs Costs) Policy {
 }
 
 func javaV2Legacy(service string) Policy {
-	return javaV2(service, 4, javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, Costs{5, 5, 0})
+	return javaV2(service, 4, javaEqual{Base: 500 * time.Millisecond, Cap: awsCap}, TokenCosts{5, 5, 0})
 }
 
 func javaV2Standard(service string) Policy {
-	return javaV2(service, 3, wholeFull{Base: time.Second, Cap: awsCap}, Costs{5, 5, 5})
+	return javaV2(service, 3, wholeFull{Base: time.Second, Cap: awsCap}, TokenCosts{5, 5, 5})
 }
 
-func javaV2(service string, attempts int, throttled Backoff, costs Costs) Policy {
+func javaV2(service string, attempts int, throttled Backoff, costs TokenCosts) Policy {
 	base := 100 * time.Millisecond
 	if service == "dynamodb" {
 		base, attempts = 25*time.Millisecond, 9
 	}
 	return Policy{
-		Backoff:     ByClass{Throttled: throttled, Else: wholeFull{Base: base, Cap: awsCap}},
+		Backoff:     WhenThrottled{Throttled: throttled, Else: wholeFull{Base: base, Cap: awsCap}},
 		MaxAttempts: attempts, Hint: HintAtLeast{}, Budget: quota(costs),
 	}
 }
@@ -457,23 +457,23 @@ func javaScriptV2(service string) Policy {
 
 func javaScriptV3(string) Policy {
 	return Policy{
-		Backoff: ByClass{
+		Backoff: WhenThrottled{
 			Throttled: wholeFull{Base: 500 * time.Millisecond, Cap: awsCap},
 			Else:      wholeFull{Base: 100 * time.Millisecond, Cap: awsCap},
 		},
-		MaxAttempts: 3, Hint: HintWindow{}, Budget: quota(Costs{10, 10, 5}),
+		MaxAttempts: 3, Hint: HintWindow{}, Budget: quota(TokenCosts{10, 10, 5}),
 	}
 }
 
 func javaScriptV3LateCap(string) Policy {
 	return Policy{
 		Backoff: Capped{
-			ByClass{
+			WhenThrottled{
 				Throttled: wholeFull{Base: 500 * time.Millisecond},
 				Else:      wholeFull{Base: 100 * time.Millisecond},
 			},
 			awsCap,
 		},
-		MaxAttempts: 3, Hint: HintAtLeast{Max: awsCap}, Budget: growingQuota{quota(Costs{10, 10, 5})},
+		MaxAttempts: 3, Hint: HintAtLeast{Max: awsCap}, Budget: growingQuota{quota(TokenCosts{10, 10, 5})},
 	}
 }

@@ -102,7 +102,7 @@ func isLongPoll(operation string) bool {
 // fill brings a budget to a balance.
 func fill(b retry.Budget, to float64) {
 	p := retry.Policy{Budget: b}
-	for balance(p) > to && b.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) {
+	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) {
 	}
 	for before := -1.0; balance(p) < to && balance(p) > before; {
 		before = balance(p)
@@ -111,11 +111,11 @@ func fill(b retry.Budget, to float64) {
 }
 
 // tokens returns the bucket in a budget of a profile.
-func tokens(b retry.Budget) *retry.TokenBucket {
-	if bucket, ok := b.(*retry.TokenBucket); ok {
+func tokens(b retry.Budget) *retry.TokenBudget {
+	if bucket, ok := b.(*retry.TokenBudget); ok {
 		return bucket
 	}
-	return reflect.ValueOf(b).FieldByName("TokenBucket").Interface().(*retry.TokenBucket)
+	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
 }
 
 func classOf(throttling bool) retry.Class {
@@ -172,7 +172,7 @@ func checkBotocoreStandardDelay(profile retry.AWSProfile) func(botocoreStandardD
 
 // withCap is a profile's rule with the cap that a user of the SDK has set.
 func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
-	if by, ok := b.(retry.ByClass); ok {
+	if by, ok := b.(retry.WhenThrottled); ok {
 		b = by.Else
 		if class == retry.ClassThrottled {
 			b = by.Throttled
@@ -247,7 +247,7 @@ type botocoreQuota struct {
 func checkBotocoreQuota(profile retry.AWSProfile) func(botocoreQuota) error {
 	return func(c botocoreQuota) error {
 		like := tokens(profile.Policy("").Budget)
-		b := &retry.TokenBucket{Capacity: c.Initial, Costs: like.Costs, SuccessOnly: like.SuccessOnly}
+		b := &retry.TokenBudget{Capacity: c.Initial, Costs: like.Costs, SuccessOnly: like.SuccessOnly}
 		classes := map[string]retry.Class{
 			"500": retry.ClassTransient, "throttle": retry.ClassThrottled,
 			"read_timeout": retry.ClassTimeout, "connect_timeout": retry.ClassTimeout, "conn_error": retry.ClassTransient,
@@ -261,7 +261,7 @@ func checkBotocoreQuota(profile retry.AWSProfile) func(botocoreQuota) error {
 				if !ok {
 					return fmt.Errorf("unknown error %q", s.Error)
 				}
-				granted := b.Withdraw(retry.Attempt{Number: 1, Class: class})
+				granted := b.TryWithdraw(retry.Attempt{Number: 1, Class: class})
 				if granted {
 					paid = class
 				}
@@ -507,8 +507,13 @@ type jsHandler struct {
 	OK       bool
 }
 
+// hintPlus waits for the hint and then for the delay, as lib/event_listeners.js does.
+type hintPlus struct{}
+
+func (hintPlus) Wait(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true }
+
 func checkJSHandler(c jsHandler) error {
-	p := retry.Policy{MaxAttempts: c.Options.MaxRetries + 1, Hint: retry.HintPlus{}}
+	p := retry.Policy{MaxAttempts: c.Options.MaxRetries + 1, Hint: hintPlus{}}
 	base := 100 * time.Millisecond
 	if c.Options.RetryDelayOptions.Base != nil {
 		base = c.Options.RetryDelayOptions.Base.times(time.Millisecond)
@@ -748,7 +753,7 @@ type javaHistoric struct {
 // checkJavaHistoric builds the rules of old releases from those of today.
 func checkJavaHistoric(c javaHistoric) error {
 	base := map[string]int{"default": 100, "dynamodb": 25}[c.Service]
-	text := fmt.Sprintf("by-class(java-equal base=500ms cap=20s | whole-full base=%dms cap=20s)", base)
+	text := fmt.Sprintf("when-throttled(java-equal base=500ms cap=20s | whole-full base=%dms cap=20s)", base)
 	if c.Variant == "2015" {
 		if c.Service == "default" {
 			base = 300

@@ -124,7 +124,7 @@ func TestProfileQuotaIsPerPolicy(t *testing.T) {
 			without++
 			continue
 		}
-		require.True(t, p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
+		require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
 		assert.Less(t, balance(p), 500.0, profile)
 		assert.Equal(t, balance(p), balance(copied), profile)
 		assert.Equal(t, 500.0, balance(other), profile)
@@ -133,7 +133,7 @@ func TestProfileQuotaIsPerPolicy(t *testing.T) {
 }
 
 // TestProfileRefunds has what a success brings to the quotas that are not a
-// plain TokenBucket, also from many goroutines.
+// plain TokenBudget, also from many goroutines.
 func TestProfileRefunds(t *testing.T) {
 	tests := []struct {
 		profile         retry.AWSProfile
@@ -153,7 +153,7 @@ func TestProfileRefunds(t *testing.T) {
 			after := func(from float64, last retry.Class, ok bool) float64 {
 				p := tt.profile.Policy("")
 				for balance(p) > from {
-					require.True(t, p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
+					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
 				}
 				p.Budget.Deposit(last, ok)
 				return balance(p)
@@ -168,7 +168,7 @@ func TestProfileRefunds(t *testing.T) {
 			for range 8 {
 				wg.Go(func() {
 					for range 100 {
-						if p.Budget.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}) {
+						if p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}) {
 							p.Budget.Deposit(retry.ClassTransient, true)
 						}
 					}
@@ -730,9 +730,9 @@ func checkBlogDelay(c blogDelay) error {
 			return fmt.Errorf("%d random numbers and %d delays", len(c.Random), len(c.Delays))
 		}
 		for i, u := range c.Random {
-			a.Number, a.Delay = i+1, rule.Delay(a, u)
+			a.Number, a.Waited = i+1, rule.Delay(a, u)
 			inherited = slack + 3*u*inherited // what truncation took before counts 3u times
-			if err := agree(a.Delay, c.Delays[i], time.Millisecond, inherited); err != nil {
+			if err := agree(a.Waited, c.Delays[i], time.Millisecond, inherited); err != nil {
 				return fmt.Errorf("delay %d: %w", i+1, err)
 			}
 		}
@@ -1263,14 +1263,14 @@ func (c javaExec) policy() (retry.Policy, error) {
 	if m := javaCapacity.FindStringSubmatch(c.Name); m != nil {
 		n, _ := strconv.ParseFloat(m[1], 64)
 		b := bucketOf(p)
-		p.Budget = &retry.TokenBucket{
+		p.Budget = &retry.TokenBudget{
 			Capacity: 5 * n, Costs: b.Costs, Success: b.Success, NoRefund: b.NoRefund, SuccessOnly: b.SuccessOnly,
 		}
 	}
 	return p, nil
 }
 
-func bucketOf(p retry.Policy) *retry.TokenBucket { return p.Budget.(*retry.TokenBucket) }
+func bucketOf(p retry.Policy) *retry.TokenBudget { return p.Budget.(*retry.TokenBudget) }
 
 // balance is the policy's quota as the SDK tells it: -1 if there is none.
 func balance(p retry.Policy) float64 {
@@ -1325,7 +1325,7 @@ func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
 	case class == retry.ClassThrottled && bucketOf(p).Costs.Throttled == 0 && r.hasPaid(p, script):
 		p.Budget.Deposit(retry.ClassTransient, true)
 	case class == retry.ClassTimeout && bucketOf(p).Costs.Timeout == 10 && errors.Is(r.err, retry.ErrMaxAttempts):
-		if p.Budget.Withdraw(retry.Attempt{Class: retry.ClassTimeout}) {
+		if p.Budget.TryWithdraw(retry.Attempt{Class: retry.ClassTimeout}) {
 			p.Budget.Deposit(retry.ClassTransient, true)
 		}
 	}

@@ -58,17 +58,17 @@ type readmeMessage struct{ done chan error }
 func (readmeMessage) send(context.Context) error { return errOp }
 func (m readmeMessage) sent(err error)           { m.done <- err }
 
-func readmeStarter(ctx context.Context, policy retry.Policy, messages []readmeMessage) {
-	starter := &retry.Starter{Policy: policy, MaxInFlight: 100}
+func readmeGroup(ctx context.Context, policy retry.Policy, messages []readmeMessage) {
+	group := &retry.Group{Policy: policy, Limit: 100}
 	for _, message := range messages {
-		starter.Start(ctx, message.send, message.sent)
+		group.Go(ctx, message.send, message.sent)
 	}
 }
 
-func TestReadmeStarter(t *testing.T) {
+func TestReadmeGroup(t *testing.T) {
 	p, _ := onClock(3)
 	messages := []readmeMessage{{make(chan error)}, {make(chan error)}}
-	readmeStarter(t.Context(), p, messages)
+	readmeGroup(t.Context(), p, messages)
 	for _, m := range messages {
 		assert.ErrorIs(t, <-m.done, errOp)
 	}

@@ -17,8 +17,8 @@ var (
 	ErrBudget = errors.New("client-side retry budget used up")
 	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
 	ErrHint = errors.New("server asks for too long a wait")
-	// ErrFinal means that the operation must not be repeated: see [Final].
-	ErrFinal = errors.New("not safe to repeat")
+	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
+	ErrUnrepeatable = errors.New("not safe to repeat")
 	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
 	// failure. Do then returns the operation's own error, which does not match it.
 	ErrPermanent = errors.New("permanent failure")
@@ -28,7 +28,7 @@ var (
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
 // ErrNoReturn is what an attempt's completion callback gets if the operation
-// panicked or ended its goroutine, and what the done of a [Starter] gets if
+// panicked or ended its goroutine, and what the done of a [Group] gets if
 // anything ended the goroutine of the call.
 var ErrNoReturn = errors.New("operation did not return")
 
@@ -47,7 +47,9 @@ var ErrNoReturn = errors.New("operation did not return")
 // its own is retried.
 //
 // An invalid policy, a nil ctx and a nil op are refused before op is called,
-// with an error that matches [ErrInvalid]. Panics of op pass through.
+// with an error that matches [ErrInvalid]. Panics of op pass through; a panic of one
+// of the policy's own functions after a failure goes on with an error as its value
+// that matches the failure and, if it is an error, the original value.
 //
 // Retry at one layer only. If op itself contains a call of Do that gave up,
 // that counts as permanent here, unless it is marked with [Transient].
@@ -155,7 +157,7 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 	if c.spent = p.LongPoll && reason == ErrBudget; reason != nil && !c.spent {
 		return 0, true, c.giveUp(ctx, p, reason, next)
 	}
-	c.attempt.Delay = next
+	c.attempt.Waited = next
 	if isSystem(p.Clock) {
 		return next, false, nil
 	}
@@ -226,7 +228,7 @@ func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Contex
 		defer cancel()
 	}
 	if p.OnAttempt != nil {
-		ended := Attempt{Number: c.attempt.Number, Delay: c.attempt.Delay}
+		ended := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
 		derived, done := p.OnAttempt(ctx, ended)
 		if derived != nil {
 			ctx = derived
@@ -256,11 +258,11 @@ func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) 
 // conclude classifies the outcome and tells those that keep account of it.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
-	a.Err, a.Class, a.Final, a.Hint = err, ClassUnknown, false, 0
+	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
 	if err != nil {
 		a.classify(p.Classifier)
 	}
-	if o, ok := p.Limiter.(observer); ok {
+	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(c.attempt)
 	}
 	if err == nil && p.Budget != nil {
@@ -280,8 +282,8 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 			p.Budget.Deposit(c.paid, false)
 		}
 		return 0, ErrPermanent
-	case a.Final:
-		return 0, ErrFinal
+	case a.Unrepeatable:
+		return 0, ErrUnrepeatable
 	case a.Number >= p.maxAttempts():
 		return 0, ErrMaxAttempts
 	}
@@ -299,7 +301,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		return wait, ErrMaxElapsed
 	}
 	if p.Budget != nil {
-		if !p.Budget.Withdraw(*a) {
+		if !p.Budget.TryWithdraw(*a) {
 			return wait, ErrBudget
 		}
 		c.paid = a.Class
@@ -349,13 +351,13 @@ const panicking time.Duration = -1
 
 // guard is deferred for panics. One of op passes through as it is.
 // One of the policy's own functions would hide op's last error, so it goes on
-// as a [PanicError] that holds both. To ask whether there is one costs more than
+// as an error that holds both. To ask whether there is one costs more than
 // to look at the wait that the function is about to return.
 func (c *call) guard(wait *time.Duration) {
 	if *wait != panicking || c.inOp || c.attempt.Err == nil {
 		return
 	}
 	if v := recover(); v != nil {
-		panic(&PanicError{Value: v, Err: c.attempt.Err})
+		panic(&policyPanic{value: v, err: c.attempt.Err})
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/url"
 	"os"
 	"runtime"
@@ -61,23 +60,22 @@ func testDo(t *testing.T, do doer) {
 		{"zero attempts mean three", retry.Policy{}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxAttempts},
 		{"one attempt", retry.Policy{MaxAttempts: 1}, retrytest.Script(errOp), 1, nil, errOp, retry.ErrMaxAttempts},
 		{"five attempts", retry.Policy{MaxAttempts: 5}, retrytest.Script(errOp), 5, []time.Duration{s, 2 * s, 4 * s, 8 * s}, errOp, retry.ErrMaxAttempts},
-		{"for ever", retry.Policy{MaxAttempts: math.MaxInt}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
+		{"for ever", retry.Policy{MaxAttempts: retry.Unlimited}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
 		{"permanent at once", retry.Policy{}, retrytest.Script(permanent), 1, nil, errOp, nil},
 		{"permanent later", retry.Policy{}, retrytest.Script(errOp, permanent), 2, []time.Duration{s}, errOp, nil},
-		{"final at once", retry.Policy{}, retrytest.Script(retry.Final(errOp)), 1, nil, errOp, retry.ErrFinal},
-		{"final later", retry.Policy{}, retrytest.Script(errOp, retry.Final(errOp)), 2, []time.Duration{s}, errOp, retry.ErrFinal},
-		{"final and permanent", retry.Policy{}, retrytest.Script(retry.Final(permanent)), 1, nil, errOp, nil},
-		{"final counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Final(errOp)), 1, nil, errOp, retry.ErrFinal},
-		{"final in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Final(errOp)).Run)), 1, nil, errOp, retry.ErrFinal},
+		{"unrepeatable at once", retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable later", retry.Policy{}, retrytest.Script(errOp, retry.Unrepeatable(errOp)), 2, []time.Duration{s}, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable and permanent", retry.Policy{}, retrytest.Script(retry.Unrepeatable(permanent)), 1, nil, errOp, nil},
+		{"unrepeatable counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
 		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
-		{"budget refuses", retry.Policy{Budget: &retry.TokenBucket{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
+		{"budget refuses", retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
 		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
 		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
-		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{retry.MaxHint}, nil, nil},
-		{"hint is added", retry.Policy{Hint: retry.HintPlus{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{6 * s}, nil, nil},
+		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
 		{"hint is ignored", retry.Policy{Hint: retry.HintIgnore{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{s}, nil, nil},
-		{"hint is too long", retry.Policy{Hint: retry.HintStop{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
+		{"hint is too long", retry.Policy{Hint: retry.HintOrGiveUp{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
 		{"a negative delay is 0", retry.Policy{Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 2, []time.Duration{0}, nil, nil},
 		{"a negative wait of a hint rule is 0", retry.Policy{Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -s, true })}, retrytest.Script(retry.After(errOp, s), nil), 2, []time.Duration{0}, nil, nil},
 	}
@@ -114,17 +112,17 @@ type hintFunc func(delay, hint time.Duration) (time.Duration, bool)
 
 func (f hintFunc) Wait(delay, hint time.Duration) (time.Duration, bool) { return f(delay, hint) }
 
-// TestFinal: an operation that must not be repeated costs the budget nothing
+// TestUnrepeatable: an operation that must not be repeated costs the budget nothing
 // and brings it nothing, as nothing is known of the resource.
-func TestFinal(t *testing.T) { bothWays(t, testFinal) }
+func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
-func testFinal(t *testing.T, do doer) {
-	bucket := &retry.TokenBucket{Capacity: 20, Deficit: 10, Costs: retry.Costs{Transient: 5}}
+func testUnrepeatable(t *testing.T, do doer) {
+	bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 5}}
 	p, _ := onClock(3)
 	p.Budget = bucket
-	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Final(errOp)).Run), retry.ErrFinal)
+	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
 	assert.Equal(t, 10., bucket.Balance())
-	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(errOp, retry.Final(errOp)).Run), retry.ErrFinal)
+	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(errOp, retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
 	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
 }
 
@@ -168,7 +166,7 @@ func testBackoffSees(t *testing.T, do doer) {
 	_ = do(t.Context(), p, retrytest.Script(errOp, busy).Run)
 	assert.Equal(t, []retry.Attempt{
 		{Number: 1, Err: errOp, Class: retry.ClassTransient},
-		{Number: 2, Delay: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
+		{Number: 2, Waited: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
 	}, seen)
 	assert.Equal(t, []float64{0.25, 0.75}, us)
 }
@@ -348,7 +346,7 @@ func testElapsed(t *testing.T, do doer) {
 	slow := func(context.Context) error { clock.Advance(10 * time.Second); return errOp }
 	e := asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed)
-	p.Budget = &retry.TokenBucket{}
+	p.Budget = &retry.TokenBudget{}
 	e = asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 23*time.Second, e.Elapsed, "whatever else the policy has")
 	p.MaxElapsed = time.Hour
@@ -422,7 +420,7 @@ func testLimiter(t *testing.T, do doer) {
 		assert.Equal(t, 3, waits)
 		require.Len(t, l.seen, 3)
 		assert.Equal(t, retry.ClassThrottled, l.seen[0].Class)
-		assert.Equal(t, retry.Attempt{Number: 3, Delay: 2 * time.Second}, l.seen[2])
+		assert.Equal(t, retry.Attempt{Number: 3, Waited: 2 * time.Second}, l.seen[2])
 	})
 	t.Run("can end the call", func(t *testing.T) {
 		p, _ := onClock(3)
@@ -464,7 +462,7 @@ func testHooks(t *testing.T, do doer) {
 	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
 	p, _ := onClock(3)
 	p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-		say("begin %d after %v", a.Number, a.Delay)
+		say("begin %d after %v", a.Number, a.Waited)
 		return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { say("end %d: %v, %v", a.Number, a.Err, a.Class) }
 	}
 	p.OnRetry = func(_ context.Context, a retry.Attempt, wait time.Duration) {
@@ -546,7 +544,7 @@ func TestPanics(t *testing.T) {
 		return nil
 	}
 	t.Run("of the operation", func(t *testing.T) {
-		bucket := &retry.TokenBucket{}
+		bucket := &retry.TokenBudget{}
 		var ended []error
 		p, _ := onClock(3)
 		p.Budget = bucket
@@ -601,7 +599,7 @@ func TestPanics(t *testing.T) {
 				p.Clock = &retrytest.Clock{}
 			}
 			v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
-			e, ok := v.(*retry.PanicError)
+			e, ok := v.(error)
 			require.True(t, ok, "%v", v)
 			assert.ErrorIs(t, e, errOp)
 			assert.ErrorIs(t, e, boom)
@@ -613,8 +611,12 @@ func TestPanics(t *testing.T) {
 		assert.Equal(t, "early", recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script().Run) }))
 	})
 	t.Run("with a value that is no error", func(t *testing.T) {
-		e := &retry.PanicError{Value: "text", Err: errOp}
-		assert.Equal(t, []error{errOp}, e.Unwrap())
+		p := retry.Policy{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("text") }}
+		v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
+		e, ok := v.(error)
+		require.True(t, ok, "%v", v)
+		assert.ErrorIs(t, e, errOp)
+		assert.ErrorContains(t, e, "text")
 	})
 }
 
@@ -699,7 +701,7 @@ func testShared(t *testing.T, do doer) {
 	p := retry.Policy{
 		Backoff:     retry.Exponential{Base: time.Millisecond},
 		MaxAttempts: 4,
-		Budget:      &retry.TokenBucket{Capacity: 1e6},
+		Budget:      &retry.TokenBudget{Capacity: 1e6},
 		OnRetry:     func(context.Context, retry.Attempt, time.Duration) { retries.Add(1) },
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -744,13 +746,13 @@ func TestAllocations(t *testing.T) {
 		want   float64
 	}{
 		{"success", ctx, retry.Policy{}, succeed, 0},
-		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBucket{}}, succeed, 0},
+		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBudget{}}, succeed, 0},
 		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
 		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
 		{"success with a limit for each attempt", ctx, retry.Policy{AttemptTimeout: time.Hour}, succeed, oneTimeout},
 		{"success with a watch on each attempt", ctx, retry.Policy{OnAttempt: watch}, succeed, 0},
 		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
-		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBucket{}}, failing(3), 0},
+		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{}}, failing(3), 0},
 		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}, failing(3), 0},
 		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
 		{"three retries, one timer of a named clock", ctx, retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4, Clock: retry.SystemClock{}}, failing(3), oneTimer},
@@ -770,11 +772,11 @@ func TestAllocations(t *testing.T) {
 		assert.Zero(t, got)
 	})
 	t.Run("in the background", func(t *testing.T) {
-		var s retry.Starter
+		var g retry.Group
 		ended := make(chan error)
 		done := func(err error) { ended <- err }
 		got := testing.AllocsPerRun(200, func() {
-			s.Start(ctx, succeed, done)
+			g.Go(ctx, succeed, done)
 			<-ended
 		})
 		assert.LessOrEqual(t, got, 2., "the call and its goroutine")
@@ -797,7 +799,7 @@ func TestAllocations(t *testing.T) {
 	}
 	for name, b := range everyBackoff {
 		t.Run("Delay of "+name, func(t *testing.T) {
-			a := retry.Attempt{Number: 3, Delay: time.Second, Err: errOp, Class: retry.ClassTransient}
+			a := retry.Attempt{Number: 3, Waited: time.Second, Err: errOp, Class: retry.ClassTransient}
 			assert.Zero(t, testing.AllocsPerRun(200, func() { b.rule.Delay(a, 0.5) }))
 		})
 	}
@@ -809,7 +811,7 @@ func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
 
 func testLongPoll(t *testing.T, do doer) {
 	s := time.Second
-	empty := func() retry.Budget { return &retry.TokenBucket{Capacity: 1} }
+	empty := func() retry.Budget { return &retry.TokenBudget{Capacity: 1} }
 	tests := []struct {
 		name   string
 		change func(*retry.Policy)
@@ -820,7 +822,7 @@ func testLongPoll(t *testing.T, do doer) {
 		{"refused", func(p *retry.Policy) { p.Budget = empty() }, errOp, []time.Duration{s}, retry.ErrBudget},
 		{"refused, with a hint", func(p *retry.Policy) { p.Budget = empty() }, retry.After(errOp, 3*s), []time.Duration{3 * s}, retry.ErrBudget},
 		{"refused, without the choice", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
-		{"refused at the second retry", func(p *retry.Policy) { p.Budget = &retry.TokenBucket{Capacity: 14} }, errOp, []time.Duration{s, 2 * s}, retry.ErrBudget},
+		{"refused at the second retry", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, 2 * s}, retry.ErrBudget},
 		{"permanent", func(p *retry.Policy) { p.Budget = empty() }, retry.Permanent(errOp), nil, nil},
 		{"no attempt left", func(p *retry.Policy) { p.Budget, p.MaxAttempts = empty(), 1 }, errOp, nil, retry.ErrMaxAttempts},
 		{"no time left", func(p *retry.Policy) { p.Budget, p.MaxElapsed = empty(), s/2 }, errOp, nil, retry.ErrMaxElapsed},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -42,7 +41,7 @@ var rules = []named[Backoff]{
 	{"jittered", Jittered{}},
 	{"spread", Spread{}},
 	{"capped", Capped{}},
-	{"by-class", ByClass{}},
+	{"when-throttled", WhenThrottled{}},
 	{"whole-full", wholeFull{}},
 	{"java-full", javaFull{}},
 	{"java-equal", javaEqual{}},
@@ -52,8 +51,7 @@ var rules = []named[Backoff]{
 // hints are the names of the hint rules and an empty value of each.
 var hints = []named[HintRule]{
 	{"at-least", HintAtLeast{}},
-	{"plus", HintPlus{}},
-	{"stop", HintStop{}},
+	{"or-give-up", HintOrGiveUp{}},
 	{"window", HintWindow{}},
 	{"ignore", HintIgnore{}},
 }
@@ -61,7 +59,7 @@ var hints = []named[HintRule]{
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
 var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "longpoll"}
 
-// unlimited is the text for a MaxAttempts of math.MaxInt.
+// unlimited is the text for a MaxAttempts of Unlimited.
 const unlimited = "unlimited"
 
 // nameOf returns the name of the rule's type.
@@ -128,7 +126,7 @@ func (p *Policy) text() (string, error) {
 	t.WriteString(name)
 	if n := p.maxAttempts(); n != like.MaxAttempts {
 		text := strconv.Itoa(n)
-		if n == math.MaxInt {
+		if n == Unlimited {
 			text = unlimited
 		}
 		t.WriteString(" attempts=" + text)
@@ -262,12 +260,12 @@ func durationText(d time.Duration) string {
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
 //	aws-standard-2026 service=dynamodb attempts=6
-//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=stop:10m
+//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
 // First comes the name of an [AWSProfile] or of a rule for delays, then keys
 // and values. A profile has the key service. The keys of a Policy are attempts
 // (a number or "unlimited"), elapsed (MaxElapsed), timeout (AttemptTimeout),
-// hint (ignore; or at-least, plus or stop, with or without a maximum; or window,
+// hint (ignore; or at-least or or-give-up, with or without a maximum; or window,
 // with or without a width) and longpoll (true or false). The rules are
 //
 //	none                                      NoDelay
@@ -282,7 +280,7 @@ func durationText(d time.Duration) string {
 //	jittered(rule) share=                     Jittered
 //	spread(rule) fraction=                    Spread
 //	capped(rule) cap=                         Capped
-//	by-class(throttled rule | other rule)     ByClass
+//	when-throttled(throttled rule | other rule)     WhenThrottled
 //
 // and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
 // with base= and cap=, all three in whole milliseconds, and go-full with cap=.
@@ -498,7 +496,7 @@ func (p *Policy) set(key, value string) (err error) {
 	switch key {
 	case "attempts":
 		if value == unlimited {
-			p.MaxAttempts = math.MaxInt
+			p.MaxAttempts = Unlimited
 			return nil
 		}
 		if p.MaxAttempts, err = strconv.Atoi(value); err != nil || p.MaxAttempts < 1 {

@@ -154,7 +154,7 @@ func fieldFaults(path string, rule reflect.Value) []string {
 }
 
 // Validate reports everything that is wrong with the bucket's numbers.
-func (b *TokenBucket) Validate() error {
+func (b *TokenBudget) Validate() error {
 	faults := tokenFaults("Capacity", b.Capacity, "Success", max(0, b.Success), "Deficit", b.Deficit,
 		"Costs.Transient", b.Costs.Transient, "Costs.Timeout", b.Costs.Timeout, "Costs.Throttled", b.Costs.Throttled)
 	if full := b.full(); len(faults) == 0 && full < 0 {
@@ -164,7 +164,7 @@ func (b *TokenBucket) Validate() error {
 }
 
 // Validate reports everything that is wrong with the budget's numbers.
-func (b *Throttle) Validate() error {
+func (b *ThrottleBudget) Validate() error {
 	return invalid("budget", tokenFaults("MaxTokens", b.MaxTokens, "TokenRatio", b.TokenRatio))
 }
 

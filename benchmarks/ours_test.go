@@ -56,7 +56,7 @@ func ourPolicy(p plan) retry.Policy {
 		policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) { p.hook() }
 	}
 	if p.budget {
-		policy.Budget = &retry.TokenBucket{Capacity: plenty}
+		policy.Budget = &retry.TokenBudget{Capacity: plenty}
 	}
 	return policy
 }
@@ -65,10 +65,10 @@ func ourPolicy(p plan) retry.Policy {
 func ourDelay(rule retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
 		a := retry.Attempt{Err: errFlaky, Class: retry.ClassTransient}
-		return cycle(func() { a.Number, a.Delay = 0, 0 }, func() time.Duration {
+		return cycle(func() { a.Number, a.Waited = 0, 0 }, func() time.Duration {
 			a.Number++
-			a.Delay = rule.Delay(a, rand.Float64())
-			return a.Delay
+			a.Waited = rule.Delay(a, rand.Float64())
+			return a.Waited
 		})
 	}
 }

@@ -26,13 +26,13 @@ var columns = []struct{ name, title, module string }{
 	{"aws", "AWS SDK ³", "github.com/aws/aws-sdk-go-v2"},
 	{"k8s", "Kubernetes wait ⁴", "k8s.io/apimachinery"},
 	{bareColumn, "bare goroutine ⁵", ""},
-	{startColumn, "this library, Starter ⁶", ""},
+	{groupColumn, "this library, Group ⁶", ""},
 }
 
 // These have figures of memory only.
 const (
 	bareColumn  = "goroutine"
-	startColumn = "starter"
+	groupColumn = "group"
 )
 
 const footnotes = `Cells: median ± spread (95 % confidence) · allocations · ratio to this library. Bold: better than this library, and not by chance (p < 0.05).

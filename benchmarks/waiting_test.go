@@ -49,7 +49,7 @@ type memory struct {
 // BenchmarkWaiting is the memory of calls that all wait an hour after their
 // first failure. The time that it takes means nothing and is not reported.
 func BenchmarkWaiting(b *testing.B) {
-	names := []string{bareColumn, startColumn}
+	names := []string{bareColumn, groupColumn}
 	for _, l := range libraries {
 		names = append(names, l.name)
 	}
@@ -136,11 +136,11 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 	switch name {
 	case bareColumn:
 		return inGoroutine(func() error { return sleep(ctx, hour.wait) }), parkedGoroutines, nil
-	case startColumn:
+	case groupColumn:
 		var failed atomic.Uint64
 		// Without the limit, 100,000 goroutines would begin at once and leave
 		// their descriptors behind.
-		starter := &retry.Starter{Policy: ourPolicy(hour), MaxInFlight: 100}
+		group := &retry.Group{Policy: ourPolicy(hour), Limit: 100}
 		op := func(context.Context) error { failed.Add(1); return errFlaky }
 		idle := runtime.NumGoroutine()
 		waiting := func() uint64 {
@@ -149,7 +149,7 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 			}
 			return failed.Load()
 		}
-		return func(done func(error)) { starter.Start(ctx, op, done) }, waiting, nil
+		return func(done func(error)) { group.Go(ctx, op, done) }, waiting, nil
 	}
 	for _, l := range libraries {
 		if l.name == name {

@@ -69,8 +69,8 @@ func setQuota(b retry.Budget, quota *int) error {
 	}
 	for *balance(b) > float64(*quota) {
 		before := *balance(b)
-		if !b.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) || *balance(b) == before {
-			b.Withdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+		if !b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) || *balance(b) == before {
+			b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
 		}
 		if *balance(b) == before {
 			break

@@ -72,7 +72,7 @@ var exclusions = []struct {
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-adaptive-2026$`), regexp.MustCompile(`^sqs .*"2147483647"`),
-		"a policy does not wait longer than MaxHint for a server's hint",
+		"a policy does not wait longer than an hour for a server's hint",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-`), regexp.MustCompile(`^sts .*truncate`),

@@ -37,9 +37,9 @@ var contenderKeys = []string{"budget", "limiter", "first", "slots"}
 // space where it separates: the text form of a [retry.Policy] or of a rule of this package ([KnownContenders],
 // [VersionSeen]), and after it any of
 //
-//	budget=aws                               the zero retry.TokenBucket
-//	budget=bucket:CAPACITY:COST[:TIMEOUT]    a retry.TokenBucket; TIMEOUT is the cost after one
-//	budget=throttle[:TOKENS[:RATIO]]         a retry.Throttle
+//	budget=aws                               the zero retry.TokenBudget
+//	budget=bucket:CAPACITY:COST[:TIMEOUT]    a retry.TokenBudget; TIMEOUT is the cost after one
+//	budget=throttle[:TOKENS[:RATIO]]         a retry.ThrottleBudget
 //	budget=ratio[:RATIO[:FLOOR]]             a retry.RatioBudget; FLOOR in retries a second
 //	budget=none                              not even that of the profile
 //	limiter=adaptive                         a retry.AdaptiveLimiter
@@ -203,16 +203,16 @@ var budgets = map[string]struct {
 	make        func(v []float64) retry.Budget
 }{
 	"none": {0, 0, func([]float64) retry.Budget { return nil }},
-	"aws":  {0, 0, func([]float64) retry.Budget { return &retry.TokenBucket{} }},
+	"aws":  {0, 0, func([]float64) retry.Budget { return &retry.TokenBudget{} }},
 	"bucket": {2, 3, func(v []float64) retry.Budget {
-		costs := retry.Costs{Transient: v[1], Timeout: v[1], Throttled: v[1]}
+		costs := retry.TokenCosts{Transient: v[1], Timeout: v[1], Throttled: v[1]}
 		if v[2] != 0 {
 			costs.Timeout = v[2]
 		}
-		return &retry.TokenBucket{Capacity: v[0], Costs: costs}
+		return &retry.TokenBudget{Capacity: v[0], Costs: costs}
 	}},
 	"throttle": {0, 2, func(v []float64) retry.Budget {
-		return &retry.Throttle{MaxTokens: v[0], TokenRatio: v[1]}
+		return &retry.ThrottleBudget{MaxTokens: v[0], TokenRatio: v[1]}
 	}},
 	"ratio": {0, 2, func(v []float64) retry.Budget {
 		return &retry.RatioBudget{Ratio: v[0], Floor: v[1]}

@@ -160,7 +160,7 @@ func (m *model) committed(e *event) {
 func (in *informed) wait(m *model, e *event, u float64) time.Duration {
 	c := &in.clients[e.client]
 	in.learn(c, e)
-	a := retry.Attempt{Number: int(e.attempt), Delay: e.delay, Err: c, Class: m.class, Hint: c.hint}
+	a := retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: c, Class: m.class, Hint: c.hint}
 	delay := max(0, m.backoff.Delay(a, u))
 	if rule, ok := m.backoff.(interface {
 		Next(*Conflict) time.Duration

@@ -168,7 +168,7 @@ func (m *model) loses(e *event) bool {
 	u := s.uniform()
 	var delay time.Duration
 	if m.informed == nil {
-		delay = max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Delay: e.delay, Err: errConflict, Class: m.class}, u))
+		delay = max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Class: m.class}, u))
 	} else {
 		delay = m.informed.wait(m, e, u)
 	}

@@ -116,10 +116,10 @@ func referenceContender(t *testing.T, policy string) Contender {
 				}
 				return nil, nil
 			}
-		case *retry.Throttle:
+		case *retry.ThrottleBudget:
 			p.OnGiveUp = func(_ context.Context, e *retry.Error) {
 				if errors.Is(e, retry.ErrMaxAttempts) {
-					b.Withdraw(retry.Attempt{})
+					b.TryWithdraw(retry.Attempt{})
 				}
 			}
 		}
@@ -129,9 +129,9 @@ func referenceContender(t *testing.T, policy string) Contender {
 // onlyRetries is a RatioBudget that does not count calls.
 type onlyRetries struct{ *retry.RatioBudget }
 
-func (b onlyRetries) Withdraw(a retry.Attempt) bool {
+func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
 	a.Number = 2
-	return b.RatioBudget.Withdraw(a)
+	return b.RatioBudget.TryWithdraw(a)
 }
 
 func (onlyRetries) Deposit(retry.Class, bool) {}

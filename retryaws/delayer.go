@@ -19,7 +19,7 @@ import (
 //
 // Server hints are the SDK's business: with AWS_NEW_RETRIES_2026=true it adds
 // up to 5 s for x-amz-retry-after, else it ignores them. The class that a
-// [retry.ByClass] asks for is that of [retry.DefaultClassifier].
+// [retry.WhenThrottled] asks for is that of [retry.DefaultClassifier].
 //
 // Any number of goroutines and clients may share a Delayer. Its fields must
 // not be changed once it is in use, and it must not be copied.
@@ -71,9 +71,9 @@ const longestChain = 64
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
 	rule := retry.Capped{Of: d.Backoff} // never negative, and knows what nil means
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {
-		a.Delay = rule.Delay(a, d.random())
+		a.Waited = rule.Delay(a, d.random())
 		if a.Number == number {
-			return a.Delay
+			return a.Waited
 		}
 	}
 }

@@ -38,8 +38,8 @@ func TestDelays(t *testing.T) {
 		{"full jitter", retry.FullJitter{Base: s}, 0.5, unavailable, []time.Duration{s / 2, s, 2 * s, 4 * s}},
 		{"schedule", retry.Schedule{3 * s, s}, 0, unavailable, []time.Duration{3 * s, s, s, s}},
 		{"decorrelated, from the delay before", retry.DecorrelatedJitter{Base: s}, 0.5, unavailable, []time.Duration{2 * s, 3500 * time.Millisecond, 5750 * time.Millisecond, 9125 * time.Millisecond}},
-		{"by class, throttled", retry.ByClass{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, throttled, []time.Duration{3 * s, 3 * s, 3 * s, 3 * s}},
-		{"by class, not throttled", retry.ByClass{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, unavailable, []time.Duration{s, s, s, s}},
+		{"by class, throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, throttled, []time.Duration{3 * s, 3 * s, 3 * s, 3 * s}},
+		{"by class, not throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, unavailable, []time.Duration{s, s, s, s}},
 		{"the zero policy's", nil, 0.5, unavailable, []time.Duration{s / 40, s / 20, s / 10, s / 5}},
 		{"negative ones of a rule are 0", rule(-s), 0, unavailable, []time.Duration{0, 0, 0, 0}},
 	}

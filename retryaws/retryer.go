@@ -105,7 +105,7 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 	}
 	a := r.attempt(err)
 	r.observe(a)
-	return a.Class != retry.ClassPermanent && !a.Final
+	return a.Class != retry.ClassPermanent && !a.Unrepeatable
 }
 
 // RetryDelay returns the wait before the retry with the number that the SDK
@@ -154,7 +154,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	}
 	a := r.attempt(opErr)
 	a.Number = 1
-	if budget := r.policy.Budget; budget != nil && !budget.Withdraw(a) {
+	if budget := r.policy.Budget; budget != nil && !budget.TryWithdraw(a) {
 		return nil, retry.Permanent(retry.ErrBudget)
 	}
 	return r.token(ctx, a.Class), nil

@@ -94,7 +94,7 @@ func TestNotSentAgain(t *testing.T) {
 				return nil, errReset
 			})
 			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
-			assert.ErrorIs(t, err, retry.ErrFinal)
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestDialIsNoProof(t *testing.T) {
 			req = req.Clone(req.Context())
 			return (&http.Client{}).Do(req)
 		})
-		assert.ErrorIs(t, send(t, base, strings.NewReader("content")), retry.ErrFinal)
+		assert.ErrorIs(t, send(t, base, strings.NewReader("content")), retry.ErrUnrepeatable)
 		assert.EqualValues(t, 1, posts.Load())
 	})
 	t.Run("of net/http, which sends again by itself", func(t *testing.T) {
@@ -173,7 +173,7 @@ func TestDialIsNoProof(t *testing.T) {
 		req := request(t, "GET", "")
 		req.URL = parse(t, s.URL)
 		_, err := transport.RoundTrip(req)
-		assert.ErrorIs(t, err, retry.ErrFinal)
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 		_, executed := s.seen()
 		assert.Len(t, executed, 1)
 	})

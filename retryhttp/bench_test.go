@@ -27,7 +27,7 @@ func BenchmarkSuccess(b *testing.B) {
 		{"Transport", &retryhttp.Transport{Base: base}},
 		{"Transport,PerHost", &retryhttp.Transport{Base: base, PerHost: &retryhttp.PerHost{}}},
 		{"Transport,AttemptHeader", &retryhttp.Transport{Base: base, AttemptHeader: "Attempt"}},
-		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &retry.TokenBucket{}}}},
+		{"Transport,Budget", &retryhttp.Transport{Base: base, Policy: retry.Policy{Budget: &retry.TokenBudget{}}}},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost} {
 			req, err := http.NewRequest(method, "http://host/", bytes.NewReader(make([]byte, 100)))

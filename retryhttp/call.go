@@ -126,7 +126,7 @@ func (c *call) lost() error {
 	if isMalformed(c.err) {
 		return retry.Permanent(c.err)
 	}
-	return c.unlessFinal(c.err, c.mayRepeat || c.watch.unsent(c.err))
+	return c.unlessUnrepeatable(c.err, c.mayRepeat || c.watch.unsent(c.err))
 }
 
 // judge decides about an answer. below is the attempt that brought it: ours, one of
@@ -141,17 +141,17 @@ func (c *call) judge(below *attempt) error {
 	if below != nil && below != c.context {
 		return retry.Permanent(c.failed) // it has given up
 	}
-	return c.unlessFinal(c.failed.withWord(), c.mayRepeat || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status))
+	return c.unlessUnrepeatable(c.failed.withWord(), c.mayRepeat || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status))
 }
 
-// unlessFinal returns err so that it is retried if that does no harm and can be
+// unlessUnrepeatable returns err so that it is retried if that does no harm and can be
 // done.
-func (c *call) unlessFinal(err error, harmless bool) error {
+func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
-		return retry.Final(err)
+		return retry.Unrepeatable(err)
 	case !c.rewinds:
-		return retry.Final(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
+		return retry.Unrepeatable(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
 	}
 	return err
 }

@@ -31,7 +31,7 @@
 // [http.NewRequest] does for a bytes.Buffer, a bytes.Reader and a
 // strings.Reader, or it fits into MaxBuffer. A body is never rewound in place.
 // A failure that speaks for a retry which these rules forbid ends the call with
-// [retry.ErrFinal].
+// [retry.ErrUnrepeatable].
 //
 // Once the headers of an answer have arrived nothing is repeated: what goes wrong
 // while its body is read is the reader's to deal with. If the whole body belongs

@@ -176,7 +176,7 @@ func ExamplePerHost() {
 	defer server.Close()
 
 	hosts := &retryhttp.PerHost{New: func(string) retry.Budget {
-		return &retry.TokenBucket{Capacity: 1, Costs: retry.Costs{Transient: 1}}
+		return &retry.TokenBudget{Capacity: 1, Costs: retry.TokenCosts{Transient: 1}}
 	}}
 	client := &http.Client{Transport: &retryhttp.Transport{Policy: soon, PerHost: hosts}}
 	for range 2 {

@@ -125,7 +125,7 @@ func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, execute
 func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
 	t.Helper()
 	if o.err != nil {
-		assert.ErrorIs(t, o.err, retry.ErrFinal)
+		assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 	} else {
 		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server answered")
 	}
@@ -189,7 +189,7 @@ func TestSlowHeaders(t *testing.T) {
 					assert.GreaterOrEqual(t, len(arrived), 2)
 					return
 				}
-				assert.ErrorIs(t, o.err, retry.ErrFinal)
+				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 				assert.ErrorIs(t, o.err, context.DeadlineExceeded)
 				assert.LessOrEqual(t, len(executed), 1)
 			})
@@ -258,7 +258,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 						o.isRight(t)
 						want++
 					} else {
-						assert.ErrorIs(t, o.err, retry.ErrFinal)
+						assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 					}
 					_, executed := s.seen()
 					assert.Len(t, executed, want)
@@ -332,7 +332,7 @@ func TestNothingWritten(t *testing.T) {
 				o := k.request(t, s.URL, text(10)).send(t, transport)
 				_, executed := s.seen()
 				if client == "Transport" && !k.repeatable {
-					assert.ErrorIs(t, o.err, retry.ErrFinal)
+					assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 					assert.Empty(t, executed)
 					return
 				}
@@ -454,7 +454,7 @@ func TestRequestBodyFails(t *testing.T) {
 					return
 				}
 				assert.ErrorIs(t, o.err, errDisk)
-				assert.ErrorIs(t, o.err, retry.ErrFinal)
+				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 				assert.Empty(t, executed)
 			})
 		})

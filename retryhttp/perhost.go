@@ -14,13 +14,13 @@ import (
 // not take away the retries of the others. A host is a name and a port: https
 // and http of one name have a Budget each.
 //
-// The zero value has a [retry.TokenBucket] with its default values for each
+// The zero value has a [retry.TokenBudget] with its default values for each
 // host. A PerHost may be shared by several Transports, by pointer, and must not
 // be copied or changed once it is in use.
 type PerHost struct {
 	// New returns the Budget for a host that has none, given as name:port; nil
 	// stands for no bound. It must not use the PerHost itself. nil: a new
-	// TokenBucket.
+	// TokenBudget.
 	New func(host string) retry.Budget
 
 	// MaxHosts is how many Budgets are kept at most. For one more, that of the
@@ -63,7 +63,7 @@ func (p *PerHost) Budget(u *url.URL) retry.Budget {
 	}
 	b := &hostBudget{host: key}
 	if p.New == nil {
-		b.budget = &retry.TokenBucket{}
+		b.budget = &retry.TokenBudget{}
 	} else {
 		b.budget = p.New(net.JoinHostPort(key.name, key.port))
 	}

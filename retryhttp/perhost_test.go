@@ -48,7 +48,7 @@ func TestPerHostLimit(t *testing.T) {
 	var made []string
 	p := &retryhttp.PerHost{MaxHosts: 2, New: func(host string) retry.Budget {
 		made = append(made, host)
-		return &retry.TokenBucket{}
+		return &retry.TokenBudget{}
 	}}
 	a := p.Budget(parse(t, "http://a"))
 	for _, host := range []string{"b", "a", "c", "a", "d", "a", "b"} {
@@ -73,12 +73,12 @@ func TestPerHostLimit(t *testing.T) {
 // Transports that share the budgets, and that of the policy is not asked.
 func TestPerHost(t *testing.T) {
 	policy := quick()
-	policy.Budget = &retry.TokenBucket{Capacity: 100}
+	policy.Budget = &retry.TokenBudget{Capacity: 100}
 	hosts := &retryhttp.PerHost{New: func(host string) retry.Budget {
 		if host == "boundless:80" {
 			return nil
 		}
-		return &retry.TokenBucket{Capacity: 3, Costs: retry.Costs{Transient: 1}}
+		return &retry.TokenBudget{Capacity: 3, Costs: retry.TokenCosts{Transient: 1}}
 	}}
 	sent := func(address string) int {
 		base := &script{replies: []reply{{status: 503}}}
@@ -91,7 +91,7 @@ func TestPerHost(t *testing.T) {
 	assert.Equal(t, []int{3, 2, 1}, []int{sent("http://a"), sent("http://a"), sent("http://a")})
 	assert.Equal(t, 3, sent("http://b"))
 	assert.Equal(t, []int{3, 3, 3}, []int{sent("http://boundless"), sent("http://boundless"), sent("http://boundless")})
-	assert.Equal(t, 100., policy.Budget.(*retry.TokenBucket).Balance())
+	assert.Equal(t, 100., policy.Budget.(*retry.TokenBudget).Balance())
 
 	req := request(t, "GET", "")
 	req.URL = nil // which is for Base to refuse
@@ -108,7 +108,7 @@ func TestPerHostShared(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		made[host]++
-		return &retry.TokenBucket{}
+		return &retry.TokenBudget{}
 	}}
 	var group sync.WaitGroup
 	for range 8 {

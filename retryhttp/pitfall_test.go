@@ -265,7 +265,7 @@ func TestBodyIsNeverRewound(t *testing.T) {
 				if o.err == nil {
 					assert.Equal(t, outcome{status: 503, body: "later"}, o)
 				} else if len(c.executed) == 1 {
-					assert.ErrorIs(t, o.err, retry.ErrFinal)
+					assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 				}
 				_, executed := s.seen()
 				assert.Equal(t, c.executed, executed)
@@ -372,8 +372,8 @@ func TestLastAnswerComesBack(t *testing.T) {
 // refusal is a Budget without retries.
 type refusal struct{}
 
-func (refusal) Withdraw(retry.Attempt) bool { return false }
-func (refusal) Deposit(retry.Class, bool)   {}
+func (refusal) TryWithdraw(retry.Attempt) bool { return false }
+func (refusal) Deposit(retry.Class, bool)      {}
 
 // TestBudgetStopsRetriesOnly: an empty budget costs no answer: neither one that
 // is under way nor the failure that is the last. In failsafe-go it also ends an

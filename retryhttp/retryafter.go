@@ -96,7 +96,7 @@ func isDigits(text string) bool {
 }
 
 // defaultHint is the rule of a Transport whose Policy has none. It is
-// HintStop, because a caller of an http.Client does not expect to wait for an
+// HintOrGiveUp, because a caller of an http.Client does not expect to wait for an
 // hour, and can read the header in the answer; and it adds up to a tenth of the hint, so that
 // clients that were given the same one do not come back together.
 type defaultHint struct{ random func() float64 }
@@ -108,7 +108,7 @@ func (r defaultHint) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	if random == nil {
 		random = rand.Float64
 	}
-	if wait, ok := (retry.HintStop{Max: maxHint}).Wait(delay, hint); !ok {
+	if wait, ok := (retry.HintOrGiveUp{Max: maxHint}).Wait(delay, hint); !ok {
 		return wait, false
 	}
 	return max(delay, hint+time.Duration(random()*float64(hint)/10)), true

@@ -237,7 +237,7 @@ func TestSuiteBodies(t *testing.T) {
 			}
 			if tt.once {
 				err := suiteFail(t, tr, req)
-				assert.ErrorIs(t, err, retry.ErrFinal)
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 				assert.ErrorIs(t, err, syscall.ECONNREFUSED)
 				return
 			}
@@ -370,7 +370,7 @@ func TestSuiteFails(t *testing.T) {
 		attempts int
 		reason   error
 	}{
-		"POST": {http.MethodPost, 1, retry.ErrFinal},
+		"POST": {http.MethodPost, 1, retry.ErrUnrepeatable},
 		"PUT":  {http.MethodPut, 3, retry.ErrMaxAttempts},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -297,10 +297,10 @@ func TestEnds(t *testing.T) {
 		{"attempts, no answer", "GET", nil, reply{err: errReset}, 3, retry.ErrMaxAttempts},
 		{"permanent", "GET", nil, reply{status: 404}, 1, retry.ErrPermanent},
 		{"permanent, no answer", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
-		{"not safe", "POST", nil, unavailable, 1, retry.ErrFinal},
-		{"not safe, no answer", "POST", nil, reply{err: errReset}, 1, retry.ErrFinal},
-		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBucket{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
-		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBucket{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
+		{"not safe", "POST", nil, unavailable, 1, retry.ErrUnrepeatable},
+		{"not safe, no answer", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
+		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
+		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
 		{"hint", "GET", nil, busy, 1, retry.ErrHint},
 		{"hint, of a rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
@@ -603,7 +603,7 @@ func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req.GetBody = nil
 	base := &script{replies: []reply{{err: errReset}}}
 	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
-	assert.ErrorIs(t, err, retry.ErrFinal)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 	assert.ErrorIs(t, err, errReset)
 	assert.ErrorContains(t, err, "no GetBody")
 	assert.Len(t, base.requests, 1)
@@ -644,7 +644,7 @@ func TestBudgets(t *testing.T) {
 		{"POST", reply{err: errReset}, 10},
 		{"GET", reply{status: 503}, 6},
 	} {
-		bucket := &retry.TokenBucket{Capacity: 20, Deficit: 10, Costs: retry.Costs{Transient: 2}}
+		bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 2}}
 		p := quick()
 		p.Budget = bucket
 		_, _ = (&retryhttp.Transport{Base: &script{replies: []reply{tt.reply}}, Policy: p}).RoundTrip(request(t, tt.method, ""))

@@ -106,7 +106,7 @@ func TestTestBackoff(t *testing.T) {
 			[]string{"total: Delay({Number: 4,", "not negative: Delay({Number: 4,", "ends: Delay({Number: 4,"}},
 		{"overflows", func(a retry.Attempt, u float64) time.Duration {
 			return time.Second << min(34, max(0, a.Number))
-		}, []string{"not negative: Delay({Number: 63, Delay: 0s, Class: transient}, 0) = -"}},
+		}, []string{"not negative: Delay({Number: 63, Waited: 0s, Class: transient}, 0) = -"}},
 		{"counts its calls", func(retry.Attempt, float64) time.Duration { return time.Duration(calls.Add(1)) },
 			[]string{"pure: ", "ends: ", "shareable: "}},
 		{"panics later", func(retry.Attempt, float64) time.Duration {
@@ -120,7 +120,7 @@ func TestTestBackoff(t *testing.T) {
 		{"falls in u", func(_ retry.Attempt, u float64) time.Duration {
 			return time.Second - time.Duration(u*float64(time.Second))
 		},
-			[]string{"ends: Delay({Number: 1, Delay: 0s, Class: transient}, 0) = 1s, Delay({Number: 1, Delay: 0s, Class: transient}, 0.9999999999999999) = 1ns"}},
+			[]string{"ends: Delay({Number: 1, Waited: 0s, Class: transient}, 0) = 1s, Delay({Number: 1, Waited: 0s, Class: transient}, 0.9999999999999999) = 1ns"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

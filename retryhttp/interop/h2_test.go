@@ -224,7 +224,7 @@ func TestFaults(t *testing.T) {
 						r := run(t, b, k, warm, step{early: early, refuses: f.refuses, do: f.do})
 						assert.Equal(t, f.expected(b, k, early, warm), r.figures(), "%v", r.err)
 						if r.status == 0 {
-							assert.ErrorIs(t, r.err, retry.ErrFinal)
+							assert.ErrorIs(t, r.err, retry.ErrUnrepeatable)
 							assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
 						} else {
 							assert.Equal(t, "done", r.body)

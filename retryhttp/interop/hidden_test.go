@@ -94,7 +94,7 @@ func fetch(t *testing.T, client *http.Client, method, url, body string, key, fai
 	}
 	resp, err := client.Do(req)
 	if fails {
-		require.ErrorIs(t, err, retry.ErrFinal)
+		require.ErrorIs(t, err, retry.ErrUnrepeatable)
 		return
 	}
 	require.NoError(t, err)

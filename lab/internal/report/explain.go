@@ -79,7 +79,7 @@ func (e Explain) attempts() (mean, most float64) {
 	return mean, float64(1 + len(e.waits))
 }
 
-func rangeText(r retry.Range) string {
+func rangeText(r retry.WaitStats) string {
 	return fmt.Sprintf("%v to %v, on average %v, 99 of 100 below %v", short(r.Min), short(r.Max), short(r.Mean), short(r.P99))
 }
 

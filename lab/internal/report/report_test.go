@@ -3,7 +3,6 @@ package report_test
 import (
 	"bytes"
 	"encoding/csv"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -161,7 +160,7 @@ func TestExplain(t *testing.T) {
 	assert.Contains(t, f["budget"], "more than 25.0 %")
 	assert.NotContains(t, facts("none attempts=1"), "budget")
 	f = facts("aws-adaptive-2026")
-	assert.Equal(t, "*retry.TokenBucket, which ends that load", f["budget"])
+	assert.Equal(t, "*retry.TokenBudget, which ends that load", f["budget"])
 	assert.Equal(t, "*retry.AdaptiveLimiter", f["limiter"])
 	assert.Contains(t, facts("none attempts=unlimited")["attempts"], "without end")
 	assert.Contains(t, facts("none attempts=unlimited")["budget"], "however little")
@@ -179,7 +178,7 @@ func TestExplain(t *testing.T) {
 	svg, err := report.NewExplain("", retry.Policy{MaxAttempts: 1}, 0).Delays()
 	assert.NoError(t, err)
 	assert.Nil(t, svg, "no retry, no wait")
-	e := report.NewExplain("x", retry.Policy{MaxAttempts: math.MaxInt}, 0)
+	e := report.NewExplain("x", retry.Policy{MaxAttempts: retry.Unlimited}, 0)
 	s, err := e.Section()
 	require.NoError(t, err)
 	assert.Len(t, s.Table.Rows, 101)

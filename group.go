@@ -6,27 +6,25 @@ import (
 	"time"
 )
 
-// A Starter runs operations in the background and retries them as its Policy
-// says. While a call waits it holds no goroutine, so a million calls that wait
-// need a few hundred megabytes. What a call does, and how it ends, is the same
-// as with [Do].
+// A Group runs operations in the background and retries them under its Policy.
+// A call that waits holds no goroutine, so a million waiting calls need a few
+// hundred megabytes. Each call behaves, and ends, as it does with [Do].
 //
-// The zero Starter runs operations under the zero Policy, any number at the same
-// time. It may be used by any number of goroutines, but not in and outside of a
+// The zero Group runs operations under the zero Policy, any number at the same
+// time. Any number of goroutines may use it, but not both inside and outside a
 // synctest bubble. Its fields must not be changed once it is in use, and it must
 // not be copied.
-//
-// A Starter cannot be waited for or closed: done tells of the end of each call,
-// and the end of its context brings it about.
-type Starter struct {
-	// Policy says when to try again. What waits for its Limiter, or on a Clock
-	// other than the system's, holds a goroutine and a place among MaxInFlight.
+type Group struct {
+	// Policy says when to try again. A call that waits for its Limiter, or on a
+	// Clock other than the system's, holds a goroutine and counts against Limit.
 	Policy Policy
 
-	// MaxInFlight is how many attempts may run at the same time. Those that find
-	// no place begin later, in the order in which they were due; MaxElapsed
-	// does not bound that wait, the context does. 0 or less: no bound.
-	MaxInFlight int
+	// Limit is how many attempts may run at the same time. Further ones begin
+	// later, in the order in which they were due; MaxElapsed does not bound that
+	// wait, the context does. 0 or less: no limit.
+	Limit int
+
+	calls sync.WaitGroup // that have not ended
 
 	mu          sync.Mutex
 	inFlight    int
@@ -34,89 +32,95 @@ type Starter struct {
 	watches     map[<-chan struct{}]*watch // by the Done of the contexts
 }
 
-// Start calls op, and calls it again until it succeeds, fails for good, or the
+// Go calls op, and calls it again until it succeeds, fails for good, or the
 // Policy gives up. It returns at once. done, unless it is nil, is then called
 // exactly once, with what [Do] would return. done and OnGiveUp should not block:
-// calls that end with one context are told of one after the other. done may call
-// Start.
+// calls that end with the same context are reported one after the other. done may
+// call Go.
 //
-// The end of ctx ends the call, also while it waits for the next attempt, or for a
-// place among those in flight. A call whose context is of a type of its own, without
-// an AfterFunc, holds a goroutine of package context's; and its methods must not wait
-// for a lock that is held during a call of Start.
+// The end of ctx ends the call, also while it waits for the next attempt or for
+// the Limit. For a context of a custom type without an AfterFunc method, package
+// context keeps a goroutine; the methods of such a context must not take a lock that
+// is held while Go is called.
 //
 // A panic of op or of a function of the Policy ends the program, as in any
-// goroutine. If one of them ends its goroutine, as FailNow of a test does, done gets
-// [ErrNoReturn].
-func (s *Starter) Start(ctx context.Context, op func(context.Context) error, done func(error)) {
+// goroutine. If one of them calls [runtime.Goexit], as FailNow of a test does, done
+// gets [ErrNoReturn].
+func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {
 		done = func(error) {}
 	}
-	if s.Policy.unfit(ctx, op != nil) {
-		go done(s.Policy.refuse(ctx, op != nil))
+	g.calls.Add(1)
+	c := &pending{group: g, ctx: ctx, op: op, done: done}
+	if g.Policy.unfit(ctx, op != nil) {
+		go c.end(g.Policy.refuse(ctx, op != nil))
 		return
 	}
-	c := &pending{starter: s, ctx: ctx, op: op, done: done}
-	c.begin(&s.Policy)
-	if s.enter(c) {
+	c.begin(&g.Policy)
+	if g.enter(c) {
 		go c.run()
 	}
 }
 
+// Wait returns when every call has ended and its done has returned. It does not
+// end them: cancel their contexts for that. As with a [sync.WaitGroup], Go must not be called at
+// the same time as Wait while no call is under way; a done may always call it.
+func (g *Group) Wait() { g.calls.Wait() }
+
 // enter takes a place in flight for c and reports whether there was one. If not,
 // c waits for it.
-func (s *Starter) enter(c *pending) bool {
-	if s.MaxInFlight <= 0 {
+func (g *Group) enter(c *pending) bool {
+	if g.Limit <= 0 {
 		return true
 	}
 	ended := c.ctx.Done()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.inFlight < s.MaxInFlight {
-		s.inFlight++
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inFlight < g.Limit {
+		g.inFlight++
 		return true
 	}
-	if c.before = s.last; s.last == nil {
-		s.first = c
+	if c.before = g.last; g.last == nil {
+		g.first = c
 	} else {
-		s.last.after = c
+		g.last.after = c
 	}
-	s.last = c
-	s.watch(c, ended)
+	g.last = c
+	g.watch(c, ended)
 	return false
 }
 
 // leave gives a place in flight to the call that has waited for one the longest.
-func (s *Starter) leave() {
-	if s.MaxInFlight <= 0 {
+func (g *Group) leave() {
+	if g.Limit <= 0 {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.first
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.first
 	if c == nil {
-		s.inFlight--
+		g.inFlight--
 		return
 	}
-	s.claim(c)
+	g.claim(c)
 	go c.run()
 }
 
 // watch lets c wait until it is claimed, or its context ends, as ended tells. The
 // mutex is held.
-func (s *Starter) watch(c *pending, ended <-chan struct{}) {
+func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	c.waits = true
 	if ended == nil {
 		return
 	}
-	w := s.watches[ended]
+	w := g.watches[ended]
 	if w == nil {
 		w = &watch{ended: ended}
-		w.stop = context.AfterFunc(c.ctx, func() { s.end(w) })
-		if s.watches == nil {
-			s.watches = map[<-chan struct{}]*watch{}
+		w.stop = context.AfterFunc(c.ctx, func() { g.end(w) })
+		if g.watches == nil {
+			g.watches = map[<-chan struct{}]*watch{}
 		}
-		s.watches[ended] = w
+		g.watches[ended] = w
 	}
 	c.watch, c.next = w, w.first
 	if c.next != nil {
@@ -127,12 +131,12 @@ func (s *Starter) watch(c *pending, ended <-chan struct{}) {
 
 // claim reports whether c waits, and ends that: whoever has claimed a call goes
 // on with it. The mutex is held.
-func (s *Starter) claim(c *pending) bool {
+func (g *Group) claim(c *pending) bool {
 	if !c.waits {
 		return false
 	}
 	c.waits = false
-	s.unqueue(c)
+	g.unqueue(c)
 	w := c.watch
 	if w == nil {
 		return true
@@ -148,24 +152,24 @@ func (s *Starter) claim(c *pending) bool {
 	c.watch, c.next, c.previous = nil, nil, nil
 	if w.first == nil {
 		w.stop()
-		delete(s.watches, w.ended)
+		delete(g.watches, w.ended)
 	}
 	return true
 }
 
 // unqueue takes c out of those that wait for a place, if it is one. The mutex is
 // held.
-func (s *Starter) unqueue(c *pending) {
-	if s.first != c && c.before == nil {
+func (g *Group) unqueue(c *pending) {
+	if g.first != c && c.before == nil {
 		return
 	}
 	if c.before == nil {
-		s.first = c.after
+		g.first = c.after
 	} else {
 		c.before.after = c.after
 	}
 	if c.after == nil {
-		s.last = c.before
+		g.last = c.before
 	} else {
 		c.after.before = c.before
 	}
@@ -173,18 +177,18 @@ func (s *Starter) unqueue(c *pending) {
 }
 
 // end ends the calls that wait, because their context has ended.
-func (s *Starter) end(w *watch) {
-	s.mu.Lock()
+func (g *Group) end(w *watch) {
+	g.mu.Lock()
 	first := w.first
 	for c := first; c != nil; c = c.next {
 		c.waits = false
-		s.unqueue(c)
+		g.unqueue(c)
 	}
 	w.first = nil
-	if s.watches[w.ended] == w {
-		delete(s.watches, w.ended)
+	if g.watches[w.ended] == w {
+		delete(g.watches, w.ended)
 	}
-	s.mu.Unlock()
+	g.mu.Unlock()
 	endAll(first)
 }
 
@@ -216,12 +220,12 @@ type watch struct {
 // and its lists need no memory of their own. Its timer wakes it.
 type pending struct {
 	call
-	starter *Starter
-	ctx     context.Context
-	op      func(context.Context) error
-	done    func(error)
+	group *Group
+	ctx   context.Context
+	op    func(context.Context) error
+	done  func(error)
 
-	// Guarded by the mutex of the Starter.
+	// Guarded by the mutex of the Group.
 	waits          bool     // and may be claimed
 	watch          *watch   // nil if ctx has no end
 	previous, next *pending // of the same watch
@@ -238,22 +242,22 @@ func (c *pending) run() {
 		if v := recover(); v != nil {
 			panic(v)
 		}
-		c.starter.leave()
+		c.group.leave()
 		if ended {
-			c.done(err)
+			c.end(err)
 		} else {
 			c.wait(wait)
 		}
 	}()
-	wait, ended, err = c.turn(c.ctx, &c.starter.Policy, c.op, nil)
+	wait, ended, err = c.turn(c.ctx, &c.group.Policy, c.op, nil)
 }
 
 // wait lets the next attempt begin after d.
 func (c *pending) wait(d time.Duration) {
-	s, ended := c.starter, c.ctx.Done()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watch(c, ended)
+	g, ended := c.group, c.ctx.Done()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.watch(c, ended)
 	if c.timer == nil {
 		c.timer = time.AfterFunc(d, c.wake)
 	} else {
@@ -263,25 +267,25 @@ func (c *pending) wait(d time.Duration) {
 
 // wake ends a wait.
 func (c *pending) wake() {
-	s := c.starter
-	s.mu.Lock()
-	mine := s.claim(c)
-	s.mu.Unlock()
+	g := c.group
+	g.mu.Lock()
+	mine := g.claim(c)
+	g.mu.Unlock()
 	switch {
 	case !mine:
 	case c.spent: // there is no further attempt, for which it would need a place
 		c.tell(func() error {
-			_, _, err := c.turn(c.ctx, &s.Policy, c.op, nil)
+			_, _, err := c.turn(c.ctx, &g.Policy, c.op, nil)
 			return err
 		})
-	case s.enter(c):
+	case g.enter(c):
 		c.run()
 	}
 }
 
 // cutShort ends the call, whose context has ended while it waited.
 func (c *pending) cutShort() {
-	c.tell(func() error { return c.call.cutShort(c.ctx, &c.starter.Policy) })
+	c.tell(func() error { return c.call.cutShort(c.ctx, &c.group.Policy) })
 }
 
 // tell tells of the end of the call with what last returns.
@@ -291,7 +295,13 @@ func (c *pending) tell(last func() error) {
 		if v := recover(); v != nil {
 			panic(v)
 		}
-		c.done(err)
+		c.end(err)
 	}()
 	err = last()
+}
+
+// end reports the end of the call.
+func (c *pending) end(err error) {
+	defer c.group.calls.Done()
+	c.done(err)
 }

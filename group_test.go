@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -26,7 +25,7 @@ import (
 // A doer is Do, or what does the same.
 type doer = func(context.Context, retry.Policy, func(context.Context) error) error
 
-// bothWays runs a test with Do and with a Starter: they must give the same
+// bothWays runs a test with Do and with a Group: they must give the same
 // answers.
 func bothWays(t *testing.T, test func(*testing.T, doer)) {
 	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
@@ -35,28 +34,28 @@ func bothWays(t *testing.T, test func(*testing.T, doer)) {
 
 // start makes a call in the background and waits for its end.
 func start(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
-	s := &retry.Starter{Policy: p, MaxInFlight: 1}
+	g := &retry.Group{Policy: p, Limit: 1}
 	ended := make(chan error)
-	s.Start(ctx, op, func(err error) { ended <- err })
+	g.Go(ctx, op, func(err error) { ended <- err })
 	return <-ended
 }
 
 // hourly is a policy of waits that tests see only in bubbles.
-var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: math.MaxInt}
+var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
 func fails(context.Context) error { return errOp }
 
-// TestStartWaits: calls that wait hold no goroutine, and each goes on when its
+// TestGroupWaits: calls that wait hold no goroutine, and each goes on when its
 // time has come.
-func TestStartWaits(t *testing.T) {
+func TestGroupWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 100
 		before := runtime.NumGoroutine()
-		s := &retry.Starter{Policy: hourly}
+		g := &retry.Group{Policy: hourly}
 		var begun, ended atomic.Int64
 		for i := range calls {
 			tries := 0
-			s.Start(t.Context(), func(context.Context) error {
+			g.Go(t.Context(), func(context.Context) error {
 				begun.Add(1)
 				if tries++; tries <= i%3 {
 					return errOp
@@ -77,17 +76,17 @@ func TestStartWaits(t *testing.T) {
 	})
 }
 
-// TestStartInFlight: there are never more attempts at the same time than allowed,
+// TestGroupInFlight: there are never more attempts at the same time than allowed,
 // all of them come to pass, and in the order in which they were due.
-func TestStartInFlight(t *testing.T) {
+func TestGroupInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, places = 20, 3
-		s := &retry.Starter{Policy: retry.Policy{Backoff: retry.Constant(time.Minute)}, MaxInFlight: places}
+		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(time.Minute)}, Limit: places}
 		var mu sync.Mutex
 		var order []int
 		running, most, ended := 0, 0, 0
 		for i := range calls {
-			s.Start(t.Context(), func(context.Context) error {
+			g.Go(t.Context(), func(context.Context) error {
 				mu.Lock()
 				order = append(order, i)
 				running++
@@ -117,17 +116,17 @@ func TestStartInFlight(t *testing.T) {
 	})
 }
 
-// TestStartCancelled: the end of a context ends the calls that wait with it, for
+// TestGroupCancelled: the end of a context ends the calls that wait with it, for
 // an attempt or for a place, at once, and no others.
-func TestStartCancelled(t *testing.T) {
+func TestGroupCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &retry.Starter{Policy: hourly, MaxInFlight: 1}
+		g := &retry.Group{Policy: hourly, Limit: 1}
 		type key struct{}
 		doomed, cancel := context.WithCancelCause(t.Context())
 		var ended []string
 		var mu sync.Mutex
 		begin := func(ctx context.Context, name string, op func(context.Context) error) {
-			s.Start(ctx, op, func(err error) {
+			g.Go(ctx, op, func(err error) {
 				mu.Lock()
 				defer mu.Unlock()
 				assert.ErrorIs(t, err, errCause)
@@ -158,47 +157,75 @@ func TestStartCancelled(t *testing.T) {
 	})
 }
 
-// TestStartEnds: done is told once, whatever happens, and need not be there.
-func TestStartEnds(t *testing.T) {
+// TestGroupEnds: done is told once, whatever happens, and need not be there.
+func TestGroupEnds(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
-		for _, s := range []*retry.Starter{{Policy: retry.Policy{MaxAttempts: -1}}, {Policy: retry.Policy{MaxElapsed: -1}, MaxInFlight: 1}} {
+		for _, g := range []*retry.Group{{Policy: retry.Policy{MaxAttempts: -1}}, {Policy: retry.Policy{MaxElapsed: -1}, Limit: 1}} {
 			err := make(chan error)
-			s.Start(t.Context(), fails, func(e error) { err <- e })
+			g.Go(t.Context(), fails, func(e error) { err <- e })
 			assert.ErrorIs(t, <-err, retry.ErrInvalid)
 		}
 	})
 	t.Run("nobody is told", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			op := retrytest.Script(errOp)
-			(&retry.Starter{}).Start(t.Context(), op.Run, nil)
-			(&retry.Starter{}).Start(t.Context(), nil, nil)
+			(&retry.Group{}).Go(t.Context(), op.Run, nil)
+			(&retry.Group{}).Go(t.Context(), nil, nil)
 			time.Sleep(time.Hour)
 			assert.Equal(t, 3, op.Calls())
 		})
 	})
 	t.Run("the operation ends its goroutine", func(t *testing.T) {
-		s := &retry.Starter{MaxInFlight: 1}
+		g := &retry.Group{Limit: 1}
 		err := make(chan error)
 		for range 3 {
-			s.Start(t.Context(), func(context.Context) error { runtime.Goexit(); return nil }, func(e error) { err <- e })
+			g.Go(t.Context(), func(context.Context) error { runtime.Goexit(); return nil }, func(e error) { err <- e })
 		}
 		for range 3 {
 			assert.Equal(t, retry.ErrNoReturn, <-err)
 		}
 	})
 	t.Run("done starts another", func(t *testing.T) {
-		s := &retry.Starter{MaxInFlight: 1}
+		g := &retry.Group{Limit: 1}
 		finished := make(chan error)
-		s.Start(t.Context(), func(context.Context) error { return nil }, func(error) {
-			s.Start(t.Context(), func(context.Context) error { return nil }, func(err error) { finished <- err })
+		g.Go(t.Context(), func(context.Context) error { return nil }, func(error) {
+			g.Go(t.Context(), func(context.Context) error { return nil }, func(err error) { finished <- err })
 		})
 		assert.NoError(t, <-finished)
 	})
 }
 
-// TestStartGoexit: whatever ends a goroutine of the Starter's, every call is told
+// TestGroupWait: Wait returns when the last done has returned, also for calls
+// that were refused, started by a done, or ended by their context.
+func TestGroupWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &retry.Group{Policy: hourly, Limit: 1}
+		g.Wait() // nothing to wait for
+		var told atomic.Int64
+		slowly := func(error) {
+			time.Sleep(time.Minute)
+			told.Add(1)
+		}
+		succeed := func(context.Context) error { return nil }
+		ctx, cancel := context.WithTimeout(t.Context(), 90*time.Minute)
+		defer cancel()
+		begin := time.Now()
+		g.Go(ctx, fails, slowly)
+		g.Go(ctx, nil, slowly)
+		g.Go(ctx, func(context.Context) error { runtime.Goexit(); return nil }, slowly)
+		g.Go(ctx, succeed, func(error) {
+			told.Add(1)
+			g.Go(ctx, succeed, slowly)
+		})
+		g.Wait()
+		assert.EqualValues(t, 5, told.Load())
+		assert.Equal(t, time.Hour+time.Minute, time.Since(begin), "the second wait would outlast the deadline")
+	})
+}
+
+// TestGroupGoexit: whatever ends a goroutine of the Group's, every call is told
 // of.
-func TestStartGoexit(t *testing.T) {
+func TestGroupGoexit(t *testing.T) {
 	const calls = 10
 	for _, tt := range []struct {
 		name   string
@@ -214,9 +241,9 @@ func TestStartGoexit(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var told atomic.Int64
-				s := &retry.Starter{Policy: tt.policy, MaxInFlight: 3}
+				g := &retry.Group{Policy: tt.policy, Limit: 3}
 				for range calls {
-					s.Start(ctx, fails, func(err error) {
+					g.Go(ctx, fails, func(err error) {
 						told.Add(1)
 						assert.ErrorIs(t, err, tt.want)
 						tt.done()
@@ -231,17 +258,17 @@ func TestStartGoexit(t *testing.T) {
 	}
 }
 
-// TestStartPanics: the program ends, also if done would let it end well.
-func TestStartPanics(t *testing.T) {
+// TestGroupPanics: the program ends, also if done would let it end well.
+func TestGroupPanics(t *testing.T) {
 	const env = "RETRY_START_PANICS"
 	if os.Getenv(env) != "" { // the other process
-		s := &retry.Starter{MaxInFlight: 1}
-		s.Start(context.Background(), func(context.Context) error { panic("boom") }, func(error) { os.Exit(0) })
+		g := &retry.Group{Limit: 1}
+		g.Go(context.Background(), func(context.Context) error { panic("boom") }, func(error) { os.Exit(0) })
 		select {}
 	}
 	executable, err := os.Executable()
 	require.NoError(t, err)
-	cmd := exec.Command(executable, "-test.run=^TestStartPanics$")
+	cmd := exec.Command(executable, "-test.run=^TestGroupPanics$")
 	cmd.Env = append(os.Environ(), env+"=1")
 	out, err := cmd.CombinedOutput()
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -251,19 +278,19 @@ func TestStartPanics(t *testing.T) {
 	assert.Contains(t, string(out), "panic: boom")
 }
 
-// TestStartLongPoll: the end after a last wait needs no place, and that of the
+// TestGroupLongPoll: the end after a last wait needs no place, and that of the
 // context comes first.
-func TestStartLongPoll(t *testing.T) {
+func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBucket{Capacity: 1}}
-		s := &retry.Starter{Policy: p, MaxInFlight: 1}
+		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
+		g := &retry.Group{Policy: p, Limit: 1}
 		begin := time.Now()
-		s.Start(t.Context(), fails, func(err error) {
+		g.Go(t.Context(), fails, func(err error) {
 			assert.ErrorIs(t, err, retry.ErrBudget)
 			assert.Equal(t, time.Second, time.Since(begin))
 		})
 		synctest.Wait()
-		s.Start(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil }, nil)
+		g.Go(t.Context(), func(context.Context) error { time.Sleep(time.Hour); return nil }, nil)
 		time.Sleep(2 * time.Hour)
 	})
 	bothWays(t, func(t *testing.T, do doer) {
@@ -276,16 +303,16 @@ func TestStartLongPoll(t *testing.T) {
 // refusing is a budget that ends the context when it is asked.
 type refusing struct{ end func() }
 
-func (r refusing) Withdraw(retry.Attempt) bool { r.end(); return false }
-func (refusing) Deposit(retry.Class, bool)     {}
+func (r refusing) TryWithdraw(retry.Attempt) bool { r.end(); return false }
+func (refusing) Deposit(retry.Class, bool)        {}
 
-// TestStartForgets: of calls that have ended nothing is kept, also if they were
+// TestGroupForgets: of calls that have ended nothing is kept, also if they were
 // cancelled while they waited for a place that does not become free.
-func TestStartForgets(t *testing.T) {
+func TestGroupForgets(t *testing.T) {
 	const calls, size = 1000, 10 << 10
-	s := &retry.Starter{MaxInFlight: 1}
+	g := &retry.Group{Limit: 1}
 	free, freed := make(chan struct{}), make(chan error)
-	s.Start(t.Context(), func(context.Context) error { <-free; return nil }, func(err error) { freed <- err })
+	g.Go(t.Context(), func(context.Context) error { <-free; return nil }, func(err error) { freed <- err })
 	memory := inUse()
 	for range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -293,7 +320,7 @@ func TestStartForgets(t *testing.T) {
 		for range calls {
 			large := make([]byte, size)
 			all.Add(1)
-			s.Start(ctx, func(context.Context) error { large[0]++; return nil }, func(error) { all.Done() })
+			g.Go(ctx, func(context.Context) error { large[0]++; return nil }, func(error) { all.Done() })
 		}
 		cancel()
 		all.Wait()
@@ -301,17 +328,17 @@ func TestStartForgets(t *testing.T) {
 	}
 	close(free)
 	assert.NoError(t, <-freed)
-	runtime.KeepAlive(s)
+	runtime.KeepAlive(g)
 }
 
-// TestStartOnce: with the ends of contexts, of waits and of places all at the
+// TestGroupOnce: with the ends of contexts, of waits and of places all at the
 // same time, every call ends exactly once, and as its operation would have it.
-func TestStartOnce(t *testing.T) {
+func TestGroupOnce(t *testing.T) {
 	const calls = 3000
 	for _, places := range []int{0, 1, 7} {
-		s := &retry.Starter{
-			Policy:      retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Microsecond}, MaxAttempts: 4},
-			MaxInFlight: places,
+		g := &retry.Group{
+			Policy: retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Microsecond}, MaxAttempts: 4},
+			Limit:  places,
 		}
 		var all sync.WaitGroup
 		var succeeded, cancelled, exhausted, told, running, most atomic.Int64
@@ -327,7 +354,7 @@ func TestStartOnce(t *testing.T) {
 				ctx = own
 			}
 			all.Add(1)
-			s.Start(ctx, func(context.Context) error {
+			g.Go(ctx, func(context.Context) error {
 				most.Store(max(most.Load(), running.Add(1)))
 				defer running.Add(-1)
 				if rand.IntN(4) == 0 {
@@ -362,18 +389,18 @@ func TestStartOnce(t *testing.T) {
 	}
 }
 
-var pending = flag.Int("pending", 20_000, "calls that TestStartMany lets wait at the same time")
+var pending = flag.Int("pending", 20_000, "calls that TestGroupMany lets wait at the same time")
 
-// TestStartMany: very many calls wait, in little memory and without goroutines;
+// TestGroupMany: very many calls wait, in little memory and without goroutines;
 // half of them are cancelled, the others come to their end, and each is told of
 // once. For a million of them:
 //
-//	go test -v -run TestStartMany . -pending 1000000
-func TestStartMany(t *testing.T) {
+//	go test -v -run TestGroupMany . -pending 1000000
+func TestGroupMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		half := int64(*pending / 2)
 		doomed, cancel := context.WithCancel(t.Context())
-		s := &retry.Starter{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}, MaxInFlight: 100}
+		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}, Limit: 100}
 		var calls, exhausted, cancelled atomic.Int64
 		op := func(context.Context) error { calls.Add(1); return errOp }
 		done := func(err error) {
@@ -385,8 +412,8 @@ func TestStartMany(t *testing.T) {
 		}
 		goroutines, memory := runtime.NumGoroutine(), inUse()
 		for range half {
-			s.Start(doomed, op, done)
-			s.Start(t.Context(), op, done)
+			g.Go(doomed, op, done)
+			g.Go(t.Context(), op, done)
 		}
 		synctest.Wait()
 		assert.Equal(t, 2*half, calls.Load())
