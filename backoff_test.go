@@ -1,11 +1,7 @@
 package retry_test
 
 import (
-	"errors"
-	"log/slog"
 	"math"
-	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -43,9 +39,6 @@ var everyBackoff = map[string]struct {
 	"Spread of random":   {retry.Spread{Of: retry.FullJitter{Base: 100 * ms, Cap: 20 * time.Second}, Fraction: 0.5}, 20 * time.Second},
 	"Capped":             {retry.Capped{Of: retry.FullJitter{Base: 100 * ms}, Cap: time.Second}, time.Second},
 	"WhenThrottled":      {retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
-	"AWSJavaV1Legacy":    {retry.AWSJavaV1Legacy.Policy("").Backoff, 20 * time.Second},
-	"AWSJavaV2Standard":  {retry.AWSJavaV2Standard.Policy("").Backoff, 20 * time.Second},
-	"AWSGoV2Standard":    {retry.AWSGoV2Standard.Policy("").Backoff, 20 * time.Second},
 }
 
 func TestBackoffContract(t *testing.T) {
@@ -229,10 +222,6 @@ func FuzzDelay(f *testing.F) {
 			retry.Spread{Of: exponential, Fraction: factor},
 			retry.Capped{Of: retry.Spread{Of: retry.Schedule{b, time.Duration(prev)}, Fraction: factor}, Cap: c},
 			retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
-			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.WhenThrottled).Else, b, c),
-			withFields(retry.AWSJavaV1Legacy.Policy("").Backoff.(retry.WhenThrottled).Throttled, b, c),
-			withFields(retry.AWSJavaV2Standard.Policy("").Backoff.(retry.WhenThrottled).Else, b, c),
-			withFields(retry.AWSGoV2Standard.Policy("").Backoff, b, c),
 		}
 		a := retry.Attempt{Number: number, Waited: time.Duration(prev), Class: retry.ClassTransient}
 		for _, rule := range rules {
@@ -253,31 +242,4 @@ func FuzzDelay(f *testing.F) {
 			}
 		}
 	})
-}
-
-// withFields is a rule that is not exported, with a base and a cap of its own.
-func withFields(rule retry.Backoff, base, limit time.Duration) retry.Backoff {
-	v := reflect.New(reflect.TypeOf(rule)).Elem()
-	for field, value := range map[string]time.Duration{"Base": base, "Cap": limit} {
-		if f := v.FieldByName(field); f.IsValid() {
-			f.SetInt(int64(value))
-		}
-	}
-	return v.Interface().(retry.Backoff)
-}
-
-func TestAttemptLogValue(t *testing.T) {
-	var out strings.Builder
-	log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.TimeKey {
-			return slog.Attr{}
-		}
-		return a
-	}}))
-	log.Info("first", "attempt", retry.Attempt{Number: 1})
-	log.Info("later", "attempt", retry.Attempt{
-		Number: 2, Waited: 50 * ms, Err: errors.New("no"), Class: retry.ClassThrottled, Unrepeatable: true, Hint: time.Second,
-	})
-	assert.Equal(t, "level=INFO msg=first attempt.number=1\n"+
-		"level=INFO msg=later attempt.number=2 attempt.waited=50ms attempt.error=no attempt.class=throttled attempt.unrepeatable=true attempt.hint=1s\n", out.String())
 }

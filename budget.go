@@ -2,8 +2,11 @@ package retry
 
 import (
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
 )
 
 // A Budget bounds retries over all calls to one resource, so that a resource
@@ -129,6 +132,18 @@ func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
 	return tokens
 }
 
+// Validate reports numbers that make no sense.
+func (b *TokenBudget) Validate() error {
+	faults := slices.Concat(
+		amountFaults("Capacity", b.Capacity), amountFaults("Success", max(0, b.Success)), amountFaults("Deficit", b.Deficit),
+		amountFaults("Costs.Transient", b.Costs.Transient), amountFaults("Costs.Timeout", b.Costs.Timeout),
+		amountFaults("Costs.Throttled", b.Costs.Throttled))
+	if len(faults) == 0 && b.full() < 0 {
+		faults = append(faults, "Deficit is above Capacity")
+	}
+	return invalid("budget", faults)
+}
+
 // Balance returns the tokens in the bucket.
 func (b *TokenBudget) Balance() float64 { return float64(b.full()-b.spent.Load()) / 1000 }
 
@@ -180,6 +195,11 @@ func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	if succeeded {
 		b.add(-thousandths(ratio), b.full())
 	}
+}
+
+// Validate reports numbers that make no sense.
+func (b *ThrottleBudget) Validate() error {
+	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
 }
 
 // Balance returns the tokens that are left.
@@ -244,6 +264,12 @@ func (b *RatioBudget) Deposit(paid Class, _ bool) {
 	if paid == ClassUnknown {
 		b.add(b.epoch(), b.ratio())
 	}
+}
+
+// Validate reports numbers that make no sense.
+func (b *RatioBudget) Validate() error {
+	return invalid("budget", slices.Concat(
+		finiteFaults("Ratio", b.Ratio), finiteFaults("Floor", b.Floor), durationFaults("Window", b.Window)))
 }
 
 // Balance returns how many retries would be allowed now.
@@ -317,5 +343,5 @@ func (b *RatioBudget) sum(epoch uint32) int64 {
 
 // thousandths converts tokens; NaN and below 0 become 0.
 func thousandths(tokens float64) int64 {
-	return int64(saturate(math.Round(tokens*1000), 1<<50))
+	return int64(dur.Saturate(math.Round(tokens*1000), 1<<50))
 }

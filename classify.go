@@ -1,31 +1,12 @@
 package retry
 
 import (
+	"fmt"
 	"slices"
-	"strconv"
-	"time"
+	"strings"
+
+	"github.com/gobackoff/retry/internal/errfacts"
 )
-
-// A Class says what an error means for retrying.
-type Class uint8
-
-const (
-	ClassUnknown   Class = iota // no opinion: the next classifier is asked; in the end it means transient
-	ClassPermanent              // the same call would fail again: no retry
-	ClassTransient              // may pass by itself
-	ClassTimeout                // no answer in time; what happened is not known
-	ClassThrottled              // the server has too much to do and says so
-)
-
-var classNames = [...]string{"unknown", "permanent", "transient", "timeout", "throttled"}
-
-// String returns the lower-case word for the class.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return "class(" + strconv.Itoa(int(c)) + ")"
-}
 
 // A Classifier decides what an error means for retrying. It is called once for
 // every failed attempt, with an error that is not nil, and answers
@@ -63,69 +44,20 @@ func (f firstOf) Classify(err error) Class {
 	return ClassUnknown
 }
 
-// Permanent marks err so that it is not retried, whatever a [Classifier] says,
-// in this call of [Do] and in any that it is nested in. A nil err stays nil.
-//
-// The markers change neither the text of an error nor what errors.Is and
-// errors.As find in it, and they work from inside other errors. Of several
-// markers the outermost decides; errors that wrap more than one error are
-// searched in the order of errors.As.
-func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
-
-// Transient marks err so that it is retried, whatever a [Classifier] says. It
-// also makes an inner call's give-up worth a retry to an outer call of [Do].
-// A nil err stays nil. See [Permanent].
-func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
-
-// Throttled marks err so that it is retried as the answer of a server that has
-// too much to do, whatever a [Classifier] says. A nil err stays nil. See
-// [Permanent].
-func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
-
-// After marks err so that it is retried, and hints that d should pass before:
-// the policy's [HintRule] makes a wait of it. Use it for failures that are to
-// be retried only: it retries a 404, too. The class is what the Classifier
-// says, or transient if that is not to be retried. A d of 0 or less marks err
-// for a retry without a hint. A nil err stays nil. See [Permanent].
-func After(err error, d time.Duration) error {
-	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
-}
-
-// Unrepeatable marks err so that it is not retried, although it may be of a class
-// that is: the operation may have taken effect, and nobody can tell whether a
-// repetition would do so a second time. Think of a connection that is lost
-// while a transaction commits, or while a payment is under way. The class and the
-// hint are those without the mark, so that limiters and hooks learn what has
-// happened. [Do] gives up with [ErrUnrepeatable]. A nil err stays nil. See
-// [Permanent].
-func Unrepeatable(err error) error { return marked(err, mark{final: true}) }
-
-// mark is an error with the caller's word on it.
-type mark struct {
-	err    error
-	class  Class // ClassUnknown: none
-	hint   time.Duration
-	hinted bool // hint is meant, also if it is 0
-	after  bool // made by After
-	final  bool // made by Unrepeatable
-}
-
-func (m *mark) Error() string { return m.err.Error() }
-func (m *mark) Unwrap() error { return m.err }
-
-func marked(err error, m mark) error {
-	if err == nil {
-		return nil
+// Validate reports classifiers that are nil or invalid.
+func (f firstOf) Validate() error {
+	var faults []string
+	for i, c := range f {
+		faults = append(faults, neededFaults(fmt.Sprintf("FirstOf[%d]", i), c)...)
 	}
-	m.err = err
-	return &m
+	return invalid("classifier", faults)
 }
 
 // classify sets what Err says of retrying. It applies the rules that hold for
 // every policy: markers first, then an inner call's give-up, which is
 // permanent, then the Classifier; and what nobody knows is transient.
 func (a *Attempt) classify(c Classifier) {
-	if c == nil && isMute(a.Err) {
+	if c == nil && errfacts.IsPlain(a.Err) {
 		a.Class = ClassTransient // as the rules below would have it, 10 ns sooner
 		return
 	}
@@ -141,50 +73,106 @@ func (a *Attempt) classify(c Classifier) {
 			m.class = ClassTransient
 		}
 	}
-	a.Class, a.Unrepeatable, a.Hint = m.class, m.final, m.hint
+	a.Class, a.Unrepeatable, a.Hint = m.class, m.unrepeatable, m.hint
 }
 
-// read collects the markers and the hint in err, the outermost of each.
-func (m *mark) read(err error) {
-	for err != nil {
-		var next error
-		switch e := err.(type) {
-		case *mark:
-			m.add(*e)
-			next = e.err
-		case *Error:
-			// A give-up has been retried enough: if outer calls tried again,
-			// attempts would multiply from layer to layer.
-			m.add(mark{class: ClassPermanent})
-			return
-		case retryAfterer:
-			if hint, _ := guarded(e.RetryAfter); hint > 0 {
-				m.add(mark{hint: hint, hinted: true})
-			}
-			next = unwrap(err)
-		case unwrapper:
-			next, _ = guarded(e.Unwrap)
-		case treeUnwrapper:
-			branches, _ := guarded(e.Unwrap)
-			for _, branch := range branches {
-				m.read(branch)
-			}
-		}
-		err = next
+// DefaultClassifier reads what errors say of themselves through methods and
+// standard types, so that it understands the errors of many libraries without
+// importing them. It knows, in order of precedence:
+//
+//   - an error's own no: RetryableError() bool, Retryable() bool,
+//     NonRetriable() or CanceledError() bool;
+//   - throttling: a throttling code of AWS, as ErrorCode() string, or status
+//     429, as HTTPStatusCode() int or HTTPCode() int;
+//   - an error's own yes: RetryableError, Retryable, SafeToRetry() bool, or the
+//     labels TransientTransactionError and RetryableWriteError of
+//     HasErrorLabel(string) bool;
+//   - the timeout codes of AWS;
+//   - other statuses: 408 is a timeout, 425 and all of 5xx but 501 and 505 are
+//     transient, the rest of 4xx, 501 and 505 are permanent, others say nothing;
+//   - SQLState() string: serialization failures, deadlocks, locks, lost
+//     connections and shutdowns are transient, a lack of resources is
+//     throttled, all other states are permanent, those whose outcome is not
+//     known (40003, 08007) included;
+//   - RedisError(): BUSY, LOADING, READONLY, MASTERDOWN, CLUSTERDOWN and
+//     TRYAGAIN are transient, other replies are permanent;
+//   - Timeout() bool and ConnectionError() bool, the errors of package net, and
+//     io.EOF: timeouts and broken connections are worth a retry, a name that
+//     DNS does not know and a failed TLS handshake or certificate are not.
+//
+// About anything else it has no opinion. Nothing here reads HTTP headers or
+// bodies, and package net/http has no error for a status: the operation makes
+// an error with such methods. A context's end is not its business:
+// the call looks at its own context, and an attempt that ran into a time limit
+// of its own is a timeout. Methods that panic on half-built values are treated
+// as absent.
+type DefaultClassifier struct{}
+
+// Classify returns the class of err.
+func (DefaultClassifier) Classify(err error) Class {
+	f := errfacts.Read(err)
+	if !f.Methods && f.Kind == errfacts.NoKind {
+		return ClassUnknown
 	}
+	throttled := f.Status == 429 || errfacts.IsThrottlingCode(f.Code)
+	switch {
+	case f.Canceled || f.Verdict == errfacts.No:
+		return ClassPermanent
+	case throttled:
+		return ClassThrottled
+	case f.Verdict == errfacts.Yes:
+		return ClassTransient
+	case f.Code == "RequestTimeout" || f.Code == "RequestTimeoutException":
+		return ClassTimeout
+	case f.Status >= 400:
+		return classOfStatus(f.Status)
+	case f.SQLState != "":
+		return classOfSQLState(f.SQLState)
+	case f.Redis != "":
+		return classOfRedis(f.Redis)
+	}
+	switch f.Kind {
+	case errfacts.Timeout:
+		return ClassTimeout
+	case errfacts.NotFound, errfacts.TLS:
+		return ClassPermanent
+	case errfacts.Connection, errfacts.Closed, errfacts.Truncated:
+		return ClassTransient
+	}
+	return ClassUnknown
 }
 
-// add adds what stands further in and does not contradict what stands further
-// out, of which [After] says that there is to be a retry.
-func (m *mark) add(inner mark) {
-	if m.class == ClassUnknown && !m.after {
-		m.final = m.final || inner.final
+func classOfStatus(status int) Class {
+	switch {
+	case status == 408:
+		return ClassTimeout
+	case status == 425, status >= 500 && status != 501 && status != 505:
+		return ClassTransient
 	}
-	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
-		m.class = inner.class
+	return ClassPermanent
+}
+
+// classOfSQLState follows the list in "PostgreSQL Error Codes", appendix A of
+// its manual. 40001 and 40P01 mean that the whole transaction must run again,
+// not the statement alone.
+func classOfSQLState(state string) Class {
+	switch state {
+	case "40001", "40P01", "55P03", "55006", "57P01", "57P02", "57P03",
+		"58000", "58030", "08000", "08001", "08003", "08004", "08006":
+		return ClassTransient
 	}
-	if !m.hinted {
-		m.hint, m.hinted = inner.hint, inner.hinted
+	if strings.HasPrefix(state, "53") {
+		return ClassThrottled
 	}
-	m.after = m.after || inner.after
+	return ClassPermanent
+}
+
+// classOfRedis reads the first word of an error reply.
+func classOfRedis(reply string) Class {
+	word, _, _ := strings.Cut(reply, " ")
+	switch word {
+	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN":
+		return ClassTransient
+	}
+	return ClassPermanent
 }

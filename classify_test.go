@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -316,9 +317,9 @@ func failed(t *testing.T, c retry.Classifier, err error) retry.Attempt {
 	p := retry.Policy{
 		MaxAttempts: 1,
 		Classifier:  c,
-		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		Hooks: retry.Hooks{OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 			return ctx, func(a retry.Attempt) { seen = a }
-		},
+		}},
 	}
 	require.Error(t, retry.Do(t.Context(), p, retrytest.Script(err).Run))
 	return seen
@@ -326,7 +327,7 @@ func failed(t *testing.T, c retry.Classifier, err error) retry.Attempt {
 
 // TestPolicyClassify: from outside a policy classifies as the loop does.
 func TestPolicyClassify(t *testing.T) {
-	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, retry.AWSClassifier{}, retry.FirstOf()} {
+	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, awspreset.Classifier{}, retry.FirstOf()} {
 		for _, err := range []error{
 			errOp, io.EOF, codedError{"SlowDown"}, statusedError(404), retry.Permanent(errOp), retry.After(errOp, time.Minute),
 			retry.Throttled(io.EOF), retryAfter(time.Second), retry.Unrepeatable(io.EOF), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},

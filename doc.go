@@ -36,7 +36,7 @@
 //
 // and [Jittered], [Spread], [Capped] and [WhenThrottled] compose them. Every rule is
 // defined for every value of its fields and returns a delay between 0 and its
-// cap. An [AWSProfile] waits exactly as an AWS SDK does.
+// cap. Package awspreset has the exact waits of the AWS SDKs.
 //
 // # Errors
 //

@@ -1,12 +1,43 @@
 package retry
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/gobackoff/retry/internal/errfacts"
 )
+
+// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and
+// by those with which [Do] refuses a call: then the operation has not run.
+var ErrInvalid = errors.New("invalid")
+
+// Why a call gave up: the Reason of an [Error], or the context's own error.
+var (
+	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
+	ErrMaxAttempts = errors.New("all attempts used")
+	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
+	ErrMaxElapsed = errors.New("time limit of the policy")
+	// ErrBudget means that the client's own Budget refused the retry; the server has no part in it.
+	ErrBudget = errors.New("client-side retry budget used up")
+	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
+	ErrHint = errors.New("server asks for too long a wait")
+	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
+	ErrUnrepeatable = errors.New("not safe to repeat")
+	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
+	// failure. Do then returns the operation's own error, which does not match it.
+	ErrPermanent = errors.New("permanent failure")
+)
+
+// errDeadline is the reason for giving up before the context's deadline.
+var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
+
+// ErrNoReturn is what an attempt's completion callback gets if the operation
+// panicked or ended its goroutine, and what the done of a [Group] gets if
+// anything ended the goroutine of the call.
+var ErrNoReturn = errors.New("operation did not return")
 
 // Error is what [Do] returns when it gives up. It matches, with errors.Is and
 // errors.As, both the last failure of the operation and the reason for giving
@@ -72,27 +103,9 @@ func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) 
 func isTimeout(err error) bool {
 	t, ok := errors.AsType[interface {
 		error
-		timeouter
+		errfacts.Timeouter
 	}](err)
-	return ok && says(t.Timeout)
-}
-
-// LogValue returns a group with the keys reason and attempts, and where they
-// are set elapsed, next and error.
-func (e *Error) LogValue() slog.Value {
-	attrs := make([]slog.Attr, 2, 5)
-	attrs[0] = slog.String("reason", fmt.Sprint(e.Reason))
-	attrs[1] = slog.Int("attempts", e.Attempts)
-	if e.Elapsed > 0 {
-		attrs = append(attrs, slog.Duration("elapsed", e.Elapsed))
-	}
-	if e.Next > 0 {
-		attrs = append(attrs, slog.Duration("next", e.Next))
-	}
-	if e.Err != nil {
-		attrs = append(attrs, slog.String("error", e.Err.Error()))
-	}
-	return slog.GroupValue(attrs...)
+	return ok && errfacts.Reports(t.Timeout)
 }
 
 // policyPanic replaces the value of a panic in one of the policy's own functions
@@ -111,12 +124,4 @@ func (e *policyPanic) Unwrap() []error {
 		return []error{e.err, err}
 	}
 	return []error{e.err}
-}
-
-// invalid makes one error of a list of faults, nil if there are none.
-func invalid(what string, faults []string) error {
-	if len(faults) == 0 {
-		return nil
-	}
-	return fmt.Errorf("%w retry %s: %s", ErrInvalid, what, strings.Join(faults, "; "))
 }

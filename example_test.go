@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"sync"
 	"time"
@@ -150,28 +149,23 @@ func ExamplePolicy_deadline() {
 	// true true
 }
 
-func ExamplePolicy_onRetry() {
-	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey {
-				return slog.Attr{}
-			}
-			return a
+func ExamplePolicy_With() {
+	log := retry.Hooks{
+		OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+			fmt.Printf("attempt %d: %v, waiting %v\n", failed.Number, failed.Err, wait)
 		},
-	}))
-	policy := retry.Policy{
-		Backoff: retry.Constant(time.Second),
-		Clock:   &retrytest.Clock{},
-		OnRetry: func(ctx context.Context, failed retry.Attempt, wait time.Duration) {
-			log.InfoContext(ctx, "retrying", "attempt", failed, "wait", wait)
-		},
-		OnGiveUp: func(ctx context.Context, e *retry.Error) { log.WarnContext(ctx, "giving up", "retry", e) },
+		OnGiveUp: func(_ context.Context, e *retry.Error) { fmt.Println(e) },
 	}
+	retries := 0
+	count := retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { retries++ }}
+	policy := retry.Policy{Backoff: retry.Constant(time.Second), Clock: &retrytest.Clock{}}.With(log).With(count)
 	_ = retry.Do(context.Background(), policy, func(context.Context) error { return io.ErrUnexpectedEOF })
+	fmt.Println(retries, "retries")
 	// Output:
-	// level=INFO msg=retrying attempt.number=1 attempt.error="unexpected EOF" attempt.class=transient wait=1s
-	// level=INFO msg=retrying attempt.number=2 attempt.waited=1s attempt.error="unexpected EOF" attempt.class=transient wait=1s
-	// level=WARN msg="giving up" retry.reason="all attempts used" retry.attempts=3 retry.elapsed=2s retry.error="unexpected EOF"
+	// attempt 1: unexpected EOF, waiting 1s
+	// attempt 2: unexpected EOF, waiting 1s
+	// gave up after 3 attempts (all attempts used): unexpected EOF
+	// 2 retries
 }
 
 type attemptKey struct{}
@@ -180,9 +174,9 @@ type attemptKey struct{}
 func ExamplePolicy_onAttempt() {
 	policy := retry.Policy{
 		Clock: &retrytest.Clock{},
-		OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+		Hooks: retry.Hooks{OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 			return context.WithValue(ctx, attemptKey{}, a.Number), func(a retry.Attempt) { fmt.Println("ended:", a.Number, a.Err) }
-		},
+		}},
 	}
 	_ = retry.Do(context.Background(), policy, func(ctx context.Context) error {
 		if ctx.Value(attemptKey{}) == 1 {
@@ -227,7 +221,7 @@ func ExamplePolicy_Validate() {
 		Backoff:     retry.FullJitter{Base: time.Minute, Cap: time.Second, Factor: 0.5},
 	}
 	fmt.Println(policy.Validate())
-	// Output: invalid retry policy: MaxAttempts is negative (-1); Backoff: FullJitter: Factor 0.5 is not a number of at least 1; Backoff: FullJitter: Base 1m0s is above Cap 1s
+	// Output: invalid retry policy: MaxAttempts is negative (-1); Backoff: FullJitter: Base 1m0s is above Cap 1s; Backoff: FullJitter: Factor 0.5 is not a number of at least 1
 }
 
 func ExampleParsePolicy() {
@@ -325,42 +319,6 @@ func ExampleDecorrelatedJitter() {
 		fmt.Print(delay, " ")
 	}
 	// Output: 2s 3.5s 5.5s 5.5s
-}
-
-// Presets wait as other libraries do, here with the middle of every jitter.
-func ExampleAWSProfile() {
-	for _, policy := range []retry.Policy{
-		retry.AWSStandard2026.Policy(""), retry.AWSStandard2026.Policy("dynamodb"), retry.AWSBotocoreLegacy.Policy(""), retry.AWSJavaV1Legacy.Policy(""),
-	} {
-		policy.Rand = retrytest.Fixed(0.5)
-		fmt.Print(policy, ":")
-		for delay := range policy.Delays() {
-			fmt.Print(" ", delay)
-		}
-		fmt.Println()
-	}
-	// Output:
-	// aws-standard-2026: 25ms 50ms
-	// aws-standard-2026 service=dynamodb: 12.5ms 25ms 50ms
-	// aws-botocore-legacy: 500ms 1s 2s 4s
-	// aws-java-v1-legacy: 51ms 101ms 201ms
-}
-
-// The variables that the AWS SDKs read are read when you ask for it.
-func ExampleFromAWSEnv() {
-	os.Setenv("AWS_RETRY_MODE", "adaptive")
-	os.Setenv("AWS_MAX_ATTEMPTS", "6")
-	defer os.Unsetenv("AWS_RETRY_MODE")
-	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
-
-	fmt.Println(retry.FromAWSEnv(retry.AWSStandard2026, "dynamodb"))
-
-	os.Setenv("AWS_MAX_ATTEMPTS", "many")
-	_, err := retry.FromAWSEnv(retry.AWSStandard2026, "dynamodb")
-	fmt.Println(err)
-	// Output:
-	// aws-adaptive-2026 service=dynamodb attempts=6 <nil>
-	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
 }
 
 // The server may move a delay, here 100 ms, by at most 5 s.

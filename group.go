@@ -249,6 +249,7 @@ func (c *pending) run() {
 			c.wait(wait)
 		}
 	}()
+	defer c.guard()
 	wait, ended, err = c.turn(c.ctx, &c.group.Policy, c.op, nil)
 }
 
@@ -297,6 +298,7 @@ func (c *pending) tell(last func() error) {
 		}
 		c.end(err)
 	}()
+	defer c.guard()
 	err = last()
 }
 

@@ -234,7 +234,7 @@ func TestGroupGoexit(t *testing.T) {
 		want   error
 	}{
 		{"done", hourly, runtime.Goexit, errCause},
-		{"OnGiveUp", retry.Policy{Backoff: hourly.Backoff, OnGiveUp: func(context.Context, *retry.Error) { runtime.Goexit() }}, func() {}, retry.ErrNoReturn},
+		{"OnGiveUp", retry.Policy{Backoff: hourly.Backoff, Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { runtime.Goexit() }}}, func() {}, retry.ErrNoReturn},
 		{"Clock", retry.Policy{Clock: panickyClock{}}, func() {}, retry.ErrNoReturn},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

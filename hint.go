@@ -1,6 +1,10 @@
 package retry
 
-import "time"
+import (
+	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
+)
 
 // A HintRule combines the delay of a [Backoff] with a hint: the wait that the
 // server asked for. A hint is what an error, or one that it wraps, says with a
@@ -31,6 +35,11 @@ func (r HintAtLeast) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, min(hint, hintOrMax(r.Max))), true
 }
 
+// Validate reports a negative Max.
+func (r HintAtLeast) Validate() error {
+	return invalid("hint rule", within("HintAtLeast", durationFaults("Max", r.Max)))
+}
+
 // HintOrGiveUp is [HintAtLeast] for callers that have something better to do than
 // to wait for long: a hint above Max ends the call with [ErrHint].
 type HintOrGiveUp struct {
@@ -40,6 +49,11 @@ type HintOrGiveUp struct {
 // Wait returns max(delay, hint), or false if hint is above Max.
 func (r HintOrGiveUp) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, hint), hint <= hintOrMax(r.Max)
+}
+
+// Validate reports a negative Max.
+func (r HintOrGiveUp) Validate() error {
+	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
 // HintWindow lets the server move the delay, but not by much: never to before
@@ -55,7 +69,12 @@ func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	if width <= 0 {
 		width = 5 * time.Second
 	}
-	return max(delay, min(hint, addSaturated(delay, width))), true
+	return max(delay, min(hint, dur.Add(delay, width))), true
+}
+
+// Validate reports a negative Width.
+func (r HintWindow) Validate() error {
+	return invalid("hint rule", within("HintWindow", durationFaults("Width", r.Width)))
 }
 
 // HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.

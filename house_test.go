@@ -4,10 +4,15 @@ import (
 	"go/ast"
 	"go/build"
 	"go/doc"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -16,10 +21,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// libraryPackages are the folders of the packages that users import from this module.
+var libraryPackages = []string{".", "awspreset", "retryhttp", "retryslog", "retrytest"}
+
 // TestImports: what importers compile comes from the standard library alone.
 func TestImports(t *testing.T) {
 	const module = "github.com/gobackoff/retry"
-	for _, dir := range []string{".", "retryhttp", "retrytest"} {
+	for _, dir := range libraryPackages {
 		pkg, err := build.ImportDir(dir, 0)
 		require.NoError(t, err)
 		for _, path := range pkg.Imports {
@@ -31,10 +39,115 @@ func TestImports(t *testing.T) {
 	}
 }
 
+// TestLight: a program that calls Do links neither package net, which is 107 kB and
+// needs a dynamic binary with cgo, nor log/slog, which is 53 kB.
+func TestLight(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, "time")
+	for _, heavy := range []string{"net", "net/http", "log", "log/slog", "encoding/json", "regexp", "text/template", "crypto/tls"} {
+		assert.NotContains(t, deps, heavy)
+	}
+}
+
+// TestLayers: every file of the root uses only files below it, so that one can be
+// read after the other.
+func TestLayers(t *testing.T) {
+	uses := fileUses(t)
+	var path []string
+	finished := map[string]bool{}
+	var visit func(file string)
+	visit = func(file string) {
+		if i := slices.Index(path, file); i >= 0 {
+			circle := append(slices.Clone(path[i:]), file)
+			for j, from := range circle[:len(circle)-1] {
+				t.Errorf("%s uses %s of %s", from, uses[from][circle[j+1]], circle[j+1])
+			}
+			return
+		}
+		if finished[file] {
+			return
+		}
+		path = append(path, file)
+		for _, used := range slices.Sorted(maps.Keys(uses[file])) {
+			visit(used)
+		}
+		path = path[:len(path)-1]
+		finished[file] = true
+	}
+	for _, file := range slices.Sorted(maps.Keys(uses)) {
+		visit(file)
+	}
+	assert.Greater(t, len(uses), 10)
+}
+
+// fileUses returns for each file of the root the files whose declarations it uses,
+// with one name of each.
+func fileUses(t *testing.T) map[string]map[string]string {
+	t.Helper()
+	pkg, err := build.ImportDir(".", 0)
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range pkg.GoFiles {
+		file, err := parser.ParseFile(fset, name, nil, 0)
+		require.NoError(t, err)
+		files = append(files, file)
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
+	config := types.Config{Importer: importer.ForCompiler(fset, "source", nil)}
+	checked, err := config.Check(pkg.ImportPath, fset, files, info)
+	require.NoError(t, err)
+	uses := map[string]map[string]string{}
+	for id, object := range info.Uses {
+		from, to := fset.Position(id.Pos()).Filename, fset.Position(object.Pos()).Filename
+		if object.Pkg() == checked && from != to {
+			if uses[from] == nil {
+				uses[from] = map[string]string{}
+			}
+			uses[from][to] = max(uses[from][to], object.Name())
+		}
+	}
+	return uses
+}
+
+// TestBudget: the root stays within what fits into one head.
+func TestBudget(t *testing.T) {
+	pkg, err := build.ImportDir(".", 0)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(pkg.GoFiles), 20, "source files")
+	names := 0
+	docs := parsePackage(t, ".")
+	count := func(values []*doc.Value) {
+		for _, v := range values {
+			for _, name := range v.Names {
+				if ast.IsExported(name) {
+					names++
+				}
+			}
+		}
+	}
+	count(docs.Consts)
+	count(docs.Vars)
+	names += len(docs.Funcs)
+	for _, typ := range docs.Types {
+		names += 1 + len(typ.Funcs)
+		count(typ.Consts)
+		count(typ.Vars)
+	}
+	assert.LessOrEqual(t, names, 70, "exported names")
+	out, err := exec.Command("go", "doc", "-all", ".").Output()
+	require.NoError(t, err)
+	words := len(strings.Fields(string(out)))
+	assert.LessOrEqual(t, words, 6800, "words of go doc -all")
+	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
+}
+
 // TestDocumented: every exported name has a comment, and those of types,
 // functions and methods begin with it.
 func TestDocumented(t *testing.T) {
-	for _, dir := range []string{".", "retryhttp", "retrytest"} {
+	for _, dir := range libraryPackages {
 		pkg := parsePackage(t, dir)
 		for _, group := range append(pkg.Consts, pkg.Vars...) {
 			for _, spec := range group.Decl.Specs {

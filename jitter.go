@@ -1,6 +1,10 @@
 package retry
 
-import "time"
+import (
+	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
+)
 
 // FullJitter draws the delay between 0 and an exponential ceiling:
 // u · min(Cap, Base · Factorⁿ), where n is 0 before the first retry.
@@ -18,10 +22,15 @@ type FullJitter struct {
 
 // Delay returns u · min(Cap, Base · Factorⁿ).
 func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
-	return saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 1, u), capOrMax(b.Cap))
+	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 1, u), dur.Limit(b.Cap))
 }
 
-func (b FullJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
+// Validate reports fields that make no sense.
+func (b FullJitter) Validate() error {
+	return ruleError("FullJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
+}
+
+func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // EqualJitter keeps half of an exponential delay and draws the other half:
 // t/2 + u · t/2, t = min(Cap, Base · Factorⁿ), where n is 0 before the first
@@ -38,26 +47,15 @@ type EqualJitter struct {
 
 // Delay returns t/2 + u · t/2.
 func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
-	return saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 0.5, u), capOrMax(b.Cap))
+	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 0.5, u), dur.Limit(b.Cap))
 }
 
-func (b EqualJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
-
-// Jittered draws a share of any rule's delay t: (1 − Share) · t + u · Share · t.
-// A Share of 1 is full jitter and 0.5 is equal jitter, so that for example
-// Jittered{Of: Fibonacci{…}, Share: 1} is full jitter over Fibonacci growth.
-type Jittered struct {
-	Of    Backoff // nil: the default rule
-	Share float64 // the random part of the delay, in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+// Validate reports fields that make no sense.
+func (b EqualJitter) Validate() error {
+	return ruleError("EqualJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
-// Delay returns (1 − Share) · t + u · Share · t.
-func (b Jittered) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
-	return saturate(jitter(float64(t), unit(b.Share), u), t)
-}
-
-func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
+func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // DecorrelatedJitter draws the delay from the one before, not from the attempt
 // number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, and Base
@@ -79,58 +77,26 @@ type DecorrelatedJitter struct {
 
 // Delay returns min(Cap, Base + u · (3·prev − Base)).
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
-	limit := capOrMax(b.Cap)
+	limit := dur.Limit(b.Cap)
 	base := min(float64(max(0, b.Base)), float64(limit))
 	top := 3 * max(base, float64(a.Waited))
 	if b.Redraw {
 		top = min(top, float64(limit))
 	}
-	return saturate(base+float64(unit(u)*(top-base)), limit)
+	return dur.Saturate(base+float64(dur.Unit(u)*(top-base)), limit)
 }
 
-func (b DecorrelatedJitter) limit(Class) time.Duration { return capOrMax(b.Cap) }
-
-// Spread moves any rule's delay up or down by at most a fraction:
-// Of · (1 ± Fraction), uniform, and never above the cap of Of.
-// Where that cap does not cut, the mean is that of Of.
-type Spread struct {
-	Of       Backoff // nil: the default rule
-	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+// Validate reports fields that make no sense.
+func (b DecorrelatedJitter) Validate() error {
+	return ruleError("DecorrelatedJitter", baseFaults(b.Base, b.Cap))
 }
 
-// Delay returns Of · (1 + Fraction · (2u − 1)).
-func (b Spread) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
-	return saturate(float64(t)*(1+unit(b.Fraction)*(2*unit(u)-1)), limitOf(b.Of, a.Class))
-}
-
-func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
+func (b DecorrelatedJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // jitter draws the given share of t: with share 1 between 0 and t.
 func jitter(t, share, u float64) float64 {
 	random := share * t
 	// The conversion forbids a fused multiply-add, which would make delays
 	// differ between processors.
-	return t - random + float64(unit(u)*random)
-}
-
-// leftover makes a second uniform number of u, for the rule inside a
-// composition, which does not depend on the first: using u twice would tie the
-// two draws together and move the mean. It takes the bits of u that decide next
-// to nothing where u itself is used, and rotates them by u. That keeps the ends
-// and, for numbers of few bits such as ½, the number itself.
-func leftover(u float64) float64 {
-	u = unit(u)
-	return fraction(fraction(u*(1<<26)) + u)
-}
-
-// fraction is the part of x behind the point.
-func fraction(x float64) float64 { return x - float64(int64(x)) }
-
-// unit clamps x to [0, 1]; NaN becomes 0.
-func unit(x float64) float64 {
-	if x > 0 {
-		return min(x, 1)
-	}
-	return 0
+	return t - random + float64(dur.Unit(u)*random)
 }

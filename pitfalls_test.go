@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -123,7 +124,7 @@ func TestPitfallsArithmetic(t *testing.T) {
 			"Factor -2":                  retry.EqualJitter{Base: 1, Factor: -2},
 			"Base -1s":                   retry.FullJitter{Base: -time.Second},
 			"Base is 0":                  retry.FullJitter{},
-			"delay 1 is negative (-1s)":  retry.Constant(-time.Second),
+			"delay -1s is negative":      retry.Constant(-time.Second),
 			"delay 2 is negative (-1ns)": retry.Schedule{1, -1},
 			"Step -1ns":                  retry.Linear{Base: 1, Step: -1},
 			"is above Cap 1s":            retry.Fibonacci{Base: time.Minute, Cap: time.Second},
@@ -360,12 +361,12 @@ func TestPitfallsArithmetic(t *testing.T) {
 		}
 	})
 	t.Run("P16_jitter_at_the_cap", func(t *testing.T) {
-		at := func(profile retry.AWSProfile, u float64) time.Duration {
+		at := func(profile awspreset.Preset, u float64) time.Duration {
 			return profile.Policy("").Backoff.Delay(retry.Attempt{Number: 20, Class: retry.ClassTransient}, u)
 		}
 		const limit = 20 * time.Second
-		assert.Equal(t, limit, at(retry.AWSGoV2Standard, 0), "documented: what the SDK does")
-		for _, profile := range []retry.AWSProfile{retry.AWSGoV2StandardRepaired, retry.AWSGoV2Standard2026, retry.AWSStandard2026} {
+		assert.Equal(t, limit, at(awspreset.GoV2Standard, 0), "documented: what the SDK does")
+		for _, profile := range []awspreset.Preset{awspreset.GoV2StandardRepaired, awspreset.GoV2Standard2026, awspreset.Standard2026} {
 			assert.Equal(t, []time.Duration{0, limit / 2, limit}, []time.Duration{at(profile, 0), at(profile, 0.5), at(profile, 1)}, profile)
 		}
 	})
@@ -646,10 +647,10 @@ func testPitfallsSharing(t *testing.T, do doer) {
 			p := retry.Policy{
 				Backoff: c.b, MaxAttempts: 5, Rand: retrytest.Fixed(0.5), Clock: new(retrytest.Clock),
 				Budget: &retry.TokenBudget{Capacity: 1e6},
-				OnRetry: func(ctx context.Context, _ retry.Attempt, wait time.Duration) {
+				Hooks: retry.Hooks{OnRetry: func(ctx context.Context, _ retry.Attempt, wait time.Duration) {
 					waits := ctx.Value(own{}).(*[]time.Duration)
 					*waits = append(*waits, wait)
-				},
+				}},
 			}
 			var wg sync.WaitGroup
 			for i := range 100 {
@@ -1204,7 +1205,7 @@ func testPitfallsErrors(t *testing.T, do doer) {
 			"recovers":   {retry.Policy{Budget: new(retry.TokenBudget)}, []error{bad, nil}, 2},
 			"throttling": {retry.Policy{Budget: new(retry.ThrottleBudget), MaxElapsed: time.Hour}, []error{retry.Throttled(bad)}, 3},
 			"permanent":  {retry.Policy{Budget: new(retry.RatioBudget)}, []error{retry.Permanent(bad)}, 1},
-			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
+			"classifier": {retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{}, awspreset.Classifier{Preset: awspreset.JavaV1Legacy})}, []error{errors.Join(bad, bad)}, 1},
 			"limiter":    {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return bad })}, nil, 0},
 		} {
 			gaveUp := false
@@ -1235,7 +1236,7 @@ func testPitfallsErrors(t *testing.T, do doer) {
 			"page 7: later no answer": fmt.Errorf("page 7: later %w", retry.Permanent(retry.After(errPitfall, 1))),
 		} {
 			for _, hook := range []func(context.Context, *retry.Error){nil, func(context.Context, *retry.Error) {}} {
-				_, _, got := pitfallDo(retry.Policy{OnGiveUp: hook}, err)
+				_, _, got := pitfallDo(retry.Policy{Hooks: retry.Hooks{OnGiveUp: hook}}, err)
 				assert.Same(t, err, got)
 				assert.EqualError(t, got, text)
 				assert.ErrorIs(t, got, errPitfall)

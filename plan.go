@@ -1,11 +1,37 @@
 package retry
 
 import (
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
 )
+
+// Delays returns the waits of a call whose attempts all fail at once with
+// transient errors, without waiting. They are drawn anew for each iteration.
+// With Unlimited attempts there may be no end.
+func (p Policy) Delays() iter.Seq[time.Duration] {
+	return p.delays(p.random)
+}
+
+// delays is Delays with random numbers of the caller's.
+func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
+	return func(yield func(time.Duration) bool) {
+		var elapsed time.Duration
+		a := Attempt{Number: 1, Class: ClassTransient}
+		for ; a.Number < p.maxAttempts(); a.Number++ {
+			wait, _ := p.wait(&a, random())
+			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
+				return
+			}
+			elapsed = dur.Add(elapsed, wait)
+			a.Waited = wait
+		}
+	}
+}
 
 // A Plan is what a policy's waits come to if every attempt fails at once: the
 // answer to "does this fit my deadline?" before production. See [Policy.Plan].
@@ -76,7 +102,7 @@ func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Dur
 		i := 0
 		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / walks }) {
 			waits[i] = append(waits[i], wait)
-			totals[walk] = addSaturated(totals[walk], wait)
+			totals[walk] = dur.Add(totals[walk], wait)
 			if i++; i == retries {
 				break
 			}
@@ -106,7 +132,7 @@ func summarize(values []time.Duration) WaitStats {
 	n := len(values)
 	return WaitStats{
 		Min:  values[0],
-		Mean: min(max(values[0], saturate(math.Round(total/float64(n)), math.MaxInt64)), values[n-1]),
+		Mean: min(max(values[0], dur.Saturate(math.Round(total/float64(n)), math.MaxInt64)), values[n-1]),
 		P99:  values[min(n-1, n*99/100)],
 		Max:  values[n-1],
 	}
@@ -115,15 +141,7 @@ func summarize(values []time.Duration) WaitStats {
 func sum(values []time.Duration) time.Duration {
 	var total time.Duration
 	for _, v := range values {
-		total = addSaturated(total, v)
+		total = dur.Add(total, v)
 	}
 	return total
-}
-
-// addSaturated adds durations that are not negative.
-func addSaturated(a, b time.Duration) time.Duration {
-	if b > math.MaxInt64-a {
-		return math.MaxInt64
-	}
-	return a + b
 }

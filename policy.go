@@ -2,10 +2,7 @@ package retry
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"iter"
-	"log/slog"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -69,24 +66,8 @@ type Policy struct {
 	// math/rand/v2.Float64.
 	Rand func() float64
 
-	// OnAttempt is called before each attempt, with a.Number and a.Waited set.
-	// The operation gets the context that it returns, which should derive from
-	// ctx; nil: ctx itself. The function that it returns is called exactly
-	// once, when the attempt has ended: with the Err and the Class of a
-	// failure, or a nil Err. If the operation does not return, because it
-	// panics, Err is ErrNoReturn. nil: no call.
-	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
-
-	// OnRetry is called when a retry is certain to be next and the wait before
-	// it begins. failed is the attempt that just failed, and wait, which may
-	// be 0, is what will pass before the next.
-	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
-
-	// OnGiveUp is called once when a call ends without success, unless it was
-	// refused before it began. e is what the call returns; or, if the failure
-	// was permanent and the call returns the operation's own error, e.Err is
-	// that error and e.Reason ErrPermanent.
-	OnGiveUp func(ctx context.Context, e *Error)
+	// Hooks watch the calls. Policy.With adds to them.
+	Hooks
 }
 
 // Unlimited as Policy.MaxAttempts sets no bound.
@@ -95,22 +76,33 @@ const Unlimited = math.MaxInt
 // Without MaxAttempts a Policy makes this many attempts.
 const defaultMaxAttempts = 3
 
-// ErrInvalid is matched by the errors of [Policy.Validate], [ParsePolicy] and
-// [FromAWSEnv], and by those with which [Do] refuses a call: then the operation
-// has not run.
-var ErrInvalid = errors.New("invalid")
-
-// Validate returns nil if the Policy makes sense, and otherwise one error that
-// lists everything that is wrong with it and matches [ErrInvalid]. It looks
-// into the rules of this package and asks others for a Validate() error
-// method. Do itself checks less, because every Backoff of this package has a
-// safe meaning for any value; call Validate on policies that come from a
-// configuration. [ParsePolicy] does.
-func (p Policy) Validate() error {
-	return invalid("policy", p.faults())
+// With returns a copy of the Policy with further hooks. Those that it has run
+// first, and the contexts and callbacks of the further ones are nested in theirs.
+func (p Policy) With(h Hooks) Policy {
+	p.Hooks = p.Hooks.and(h)
+	return p
 }
 
-func (p Policy) faults() []string { return append(p.ownFaults(), p.innerFaults()...) }
+// Validate returns nil if the Policy makes sense, and otherwise one error that
+// lists everything that is wrong with it and matches [ErrInvalid]. Each part that
+// has a method Validate() error is asked. Do itself checks less, because every
+// Backoff of this package has a safe meaning for any value; call Validate on
+// policies that come from a configuration. [ParsePolicy] does.
+func (p Policy) Validate() error { return invalid("policy", p.faults()) }
+
+func (p *Policy) faults() []string {
+	faults := p.ownFaults()
+	for _, part := range []struct {
+		path  string
+		value any
+	}{
+		{"Backoff", p.Backoff}, {"Classifier", p.Classifier}, {"Hint", p.Hint}, {"Budget", p.Budget},
+		{"Limiter", p.Limiter}, {"Clock", p.Clock},
+	} {
+		faults = append(faults, partFaults(part.path, part.value)...)
+	}
+	return faults
+}
 
 // unfit reports whether a call must not start, of which refuse says why.
 func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
@@ -132,18 +124,14 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 // ownFaults checks the Policy's own numbers.
 func (p *Policy) ownFaults() []string {
 	var faults []string
-	for _, n := range []struct {
-		name  string
-		value int64
-		shown any
-	}{
-		{"MaxAttempts", int64(p.MaxAttempts), p.MaxAttempts},
-		{"MaxElapsed", int64(p.MaxElapsed), p.MaxElapsed},
-		{"AttemptTimeout", int64(p.AttemptTimeout), p.AttemptTimeout},
-	} {
-		if n.value < 0 {
-			faults = append(faults, fmt.Sprintf("%s is negative (%v)", n.name, n.shown))
-		}
+	if p.MaxAttempts < 0 {
+		faults = append(faults, fmt.Sprintf("MaxAttempts is negative (%d)", p.MaxAttempts))
+	}
+	if p.MaxElapsed < 0 {
+		faults = append(faults, fmt.Sprintf("MaxElapsed is negative (%v)", p.MaxElapsed))
+	}
+	if p.AttemptTimeout < 0 {
+		faults = append(faults, fmt.Sprintf("AttemptTimeout is negative (%v)", p.AttemptTimeout))
 	}
 	return faults
 }
@@ -193,29 +181,3 @@ func (p *Policy) random() float64 {
 	}
 	return p.Rand()
 }
-
-// Delays returns the waits of a call whose attempts all fail at once with
-// transient errors, without waiting. They are drawn anew for each iteration.
-// With Unlimited attempts there may be no end.
-func (p Policy) Delays() iter.Seq[time.Duration] {
-	return p.delays(p.random)
-}
-
-// delays is Delays with random numbers of the caller's.
-func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
-	return func(yield func(time.Duration) bool) {
-		var elapsed time.Duration
-		a := Attempt{Number: 1, Class: ClassTransient}
-		for ; a.Number < p.maxAttempts(); a.Number++ {
-			wait, _ := p.wait(&a, random())
-			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
-				return
-			}
-			elapsed = addSaturated(elapsed, wait)
-			a.Waited = wait
-		}
-	}
-}
-
-// LogValue returns the text form of the Policy.
-func (p Policy) LogValue() slog.Value { return slog.StringValue(p.String()) }

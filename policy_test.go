@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -81,7 +82,7 @@ func TestValidate(t *testing.T) {
 		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
 		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
 		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
-		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay 1 is negative (-1ns)"}},
+		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay -1ns is negative"}},
 		{"missing rules", retry.Policy{Backoff: retry.WhenThrottled{Else: retry.Capped{}}}, []string{
 			"Backoff: WhenThrottled.Throttled is nil", "Backoff: WhenThrottled.Else: Capped.Of is nil",
 		}},
@@ -94,7 +95,7 @@ func TestValidate(t *testing.T) {
 			"Classifier: FirstOf[0] is nil", "Classifier: FirstOf[1]: FirstOf[0] is nil",
 		}},
 		{"a bucket", retry.Policy{Budget: &retry.TokenBudget{Capacity: -1, Success: nan, Costs: retry.TokenCosts{Timeout: -1}}}, []string{
-			"Budget: retry budget: Capacity -1 is not a number of at least 0", "Success NaN is not a number", "Costs.Timeout -1 is not",
+			"Budget: Capacity -1 is not a number of at least 0", "Success NaN is not a number", "Costs.Timeout -1 is not",
 		}},
 		{"a deficit", retry.Policy{Budget: &retry.TokenBudget{Deficit: 501}}, []string{"Deficit is above Capacity"}},
 		{"a throttle", retry.Policy{Budget: &retry.ThrottleBudget{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
@@ -103,7 +104,7 @@ func TestValidate(t *testing.T) {
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
 		{"nothing to wait for", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
-		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: retry.HintAtLeast: Max -1ns is negative"}},
+		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: HintAtLeast: Max -1ns is negative"}},
 		{"nil functions", retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(nil)), Limiter: limiterFunc(nil)}, []string{
 			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
 		}},
@@ -124,6 +125,18 @@ func TestValidate(t *testing.T) {
 		})
 	}
 }
+
+// uncomparable is a classifier that panics when it is compared by ==.
+type uncomparable []string
+
+func (uncomparable) Classify(error) retry.Class { return retry.ClassUnknown }
+func (c uncomparable) PolicyText() string       { return c[0] }
+
+// presetClassifier is a classifier whose methods panic if it is nil.
+type presetClassifier struct{ text string }
+
+func (*presetClassifier) Classify(error) retry.Class { return retry.ClassUnknown }
+func (c *presetClassifier) PolicyText() string       { return c.text }
 
 // TestText: texts that say the same as a Policy, in the form that String prints.
 func TestText(t *testing.T) {
@@ -151,7 +164,6 @@ func TestText(t *testing.T) {
 			Backoff: retry.WhenThrottled{Throttled: retry.EqualJitter{Base: 500 * ms, Cap: 20 * s}, Else: retry.NoDelay{}},
 		}},
 		{"none attempts=3 hint=ignore", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintIgnore{}}},
-		{"none attempts=3 hint=at-least", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}},
 		{"none attempts=3 hint=at-least:10m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{Max: 10 * time.Minute}}},
 		{"none attempts=3 hint=or-give-up:1m", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintOrGiveUp{Max: time.Minute}}},
 	}
@@ -206,7 +218,7 @@ func TestText(t *testing.T) {
 		assert.Equal(t, retry.Policy{MaxAttempts: 7}, p)
 	})
 	t.Run("presets", func(t *testing.T) {
-		p := retry.AWSJavaV1Legacy.Policy("")
+		p := awspreset.JavaV1Legacy.Policy("")
 		assert.Equal(t, "aws-java-v1-legacy", p.String())
 		p.MaxAttempts, p.MaxElapsed = 6, time.Minute
 		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m", p.String())
@@ -220,9 +232,29 @@ func TestText(t *testing.T) {
 		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least", p.String())
 		p.Classifier, p.Hint = nil, retry.HintIgnore{}
 		assert.Equal(t, "when-throttled(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
-		parsed, err = retry.ParsePolicy(p.String())
+		_, err = p.MarshalText()
+		assert.ErrorContains(t, err, "has no text form", "an SDK's own arithmetic has a text by its preset only")
+	})
+	t.Run("registered", func(t *testing.T) {
+		retry.RegisterPreset("checkout-db", func() retry.Policy { return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}} })
+		p, err := retry.ParsePolicy("checkout-db timeout=2s")
 		require.NoError(t, err)
-		assert.Equal(t, p.Backoff, parsed.Backoff)
+		assert.Equal(t, retry.Policy{MaxAttempts: 9, AttemptTimeout: 2 * s, Budget: &retry.TokenBudget{}}, p)
+		_, err = retry.ParsePolicy("checkout-db service=s3")
+		assert.ErrorContains(t, err, `unknown key "service"`)
+		for _, name := range []string{"checkout-db", "full", "aws-standard-2026", "", "a b", "a=b", "x(", "é"} {
+			assert.Panics(t, func() { retry.RegisterPreset(name, func() retry.Policy { return retry.Policy{} }) }, name)
+		}
+	})
+	assert.Equal(t, "none attempts=3", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}.String(), "the default rule")
+	t.Run("an uncomparable classifier", func(t *testing.T) {
+		p := retry.Policy{Classifier: uncomparable{"aws-standard-2026"}, Backoff: awspreset.Standard2026.Policy("").Backoff}
+		assert.Equal(t, "aws-standard-2026 hint=at-least", p.String())
+		p.Classifier = uncomparable{"no such preset"}
+		assert.Equal(t, "when-throttled(full base=1s cap=20s | full base=50ms cap=20s) attempts=3", p.String())
+		var none *presetClassifier
+		p.Classifier = none
+		assert.Equal(t, "when-throttled(full base=1s cap=20s | full base=50ms cap=20s) attempts=3", p.String())
 	})
 	t.Run("what has no text", func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: time.Second}}
@@ -269,7 +301,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped takes 1 rule(s) in parentheses, separated by |; "(" is missing`},
 		{"capped(full base=1s", `capped takes 1 rule(s) in parentheses; ")" is missing`},
-		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled, whole-full, java-full, java-equal, go-full`},
+		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled`},
 		{"capped(full base=1s | none)", `")" is missing`},
 		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are none,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; known here: base, cap, factor`},
@@ -279,7 +311,7 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"(", `a rule is missing before "("`},
 		{"spread(", `a rule is missing at the end; known are none,`},
 		{"full base=1s elapsed=inf", `elapsed=inf is not a duration`},
-		{"full base=1s hint=or-give-up:-5s", `Hint: retry.HintOrGiveUp: Max -5s is negative`},
+		{"full base=1s hint=or-give-up:-5s", `Hint: HintOrGiveUp: Max -5s is negative`},
 		{"full base=1s )", `")" is not of the form key=value`},
 		{strings.Repeat("capped(", 100), `rules are nested more than 16 deep`},
 		{"full base=5s cap=1s", `Base 5s is above Cap 1s`},
@@ -311,7 +343,7 @@ func TestTextInOtherFormats(t *testing.T) {
 	var p retry.Policy
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.TextVar(&p, "retry", retry.AWSBotocoreLegacy.Policy(""), "retry `policy`")
+	flags.TextVar(&p, "retry", awspreset.BotocoreLegacy.Policy(""), "retry `policy`")
 	require.NoError(t, flags.Parse(nil))
 	assert.Equal(t, 5, p.MaxAttempts)
 	require.NoError(t, flags.Parse([]string{"-retry", "none attempts=2"}))
@@ -369,7 +401,7 @@ func TestDelays(t *testing.T) {
 
 	// The schedule is what a call does.
 	clock := &retrytest.Clock{}
-	p = retry.AWSJavaV1Legacy.Policy("dynamodb")
+	p = awspreset.JavaV1Legacy.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)
 	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
 	p.Rand = retrytest.Seeded(3)

@@ -7,31 +7,6 @@ import (
 	"time"
 )
 
-// Why a call gave up: the Reason of an [Error], or the context's own error.
-var (
-	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
-	ErrMaxAttempts = errors.New("all attempts used")
-	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
-	ErrMaxElapsed = errors.New("time limit of the policy")
-	// ErrBudget means that the client's own Budget refused the retry; the server has no part in it.
-	ErrBudget = errors.New("client-side retry budget used up")
-	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
-	ErrHint = errors.New("server asks for too long a wait")
-	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
-	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
-	// failure. Do then returns the operation's own error, which does not match it.
-	ErrPermanent = errors.New("permanent failure")
-)
-
-// errDeadline is the reason for giving up before the context's deadline.
-var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
-
-// ErrNoReturn is what an attempt's completion callback gets if the operation
-// panicked or ended its goroutine, and what the done of a [Group] gets if
-// anything ended the goroutine of the call.
-var ErrNoReturn = errors.New("operation did not return")
-
 // Do calls op until it succeeds, fails for good, or the policy gives up. It
 // returns nil if and only if op returned nil.
 //
@@ -88,14 +63,14 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 	return v, err
 }
 
-// run is the loop. It starts with the failure of the first attempt, or with
-// nil if that has yet to be made.
+// run is the loop: attempt, decide, wait. first is the failure of the first attempt,
+// or nil if that has yet to be made.
 //
-// It waits by itself, and what needs a larger frame is in functions of its own: so
-// a call that waits, and whose operation is as frugal, fits into the 2 KiB of
-// stack that a goroutine begins with.
+// Only run is on the stack while a call waits; everything with a large stack frame is
+// in another function, so a waiting goroutine stays within its initial 2 KiB.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
+	defer c.guard()
 	c.begin(p)
 	for {
 		wait, ended, err := c.turn(ctx, p, op, first)
@@ -113,13 +88,12 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 	}
 }
 
-// call is the state of one call of [Do]. It must not hold a pointer to the
-// policy: some of its contents reach interface methods, and what they might
-// keep the compiler moves to the heap, the whole policy with it.
+// call is the state of one call of [Do]. It must not hold a *Policy: its fields are
+// passed to interface methods, so the Policy would escape to the heap.
 type call struct {
 	attempt Attempt   // the one that runs or ended last; Err is that of the last failure
 	paid    Class     // of the failure that the last retry was withdrawn for
-	spent   bool      // the budget has refused the retry, but the wait before it was to be
+	spent   bool      // the Budget refused the retry, but LongPoll asks for the wait before it
 	inOp    bool      // the operation is running
 	timed   bool      // start is set
 	start   time.Time // of the call if the policy has a MaxElapsed, else the first failure
@@ -133,85 +107,52 @@ func (c *call) begin(p *Policy) {
 	}
 }
 
-// turn makes an attempt, unless it has been made and failed with first, and
+// turn makes one attempt, unless it has been made and failed with first, and
 // decides what follows: a wait and another turn, or the end of the call with its
-// error. On another clock than the system's it waits itself.
+// error. A clock other than the system's cannot be selected on: there turn waits.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
-	wait = panicking
-	defer c.guard(&wait)
-	switch {
-	case first != nil:
+	var reason error
+	if first != nil {
 		c.attempt.Number = 1
 		c.conclude(p, first)
-	case c.spent:
-		return 0, true, c.giveUp(ctx, p, contextReason(ctx, ErrBudget), 0)
-	default:
-		if reason := admit(ctx, p); reason != nil {
-			return 0, true, c.giveUp(ctx, p, reason, 0)
+	} else if reason = c.admit(ctx, p); reason == nil && c.try(ctx, p, op) == nil {
+		return 0, true, nil
+	}
+	if reason == nil {
+		wait, reason = c.next(ctx, p)
+	}
+	if reason == nil {
+		c.attempt.Waited = wait
+		if isSystem(p.Clock) {
+			return wait, false, nil
 		}
-		if c.try(ctx, p, op) == nil {
-			return 0, true, nil
+		if err := p.Clock.Sleep(ctx, wait); err != nil {
+			wait, reason = 0, contextReason(ctx, err)
 		}
 	}
-	next, reason := c.next(ctx, p)
-	if c.spent = p.LongPoll && reason == ErrBudget; reason != nil && !c.spent {
-		return 0, true, c.giveUp(ctx, p, reason, next)
-	}
-	c.attempt.Waited = next
-	if isSystem(p.Clock) {
-		return next, false, nil
-	}
-	if cut := p.Clock.Sleep(ctx, next); cut != nil {
-		return 0, true, c.giveUp(ctx, p, contextReason(ctx, cut), 0)
+	if reason != nil {
+		return 0, true, c.giveUp(ctx, p, reason, wait)
 	}
 	return 0, false, nil
 }
 
-// alarm returns a channel for the end of a wait on the system's clock. All waits
-// of a call share a timer, but calls do not: one that was made outside of a
-// synctest bubble keeps real time inside it.
-//
-//go:noinline
-func (c *call) alarm(wait time.Duration) <-chan time.Time {
-	if c.timer == nil {
-		c.timer = time.NewTimer(wait)
-	} else {
-		c.timer.Reset(wait)
-	}
-	return c.timer.C
-}
-
-// cutShort ends a call whose context has ended during a wait.
-func (c *call) cutShort(ctx context.Context, p *Policy) error {
-	wait := panicking
-	defer c.guard(&wait)
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	err := c.giveUp(ctx, p, contextReason(ctx, context.Canceled), 0)
-	wait = 0
-	return err
-}
-
-func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
-
-// elapsed is not negative, also if the clock goes back.
-func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
-
-// admit returns when the next attempt may begin, or with the reason why it may not.
-func admit(ctx context.Context, p *Policy) error {
-	if p.Limiter != nil && ctx.Err() == nil {
+// admit returns nil when the next attempt may begin, or the reason why it may not.
+func (c *call) admit(ctx context.Context, p *Policy) error {
+	if p.Limiter != nil && !c.spent && ctx.Err() == nil {
 		if err := p.Limiter.Wait(ctx); err != nil {
 			return contextReason(ctx, err)
 		}
 	}
-	if ctx.Err() != nil { // perhaps since the limiter began to wait
+	switch { // the context may have ended while the Limiter waited
+	case ctx.Err() != nil:
 		return contextReason(ctx, nil)
+	case c.spent:
+		return ErrBudget
 	}
 	return nil
 }
 
-// try runs one attempt and sets the outcome in c.attempt.
+// try makes one attempt and sets its outcome in c.attempt.
 func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	c.attempt.Number++
 	if p.AttemptTimeout == 0 && p.OnAttempt == nil {
@@ -220,7 +161,7 @@ func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) erro
 	return c.tryWatched(ctx, p, op)
 }
 
-// tryWatched is try with a context made for the attempt.
+// tryWatched is try with a context of the attempt's own.
 func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
@@ -255,7 +196,7 @@ func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) 
 	return err
 }
 
-// conclude classifies the outcome and tells those that keep account of it.
+// conclude classifies the outcome and reports it to the Limiter and the Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
 	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
@@ -302,6 +243,9 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	}
 	if p.Budget != nil {
 		if !p.Budget.TryWithdraw(*a) {
+			if c.spent = p.LongPoll; c.spent {
+				return wait, nil // admit ends the call after the wait
+			}
 			return wait, ErrBudget
 		}
 		c.paid = a.Class
@@ -332,6 +276,44 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
+// alarm returns a channel for the end of a wait on the system's clock. All waits
+// of a call share a timer, but calls do not: a timer made outside a
+// synctest bubble keeps real time inside it.
+//
+//go:noinline
+func (c *call) alarm(wait time.Duration) <-chan time.Time {
+	if c.timer == nil {
+		c.timer = time.NewTimer(wait)
+	} else {
+		c.timer.Reset(wait)
+	}
+	return c.timer.C
+}
+
+// cutShort ends a call whose context has ended during a wait.
+func (c *call) cutShort(ctx context.Context, p *Policy) error {
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	return c.giveUp(ctx, p, contextReason(ctx, context.Canceled), 0)
+}
+
+func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
+
+// elapsed is not negative, even if the clock goes back.
+func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
+
+// guard is deferred by what runs a call. A panic of the operation passes through; one
+// of the policy's own functions goes on as an error that keeps the operation's.
+func (c *call) guard() {
+	if c.inOp || c.attempt.Err == nil {
+		return
+	}
+	if v := recover(); v != nil {
+		panic(&policyPanic{value: v, err: c.attempt.Err})
+	}
+}
+
 // contextReason returns the end of ctx as a reason that matches its error and
 // its cause, or other if ctx is alive.
 func contextReason(ctx context.Context, other error) error {
@@ -344,20 +326,4 @@ func contextReason(ctx context.Context, other error) error {
 		return cause
 	}
 	return fmt.Errorf("%w: %w", err, cause)
-}
-
-// panicking is the wait of a function that has not returned yet.
-const panicking time.Duration = -1
-
-// guard is deferred for panics. One of op passes through as it is.
-// One of the policy's own functions would hide op's last error, so it goes on
-// as an error that holds both. To ask whether there is one costs more than
-// to look at the wait that the function is about to return.
-func (c *call) guard(wait *time.Duration) {
-	if *wait != panicking || c.inOp || c.attempt.Err == nil {
-		return
-	}
-	if v := recover(); v != nil {
-		panic(&policyPanic{value: v, err: c.attempt.Err})
-	}
 }

@@ -14,47 +14,12 @@ import (
 
 // The text form of a Policy:
 //
-//	policy = [ profile | rule ] { key "=" value }
+//	policy = [ preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //
 // Space, comma and semicolon separate. The rules in parentheses are those of
 // the Backoff fields of a composition, in the order of the Go type; the keys
 // of a rule are its other fields in lower case.
-
-// named is a rule's name in the text.
-type named[R any] struct {
-	name string
-	rule R
-}
-
-// rules are the names of the rules and an empty value of each.
-var rules = []named[Backoff]{
-	{"none", NoDelay{}},
-	{"constant", Constant(0)},
-	{"exponential", Exponential{}},
-	{"linear", Linear{}},
-	{"fibonacci", Fibonacci{}},
-	{"schedule", Schedule{}},
-	{"full", FullJitter{}},
-	{"equal", EqualJitter{}},
-	{"decorrelated", DecorrelatedJitter{}},
-	{"jittered", Jittered{}},
-	{"spread", Spread{}},
-	{"capped", Capped{}},
-	{"when-throttled", WhenThrottled{}},
-	{"whole-full", wholeFull{}},
-	{"java-full", javaFull{}},
-	{"java-equal", javaEqual{}},
-	{"go-full", goFull{}},
-}
-
-// hints are the names of the hint rules and an empty value of each.
-var hints = []named[HintRule]{
-	{"at-least", HintAtLeast{}},
-	{"or-give-up", HintOrGiveUp{}},
-	{"window", HintWindow{}},
-	{"ignore", HintIgnore{}},
-}
 
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
 var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "longpoll"}
@@ -62,28 +27,16 @@ var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "longpoll"}
 // unlimited is the text for a MaxAttempts of Unlimited.
 const unlimited = "unlimited"
 
-// nameOf returns the name of the rule's type.
-func nameOf[R any](table []named[R], rule R) (string, bool) {
-	for _, entry := range table {
-		if reflect.TypeOf(entry.rule) == reflect.TypeOf(rule) {
-			return entry.name, true
-		}
-	}
-	return "", false
-}
-
 // String returns the Policy as text that [ParsePolicy] reads, such as
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m
 //	aws-standard-2026 service=dynamodb attempts=6
 //
-// Budgets, limiters, clocks, random sources and hooks are code and have no
-// text, and nor have classifiers, except that the name of an [AWSProfile]
-// stands for all of the profile: for its classifier, and for a new budget and
-// a new limiter if it has them. The name is that of a Policy which has the
-// Backoff and the Classifier of the profile, unchanged. So parse first and set
+// Budgets, limiters, classifiers, clocks, random sources and hooks are code and have no
+// text; a preset stands for its classifier, and for a new budget and
+// a new limiter if it has them: see [RegisterPreset]. So parse first and set
 // these fields afterwards. A Backoff or HintRule of another package is shown by
-// its type, which cannot be parsed, and nor can the text of a Policy that
+// its String method or its type, which cannot be parsed, and nor can the text of a Policy that
 // [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
@@ -113,14 +66,10 @@ func (p *Policy) UnmarshalText(text []byte) error {
 }
 
 func (p *Policy) text() (string, error) {
-	name, like := p.profileText()
+	name, like := p.presetText()
 	var err error
 	if name == "" {
-		b := p.Backoff
-		if b == nil {
-			b = defaultBackoff
-		}
-		name, err = backoffText(b)
+		name, err = backoffText(orDefault(p.Backoff))
 	}
 	var t strings.Builder
 	t.WriteString(name)
@@ -137,8 +86,8 @@ func (p *Policy) text() (string, error) {
 	if p.AttemptTimeout != 0 {
 		t.WriteString(" timeout=" + durationText(p.AttemptTimeout))
 	}
-	if !reflect.DeepEqual(p.Hint, like.Hint) {
-		text, e := hintText(p.Hint)
+	same, _ := hintText(like.Hint)
+	if text, e := hintText(p.Hint); text != same {
 		if e != nil {
 			err = e
 		}
@@ -150,21 +99,21 @@ func (p *Policy) text() (string, error) {
 	return t.String(), err
 }
 
-// profileText returns the name of the profile whose Backoff and Classifier p
-// has, with the service, and the profile's own policy. Without one the text is
-// empty.
-func (p *Policy) profileText() (string, Policy) {
-	c, ok := p.Classifier.(AWSClassifier)
-	if !ok || c.Validate() != nil {
+// presetText returns the text of the preset that the Classifier names, and what the
+// text stands for. It is empty if there is none, or if the Backoff is another one.
+func (p *Policy) presetText() (string, Policy) {
+	c, ok := p.Classifier.(interface{ PolicyText() string })
+	if !ok || isNil(p.Classifier) {
 		return "", Policy{}
 	}
-	like := c.Profile.Policy(c.Service)
-	if !reflect.DeepEqual(p.Backoff, like.Backoff) || p.Classifier != like.Classifier {
+	text := c.PolicyText()
+	like, err := (&parser{tokens: tokens(text)}).policy()
+	if text == "" || err != nil {
 		return "", Policy{}
 	}
-	text := c.Profile.String()
-	if c.Service != "" {
-		text += " service=" + c.Service
+	own, _ := backoffText(orDefault(p.Backoff))
+	if other, _ := backoffText(orDefault(like.Backoff)); own != other {
+		return "", Policy{}
 	}
 	return text, like
 }
@@ -188,7 +137,11 @@ func hintText(h HintRule) (string, error) {
 func backoffText(b Backoff) (string, error) {
 	name, ok := nameOf(rules, b)
 	if !ok {
-		return fmt.Sprintf("%T", b), fmt.Errorf("backoff %T has no text form", b)
+		err := fmt.Errorf("backoff %T has no text form", b)
+		if s, ok := b.(fmt.Stringer); ok {
+			return s.String(), err
+		}
+		return fmt.Sprintf("%T", b), err
 	}
 	rule := reflect.ValueOf(b)
 	var inner []string
@@ -262,8 +215,8 @@ func durationText(d time.Duration) string {
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// First comes the name of an [AWSProfile] or of a rule for delays, then keys
-// and values. A profile has the key service. The keys of a Policy are attempts
+// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then keys
+// and values. Presets for services have the key service. The keys of a Policy are attempts
 // (a number or "unlimited"), elapsed (MaxElapsed), timeout (AttemptTimeout),
 // hint (ignore; or at-least or or-give-up, with or without a maximum; or window,
 // with or without a width) and longpoll (true or false). The rules are
@@ -282,8 +235,6 @@ func durationText(d time.Duration) string {
 //	capped(rule) cap=                         Capped
 //	when-throttled(throttled rule | other rule)     WhenThrottled
 //
-// and, with the arithmetic of AWS SDKs, java-full, java-equal and whole-full
-// with base= and cap=, all three in whole milliseconds, and go-full with cap=.
 // Spaces, commas and semicolons separate. Durations have units. What is left
 // out has the meaning of a zero field; the empty text is the zero Policy. The
 // result is validated, so most rules need a base. An error names what is wrong,
@@ -292,9 +243,11 @@ func durationText(d time.Duration) string {
 func ParsePolicy(text string) (Policy, error) {
 	parser := parser{tokens: tokens(text)}
 	p, err := parser.policy()
-	faults := p.faults()
+	faults := []string(nil)
 	if err != nil {
 		faults = []string{err.Error()}
+	} else {
+		faults = p.faults()
 	}
 	if err := invalid(fmt.Sprintf("policy %q", text), faults); err != nil {
 		return Policy{}, err
@@ -342,13 +295,17 @@ func (p *parser) policy() (Policy, error) {
 	var rule reflect.Value // settable; the zero Value: no rule, so none of its keys
 	keys := policyKeys
 	if first := p.peek(); first != "" && !strings.Contains(first, "=") {
-		if profile, ok := profileNamed(first); ok {
+		if preset, ok := presetNamed(first); ok {
 			p.accept(first)
-			service, err := p.service()
-			if err != nil {
-				return policy, err
+			service := ""
+			if preset.hasService {
+				var err error
+				if service, err = p.service(); err != nil {
+					return policy, err
+				}
+				keys = slices.Concat([]string{"service"}, policyKeys)
 			}
-			policy, keys = profile.Policy(service), slices.Concat([]string{"service"}, policyKeys)
+			policy = preset.policy(service)
 		} else {
 			var err error
 			if rule, err = p.rule(); err != nil {
@@ -377,16 +334,7 @@ func (p *parser) policy() (Policy, error) {
 	return policy, nil
 }
 
-func profileNamed(name string) (AWSProfile, bool) {
-	for p := range AWSProfiles() {
-		if p.String() == name {
-			return p, true
-		}
-	}
-	return 0, false
-}
-
-// service takes the service of a profile from wherever it stands among the keys.
+// service takes the service of a preset from wherever it stands among the keys.
 func (p *parser) service() (string, error) {
 	const key = "service="
 	isService := func(token string) bool { return strings.HasPrefix(token, key) }
@@ -427,18 +375,20 @@ func (p *parser) rule() (reflect.Value, error) {
 		}
 		return reflect.Value{}, fmt.Errorf("a rule is missing %s; known are %s", where, knownNames(p.depth == 1))
 	}
-	return reflect.Value{}, fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
+	err := fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
+	if strings.HasPrefix(name, "aws-") && !strings.Contains(err.Error(), ", aws-") {
+		err = fmt.Errorf("%w; the presets of the AWS SDKs need the import of github.com/gobackoff/retry/awspreset", err)
+	}
+	return reflect.Value{}, err
 }
 
-func knownNames(withProfiles bool) string {
+func knownNames(withPresets bool) string {
 	var names []string
 	for _, r := range rules {
 		names = append(names, r.name)
 	}
-	if withProfiles {
-		for p := range AWSProfiles() {
-			names = append(names, p.String())
-		}
+	if withPresets {
+		names = append(names, presetNames()...)
 	}
 	return strings.Join(names, ", ")
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // policyOf returns a new policy of a profile, as a client for the case has it.
@@ -15,7 +16,7 @@ func policyOf(profile string, c testCase) (retry.Policy, error) {
 		return p, err
 	}
 	p.Limiter = nil
-	classifier := p.Classifier.(retry.AWSClassifier)
+	classifier := p.Classifier.(awspreset.Classifier)
 	classifier.RenewsCredentials = true // all clients fetch them anew
 	p.Classifier = classifier
 	if c.MaxAttempts > 0 {

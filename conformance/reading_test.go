@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // TestHintOf covers what no server sends, beside what the recordings have.
@@ -63,7 +64,7 @@ func TestCodeOf(t *testing.T) {
 
 func TestUnsentOf(t *testing.T) {
 	failed := &url.Error{Op: "Post", URL: "/", Err: io.EOF}
-	class := func(err error) retry.Class { return retry.AWSGoV2Standard.Policy("").Classifier.Classify(err) }
+	class := func(err error) retry.Class { return awspreset.GoV2Standard.Policy("").Classifier.Classify(err) }
 	assert.Equal(t, retry.ClassPermanent, class(failed))
 	assert.Equal(t, retry.ClassTransient, class(unsentOf("aws-go-v2-standard", failed)))
 	assert.ErrorIs(t, unsentOf("aws-go-v2-standard", failed), io.EOF)

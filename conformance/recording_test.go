@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // TestRecordings: each policy does what was recorded of its SDK.
@@ -46,7 +46,7 @@ func recorded(t *testing.T) []recording {
 // repaired ones apart, which no SDK has.
 func TestEveryProfile(t *testing.T) {
 	var want, run, have []string
-	for profile := range retry.AWSProfiles() {
+	for profile := range awspreset.All() {
 		if name := profile.String(); !strings.HasSuffix(name, "-repaired") {
 			want = append(want, name)
 		}

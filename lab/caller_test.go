@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // TestCallerDeadline: a call makes no attempt after its deadline, and the last
@@ -124,7 +125,7 @@ func TestCallerErrors(t *testing.T) {
 		if got := (retry.DefaultClassifier{}).Classify(tt.err); got != tt.plain {
 			t.Errorf("%v: %v by default", tt.err, got)
 		}
-		aws := retry.AWSClassifier{Profile: retry.AWSStandard2026}
+		aws := awspreset.Classifier{Preset: awspreset.Standard2026}
 		if got := aws.Classify(tt.err); got != tt.aws {
 			t.Errorf("%v: %v by AWS", tt.err, got)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // A Contender is what takes part in a comparison: a policy and its name.
@@ -42,7 +43,7 @@ var contenderKeys = []string{"budget", "limiter", "first", "slots"}
 //	budget=throttle[:TOKENS[:RATIO]]         a retry.ThrottleBudget
 //	budget=ratio[:RATIO[:FLOOR]]             a retry.RatioBudget; FLOOR in retries a second
 //	budget=none                              not even that of the profile
-//	limiter=adaptive                         a retry.AdaptiveLimiter
+//	limiter=adaptive                         a awspreset.AdaptiveLimiter
 //	first=DURATION                           Contender.First
 //	slots=DURATION                           Contender.Slots
 //
@@ -93,7 +94,7 @@ func parseContender(text string) (Contender, error) {
 			p.Budget = budget()
 		}
 		if limiter != "" {
-			p.Limiter = &retry.AdaptiveLimiter{}
+			p.Limiter = &awspreset.AdaptiveLimiter{}
 		}
 		return onClock(p, clock)
 	}
@@ -103,7 +104,7 @@ func parseContender(text string) (Contender, error) {
 // onClock sets the clock of p and of what it has.
 func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	p.Clock = clock
-	if l, ok := p.Limiter.(*retry.AdaptiveLimiter); ok {
+	if l, ok := p.Limiter.(*awspreset.AdaptiveLimiter); ok {
 		l.Clock = clock
 	}
 	if b, ok := p.Budget.(*retry.RatioBudget); ok {
@@ -237,7 +238,7 @@ func Blog() []Contender {
 // SDKs returns the profiles of all AWS SDKs that the library has.
 func SDKs() []Contender {
 	var names []string
-	for p := range retry.AWSProfiles() {
+	for p := range awspreset.All() {
 		names = append(names, p.String())
 	}
 	return mustParse(names...)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ func TestParseContender(t *testing.T) {
 		"none budget=throttle":         {Backoff: retry.NoDelay{}, Budget: &retry.ThrottleBudget{}},
 		"none budget=throttle:100:0.2": {Backoff: retry.NoDelay{}, Budget: &retry.ThrottleBudget{MaxTokens: 100, TokenRatio: 0.2}},
 		"none budget=ratio:0.1:0.5":    {Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: 0.1, Floor: 0.5, Clock: clock}},
-		"none limiter=adaptive":        {Backoff: retry.NoDelay{}, Limiter: &retry.AdaptiveLimiter{Clock: clock}},
+		"none limiter=adaptive":        {Backoff: retry.NoDelay{}, Limiter: &awspreset.AdaptiveLimiter{Clock: clock}},
 		"known each=7ms":               {Backoff: KnownContenders{Each: 7 * time.Millisecond}},
 		"version   base=300ms":         {Backoff: VersionSeen{Base: 300 * time.Millisecond}},
 		"none slots=25ms first=200ms":  {Backoff: retry.NoDelay{}},
@@ -52,7 +53,7 @@ func TestParseContender(t *testing.T) {
 	assert.NotNil(t, one.Budget)
 	assert.NotSame(t, one.Budget, two.Budget, "processes do not share a budget")
 	c = contender(t, "aws-adaptive-2026")
-	assert.Same(t, clock, c.Policy(clock).Limiter.(*retry.AdaptiveLimiter).Clock)
+	assert.Same(t, clock, c.Policy(clock).Limiter.(*awspreset.AdaptiveLimiter).Clock)
 }
 
 func TestParseContenderRefuses(t *testing.T) {

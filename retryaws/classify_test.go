@@ -25,11 +25,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 var (
-	asGoV2   = retry.AWSClassifier{Profile: retry.AWSGoV2Standard}
-	asCommon = retry.AWSClassifier{Profile: retry.AWSStandard2026}
+	asGoV2   = awspreset.Classifier{Preset: awspreset.GoV2Standard}
+	asCommon = awspreset.Classifier{Preset: awspreset.Standard2026}
 )
 
 // failure returns the error of a client without retries that gets one answer.

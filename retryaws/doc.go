@@ -21,7 +21,7 @@
 //
 // A client that retries as the AWS SDK for Java v2 does:
 //
-//	retryer, err := retryaws.New(retry.AWSJavaV2Standard.Policy("dynamodb"))
+//	retryer, err := retryaws.New(awspreset.JavaV2Standard.Policy("dynamodb"))
 //	…
 //	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
 //

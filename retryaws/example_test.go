@@ -15,6 +15,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 )
 
@@ -38,7 +39,7 @@ func ExampleNew() {
 	server, cfg := flaky()
 	defer server.Close()
 
-	policy := retry.AWSJavaV2Standard.Policy("dynamodb")
+	policy := awspreset.JavaV2Standard.Policy("dynamodb")
 	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the profile takes longer than an example may
 	retryer, err := retryaws.New(policy)
 	if err != nil {
@@ -69,9 +70,9 @@ func ExampleWithPolicy() {
 		Backoff:        retry.Exponential{Base: time.Millisecond},
 		MaxElapsed:     time.Minute,
 		AttemptTimeout: 10 * time.Second,
-		OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+		Hooks: retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {
 			fmt.Println("attempt", failed.Number, "was", failed.Class, "and the next is in", wait)
-		},
+		}},
 	}
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))

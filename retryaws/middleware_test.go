@@ -152,11 +152,13 @@ func TestHooks(t *testing.T) {
 		})
 		err := getItem(t.Context(), newDynamoDB(t, transport, asMiddleware, retry.Policy{
 			Backoff: retry.Constant(time.Second), MaxAttempts: 9, MaxElapsed: 1500 * time.Millisecond,
-			OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-				return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { note("end of %d, %v", a.Number, a.Class) }
+			Hooks: retry.Hooks{
+				OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+					return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { note("end of %d, %v", a.Number, a.Class) }
+				},
+				OnRetry:  func(_ context.Context, _ retry.Attempt, wait time.Duration) { note("wait %v", wait) },
+				OnGiveUp: func(_ context.Context, e *retry.Error) { note("%v", e.Reason) },
 			},
-			OnRetry:  func(_ context.Context, _ retry.Attempt, wait time.Duration) { note("wait %v", wait) },
-			OnGiveUp: func(_ context.Context, e *retry.Error) { note("%v", e.Reason) },
 		}))
 		var gaveUp *retry.Error
 		require.ErrorAs(t, err, &gaveUp)

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 	"github.com/gobackoff/retry/retrytest"
 )
@@ -33,7 +34,7 @@ func TestNew(t *testing.T) {
 		want   string // in the error; "": none
 	}{
 		{"the zero policy", retry.Policy{}, ""},
-		{"a profile", retry.AWSJavaScriptV3Standard.Policy("sqs"), ""},
+		{"a profile", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
 		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
 		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
@@ -41,11 +42,13 @@ func TestNew(t *testing.T) {
 		{"all that the SDK's loop cannot do", retry.Policy{
 			MaxElapsed:     time.Second,
 			AttemptTimeout: time.Second,
-			OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
-				return ctx, nil
+			Hooks: retry.Hooks{
+				OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+					return ctx, nil
+				},
+				OnRetry:  func(context.Context, retry.Attempt, time.Duration) {},
+				OnGiveUp: func(context.Context, *retry.Error) {},
 			},
-			OnRetry:  func(context.Context, retry.Attempt, time.Duration) {},
-			OnGiveUp: func(context.Context, *retry.Error) {},
 		}, "nothing of MaxElapsed, AttemptTimeout, OnAttempt, OnRetry, OnGiveUp;"},
 	}
 	for _, tt := range tests {

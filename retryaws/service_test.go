@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // TestServices: what was written comes back the same, byte for byte, and in
@@ -46,7 +47,7 @@ func TestServices(t *testing.T) {
 	})
 }
 
-func javaLike(service string) retry.Policy { return retry.AWSJavaV2Standard.Policy(service) }
+func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard.Policy(service) }
 
 // despite checks that call succeeds and that the plan was worked out.
 func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {

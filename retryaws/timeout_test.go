@@ -45,9 +45,9 @@ func TestAttemptTimeout(t *testing.T) {
 				var classes []retry.Class
 				p := retry.Policy{
 					Backoff: retry.Constant(time.Second), AttemptTimeout: time.Minute,
-					OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+					Hooks: retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 						classes = append(classes, failed.Class)
-					},
+					}},
 				}
 				transport := newScript(hang, hang, ok)
 				c := newDynamoDB(t, transport, asMiddleware, p)

@@ -227,9 +227,9 @@ func TestBufferEnds(t *testing.T) {
 func TestPanics(t *testing.T) {
 	boom := func(context.Context, retry.Attempt, time.Duration) { panic("boom") }
 	for name, p := range map[string]retry.Policy{
-		"OnRetry":    {OnRetry: boom},
+		"OnRetry":    {Hooks: retry.Hooks{OnRetry: boom}},
 		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic("boom") })},
-		"OnGiveUp":   {OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }, MaxAttempts: 1},
+		"OnGiveUp":   {Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}, MaxAttempts: 1},
 	} {
 		base := &script{replies: []reply{{status: 503}}}
 		p.Clock = &retrytest.Clock{}
@@ -240,7 +240,7 @@ func TestPanics(t *testing.T) {
 		sent := &body{Reader: strings.NewReader("content")}
 		req := request(t, "PUT", "")
 		req.Body = sent
-		p := retry.Policy{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("boom") }}
+		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("boom") }}}
 		assert.Panics(t, func() { _, _ = (&retryhttp.Transport{Policy: p}).RoundTrip(req) })
 		assert.Equal(t, 1, sent.closed)
 	})

@@ -121,17 +121,19 @@ func newSoakRun(t *testing.T, requests int, http2 bool) *soakRun {
 		MaxAttempts:    soakAttempts,
 		AttemptTimeout: soakTimeout,
 		Backoff:        retry.Constant(time.Millisecond),
-		OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-			call := soakCallOf(ctx)
-			call.begun |= 1 << a.Number
-			return nil, func(a retry.Attempt) {
-				if _, failed := errors.AsType[*retryhttp.StatusError](a.Err); failed || a.Err == nil {
-					call.answered |= 1 << a.Number
+		Hooks: retry.Hooks{
+			OnAttempt: func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+				call := soakCallOf(ctx)
+				call.begun |= 1 << a.Number
+				return nil, func(a retry.Attempt) {
+					if _, failed := errors.AsType[*retryhttp.StatusError](a.Err); failed || a.Err == nil {
+						call.answered |= 1 << a.Number
+					}
 				}
-			}
+			},
+			OnRetry:  func(ctx context.Context, _ retry.Attempt, _ time.Duration) { soakCallOf(ctx).retries++ },
+			OnGiveUp: func(ctx context.Context, _ *retry.Error) { soakCallOf(ctx).gaveUp++ },
 		},
-		OnRetry:  func(ctx context.Context, _ retry.Attempt, _ time.Duration) { soakCallOf(ctx).retries++ },
-		OnGiveUp: func(ctx context.Context, _ *retry.Error) { soakCallOf(ctx).gaveUp++ },
 	}}
 	r.client = &http.Client{Transport: r.transport}
 	return r

@@ -226,9 +226,9 @@ func TestSuiteBodies(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(500, 500, 200)...)
 			var numbers []int
-			tr := s.transport(retry.Policy{MaxAttempts: 50, OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+			tr := s.transport(retry.Policy{MaxAttempts: 50, Hooks: retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 				numbers = append(numbers, failed.Number)
-			}})
+			}}})
 			tr.Base, tr.MaxBuffer = suiteAbsent(s, 2), tt.buffer
 			req := suiteRequestOf(t, http.MethodPut, s.URL+"/v1/foo", tt.body)
 			req.Header.Set("foo", "bar")
@@ -376,11 +376,11 @@ func TestSuiteFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(500)...)
 			// What theirs calls an error that is propagated the hook has anyway.
-			p := retry.Policy{OnGiveUp: func(_ context.Context, e *retry.Error) {
+			p := retry.Policy{Hooks: retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
 				assert.Equal(t, tt.reason, e.Reason)
 				assert.Equal(t, tt.attempts, e.Attempts)
 				assert.EqualError(t, e.Err, "500 Internal Server Error")
-			}}
+			}}}
 			status, body := suiteSend(t, s.transport(p), suiteRequestOf(t, tt.method, s.URL, nil))
 			assert.Equal(t, 500, status)
 			assert.Equal(t, "the answer 500", body)
@@ -458,7 +458,7 @@ func TestSuiteRequestHook(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			numbers = nil
 			s := newSuiteServer(t, suiteStatuses(503, 200)...)
-			tr := s.transport(retry.Policy{OnAttempt: tt.hook})
+			tr := s.transport(retry.Policy{Hooks: retry.Hooks{OnAttempt: tt.hook}})
 			dumps := 0
 			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
 				dump, err := httputil.DumpRequestOut(r, false)

@@ -441,7 +441,7 @@ func TestContexts(t *testing.T) {
 	t.Run("ended during the wait", func(t *testing.T) {
 		base := &script{replies: []reply{{status: 503}}}
 		ctx, cancel := context.WithCancelCause(t.Context())
-		p := retry.Policy{OnRetry: func(context.Context, retry.Attempt, time.Duration) { cancel(shutdown) }}
+		p := retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { cancel(shutdown) }}}
 		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", "").WithContext(ctx))
 		assert.Nil(t, resp)
 		assert.ErrorIs(t, err, context.Canceled)

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 )
 
@@ -64,10 +65,10 @@ var (
 var item = map[string]types.AttributeValue{"title": &types.AttributeValueMemberS{Value: "Waiting"}}
 
 func scenarios() []scenario {
-	javaScript := retry.AWSJavaScriptV3Standard2026.Policy("dynamodb")
+	javaScript := awspreset.JavaScriptV3Standard2026.Policy("dynamodb")
 	javaScript.AttemptTimeout = 300 * time.Millisecond
 	return []scenario{
-		{"PutItem", retry.AWSJavaV2Standard.Policy("dynamodb"), sdkLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
+		{"PutItem", awspreset.JavaV2Standard.Policy("dynamodb"), sdkLoop, "", func(ctx context.Context, c *dynamodb.Client) error {
 			_, err := c.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("books"), Item: item})
 			return err
 		}},
@@ -75,7 +76,7 @@ func scenarios() []scenario {
 			_, err := c.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("books"), Key: item})
 			return err
 		}},
-		{"DeleteItem", retry.AWSBotocoreLegacy.Policy("dynamodb"), sdkLoop, "ConditionalCheckFailedException", func(ctx context.Context, c *dynamodb.Client) error {
+		{"DeleteItem", awspreset.BotocoreLegacy.Policy("dynamodb"), sdkLoop, "ConditionalCheckFailedException", func(ctx context.Context, c *dynamodb.Client) error {
 			_, err := c.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String("books"), Key: item})
 			return err
 		}},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -45,17 +46,17 @@ const (
 
 func scenarios() []scenario {
 	const patience = 300 * time.Millisecond
-	java := retry.AWSJavaV1Legacy.Policy("") // for both calls of that server: its retry quota is shared
+	java := awspreset.JavaV1Legacy.Policy("") // for both calls of that server: its retry quota is shared
 	impatient := java
 	impatient.AttemptTimeout = patience
 	return []scenario{
-		{"/report", retry.AWSJavaScriptV2.Policy(""), succeeds},
-		{"/table", retry.AWSBotocoreLegacy.Policy(""), succeeds},
+		{"/report", awspreset.JavaScriptV2.Policy(""), succeeds},
+		{"/table", awspreset.BotocoreLegacy.Policy(""), succeeds},
 		{"/object", impatient, succeeds},
 		// The zero Policy waits as long as the server asks; the SDKs' do not.
 		{"/queue", retry.Policy{AttemptTimeout: patience}, succeeds},
 		{"/down", java, givesUp},
-		{"/nothing", retry.AWSBotocoreLegacy.Policy(""), stops},
+		{"/nothing", awspreset.BotocoreLegacy.Policy(""), stops},
 	}
 }
 

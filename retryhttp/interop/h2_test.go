@@ -104,10 +104,10 @@ func counted() (retry.Policy, *atomic.Int32) {
 	return retry.Policy{
 		MaxAttempts: 3,
 		Backoff:     retry.Constant(time.Millisecond),
-		OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
 			count.Add(1)
 			return nil, func(retry.Attempt) {}
-		},
+		}},
 	}, count
 }
 

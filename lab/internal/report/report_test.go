@@ -161,7 +161,7 @@ func TestExplain(t *testing.T) {
 	assert.NotContains(t, facts("none attempts=1"), "budget")
 	f = facts("aws-adaptive-2026")
 	assert.Equal(t, "*retry.TokenBudget, which ends that load", f["budget"])
-	assert.Equal(t, "*retry.AdaptiveLimiter", f["limiter"])
+	assert.Equal(t, "*awspreset.AdaptiveLimiter", f["limiter"])
 	assert.Contains(t, facts("none attempts=unlimited")["attempts"], "without end")
 	assert.Contains(t, facts("none attempts=unlimited")["budget"], "however little")
 	f = facts("full base=1s attempts=100 elapsed=1ns")

@@ -1,6 +1,17 @@
-package retry
+package awspreset
 
-import "time"
+import (
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// The rules in the SDKs' arithmetic, with numbers of the test's own.
+
+func WholeFull(base, limit time.Duration) retry.Backoff { return wholeFull{base, limit} }
+func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, limit} }
+func JavaEqual(base, limit time.Duration) retry.Backoff { return javaEqual{base, limit} }
+func GoFull(limit time.Duration) retry.Backoff          { return goFull{limit} }
 
 // The limiters of the SDKs, for the checks of their traces.
 var (

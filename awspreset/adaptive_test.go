@@ -1,4 +1,4 @@
-package retry_test
+package awspreset_test
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -37,7 +38,7 @@ type adaptiveTrace struct {
 }
 
 type adaptiveStep struct {
-	retry.AdaptiveState
+	awspreset.AdaptiveState
 	Op          string
 	T           float64
 	TNS         int64     `json:"t_ns"`
@@ -115,7 +116,7 @@ func (c *traceClock) begin(after time.Time, waits []float64) {
 
 // checkAdaptiveTrace replays a trace of an SDK whose clock and waits have the
 // given units.
-func checkAdaptiveTrace(limiter func() *retry.AdaptiveLimiter, tick, unit time.Duration) func(adaptiveTrace) error {
+func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit time.Duration) func(adaptiveTrace) error {
 	return func(trace adaptiveTrace) error {
 		clock := &traceClock{tick: tick, unit: unit, now: traceTime(trace.Start, trace.StartNS)}
 		l := limiter()
@@ -151,7 +152,7 @@ func checkAdaptiveTrace(limiter func() *retry.AdaptiveLimiter, tick, unit time.D
 	}
 }
 
-func (s *adaptiveStep) check(got retry.AdaptiveState, answered bool) error {
+func (s *adaptiveStep) check(got awspreset.AdaptiveState, answered bool) error {
 	want := s.AdaptiveState
 	want.ThrottledAt += s.ThrottledNS / 1e9
 	if !answered && got.Fill == 0 {
@@ -165,7 +166,7 @@ func (s *adaptiveStep) check(got retry.AdaptiveState, answered bool) error {
 // sameState compares numbers to 1e-9: the SDKs subtract times of some 1000
 // seconds as floating-point numbers, which leaves an error of 1e-13 s in each,
 // and here they are whole nanoseconds.
-func sameState(got, want retry.AdaptiveState) error {
+func sameState(got, want awspreset.AdaptiveState) error {
 	var errs []error
 	w := reflect.ValueOf(want)
 	for field, v := range reflect.ValueOf(got).Fields() {
@@ -191,7 +192,7 @@ type bucketTrace struct {
 
 func checkTokenBucketTrace(trace bucketTrace) error {
 	clock := &traceClock{now: traceTime(trace.Start, 0)}
-	l := retry.AdaptiveBucket(trace.Rate)
+	l := awspreset.AdaptiveBucket(trace.Rate)
 	l.Clock = clock
 	l.Start()
 	for i, step := range trace.Steps {
@@ -211,8 +212,8 @@ func checkTokenBucketTrace(trace bucketTrace) error {
 		}
 		if got := l.State(); err == nil {
 			err = sameState(
-				retry.AdaptiveState{Tokens: got.Tokens, Fill: got.Fill, Capacity: got.Capacity},
-				retry.AdaptiveState{Tokens: step.Tokens, Fill: step.Fill, Capacity: step.Capacity})
+				awspreset.AdaptiveState{Tokens: got.Tokens, Fill: got.Fill, Capacity: got.Capacity},
+				awspreset.AdaptiveState{Tokens: step.Tokens, Fill: step.Fill, Capacity: step.Capacity})
 		}
 		if err != nil || len(clock.waits) > 0 {
 			return fmt.Errorf("step %d, %s: waits left %v: %w", i, step.Op, clock.waits, err)
@@ -222,7 +223,7 @@ func checkTokenBucketTrace(trace bucketTrace) error {
 }
 
 // takeTokens takes several tokens as one attempt for each.
-func takeTokens(l *retry.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
+func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
 	if !block {
 		clock.after = time.Time{}
 	}
@@ -248,7 +249,7 @@ type cubicTrace struct {
 }
 
 func checkCubicTrace(trace cubicTrace) error {
-	var calculator retry.Cubic
+	var calculator awspreset.Cubic
 	calculator.Throttle(trace.Top)
 	throttledAt := trace.Start
 	for i, step := range trace.Steps {
@@ -272,7 +273,7 @@ func checkCubicTrace(trace cubicTrace) error {
 
 // throttledOnce returns a limiter on the system's clock that has just been
 // throttled, at 10 attempts a second.
-func throttledOnce(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimiter {
+func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
 	t.Helper()
 	for i := range 60 {
 		time.Sleep(100 * ms)
@@ -287,7 +288,7 @@ func throttledOnce(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimite
 }
 
 // drained returns such a limiter with hardly a token left.
-func drained(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimiter {
+func drained(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
 	t.Helper()
 	throttledOnce(t, l)
 	for l.State().Tokens > 0.5 {
@@ -299,13 +300,13 @@ func drained(t *testing.T, l *retry.AdaptiveLimiter) *retry.AdaptiveLimiter {
 // everyAdaptive has the limiters of the SDKs and ours.
 var everyAdaptive = []struct {
 	name string
-	make func() *retry.AdaptiveLimiter
+	make func() *awspreset.AdaptiveLimiter
 }{
-	{"zero value", func() *retry.AdaptiveLimiter { return &retry.AdaptiveLimiter{} }},
-	{"botocore", retry.AdaptiveBotocore},
-	{"Go v2", retry.AdaptiveGoV2},
-	{"Java v1", retry.AdaptiveJavaV1},
-	{"JavaScript v3", retry.AdaptiveJavaScriptV3},
+	{"zero value", func() *awspreset.AdaptiveLimiter { return &awspreset.AdaptiveLimiter{} }},
+	{"botocore", awspreset.AdaptiveBotocore},
+	{"Go v2", awspreset.AdaptiveGoV2},
+	{"Java v1", awspreset.AdaptiveJavaV1},
+	{"JavaScript v3", awspreset.AdaptiveJavaScriptV3},
 }
 
 func TestAdaptiveLimiterUnthrottled(t *testing.T) {
@@ -424,7 +425,7 @@ func TestAdaptiveLimiterCancelled(t *testing.T) {
 // behind, and those in front keep their turns.
 func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := drained(t, &retry.AdaptiveLimiter{})
+		l := drained(t, &awspreset.AdaptiveLimiter{})
 		rate := l.Rate()
 		start := time.Now()
 		ctx, cancel := context.WithCancel(t.Context())
@@ -452,7 +453,7 @@ func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
 		synctest.Test(t, func(t *testing.T) {
-			l := drained(t, &retry.AdaptiveLimiter{})
+			l := drained(t, &awspreset.AdaptiveLimiter{})
 			leaving, leave := context.WithCancel(t.Context())
 			var group sync.WaitGroup
 			var mu sync.Mutex
@@ -511,7 +512,7 @@ func TestAdaptiveLimiterConcurrent(t *testing.T) {
 // wait it falls into.
 func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(10_000, 0)}
-	l := &retry.AdaptiveLimiter{Clock: clock}
+	l := &awspreset.AdaptiveLimiter{Clock: clock}
 	l.Observe(refused)
 	require.NoError(t, l.Wait(t.Context()))
 	require.Equal(t, []time.Duration{2 * time.Second}, clock.Waits())
@@ -532,7 +533,7 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
 	budget := &retry.TokenBudget{}
-	policy := retry.Policy{Budget: budget, Limiter: &retry.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: retry.Unlimited}
+	policy := retry.Policy{Budget: budget, Limiter: &awspreset.AdaptiveLimiter{Clock: clock}, Clock: clock, MaxAttempts: retry.Unlimited}
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return errOp }), retry.ErrBudget)
 	require.ErrorIs(t, retry.Do(t.Context(), policy, func(context.Context) error { return retry.Throttled(errOp) }), retry.ErrBudget)
 	require.Less(t, budget.Balance(), 5.)
@@ -617,7 +618,7 @@ func fuzzStep(b byte) time.Duration {
 }
 
 // requireSound checks what holds after every event.
-func requireSound(t *testing.T, l *retry.AdaptiveLimiter, ours bool) {
+func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	t.Helper()
 	s, rate := l.State(), l.Rate()
 	finite := true
@@ -666,7 +667,7 @@ func TestAdaptiveLimiterFindsRate(t *testing.T) {
 	for _, rate := range []float64{2, 10, 50, 300} {
 		t.Run(fmt.Sprintf("%v a second", rate), func(t *testing.T) {
 			clock := &retrytest.Clock{Start: time.Unix(1000, 0)}
-			limiter := &retry.AdaptiveLimiter{Clock: clock}
+			limiter := &awspreset.AdaptiveLimiter{Clock: clock}
 			policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited}
 			server := &quota{clock: clock, rate: rate}
 			run := func(d time.Duration) (attempts, refused float64) {
@@ -687,15 +688,15 @@ func TestAdaptiveLimiterFindsRate(t *testing.T) {
 }
 
 func BenchmarkAdaptiveLimiter(b *testing.B) {
-	b.Run("not throttled", func(b *testing.B) { benchmarkAdaptive(b, &retry.AdaptiveLimiter{}) })
+	b.Run("not throttled", func(b *testing.B) { benchmarkAdaptive(b, &awspreset.AdaptiveLimiter{}) })
 	b.Run("throttled", func(b *testing.B) {
-		l := &retry.AdaptiveLimiter{Clock: &retrytest.Clock{}}
+		l := &awspreset.AdaptiveLimiter{Clock: &retrytest.Clock{}}
 		l.Observe(refused)
 		benchmarkAdaptive(b, l)
 	})
 }
 
-func benchmarkAdaptive(b *testing.B, l *retry.AdaptiveLimiter) {
+func benchmarkAdaptive(b *testing.B, l *awspreset.AdaptiveLimiter) {
 	b.ReportAllocs()
 	ctx := b.Context()
 	for b.Loop() {
@@ -720,7 +721,7 @@ func ExampleAdaptiveLimiter() {
 		}
 		return table.refused
 	}
-	limiter := &retry.AdaptiveLimiter{Clock: clock}
+	limiter := &awspreset.AdaptiveLimiter{Clock: clock}
 	fmt.Println("thousands refused without a limiter:", refused(nil)/1000)
 	fmt.Println("fewer than 50 with one:", refused(limiter) < 50)
 	fmt.Printf("writes a second: about %.0f\n", math.Round(limiter.Rate()/10)*10)
@@ -737,7 +738,7 @@ func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {
 			var (
-				l      retry.AdaptiveLimiter
+				l      awspreset.AdaptiveLimiter
 				calls  sync.WaitGroup
 				served atomic.Int32
 				begin  = time.Now()

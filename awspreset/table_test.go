@@ -1,4 +1,4 @@
-package retry_test
+package awspreset_test
 
 import (
 	"flag"
@@ -14,13 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/aws.md anew")
 
-// TestAWSTables: the tables of the documentation are what the profiles do.
-func TestAWSTables(t *testing.T) {
-	const page = "docs/aws.md"
+// TestTables: the tables of the documentation are what the profiles do.
+func TestTables(t *testing.T) {
+	const page = "../docs/aws.md"
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	want := string(text)
@@ -36,7 +37,7 @@ func TestAWSTables(t *testing.T) {
 		return
 	}
 	if want != string(text) { // both are too long to be shown
-		t.Errorf("the tables of %s are stale: go test -run TestAWSTables -update .", page)
+		t.Errorf("the tables of %s are stale: go test ./awspreset -run TestTables -update", page)
 	}
 }
 
@@ -48,7 +49,7 @@ func head(cells ...string) string {
 }
 
 // forDynamoDB adds what is different for DynamoDB.
-func forDynamoDB(profile retry.AWSProfile, cell func(retry.Policy) string) string {
+func forDynamoDB(profile awspreset.Preset, cell func(retry.Policy) string) string {
 	general, dynamoDB := cell(profile.Policy("")), cell(profile.Policy("dynamodb"))
 	if general == dynamoDB {
 		return general
@@ -58,8 +59,8 @@ func forDynamoDB(profile retry.AWSProfile, cell func(retry.Policy) string) strin
 
 func delaysTable() string {
 	var table strings.Builder
-	table.WriteString(head("profile", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
-	for profile := range retry.AWSProfiles() {
+	table.WriteString(head("preset", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
+	for profile := range awspreset.All() {
 		table.WriteString(row(
 			"`"+profile.String()+"`",
 			forDynamoDB(profile, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
@@ -163,8 +164,8 @@ func quotaOf(p retry.Policy) string {
 }
 
 func errorsTable() string {
-	return grouped(head("profiles", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
-		func(profile retry.AWSProfile, profiles string) string {
+	return grouped(head("presets", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
+		func(profile awspreset.Preset, profiles string) string {
 			return row(
 				profiles,
 				statuses(profile, retry.ClassTransient), statuses(profile, retry.ClassThrottled),
@@ -175,10 +176,10 @@ func errorsTable() string {
 }
 
 // grouped is a table with one row for all profiles that differ in nothing.
-func grouped(head string, rowOf func(profile retry.AWSProfile, profiles string) string) string {
-	var first []retry.AWSProfile // of each group
+func grouped(head string, rowOf func(profile awspreset.Preset, profiles string) string) string {
+	var first []awspreset.Preset // of each group
 	groups := map[string][]string{}
-	for profile := range retry.AWSProfiles() {
+	for profile := range awspreset.All() {
 		content := rowOf(profile, "")
 		if groups[content] == nil {
 			first = append(first, profile)
@@ -194,7 +195,7 @@ func grouped(head string, rowOf func(profile retry.AWSProfile, profiles string) 
 }
 
 // statuses are those that get the class, with runs of them as ranges.
-func statuses(profile retry.AWSProfile, class retry.Class) string {
+func statuses(profile awspreset.Preset, class retry.Class) string {
 	c := profile.Policy("").Classifier
 	var ranges []string
 	for status := 400; status < 600; status++ {
@@ -223,7 +224,7 @@ var knownCodes = []string{
 	"SignatureDoesNotMatch", "AuthFailure", "RequestInTheFuture", "XMLParserError",
 }
 
-func codes(profile retry.AWSProfile, throttled bool) string {
+func codes(profile awspreset.Preset, throttled bool) string {
 	const throttling = 14 // the first of knownCodes
 	c, bad := profile.Policy("").Classifier, 400
 	var in, out []string
@@ -245,7 +246,7 @@ func codes(profile retry.AWSProfile, throttled bool) string {
 	return none(in)
 }
 
-func network(profile retry.AWSProfile) string {
+func network(profile awspreset.Preset) string {
 	c := profile.Policy("").Classifier
 	var kinds []string
 	for _, kind := range []struct {
@@ -279,7 +280,7 @@ func none(list []string) string {
 }
 
 func sourcesTable() string {
-	return grouped(head("source", "profiles"), func(profile retry.AWSProfile, profiles string) string {
+	return grouped(head("source", "presets"), func(profile awspreset.Preset, profiles string) string {
 		return row(profile.Source(), profiles)
 	})
 }

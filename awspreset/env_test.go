@@ -1,4 +1,4 @@
-package retry_test
+package awspreset_test
 
 import (
 	"errors"
@@ -12,42 +12,43 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
-func TestFromAWSEnv(t *testing.T) {
+func TestFromEnv(t *testing.T) {
 	tests := []struct {
-		profile        retry.AWSProfile
+		profile        awspreset.Preset
 		service        string
 		mode, attempts string
 		want           string // the policy's text, or a part of the error
 	}{
-		{retry.AWSStandard2026, "", "", "", "aws-standard-2026"},
-		{retry.AWSStandard2026, "dynamodb", "", "7", "aws-standard-2026 service=dynamodb attempts=7"},
-		{retry.AWSStandard2026, "", "adaptive", "", "aws-adaptive-2026"},
-		{retry.AWSAdaptive2026, "", "standard", "1", "aws-standard-2026 attempts=1"},
-		{retry.AWSBotocoreStandard2026, "", "legacy", "", "aws-botocore-legacy"},
-		{retry.AWSBotocoreStandardLateCap, "", "standard", "", "aws-botocore-standard-late-cap"},
-		{retry.AWSBotocoreLegacy, "", "adaptive", "", "aws-botocore-adaptive"},
-		{retry.AWSGoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
-		{retry.AWSJavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
+		{awspreset.Standard2026, "", "", "", "aws-standard-2026"},
+		{awspreset.Standard2026, "dynamodb", "", "7", "aws-standard-2026 service=dynamodb attempts=7"},
+		{awspreset.Standard2026, "", "adaptive", "", "aws-adaptive-2026"},
+		{awspreset.Adaptive2026, "", "standard", "1", "aws-standard-2026 attempts=1"},
+		{awspreset.BotocoreStandard2026, "", "legacy", "", "aws-botocore-legacy"},
+		{awspreset.BotocoreStandardLateCap, "", "standard", "", "aws-botocore-standard-late-cap"},
+		{awspreset.BotocoreLegacy, "", "adaptive", "", "aws-botocore-adaptive"},
+		{awspreset.GoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
+		{awspreset.JavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
 
-		{retry.AWSStandard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
-		{retry.AWSGoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
-		{retry.AWSJavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has but one`},
-		{retry.AWSStandard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
-		{retry.AWSStandard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
-		{retry.AWSStandard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
-		{retry.AWSStandard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
-		{retry.AWSStandard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
-		{retry.AWSStandard2026, "", "no", "no", `AWS_RETRY_MODE="no" is no mode`},
-		{retry.AWSStandard2026, "DynamoDB", "", "7", `"DynamoDB" does not name a service as the AWS CLI does`},
-		{retry.AWSProfile(200), "", "", "", "(200) is no AWS profile"},
+		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
+		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
+		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has but one`},
+		{awspreset.Standard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
+		{awspreset.Standard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
+		{awspreset.Standard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
+		{awspreset.Standard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
+		{awspreset.Standard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
+		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is no mode`},
+		{awspreset.Standard2026, "DynamoDB", "", "7", `"DynamoDB" does not name a service as the AWS CLI does`},
+		{awspreset.Preset(200), "", "", "", "(200) is no preset"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.profile, tt.mode, tt.attempts), func(t *testing.T) {
 			t.Setenv("AWS_RETRY_MODE", tt.mode)
 			t.Setenv("AWS_MAX_ATTEMPTS", tt.attempts)
-			p, err := retry.FromAWSEnv(tt.profile, tt.service)
+			p, err := awspreset.FromEnv(tt.profile, tt.service)
 			if strings.HasPrefix(tt.want, "aws-") {
 				require.NoError(t, err)
 				assert.Equal(t, tt.want, p.String())
@@ -73,12 +74,12 @@ type envCase struct {
 // checkEnv compares with what the SDKs make of the two variables, except that
 // values which one SDK takes and another refuses are errors here.
 func checkEnv(c envCase) error {
-	profile := retry.AWSBotocoreLegacy
+	profile := awspreset.BotocoreLegacy
 	switch {
 	case strings.HasPrefix(c.SDK, "@aws-sdk"):
-		profile = retry.AWSJavaScriptV3Standard2026
+		profile = awspreset.JavaScriptV3Standard2026
 	case strings.HasPrefix(c.SDK, "aws-sdk-go-v2"):
-		profile = retry.AWSGoV2Standard
+		profile = awspreset.GoV2Standard
 	}
 	for _, name := range []string{"AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"} {
 		old, was := os.LookupEnv(name)
@@ -95,7 +96,7 @@ func checkEnv(c envCase) error {
 	if value, set := c.Env["AWS_RETRY_MODE"]; set && value == "" {
 		c.Error = "" // botocore refuses it; here an empty variable is one that is not set
 	}
-	p, err := retry.FromAWSEnv(profile, c.Service)
+	p, err := awspreset.FromEnv(profile, c.Service)
 	if c.Error != "" || c.SDK[0] == '@' && c.Env["AWS_RETRY_MODE"] == "legacy" || refusedSomewhere(c.Env) {
 		return mustBe("whether the error is one of the environment", errors.Is(err, retry.ErrInvalid), true)
 	}

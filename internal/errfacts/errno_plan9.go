@@ -1,4 +1,4 @@
-package retry
+package errfacts
 
 // isConnectionErrno reports false: Plan 9 has no error numbers.
 func isConnectionErrno(error) bool { return false }

@@ -1,4 +1,4 @@
-package retry_test
+package awspreset_test
 
 import (
 	"bytes"
@@ -30,11 +30,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-func TestProfileText(t *testing.T) {
-	for profile := range retry.AWSProfiles() {
+func TestPresetText(t *testing.T) {
+	for profile := range awspreset.All() {
 		for _, service := range []string{"", "dynamodb", "dynamodbstreams", "s3"} {
 			p := profile.Policy(service)
 			text := profile.String()
@@ -56,7 +57,7 @@ func TestProfileText(t *testing.T) {
 				changed := p
 				changed.LongPoll = true
 				assert.Equal(t, p.String()+" longpoll=true", changed.String())
-				changed.Classifier = retry.AWSClassifier{Profile: profile, Service: service, CorrectsClockSkew: true}
+				changed.Classifier = awspreset.Classifier{Preset: profile, Service: service, CorrectsClockSkew: true}
 				assert.NotContains(t, changed.String(), profile.String(), "with another classifier")
 				p.Backoff = retry.NoDelay{}
 				assert.NotContains(t, p.String(), profile.String(), "with another rule")
@@ -65,29 +66,29 @@ func TestProfileText(t *testing.T) {
 	}
 }
 
-func TestProfileUnknown(t *testing.T) {
-	for number, unknown := range map[string]retry.AWSProfile{
-		"29": retry.AWSJavaScriptV3Adaptive2026 + 1, "200": retry.AWSProfile(200),
+func TestPresetUnknown(t *testing.T) {
+	for number, unknown := range map[string]awspreset.Preset{
+		"29": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
 	} {
-		assert.Equal(t, "aws-profile("+number+")", unknown.String())
+		assert.Equal(t, "aws-preset("+number+")", unknown.String())
 		assert.NotEmpty(t, unknown.Source())
 		p := unknown.Policy("")
 		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
-		assert.ErrorContains(t, p.Validate(), "aws-profile("+number+") is no AWS profile")
-		assert.Equal(t, retry.AWSStandard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
+		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is no preset")
+		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
 		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
 	}
 }
 
-// TestProfileLimiters: each adaptive profile has the limiter of its own SDK.
-func TestProfileLimiters(t *testing.T) {
-	common := func() *retry.AdaptiveLimiter { return &retry.AdaptiveLimiter{} }
-	limiters := map[string]func() *retry.AdaptiveLimiter{
-		"aws-adaptive-2026": common, "aws-java-v2-": common, "aws-botocore-": retry.AdaptiveBotocore,
-		"aws-go-v2-": retry.AdaptiveGoV2, "aws-java-v1-": retry.AdaptiveJavaV1, "aws-js-v3-": retry.AdaptiveJavaScriptV3,
+// TestPresetLimiters: each adaptive profile has the limiter of its own SDK.
+func TestPresetLimiters(t *testing.T) {
+	common := func() *awspreset.AdaptiveLimiter { return &awspreset.AdaptiveLimiter{} }
+	limiters := map[string]func() *awspreset.AdaptiveLimiter{
+		"aws-adaptive-2026": common, "aws-java-v2-": common, "aws-botocore-": awspreset.AdaptiveBotocore,
+		"aws-go-v2-": awspreset.AdaptiveGoV2, "aws-java-v1-": awspreset.AdaptiveJavaV1, "aws-js-v3-": awspreset.AdaptiveJavaScriptV3,
 	}
-	for profile := range retry.AWSProfiles() {
-		limiter, ok := profile.Policy("").Limiter.(*retry.AdaptiveLimiter)
+	for profile := range awspreset.All() {
+		limiter, ok := profile.Policy("").Limiter.(*awspreset.AdaptiveLimiter)
 		require.Equal(t, strings.Contains(profile.String(), "adaptive"), ok, "%v", profile)
 		for prefix, made := range limiters {
 			if ok && strings.HasPrefix(profile.String(), prefix) {
@@ -99,25 +100,25 @@ func TestProfileLimiters(t *testing.T) {
 
 func TestServiceName(t *testing.T) {
 	for _, service := range []string{"", "dynamodb", "s3", "route53", "rds-data", "not-known"} {
-		assert.NoError(t, retry.AWSStandard2026.Policy(service).Validate(), service)
+		assert.NoError(t, awspreset.Standard2026.Policy(service).Validate(), service)
 	}
 	for _, service := range []string{"DynamoDB", "dynamo db", "sqs ", "a=b", "s3(", "Ä"} {
-		err := retry.AWSStandard2026.Policy(service).Validate()
+		err := awspreset.Standard2026.Policy(service).Validate()
 		require.ErrorIs(t, err, retry.ErrInvalid)
 		assert.ErrorContains(t, err, fmt.Sprintf("%q does not name a service as the AWS CLI does", service))
 	}
 }
 
-func TestProfileBackoffKeepsTheContract(t *testing.T) {
-	for profile := range retry.AWSProfiles() {
+func TestPresetBackoffKeepsTheContract(t *testing.T) {
+	for profile := range awspreset.All() {
 		t.Run(profile.String(), func(t *testing.T) { retrytest.TestBackoff(t, profile.Policy("").Backoff) })
 	}
 }
 
-// TestProfileQuotaIsPerPolicy also has the number of profiles without one.
-func TestProfileQuotaIsPerPolicy(t *testing.T) {
+// TestPresetQuotaIsPerPolicy also has the number of profiles without one.
+func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	without := 0
-	for profile := range retry.AWSProfiles() {
+	for profile := range awspreset.All() {
 		p, other := profile.Policy(""), profile.Policy("")
 		copied := p
 		if p.Budget == nil {
@@ -132,21 +133,21 @@ func TestProfileQuotaIsPerPolicy(t *testing.T) {
 	assert.Equal(t, 2, without)
 }
 
-// TestProfileRefunds has what a success brings to the quotas that are not a
+// TestPresetRefunds has what a success brings to the quotas that are not a
 // plain TokenBudget, also from many goroutines.
-func TestProfileRefunds(t *testing.T) {
+func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
-		profile         retry.AWSProfile
+		profile         awspreset.Preset
 		first, retried  float64 // the balance after a success from 400
 		above, afterBad float64 // after a success from 500, and a permanent failure from 400
 	}{
-		{retry.AWSStandard2026, 401, 414, 500, 400},
-		{retry.AWSGoV2Standard, 401, 406, 500, 400},
-		{retry.AWSGoV2Adaptive, 400, 405, 500, 400},
-		{retry.AWSGoV2AdaptiveRepaired, 401, 406, 500, 400},
-		{retry.AWSGoV2Adaptive2026, 400, 414, 500, 400},
-		{retry.AWSJavaScriptV3Standard, 401, 410, 500, 400},
-		{retry.AWSJavaScriptV3StandardLateCap, 500, 500, 501, 400},
+		{awspreset.Standard2026, 401, 414, 500, 400},
+		{awspreset.GoV2Standard, 401, 406, 500, 400},
+		{awspreset.GoV2Adaptive, 400, 405, 500, 400},
+		{awspreset.GoV2AdaptiveRepaired, 401, 406, 500, 400},
+		{awspreset.GoV2Adaptive2026, 400, 414, 500, 400},
+		{awspreset.JavaScriptV3Standard, 401, 410, 500, 400},
+		{awspreset.JavaScriptV3StandardLateCap, 500, 500, 501, 400},
 	}
 	for _, tt := range tests {
 		t.Run(tt.profile.String(), func(t *testing.T) {
@@ -184,7 +185,7 @@ func TestProfileRefunds(t *testing.T) {
 // vector shows.
 func TestPresetClassifierBeyondVectors(t *testing.T) {
 	js := func(service string) retry.Classifier {
-		return retry.AWSClassifier{Profile: retry.AWSJavaScriptV2, Service: service}
+		return awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
 	}
 	bad := 400
 	tests := []struct {
@@ -204,7 +205,7 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")), "%+v %s", tt.classifier, tt.code)
 	}
-	for profile := range retry.AWSProfiles() {
+	for profile := range awspreset.All() {
 		c := profile.Policy("").Classifier
 		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, cancelled{}} {
 			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
@@ -237,45 +238,45 @@ func TestPresetNetworkFailures(t *testing.T) {
 		{"status 500", statusedError(500), transient, transient, transient},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.js, retry.AWSClassifier{Profile: retry.AWSJavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
-		assert.Equal(t, tt.botocore, retry.AWSClassifier{Profile: retry.AWSBotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
-		assert.Equal(t, tt.java, retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
+		assert.Equal(t, tt.js, awspreset.Classifier{Preset: awspreset.JavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
+		assert.Equal(t, tt.botocore, awspreset.Classifier{Preset: awspreset.BotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
+		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
 	}
 }
 
 // TestServiceRules has the codes that an SDK retries for one service, or with
 // one option, and that no vector has.
 func TestServiceRules(t *testing.T) {
-	aws := func(p retry.AWSProfile, service string) retry.AWSClassifier {
-		return retry.AWSClassifier{Profile: p, Service: service}
+	aws := func(p awspreset.Preset, service string) awspreset.Classifier {
+		return awspreset.Classifier{Preset: p, Service: service}
 	}
-	skew := func(p retry.AWSProfile) retry.AWSClassifier {
-		return retry.AWSClassifier{Profile: p, CorrectsClockSkew: true}
+	skew := func(p awspreset.Preset) awspreset.Classifier {
+		return awspreset.Classifier{Preset: p, CorrectsClockSkew: true}
 	}
 	const permanent, transient = retry.ClassPermanent, retry.ClassTransient
 	tests := []struct {
-		classifier retry.AWSClassifier
+		classifier awspreset.Classifier
 		code       string
 		want       retry.Class
 	}{
-		{aws(retry.AWSStandard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
-		{aws(retry.AWSJavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
-		{aws(retry.AWSStandard2026, "dynamodb"), "AccessDenied", permanent},
-		{aws(retry.AWSStandard2026, "sts"), "IDPCommunicationErrorException", transient},
-		{aws(retry.AWSStandard2026, "s3"), "ReplicatedWriteConflictException", permanent},
-		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
-		{aws(retry.AWSJavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
-		{aws(retry.AWSJavaV2Legacy, "s3"), "ReplicatedWriteConflictException", permanent},
-		{aws(retry.AWSJavaV2Standard2026, "sts"), "IDPCommunicationError", transient},
-		{aws(retry.AWSJavaV2Standard2026, "sts"), "AccessDenied", permanent},
-		{aws(retry.AWSJavaV2Standard, "sts"), "IDPCommunicationError", permanent},
-		{aws(retry.AWSGoV2Standard, "sts"), "IDPCommunicationError", transient},
-		{aws(retry.AWSGoV2Standard2026, "sts"), "AccessDenied", permanent},
-		{aws(retry.AWSGoV2Standard, "s3"), "IDPCommunicationError", permanent},
-		{aws(retry.AWSGoV2Standard, ""), "AccessDeniedException", permanent},
-		{skew(retry.AWSGoV2Standard), "AccessDeniedException", transient},
-		{skew(retry.AWSGoV2Standard), "RequestInTheFuture", transient},
-		{skew(retry.AWSGoV2Standard), "ValidationException", permanent},
+		{aws(awspreset.Standard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.JavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.Standard2026, "dynamodb"), "AccessDenied", permanent},
+		{aws(awspreset.Standard2026, "sts"), "IDPCommunicationErrorException", transient},
+		{aws(awspreset.Standard2026, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(awspreset.JavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.JavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
+		{aws(awspreset.JavaV2Legacy, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(awspreset.JavaV2Standard2026, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.JavaV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.JavaV2Standard, "sts"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.GoV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.GoV2Standard, "s3"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard, ""), "AccessDeniedException", permanent},
+		{skew(awspreset.GoV2Standard), "AccessDeniedException", transient},
+		{skew(awspreset.GoV2Standard), "RequestInTheFuture", transient},
+		{skew(awspreset.GoV2Standard), "ValidationException", permanent},
 	}
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}), "%+v, %s", tt.classifier, tt.code)
@@ -295,48 +296,48 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"botocore-legacy.json":                vectors(checkBotocoreDelay),
 	"botocore-legacy-dynamodb.json":       vectors(checkBotocoreDelay),
 	"botocore-legacy-classification.json": vectors(checkBotocoreClass),
-	"botocore-legacy-exec.json":           vectors(checkBotocoreExec(retry.AWSBotocoreLegacy)),
-	"java-v1.json":                        vectors(checkJavaDelay(retry.AWSJavaV1Legacy, "")),
-	"java-v1-dynamodb.json":               vectors(checkJavaDelay(retry.AWSJavaV1Legacy, "dynamodb")),
+	"botocore-legacy-exec.json":           vectors(checkBotocoreExec(awspreset.BotocoreLegacy)),
+	"java-v1.json":                        vectors(checkJavaDelay(awspreset.JavaV1Legacy, "")),
+	"java-v1-dynamodb.json":               vectors(checkJavaDelay(awspreset.JavaV1Legacy, "dynamodb")),
 	"java-v1-classification.json":         vectors(checkJavaClass),
 	"java-v1-exec.json":                   vectors(checkJavaExec),
 	"general-reference-polling.json":      vectors(checkPollingDelay),
 	"general-reference-polling-loop.json": vectors(checkPollingLoop),
 	"arch-blog.json":                      vectors(checkBlogDelay),
-	"botocore-adaptive-rate.json":         vectors(checkAdaptiveTrace(retry.AdaptiveBotocore, 1, 1)),
+	"botocore-adaptive-rate.json":         vectors(checkAdaptiveTrace(awspreset.AdaptiveBotocore, 1, 1)),
 	"botocore-cubic.json":                 vectors(checkCubicTrace),
 	"botocore-token-bucket.json":          vectors(checkTokenBucketTrace),
-	"go-v2-adaptive-rate.json":            vectors(checkAdaptiveTrace(retry.AdaptiveGoV2, 1, 1)),
-	"java-v1-adaptive-rate.json":          vectors(checkAdaptiveTrace(retry.AdaptiveJavaV1, 1, ms)),
-	"js-v3-2026-rate.json":                vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3, ms, 1)),
-	"js-v3-flag-off-rate.json":            vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3, ms, 1)),
-	"js-v3-pre2026-rate.json":             vectors(checkAdaptiveTrace(retry.AdaptiveJavaScriptV3Before43, ms, 1)),
+	"go-v2-adaptive-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveGoV2, 1, 1)),
+	"java-v1-adaptive-rate.json":          vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaV1, 1, ms)),
+	"js-v3-2026-rate.json":                vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-flag-off-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-pre2026-rate.json":             vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3Before43, ms, 1)),
 
 	"js-v2-handle-request-with-retries.json": vectors(checkJSHandler),
-	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(retry.AWSJavaScriptV3StandardLateCap)),
-	"js-v3-flag-off.json":                    vectors(checkJSDelayV3(retry.AWSJavaScriptV3Standard)),
-	"js-v3-2026.json":                        vectors(checkJSDelayV3(retry.AWSJavaScriptV3Standard2026)),
-	"js-v3-pre2026-classification.json":      vectors(checkJSClassV3(retry.AWSJavaScriptV3StandardLateCap)),
-	"js-v3-flag-off-classification.json":     vectors(checkJSClassV3(retry.AWSJavaScriptV3Standard)),
-	"js-v3-2026-classification.json":         vectors(checkJSClassV3(retry.AWSJavaScriptV3Standard2026)),
-	"js-v3-pre2026-quota.json":               vectors(checkJSQuota(retry.AWSJavaScriptV3StandardLateCap)),
-	"js-v3-flag-off-quota.json":              vectors(checkJSQuota(retry.AWSJavaScriptV3Standard)),
-	"js-v3-2026-quota.json":                  vectors(checkJSQuota(retry.AWSJavaScriptV3Standard2026)),
+	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off.json":                    vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026.json":                        vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard2026)),
+	"js-v3-pre2026-classification.json":      vectors(checkJSClassV3(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-classification.json":     vectors(checkJSClassV3(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026-classification.json":         vectors(checkJSClassV3(awspreset.JavaScriptV3Standard2026)),
+	"js-v3-pre2026-quota.json":               vectors(checkJSQuota(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-quota.json":              vectors(checkJSQuota(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026-quota.json":                  vectors(checkJSQuota(awspreset.JavaScriptV3Standard2026)),
 	"js-v3-2026-exec.json":                   vectors(checkJSExecV3),
-	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandardLateCap)),
-	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandard)),
-	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(retry.AWSBotocoreStandard2026)),
+	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandardLateCap)),
+	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard)),
+	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard2026)),
 	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass),
-	"botocore-standard-quota.json":           vectors(checkBotocoreQuota(retry.AWSBotocoreStandard)),
-	"botocore-standard-2026-quota.json":      vectors(checkBotocoreQuota(retry.AWSBotocoreStandard2026)),
-	"botocore-standard-exec.json":            vectors(checkBotocoreExec(retry.AWSBotocoreStandard)),
-	"botocore-standard-2026-exec.json":       vectors(checkBotocoreExec(retry.AWSBotocoreStandard2026)),
-	"go-v2.json":                             vectors(checkGoDelay(retry.AWSGoV2Standard)),
-	"go-v2-2026.json":                        vectors(checkGoDelay(retry.AWSGoV2Standard2026)),
+	"botocore-standard-quota.json":           vectors(checkBotocoreQuota(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-quota.json":      vectors(checkBotocoreQuota(awspreset.BotocoreStandard2026)),
+	"botocore-standard-exec.json":            vectors(checkBotocoreExec(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-exec.json":       vectors(checkBotocoreExec(awspreset.BotocoreStandard2026)),
+	"go-v2.json":                             vectors(checkGoDelay(awspreset.GoV2Standard)),
+	"go-v2-2026.json":                        vectors(checkGoDelay(awspreset.GoV2Standard2026)),
 	"go-v2-classification.json":              vectors(checkGoClass),
-	"go-v2-exec.json":                        vectors(checkGoExec(retry.AWSGoV2Standard, retry.AWSGoV2Adaptive)),
-	"go-v2-2026-exec.json":                   vectors(checkGoExec(retry.AWSGoV2Standard2026, retry.AWSGoV2Adaptive2026)),
-	"java-v1-standard.json":                  vectors(checkJavaDelay(retry.AWSJavaV1Standard, "")),
+	"go-v2-exec.json":                        vectors(checkGoExec(awspreset.GoV2Standard, awspreset.GoV2Adaptive)),
+	"go-v2-2026-exec.json":                   vectors(checkGoExec(awspreset.GoV2Standard2026, awspreset.GoV2Adaptive2026)),
+	"java-v1-standard.json":                  vectors(checkJavaDelay(awspreset.JavaV1Standard, "")),
 	"java-v1-historic.json":                  vectors(checkJavaHistoric),
 	"java-v2.json":                           vectors(checkJavaDelayV2),
 	"retry-mode-config.json":                 vectors(checkEnv),
@@ -573,7 +574,7 @@ type jsDelay struct {
 
 func checkJSDelay(service string) func(jsDelay) error {
 	return func(c jsDelay) error {
-		got := jsBackoff(retry.AWSJavaScriptV2.Policy(service), c.BaseMS).Delay(afterRetry(c.Retry, retry.ClassTransient), onlyRandom(c.Random))
+		got := jsBackoff(awspreset.JavaScriptV2.Policy(service), c.BaseMS).Delay(afterRetry(c.Retry, retry.ClassTransient), onlyRandom(c.Random))
 		return agree(got, c.DelayMS, time.Millisecond, wholeNanosecond)
 	}
 }
@@ -603,13 +604,13 @@ func checkBotocoreDelay(c botocoreDelay) error {
 		if err := mustBe("base", base, "rand"); err != nil {
 			return err
 		}
-		rule = retry.AWSBotocoreLegacy.Policy("").Backoff
+		rule = awspreset.BotocoreLegacy.Policy("").Backoff
 		if c.Growth != 2 {
 			rule = retry.FullJitter{Base: time.Second, Factor: c.Growth}
 		}
 		exact.Mul(exact, new(big.Rat).SetFloat64(onlyRandom(c.Random)))
 	case float64:
-		rule = retry.AWSBotocoreLegacy.Policy("dynamodb").Backoff
+		rule = awspreset.BotocoreLegacy.Policy("dynamodb").Backoff
 		if own := number(base).times(time.Second); rule != (retry.Exponential{Base: own}) || c.Growth != 2 {
 			rule = retry.Exponential{Base: own, Factor: c.Growth}
 		}
@@ -641,7 +642,7 @@ type javaDelay struct {
 	Error      string
 }
 
-func checkJavaDelay(profile retry.AWSProfile, service string) func(javaDelay) error {
+func checkJavaDelay(profile awspreset.Preset, service string) func(javaDelay) error {
 	return func(c javaDelay) error {
 		if c.Error != "" {
 			return fmt.Errorf("unknown error %q", c.Error)
@@ -661,16 +662,16 @@ func checkJavaDelay(profile retry.AWSProfile, service string) func(javaDelay) er
 	}
 }
 
-// javaRule returns one of the rules that are only reachable by their text
-// form. Its numbers are set behind the back of the parser, which refuses some
-// that the SDK takes.
+// javaRule returns the rule of a strategy of the SDK for Java v1.
 func javaRule(strategy string, baseMS, maxMS int64) (retry.Backoff, error) {
-	names := map[string]string{"FullJitter": "java-full", "EqualJitter": "java-equal"}
-	p, err := retry.ParsePolicy(names[strategy] + " base=1ms cap=1s")
-	if err != nil {
-		return nil, fmt.Errorf("strategy %q: %w", strategy, err)
+	base, limit := time.Duration(baseMS)*time.Millisecond, time.Duration(maxMS)*time.Millisecond
+	switch strategy {
+	case "FullJitter":
+		return awspreset.JavaFull(base, limit), nil
+	case "EqualJitter":
+		return awspreset.JavaEqual(base, limit), nil
 	}
-	return withFields(p.Backoff, time.Duration(baseMS)*time.Millisecond, time.Duration(maxMS)*time.Millisecond), nil
+	return nil, fmt.Errorf("unknown strategy %q", strategy)
 }
 
 type pollingDelay struct {
@@ -886,7 +887,7 @@ type jsClass struct {
 }
 
 func checkJSClass(c jsClass) error {
-	classifier := retry.AWSClassifier{Profile: retry.AWSJavaScriptV2, Service: strings.ReplaceAll(c.Service, "rdsdata", "rds-data")}
+	classifier := awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: strings.ReplaceAll(c.Service, "rdsdata", "rds-data")}
 	failed := serviceError(c.Status, c.Code, c.Message)
 	class, err := checkClass(classifier, failed, c.Retryable)
 	if err != nil {
@@ -931,7 +932,7 @@ func (c botocoreClass) failure() (error, error) {
 	return serviceError(c.Status, c.Code, ""), nil
 }
 
-func botocorePolicy(service string) retry.Policy { return retry.AWSBotocoreLegacy.Policy(service) }
+func botocorePolicy(service string) retry.Policy { return awspreset.BotocoreLegacy.Policy(service) }
 
 func checkBotocoreClass(c botocoreClass) error {
 	failed, err := c.failure()
@@ -977,7 +978,7 @@ func checkJavaClass(c javaClass) error {
 			return err
 		}
 	}
-	class, err := checkClass(retry.AWSClassifier{Profile: retry.AWSJavaV1Legacy}, failed, c.Retryable)
+	class, err := checkClass(awspreset.Classifier{Preset: awspreset.JavaV1Legacy}, failed, c.Retryable)
 	if err != nil {
 		return err
 	}
@@ -1083,13 +1084,13 @@ type jsExec struct {
 }
 
 func checkJSExec(c jsExec) error {
-	p, badChecksum := retry.AWSJavaScriptV2.Policy(c.Service), ""
+	p, badChecksum := awspreset.JavaScriptV2.Policy(c.Service), ""
 	if c.Service == "dynamodb" {
 		if c.Config.DynamoDBCrc32 == nil || *c.Config.DynamoDBCrc32 {
 			badChecksum = "CRC32CheckFailed"
 		}
 	}
-	classifier := p.Classifier.(retry.AWSClassifier)
+	classifier := p.Classifier.(awspreset.Classifier)
 	classifier.RenewsCredentials = true // between two attempts the SDK fetches new ones
 	classifier.CorrectsClockSkew = c.Config.CorrectClockSkew
 	p.Classifier = classifier
@@ -1168,7 +1169,7 @@ type botocoreExec struct {
 	QuotaAfter    *float64 `json:"quota_after"`
 }
 
-func checkBotocoreExec(profile retry.AWSProfile) func(botocoreExec) error {
+func checkBotocoreExec(profile awspreset.Preset) func(botocoreExec) error {
 	return func(c botocoreExec) error {
 		p := profile.Policy(c.Service)
 		retries := c.Config.Retries
@@ -1184,7 +1185,7 @@ func checkBotocoreExec(profile retry.AWSProfile) func(botocoreExec) error {
 			}
 			p.MaxAttempts = n
 		}
-		p.LongPoll = profile == retry.AWSBotocoreStandard2026 && isLongPoll(c.Operation)
+		p.LongPoll = profile == awspreset.BotocoreStandard2026 && isLongPoll(c.Operation)
 		if c.QuotaBefore != nil {
 			fill(p.Budget, *c.QuotaBefore)
 		}
@@ -1245,8 +1246,8 @@ func (c javaExec) policy() (retry.Policy, error) {
 	if !ok {
 		return retry.Policy{}, fmt.Errorf("unknown policy %q", c.Policy)
 	}
-	profiles := map[string]retry.AWSProfile{
-		"LEGACY": retry.AWSJavaV1Legacy, "STANDARD": retry.AWSJavaV1Standard, "ADAPTIVE": retry.AWSJavaV1Adaptive,
+	profiles := map[string]awspreset.Preset{
+		"LEGACY": awspreset.JavaV1Legacy, "STANDARD": awspreset.JavaV1Standard, "ADAPTIVE": awspreset.JavaV1Adaptive,
 	}
 	profile, ok := profiles[c.Mode]
 	if !ok {

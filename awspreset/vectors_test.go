@@ -1,4 +1,4 @@
-package retry_test
+package awspreset_test
 
 import (
 	"cmp"
@@ -17,6 +17,7 @@ import (
 	"unicode"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // The checks of the golden vectors of the SDKs' standard modes. What they
@@ -147,7 +148,7 @@ type botocoreStandardDelay struct {
 	Error       string
 }
 
-func checkBotocoreStandardDelay(profile retry.AWSProfile) func(botocoreStandardDelay) error {
+func checkBotocoreStandardDelay(profile awspreset.Preset) func(botocoreStandardDelay) error {
 	return func(c botocoreStandardDelay) error {
 		p := profile.Policy(strings.ReplaceAll(c.Service, "-", ""))
 		a := retry.Attempt{Number: c.Attempt, Class: classOf(c.Throttling)}
@@ -221,7 +222,7 @@ func checkBotocoreStandardClass(c botocoreStandardClass) error {
 			failed = retry.Throttled(failed)
 		}
 	}
-	for _, profile := range []retry.AWSProfile{retry.AWSBotocoreStandardLateCap, retry.AWSBotocoreStandard, retry.AWSBotocoreStandard2026} {
+	for _, profile := range []awspreset.Preset{awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026} {
 		class := profile.Policy(c.Service).Classify(failed).Class
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
@@ -244,7 +245,7 @@ type botocoreQuota struct {
 	}
 }
 
-func checkBotocoreQuota(profile retry.AWSProfile) func(botocoreQuota) error {
+func checkBotocoreQuota(profile awspreset.Preset) func(botocoreQuota) error {
 	return func(c botocoreQuota) error {
 		like := tokens(profile.Policy("").Budget)
 		b := &retry.TokenBudget{Capacity: c.Initial, Costs: like.Costs, SuccessOnly: like.SuccessOnly}
@@ -292,11 +293,11 @@ type jsDelayV3 struct {
 	DelayMS    int64 `json:"delay_ms"`
 }
 
-func checkJSDelayV3(profile retry.AWSProfile) func(jsDelayV3) error {
+func checkJSDelayV3(profile awspreset.Preset) func(jsDelayV3) error {
 	return func(c jsDelayV3) error {
 		service := ""
 		if c.BaseMS == 25 {
-			if service = "dynamodb"; profile != retry.AWSJavaScriptV3Standard2026 {
+			if service = "dynamodb"; profile != awspreset.JavaScriptV3Standard2026 {
 				return checkWhole(c) // the SDK had no such base then, but the function takes it
 			}
 		}
@@ -305,13 +306,10 @@ func checkJSDelayV3(profile retry.AWSProfile) func(jsDelayV3) error {
 	}
 }
 
-// checkWhole takes the rule from its text form, with a base of its own.
+// checkWhole checks the rule with a base of its own.
 func checkWhole(c jsDelayV3) error {
-	p, err := retry.ParsePolicy(fmt.Sprintf("whole-full base=%dms cap=20s", c.BaseMS))
-	if err != nil {
-		return err
-	}
-	return mustBe("delay", p.Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
+	rule := awspreset.WholeFull(time.Duration(c.BaseMS)*ms, 20*time.Second)
+	return mustBe("delay", rule.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
 }
 
 type jsClassV3 struct {
@@ -344,7 +342,7 @@ func (c jsClassV3) failure() (error, error) {
 	return serviceError(c.Status, c.Code, c.Message), nil
 }
 
-func checkJSClassV3(profile retry.AWSProfile) func(jsClassV3) error {
+func checkJSClassV3(profile awspreset.Preset) func(jsClassV3) error {
 	return func(c jsClassV3) error {
 		failed, err := c.failure()
 		if err != nil {
@@ -390,7 +388,7 @@ func (s jsQuotaStep) failure() error {
 }
 
 // checkJSQuota runs each operation of a trace as a call.
-func checkJSQuota(profile retry.AWSProfile) func(jsQuota) error {
+func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
 	return func(c jsQuota) error {
 		p := profile.Policy("")
 		p.MaxAttempts = c.MaxAttempts
@@ -459,7 +457,7 @@ type jsExecV3 struct {
 }
 
 func checkJSExecV3(c jsExecV3) error {
-	p := retry.AWSJavaScriptV3Standard2026.Policy(c.Service)
+	p := awspreset.JavaScriptV3Standard2026.Policy(c.Service)
 	if n, err := strconv.Atoi(c.Env["AWS_MAX_ATTEMPTS"]); err == nil {
 		p.MaxAttempts = n
 	}
@@ -566,11 +564,11 @@ type goDelay struct {
 	DelayNS      number `json:"delay_ns"`
 }
 
-func checkGoDelay(profile retry.AWSProfile) func(goDelay) error {
+func checkGoDelay(profile awspreset.Preset) func(goDelay) error {
 	return func(c goDelay) error {
 		p := profile.Policy(c.Service)
 		a := afterRetry(c.Retry, classOf(c.Throttling))
-		if profile == retry.AWSGoV2Standard {
+		if profile == awspreset.GoV2Standard {
 			a.Number = c.Attempt
 		}
 		p.Backoff = withCap(p.Backoff, a.Class, time.Duration(c.MaxBackoffNS))
@@ -650,7 +648,7 @@ func checkGoClass(c goClass) error {
 		}
 	}
 	var err error
-	for _, profile := range []retry.AWSProfile{retry.AWSGoV2Standard, retry.AWSGoV2Adaptive2026} {
+	for _, profile := range []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Adaptive2026} {
 		class := profile.Policy("").Classifier.Classify(failed)
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
@@ -679,7 +677,7 @@ type goExec struct {
 	}
 }
 
-func checkGoExec(standard, adaptive retry.AWSProfile) func(goExec) error {
+func checkGoExec(standard, adaptive awspreset.Preset) func(goExec) error {
 	return func(c goExec) error {
 		profile, service := standard, ""
 		if strings.HasPrefix(c.Name, "adaptive") {
@@ -690,7 +688,7 @@ func checkGoExec(standard, adaptive retry.AWSProfile) func(goExec) error {
 		}
 		p := profile.Policy(service)
 		p.Limiter = nil // as in checkJavaExec
-		p.LongPoll = c.LongPoll && standard == retry.AWSGoV2Standard2026
+		p.LongPoll = c.LongPoll && standard == awspreset.GoV2Standard2026
 		if _, n, ok := strings.Cut(c.Name, "max attempts "); ok {
 			n, _, _ = strings.Cut(n, ",")
 			p.MaxAttempts, _ = strconv.Atoi(n)
@@ -752,19 +750,16 @@ type javaHistoric struct {
 
 // checkJavaHistoric builds the rules of old releases from those of today.
 func checkJavaHistoric(c javaHistoric) error {
-	base := map[string]int{"default": 100, "dynamodb": 25}[c.Service]
-	text := fmt.Sprintf("when-throttled(java-equal base=500ms cap=20s | whole-full base=%dms cap=20s)", base)
+	const limit = 20 * time.Second
+	base := map[string]time.Duration{"default": 100 * ms, "dynamodb": 25 * ms}[c.Service]
+	var rule retry.Backoff = retry.WhenThrottled{Throttled: awspreset.JavaEqual(500*ms, limit), Else: awspreset.WholeFull(base, limit)}
 	if c.Variant == "2015" {
 		if c.Service == "default" {
-			base = 300
+			base = 300 * ms
 		}
-		text = fmt.Sprintf("exponential base=%dms cap=20s", base)
+		rule = retry.Exponential{Base: base, Cap: limit}
 	}
-	p, err := retry.ParsePolicy(text)
-	if err != nil {
-		return err
-	}
-	return mustBe("delay", p.Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
+	return mustBe("delay", rule.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
 }
 
 type javaDelayV2 struct {
@@ -777,10 +772,10 @@ type javaDelayV2 struct {
 
 func checkJavaDelayV2(c javaDelayV2) error {
 	profiles := map[string]retry.Policy{
-		"legacy":                 retry.AWSJavaV2Legacy.Policy(""),
-		"standard-pre2026":       retry.AWSJavaV2Standard.Policy(""),
-		"standard-2026":          retry.AWSJavaV2Standard2026.Policy(""),
-		"standard-2026-dynamodb": retry.AWSJavaV2Standard2026.Policy("dynamodb"),
+		"legacy":                 awspreset.JavaV2Legacy.Policy(""),
+		"standard-pre2026":       awspreset.JavaV2Standard.Policy(""),
+		"standard-2026":          awspreset.JavaV2Standard2026.Policy(""),
+		"standard-2026-dynamodb": awspreset.JavaV2Standard2026.Policy("dynamodb"),
 	}
 	p, ok := profiles[c.Mode]
 	if !ok {

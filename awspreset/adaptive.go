@@ -1,4 +1,4 @@
-package retry
+package awspreset
 
 import (
 	"context"
@@ -6,9 +6,12 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/dur"
 )
 
-// AdaptiveLimiter is a [Limiter] that learns how many attempts a second a
+// AdaptiveLimiter is a [retry.Limiter] that learns how many attempts a second a
 // resource takes: the client-side rate limiter of the AWS SDKs' adaptive mode.
 // It holds nothing back until the first attempt is throttled. From then on an
 // attempt takes a token, and tokens come at a rate that each outcome changes.
@@ -19,7 +22,7 @@ import (
 // come in a second, at least one, and those for callers that wait.
 //
 // Use it where one client alone comes near the limit of a resource that says
-// when it is throttling ([ClassThrottled]): a table, an account's quota. One
+// when it is throttling ([retry.ClassThrottled]): a table, an account's quota. One
 // resource has one AdaptiveLimiter, shared by pointer between all policies and
 // goroutines that call it; a limiter for several resources slows all of them
 // down for the one that throttles.
@@ -31,7 +34,7 @@ import (
 // use, and a limiter must not be copied. It is safe for concurrent use, starts
 // no goroutine and holds no timer.
 //
-// A [Budget] is separate, and needed beside it: the limiter delays attempts and
+// A [retry.Budget] is separate, and needed beside it: the limiter delays attempts and
 // refuses none. In aws/aws-sdk-go-v2 v1.47.6 the adaptive mode withholds from
 // the retry quota what successes bring, so that a quota once used up stays so.
 // Here every success of a call reaches the Budget.
@@ -43,7 +46,7 @@ import (
 // com/amazonaws/internal/TokenBucket.java.
 type AdaptiveLimiter struct {
 	// Clock tells the time and waits. nil: the system's.
-	Clock Clock
+	Clock retry.Clock
 
 	rules adaptiveRules
 
@@ -136,10 +139,10 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Observe learns from the outcome of an attempt. [Do] calls it; call it
+// Observe learns from the outcome of an attempt. [retry.Do] calls it; call it
 // yourself where you call Wait yourself.
-func (l *AdaptiveLimiter) Observe(a Attempt) {
-	throttled := a.Err != nil && a.Class == ClassThrottled
+func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
+	throttled := a.Err != nil && a.Class == retry.ClassThrottled
 	if l.rules.ignoreFailures && a.Err != nil && !throttled {
 		return
 	}
@@ -223,7 +226,7 @@ func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	if unit := float64(l.rules.waitUnit); unit > 0 {
 		ns = math.Floor(ns/unit) * unit
 	}
-	wait := saturate(math.Ceil(ns), math.MaxInt64)
+	wait := dur.Saturate(math.Ceil(ns), math.MaxInt64)
 	if inFront > 0 {
 		wait = min(wait, lookAgain)
 	}
@@ -236,7 +239,7 @@ func (l *AdaptiveLimiter) start() {
 		return
 	}
 	l.started = true
-	l.read = now(l.Clock)
+	l.read = l.now()
 	// Measurements begin at a whole second.
 	l.elapsed = time.Duration(l.read.Nanosecond())
 	l.throttledAt = l.elapsed
@@ -248,7 +251,7 @@ func (l *AdaptiveLimiter) start() {
 // advance brings the time and the tokens up to date. Nothing else reads the
 // clock while the limiter is in use.
 func (l *AdaptiveLimiter) advance() {
-	at := now(l.Clock)
+	at := l.now()
 	least := time.Duration(0)
 	if l.rules.followBack {
 		least = -time.Second
@@ -289,9 +292,16 @@ func (l *AdaptiveLimiter) setRate(rate float64) {
 	l.tokens = min(l.tokens, l.most())
 }
 
+func (l *AdaptiveLimiter) now() time.Time {
+	if l.Clock == nil {
+		return time.Now()
+	}
+	return l.Clock.Now()
+}
+
 func (l *AdaptiveLimiter) sleep(ctx context.Context, d time.Duration) error {
 	if l.Clock == nil {
-		return SystemClock{}.Sleep(ctx, d)
+		return retry.SystemClock{}.Sleep(ctx, d)
 	}
 	return l.Clock.Sleep(ctx, d)
 }

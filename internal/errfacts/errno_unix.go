@@ -1,6 +1,6 @@
 //go:build !plan9 && !windows
 
-package retry
+package errfacts
 
 import "syscall"
 

@@ -1,0 +1,97 @@
+package awspreset
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/dur"
+)
+
+// The rules of AWS SDKs whose arithmetic is not that of the exported rules.
+
+// wholeFull is FullJitter in the arithmetic of Math.floor in JavaScript and of
+// java.util.Random.nextInt: floor(u · t) whole milliseconds, where t is the
+// ceiling in milliseconds.
+type wholeFull struct {
+	Base time.Duration
+	Cap  time.Duration
+}
+
+func (b wholeFull) Delay(a retry.Attempt, u float64) time.Duration {
+	t := dur.Ceiling(b.Base/time.Millisecond, b.Cap/time.Millisecond, 2, retriesBefore(a.Number))
+	return dur.Saturate(math.Floor(dur.Unit(u)*t)*float64(time.Millisecond), dur.Limit(b.Cap))
+}
+
+func (b wholeFull) String() string { return fmt.Sprintf("whole-full base=%v cap=%v", b.Base, b.Cap) }
+
+func (b wholeFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
+
+// javaFull is FullJitter as the AWS SDK for Java v1 has it: floor(u · t) + 1
+// whole milliseconds, from 1 to t inclusive, where t is the ceiling in whole
+// milliseconds.
+type javaFull struct {
+	Base time.Duration
+	Cap  time.Duration
+}
+
+func (b javaFull) Delay(a retry.Attempt, u float64) time.Duration {
+	t := javaCeiling(b.Base, b.Cap, a.Number)
+	return time.Duration(min(int64(dur.Unit(u)*t)+1, int64(t))) * time.Millisecond
+}
+
+func (b javaFull) String() string { return fmt.Sprintf("java-full base=%v cap=%v", b.Base, b.Cap) }
+
+func (b javaFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
+
+// javaEqual is EqualJitter as the AWS SDKs for Java have it:
+// t/2 + floor(u · (t/2 + 1)) whole milliseconds, from t/2 to t inclusive,
+// where t is the ceiling and t/2 its half, rounded down.
+type javaEqual struct {
+	Base time.Duration
+	Cap  time.Duration
+}
+
+func (b javaEqual) Delay(a retry.Attempt, u float64) time.Duration {
+	t := javaCeiling(b.Base, b.Cap, a.Number)
+	half := int64(t) / 2
+	return time.Duration(min(half+int64(dur.Unit(u)*float64(half+1)), int64(t))) * time.Millisecond
+}
+
+func (b javaEqual) String() string { return fmt.Sprintf("java-equal base=%v cap=%v", b.Base, b.Cap) }
+
+func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
+
+// javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. The SDK lets n
+// grow to 30 and holds the result in an int, so it is a whole number below 2³¹.
+func javaCeiling(base, limit time.Duration, number int) float64 {
+	t := milliseconds(base) * dur.Power(2, min(retriesBefore(number), 30))
+	return min(t, milliseconds(dur.Limit(limit)), math.MaxInt32)
+}
+
+// milliseconds are the whole milliseconds of d; below 0 counts as 0.
+func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
+
+// goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds,
+// where a is the number of the attempt that failed, as long as 2ᵃ seconds are
+// not more than Cap, and from then on exactly Cap.
+type goFull struct {
+	Cap time.Duration
+}
+
+func (b goFull) Delay(a retry.Attempt, u float64) time.Duration {
+	limit, number := dur.Limit(b.Cap), max(0, a.Number)
+	if number > int(math.Log2(limit.Seconds())) {
+		return limit
+	}
+	return dur.Saturate(dur.Unit(u)*dur.Power(2, number)*float64(time.Second), limit)
+}
+
+func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
+
+func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
+
+// retriesBefore returns how many retries came before the one that may follow
+// the attempt of that number.
+func retriesBefore(number int) int { return max(1, number) - 1 }

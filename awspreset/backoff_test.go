@@ -1,0 +1,54 @@
+package awspreset_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+)
+
+// FuzzBackoff: the SDKs' own arithmetic is defined for every input, too.
+func FuzzBackoff(f *testing.F) {
+	f.Add(int64(0), int64(0), 0, 0.0)
+	f.Add(int64(100*ms), int64(20*time.Second), 3, 0.5)
+	f.Add(int64(math.MinInt64), int64(-1), math.MinInt, math.NaN())
+	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), math.MaxInt, almost1)
+	f.Fuzz(func(t *testing.T, base, limit int64, number int, u float64) {
+		most := time.Duration(limit)
+		if limit <= 0 {
+			most = math.MaxInt64
+		}
+		for _, rule := range []retry.Backoff{
+			awspreset.WholeFull(time.Duration(base), time.Duration(limit)),
+			awspreset.JavaFull(time.Duration(base), time.Duration(limit)),
+			awspreset.JavaEqual(time.Duration(base), time.Duration(limit)),
+			awspreset.GoFull(time.Duration(limit)),
+		} {
+			a := retry.Attempt{Number: number, Class: retry.ClassTransient}
+			d := rule.Delay(a, u)
+			if d < 0 || d > most {
+				t.Errorf("%v.Delay(%d, %v) = %v, not in [0, %v]", rule, number, u, d, most)
+			}
+			if again := rule.Delay(a, u); again != d {
+				t.Errorf("%v.Delay(%d, %v) = %v and then %v", rule, number, u, d, again)
+			}
+		}
+	})
+}
+
+// TestSpreadKeepsTheCap: a composition of package retry knows the cap of an SDK's rule.
+func TestSpreadKeepsTheCap(t *testing.T) {
+	for preset := range awspreset.All() {
+		rule := preset.Policy("").Backoff
+		for _, class := range []retry.Class{retry.ClassTransient, retry.ClassThrottled} {
+			a := retry.Attempt{Number: 40, Class: class}
+			if most := rule.Delay(a, almost1); most < time.Minute { // the rule has a cap
+				assert.LessOrEqual(t, retry.Spread{Of: rule, Fraction: 1}.Delay(a, almost1), 20*time.Second, "%v %v", preset, class)
+			}
+		}
+	}
+}

@@ -1,0 +1,397 @@
+package awspreset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
+)
+
+// Classifier decides which errors an AWS SDK retries. Every [Preset]
+// brings its own.
+//
+// It reads errors as [retry.DefaultClassifier] does, by their methods and standard
+// types, and then decides as the SDK decides. What an SDK throws itself is
+// recognised by its equivalent in Go: the errors of package net, io.EOF,
+// io.ErrUnexpectedEOF, the errors of TLS, and Timeout() and ConnectionError().
+// A failed checksum is an error with the code ChecksumError, or
+// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such
+// a kind is permanent: the SDKs do not retry it either, but for botocore's
+// standard modes, which retry whatever an HTTP client reports. So it always has
+// an opinion, and nothing behind it in [retry.FirstOf] is asked.
+//
+// What an error says of itself counts as what an SDK's model says: Retryable()
+// or RetryableError() true is a yes whatever the status, but for botocore's
+// legacy mode and Java v1; false is a no in Go v2 and JavaScript v2 only.
+//
+// In all SDKs the statuses 500, 502, 503 and 504 are retried, and most codes
+// that mean throttling: docs/aws.md has the list of each. They differ in other
+// statuses (429 without such a code is retried by all but botocore's standard
+// modes and Go v2), in codes of single services, and in failures of the
+// network: a name that DNS does not know is final for Go v2 only, a failed TLS
+// handshake for JavaScript v3, Go v2 and Standard2026.
+type Classifier struct {
+	Preset  Preset // whose rules
+	Service string // adds the rules of one service, by the name that the AWS CLI has for it; "": none
+
+	// RenewsCredentials says that the operation fetches new credentials after
+	// they expired, as the SDK for JavaScript v2 does; its codes RequestExpired
+	// and ExpiredToken are then worth a retry. Other SDKs do not look at it.
+	RenewsCredentials bool
+
+	// CorrectsClockSkew says that the operation corrects its clock by that of
+	// the server, as several SDKs do; errors that come from a wrong clock are
+	// then worth a retry. Java v1 retries them in any case, botocore in none.
+	CorrectsClockSkew bool
+}
+
+// Classify returns the class of err.
+func (c Classifier) Classify(err error) retry.Class {
+	f := errfacts.Read(err)
+	if f.Canceled {
+		return retry.ClassPermanent
+	}
+	switch row := c.Preset.row(); row.sdk {
+	case "botocore":
+		if row.mode == "legacy" {
+			return botocoreLegacyClass(c, &f)
+		}
+		return botocoreClass(c, &f)
+	case "go-v2":
+		return goV2Class(c, &f)
+	case "java-v1":
+		return javaV1Class(&f)
+	case "java-v2":
+		return javaV2Class(c, row.generation == "2026", &f)
+	case "js-v2":
+		return javaScriptV2Class(c, &f)
+	case "js-v3":
+		return javaScriptV3Class(c, &f)
+	}
+	return standardClass(c, &f)
+}
+
+// Validate reports a Profile that is none of the constants, and a Service that
+// cannot be a name of the AWS CLI: those have small letters, digits and hyphens.
+func (c Classifier) Validate() error {
+	var faults []string
+	if int(c.Preset) >= len(presets) {
+		faults = append(faults, fmt.Sprintf("%v is no preset", c.Preset))
+	}
+	if !isServiceName(c.Service) {
+		faults = append(faults, fmt.Sprintf("%q does not name a service as the AWS CLI does, as in dynamodb", c.Service))
+	}
+	return invalid("classifier", faults)
+}
+
+// PolicyText returns the text of the policy that the classifier comes from, such as
+// "aws-standard-2026 service=dynamodb", or "" if it has been changed: see
+// [retry.RegisterPreset].
+func (c Classifier) PolicyText() string {
+	if c != (Classifier{Preset: c.Preset, Service: c.Service}) || c.Validate() != nil {
+		return ""
+	}
+	text := c.Preset.String()
+	if c.Service != "" {
+		text += " service=" + c.Service
+	}
+	return text
+}
+
+// invalid makes one error of a list of faults, nil if there are none.
+func invalid(what string, faults []string) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w retry %s: %s", retry.ErrInvalid, what, strings.Join(faults, "; "))
+}
+
+// isServiceName reports whether name has only what names of AWS services have.
+func isServiceName(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
+// standardClass has the rules that most SDKs share in their standard modes.
+func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
+	switch {
+	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
+		return retry.ClassThrottled
+	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
+		f.Verdict == errfacts.Yes, c.CorrectsClockSkew && isClockSkew(f.Code),
+		c.Service == "dynamodb" && f.Code == "ReplicatedWriteConflictException",
+		c.Service == "sts" && (f.Code == "IDPCommunicationError" || f.Code == "IDPCommunicationErrorException"):
+		return retry.ClassTransient
+	case f.Kind == errfacts.TLS:
+		return retry.ClassPermanent
+	}
+	return networkClass(f)
+}
+
+// networkClass is the class of an error that came from the network and not
+// from the service, also within an answer that began well; any other is
+// permanent.
+func networkClass(f *errfacts.Facts) retry.Class {
+	switch {
+	case f.Kind <= errfacts.Request || f.Status >= 400 || f.Code != "":
+		return retry.ClassPermanent
+	case f.Kind == errfacts.Timeout:
+		return retry.ClassTimeout
+	}
+	return retry.ClassTransient
+}
+
+// javaScriptV2Class has the rules of lib/service.js and lib/services/*.js.
+// Redirects are not errors here.
+func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
+	switch {
+	case f.Verdict == errfacts.No:
+		return retry.ClassPermanent
+	case f.Status == 429 || isJSThrottling(f.Code):
+		return retry.ClassThrottled
+	case f.Verdict == errfacts.Yes:
+		return retry.ClassTransient
+	case f.Code == "TimeoutError":
+		return retry.ClassTimeout
+	case f.Status >= 500, f.Code == "NetworkingError", f.Code == "ExpiredTokenException", f.Code == "XMLParserError",
+		strings.Contains(f.Code, "Signature") && strings.Contains(f.Message, "expired"),
+		c.RenewsCredentials && (f.Code == "RequestExpired" || f.Code == "ExpiredToken"),
+		c.CorrectsClockSkew && isClockSkew(f.Code),
+		c.retriedByJavaScriptV2(f):
+		return retry.ClassTransient
+	}
+	return networkClass(f)
+}
+
+func (c Classifier) retriedByJavaScriptV2(f *errfacts.Facts) bool {
+	switch c.Service {
+	case "dynamodb":
+		return f.Code == "CRC32CheckFailed"
+	case "rds-data":
+		return f.Status == 400 && f.Code == "BadRequestException" && strings.HasPrefix(f.Message, "Communications link failure")
+	case "route53":
+		return f.Status == 400 && f.Code == "PriorRequestNotComplete"
+	case "s3":
+		return f.Code == "RequestTimeout"
+	case "sqs":
+		return f.Code == "InvalidChecksum"
+	case "sts":
+		return f.Code == "IDPCommunicationErrorException" || f.Code == "InvalidIdentityToken"
+	}
+	return false
+}
+
+// javaScriptV3Class has the rules of service-error-classification.
+func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
+	old := c.Preset == JavaScriptV3StandardLateCap
+	switch {
+	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
+		return retry.ClassThrottled
+	case f.Code == "AbortError" && !old:
+		return retry.ClassPermanent
+	case f.Code == "TimeoutError",
+		f.Code == "InvalidSignatureException" && strings.Contains(f.Message, "Signature expired") && !old,
+		!old && textHas(f, "REFUSED_STREAM"): // the server has not processed the request; net/http has no type for it
+		return retry.ClassTransient
+	}
+	return standardClass(c, f)
+}
+
+// botocoreLegacyClass has the rules of _retry.json. In botocore a client
+// for Organizations drops the rule for 429 in all clients of its session, here
+// only for that service.
+func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
+	switch {
+	case c.Service == "dynamodb" && f.Code == "ChecksumError":
+		return retry.ClassTransient
+	case f.Status < 400:
+		return networkClass(f)
+	case !c.retriedByBotocoreLegacy(f.Status, f.Code):
+		return retry.ClassPermanent
+	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
+		return retry.ClassThrottled
+	}
+	return retry.ClassTransient
+}
+
+func (c Classifier) retriedByBotocoreLegacy(status int, code string) bool {
+	if c.Service == "organizations" && status == 429 {
+		return false // its rule for one code replaces that for the status
+	}
+	for _, r := range botocoreRules {
+		if (r.service == "" || r.service == c.Service) && r.status == status && (r.code == "" || r.code == code) {
+			return true
+		}
+	}
+	return false
+}
+
+// botocoreRules is _retry.json: a status, for all services where none is named,
+// and with any code where none is named.
+var botocoreRules = []struct {
+	service string
+	status  int
+	code    string
+}{
+	{"", 429, ""},
+	{"", 500, ""},
+	{"", 502, ""},
+	{"", 503, ""},
+	{"", 504, ""},
+	{"", 509, ""},
+	{"", 400, "Throttling"},
+	{"", 400, "ThrottlingException"},
+	{"", 400, "ThrottledException"},
+	{"", 400, "RequestThrottledException"},
+	{"", 400, "ProvisionedThroughputExceededException"},
+	{"cloudsearch", 509, "BandwidthLimitExceeded"},
+	{"dynamodb", 409, "ReplicatedWriteConflictException"},
+	{"dynamodb", 400, "TransactionInProgressException"},
+	{"ec2", 503, "RequestLimitExceeded"},
+	{"ec2", 503, "EC2ThrottledException"},
+	{"glacier", 408, "RequestTimeoutException"},
+	{"kinesis", 400, "LimitExceededException"},
+	{"organizations", 400, "TooManyRequestsException"},
+	{"route53", 400, "Throttling"},
+	{"route53", 400, "PriorRequestNotComplete"},
+	{"s3", 400, "RequestTimeout"},
+	{"s3", 400, "BadDigest"},
+	{"sqs", 403, "RequestThrottled"},
+	{"sts", 400, "IDPCommunicationError"},
+}
+
+// botocoreClass has the rules of botocore's standard modes.
+func botocoreClass(c Classifier, f *errfacts.Facts) retry.Class {
+	switch {
+	case errfacts.IsThrottlingCode(f.Code):
+		return retry.ClassThrottled
+	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
+		f.Verdict == errfacts.Yes,
+		c.Service == "sts" && f.Code == "IDPCommunicationError",
+		c.Service == "dynamodb" && f.Code == "ChecksumError",
+		f.Kind == errfacts.Request && f.Status == 0 && f.Code == "": // botocore's HTTPClientError, whatever it comes from
+		return retry.ClassTransient
+	}
+	return networkClass(f)
+}
+
+// goV2Class has the rules of retry.DefaultRetryables, in their order.
+func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
+	class := retry.ClassPermanent
+	switch {
+	case f.Verdict == errfacts.No:
+	case f.Verdict == errfacts.Yes:
+		class = retry.ClassTransient
+	case f.Kind == errfacts.NotFound:
+	case f.Lost, f.Kind == errfacts.Timeout, isTransientStatus(f.Status), errfacts.IsThrottlingCode(f.Code),
+		f.Code == "RequestTimeout", f.Code == "RequestTimeoutException", textHas(f, "connection reset", "use of closed network connection", "connection refused"),
+		c.Service == "sts" && f.Code == "IDPCommunicationError",
+		c.CorrectsClockSkew && (isClockSkew(f.Code) || f.Code == "AccessDeniedException"):
+		class = retry.ClassTransient
+	}
+	switch {
+	case class == retry.ClassPermanent:
+		return class
+	case errfacts.IsThrottlingCode(f.Code):
+		return retry.ClassThrottled
+	case f.Kind == errfacts.Timeout:
+		return retry.ClassTimeout
+	}
+	return class
+}
+
+// textHas looks for one of the words in the text of an error that is not of the
+// service: some failures of the network can be told by nothing else.
+func textHas(f *errfacts.Facts, words ...string) bool {
+	if f.Err == nil || f.Status != 0 || f.Code != "" {
+		return false
+	}
+	text, _ := errfacts.Guarded(f.Err.Error)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// javaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java,
+// which are the same in all modes. A code that is a status line ("503 Slow
+// Down"), which answers without a body get, counts as the code that its words
+// make.
+func javaV1Class(f *errfacts.Facts) retry.Class {
+	if status, words, ok := strings.Cut(f.Code, " "); ok && status == strconv.Itoa(f.Status) {
+		f.Code = strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) {
+				return -1
+			}
+			return r
+		}, words)
+	}
+	switch {
+	case f.Status == 429 || isJavaThrottling(f.Code):
+		return retry.ClassThrottled
+	case isTransientStatus(f.Status), isJavaRetryable(f.Code), isClockSkew(f.Code):
+		return retry.ClassTransient
+	}
+	return networkClass(f)
+}
+
+// javaV2Class has the rules of the SDK's AwsRetryStrategy and
+// AwsErrorCode. Some codes of a wrong clock count in any case, others only if
+// the clock is wrong.
+func javaV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
+	switch {
+	case f.Status == 429,
+		errfacts.IsThrottlingCode(f.Code) && f.Code != "PriorRequestNotComplete" && (f.Code != "LimitExceededException" || since2026):
+		return retry.ClassThrottled
+	case isTransientStatus(f.Status), f.Verdict == errfacts.Yes,
+		f.Code == "PriorRequestNotComplete", f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
+		f.Code == "InternalError", f.Code == "RequestTimeTooSkewed", f.Code == "RequestExpired", f.Code == "RequestInTheFuture",
+		c.CorrectsClockSkew && isClockSkew(f.Code),
+		c.Service == "sts" && f.Code == "IDPCommunicationError" && since2026,
+		c.Service == "dynamodb" && f.Code == "ReplicatedWriteConflictException":
+		return retry.ClassTransient
+	}
+	return networkClass(f)
+}
+
+func isTransientStatus(status int) bool {
+	return status == 500 || status == 502 || status == 503 || status == 504
+}
+
+func isJSThrottling(code string) bool {
+	switch code {
+	case "ProvisionedThroughputExceededException", "Throttling", "ThrottlingException", "RequestLimitExceeded",
+		"RequestThrottled", "RequestThrottledException", "TooManyRequestsException",
+		"TransactionInProgressException", "EC2ThrottledException":
+		return true
+	}
+	return false
+}
+
+func isJavaThrottling(code string) bool {
+	switch code {
+	case "Throttling", "ThrottlingException", "ThrottledException", "ProvisionedThroughputExceededException",
+		"SlowDown", "TooManyRequestsException", "RequestLimitExceeded", "BandwidthLimitExceeded",
+		"RequestThrottled", "RequestThrottledException", "EC2ThrottledException", "PriorRequestNotComplete":
+		return true
+	}
+	return false
+}
+
+func isJavaRetryable(code string) bool {
+	switch code {
+	case "TransactionInProgressException", "RequestTimeout", "RequestTimeoutException", "IDPCommunicationError":
+		return true
+	}
+	return false
+}
+
+// isClockSkew knows the codes that a client with a wrong clock gets.
+func isClockSkew(code string) bool {
+	switch code {
+	case "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",
+		"AuthFailure", "RequestInTheFuture":
+		return true
+	}
+	return false
+}

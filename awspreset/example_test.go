@@ -1,0 +1,46 @@
+package awspreset_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// Presets wait as other libraries do, here with the middle of every jitter.
+func ExamplePreset() {
+	for _, policy := range []retry.Policy{
+		awspreset.Standard2026.Policy(""), awspreset.Standard2026.Policy("dynamodb"), awspreset.BotocoreLegacy.Policy(""), awspreset.JavaV1Legacy.Policy(""),
+	} {
+		policy.Rand = retrytest.Fixed(0.5)
+		fmt.Print(policy, ":")
+		for delay := range policy.Delays() {
+			fmt.Print(" ", delay)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// aws-standard-2026: 25ms 50ms
+	// aws-standard-2026 service=dynamodb: 12.5ms 25ms 50ms
+	// aws-botocore-legacy: 500ms 1s 2s 4s
+	// aws-java-v1-legacy: 51ms 101ms 201ms
+}
+
+// The variables that the AWS SDKs read are read when you ask for it.
+func ExampleFromEnv() {
+	os.Setenv("AWS_RETRY_MODE", "adaptive")
+	os.Setenv("AWS_MAX_ATTEMPTS", "6")
+	defer os.Unsetenv("AWS_RETRY_MODE")
+	defer os.Unsetenv("AWS_MAX_ATTEMPTS")
+
+	fmt.Println(awspreset.FromEnv(awspreset.Standard2026, "dynamodb"))
+
+	os.Setenv("AWS_MAX_ATTEMPTS", "many")
+	_, err := awspreset.FromEnv(awspreset.Standard2026, "dynamodb")
+	fmt.Println(err)
+	// Output:
+	// aws-adaptive-2026 service=dynamodb attempts=6 <nil>
+	// invalid retry environment: AWS_MAX_ATTEMPTS="many" is not a whole number of at least 1
+}

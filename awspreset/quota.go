@@ -1,0 +1,76 @@
+package awspreset
+
+import (
+	"sync/atomic"
+
+	"github.com/gobackoff/retry"
+)
+
+// The retry quotas of AWS SDKs whose refunds are not those of a TokenBudget.
+
+// goQuota is the quota of the AWS SDK for Go v2 before 2026, in which a
+// success after retries brings its token in addition to the refund.
+type goQuota struct{ *retry.TokenBudget }
+
+func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
+	q.TokenBudget.Deposit(paid, succeeded)
+	if paid != retry.ClassUnknown {
+		q.TokenBudget.Deposit(retry.ClassUnknown, succeeded)
+	}
+}
+
+// growingQuota is the quota of the AWS SDK for JavaScript v3 with
+// @smithy/util-retry before 4.3.0, which took the larger of capacity and
+// balance where the smaller was meant: a success fills it and makes it grow.
+type growingQuota struct{ balance atomic.Int64 }
+
+// What a retry takes from a growingQuota, by the class before it.
+const (
+	growingCost          = 10
+	growingThrottledCost = 5
+)
+
+func newGrowingQuota() *growingQuota {
+	q := new(growingQuota)
+	q.balance.Store(quotaCapacity)
+	return q
+}
+
+func (*growingQuota) cost(class retry.Class) int64 {
+	if class == retry.ClassThrottled {
+		return growingThrottledCost
+	}
+	return growingCost
+}
+
+func (q *growingQuota) TryWithdraw(failed retry.Attempt) bool {
+	cost := q.cost(failed.Class)
+	for {
+		balance := q.balance.Load()
+		if cost > balance {
+			return false
+		}
+		if q.balance.CompareAndSwap(balance, balance-cost) {
+			return true
+		}
+	}
+}
+
+func (q *growingQuota) Deposit(paid retry.Class, succeeded bool) {
+	if !succeeded {
+		return
+	}
+	tokens := int64(1)
+	if paid != retry.ClassUnknown {
+		tokens = q.cost(paid)
+	}
+	for {
+		balance := q.balance.Load()
+		if q.balance.CompareAndSwap(balance, max(quotaCapacity, balance+tokens)) {
+			return
+		}
+	}
+}
+
+// Balance returns the tokens of the quota.
+func (q *growingQuota) Balance() float64 { return float64(q.balance.Load()) }

@@ -1,0 +1,136 @@
+package retry
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gobackoff/retry/internal/dur"
+)
+
+// Jittered draws a share of any rule's delay t: (1 − Share) · t + u · Share · t.
+// A Share of 1 is full jitter and 0.5 is equal jitter, so that for example
+// Jittered{Of: Fibonacci{…}, Share: 1} is full jitter over Fibonacci growth.
+type Jittered struct {
+	Of    Backoff // nil: the default rule
+	Share float64 // the random part of the delay, in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+}
+
+// Delay returns (1 − Share) · t + u · Share · t.
+func (b Jittered) Delay(a Attempt, u float64) time.Duration {
+	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
+	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
+}
+
+// Validate reports what makes no sense, in the inner rules, too.
+func (b Jittered) Validate() error {
+	return invalid("backoff", slices.Concat(neededFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
+}
+
+func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
+
+// Spread moves any rule's delay up or down by at most a fraction:
+// Of · (1 ± Fraction), uniform, and never above the cap of Of.
+// Where that cap does not cut, the mean is that of Of.
+type Spread struct {
+	Of       Backoff // nil: the default rule
+	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+}
+
+// Delay returns Of · (1 + Fraction · (2u − 1)).
+func (b Spread) Delay(a Attempt, u float64) time.Duration {
+	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
+	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
+}
+
+// Validate reports what makes no sense, in the inner rules, too.
+func (b Spread) Validate() error {
+	return invalid("backoff", slices.Concat(neededFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
+}
+
+func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
+
+// Capped bounds any rule: min(Cap, Of). A rule with a Cap of its own draws its
+// jitter below that cap; Capped cuts after the jitter, as several older AWS
+// SDKs do, so that delays pile up at the cap.
+type Capped struct {
+	Of  Backoff       // nil: the default rule
+	Cap time.Duration // largest delay; 0 or less: none
+}
+
+// Delay returns min(Cap, Of).
+func (b Capped) Delay(a Attempt, u float64) time.Duration {
+	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
+}
+
+// Validate reports what makes no sense, in the inner rules, too.
+func (b Capped) Validate() error {
+	return invalid("backoff", slices.Concat(neededFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
+}
+
+func (b Capped) limit(class Class) time.Duration { return min(dur.Limit(b.Cap), limitOf(b.Of, class)) }
+
+// WhenThrottled uses one rule after throttled attempts and another after all others.
+type WhenThrottled struct {
+	Throttled Backoff // after [ClassThrottled]; nil: the default rule
+	Else      Backoff // after every other class; nil: the default rule
+}
+
+// Delay returns what the rule for a.Class returns.
+func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
+	if a.Class == ClassThrottled {
+		return max(0, orDefault(b.Throttled).Delay(a, u))
+	}
+	return max(0, orDefault(b.Else).Delay(a, u))
+}
+
+// Validate reports what makes no sense, in the inner rules, too.
+func (b WhenThrottled) Validate() error {
+	return invalid("backoff", slices.Concat(neededFaults("WhenThrottled.Throttled", b.Throttled), neededFaults("WhenThrottled.Else", b.Else)))
+}
+
+func (b WhenThrottled) limit(class Class) time.Duration {
+	if class == ClassThrottled {
+		return limitOf(b.Throttled, class)
+	}
+	return limitOf(b.Else, class)
+}
+
+// defaultBackoff is what a nil Backoff means: the growth, cap and jitter of
+// the cross-SDK standard retry mode of AWS (November 2026).
+var defaultBackoff Backoff = FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+
+// orDefault returns b, or the default rule where b is nil. It hands back the
+// rule instead of asking it, because each further function that an Attempt is
+// passed through costs more than the arithmetic of most rules.
+func orDefault(b Backoff) Backoff {
+	if b == nil {
+		return defaultBackoff
+	}
+	return b
+}
+
+// limitOf returns the most that b can return after a failure of the class, as
+// far as b tells.
+func limitOf(b Backoff, class Class) time.Duration {
+	switch b := orDefault(b).(type) {
+	case interface{ limit(Class) time.Duration }:
+		return b.limit(class)
+	case interface{ Limit(Class) time.Duration }: // of another package
+		return max(0, b.Limit(class))
+	}
+	return math.MaxInt64
+}
+
+// leftover makes a second uniform number of u, for the rule inside a
+// composition, which does not depend on the first: using u twice would tie the
+// two draws together and move the mean. It takes the bits of u that decide next
+// to nothing where u itself is used, and rotates them by u. That keeps the ends
+// and, for numbers of few bits such as ½, the number itself.
+func leftover(u float64) float64 {
+	u = dur.Unit(u)
+	return fraction(fraction(u*(1<<26)) + u)
+}
+
+// fraction is the part of x behind the point.
+func fraction(x float64) float64 { return x - float64(int64(x)) }

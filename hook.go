@@ -1,0 +1,77 @@
+package retry
+
+import (
+	"context"
+	"time"
+)
+
+// Hooks are functions that a [Policy] calls as it runs, for metrics, traces and
+// logs. They must be safe for concurrent use if the Policy is used so, and should
+// not block. nil: no call. [Policy.With] adds hooks to those of a Policy.
+type Hooks struct {
+	// OnAttempt is called before each attempt, with a.Number and a.Waited set.
+	// The operation gets the context that it returns, which should derive from
+	// ctx; nil: ctx itself. The function that it returns is called exactly
+	// once, when the attempt has ended: with the Err and the Class of a
+	// failure, or a nil Err. If the operation does not return, because it
+	// panics, Err is ErrNoReturn. nil: no call.
+	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
+
+	// OnRetry is called just before the wait that precedes a retry. failed is
+	// the attempt that has just failed; wait may be 0.
+	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
+
+	// OnGiveUp is called once when a call ends without success, unless it was
+	// refused before it began. e is what the call returns; or, if the failure
+	// was permanent and the call returns the operation's own error, e.Err is
+	// that error and e.Reason ErrPermanent.
+	OnGiveUp func(ctx context.Context, e *Error)
+}
+
+// and returns hooks that run those of h and then those of g. The contexts and the
+// callbacks of g are nested in those of h.
+func (h Hooks) and(g Hooks) Hooks {
+	all := h
+	switch {
+	case h.OnAttempt == nil:
+		all.OnAttempt = g.OnAttempt
+	case g.OnAttempt != nil:
+		all.OnAttempt = func(ctx context.Context, a Attempt) (context.Context, func(Attempt)) {
+			outer, outerDone := h.OnAttempt(ctx, a)
+			if outer == nil {
+				outer = ctx
+			}
+			inner, innerDone := g.OnAttempt(outer, a)
+			if inner == nil {
+				inner = outer
+			}
+			return inner, func(a Attempt) {
+				if outerDone != nil {
+					defer outerDone(a)
+				}
+				if innerDone != nil {
+					innerDone(a)
+				}
+			}
+		}
+	}
+	switch {
+	case h.OnRetry == nil:
+		all.OnRetry = g.OnRetry
+	case g.OnRetry != nil:
+		all.OnRetry = func(ctx context.Context, failed Attempt, wait time.Duration) {
+			h.OnRetry(ctx, failed, wait)
+			g.OnRetry(ctx, failed, wait)
+		}
+	}
+	switch {
+	case h.OnGiveUp == nil:
+		all.OnGiveUp = g.OnGiveUp
+	case g.OnGiveUp != nil:
+		all.OnGiveUp = func(ctx context.Context, e *Error) {
+			h.OnGiveUp(ctx, e)
+			g.OnGiveUp(ctx, e)
+		}
+	}
+	return all
+}

@@ -1,0 +1,112 @@
+package retry
+
+import (
+	"time"
+
+	"github.com/gobackoff/retry/internal/errfacts"
+)
+
+// Permanent marks err so that it is not retried, whatever a [Classifier] says,
+// in this call of [Do] and in any that it is nested in. A nil err stays nil.
+//
+// The markers change neither the text of an error nor what errors.Is and
+// errors.As find in it, and they work from inside other errors. Of several
+// markers the outermost decides; errors that wrap more than one error are
+// searched in the order of errors.As.
+func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
+
+// Transient marks err so that it is retried, whatever a [Classifier] says. It
+// also makes an inner call's give-up retryable for an outer call of [Do].
+// A nil err stays nil. See [Permanent].
+func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
+
+// Throttled marks err so that it is retried as throttling: the server is
+// overloaded. A nil err stays nil. See [Permanent].
+func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
+
+// After marks err so that it is retried, and hints that d should pass first:
+// the policy's [HintRule] makes a wait of it. Use it only for errors that should
+// be retried: it overrides the classifier, so even a 404 is retried. The class is
+// what the Classifier says, or transient if that is not to be retried. A d of 0
+// or less marks err for a retry without a hint. A nil err stays nil. See
+// [Permanent].
+func After(err error, d time.Duration) error {
+	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
+}
+
+// Unrepeatable marks err so that it is not retried, although its class may be
+// retryable: the operation may already have taken effect, and repeating it could
+// apply it twice. Examples are a connection lost while a transaction commits, or
+// during a payment. The class and the hint are those without the mark, so that
+// limiters and hooks learn what happened. [Do] gives up with [ErrUnrepeatable].
+// A nil err stays nil. See [Permanent].
+func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
+
+// mark is an error with what the caller says about it.
+type mark struct {
+	err          error
+	class        Class // ClassUnknown: none
+	hint         time.Duration
+	hinted       bool // hint is meant, also if it is 0
+	after        bool // made by After
+	unrepeatable bool // made by Unrepeatable
+}
+
+func (m *mark) Error() string { return m.err.Error() }
+func (m *mark) Unwrap() error { return m.err }
+
+func marked(err error, m mark) error {
+	if err == nil {
+		return nil
+	}
+	m.err = err
+	return &m
+}
+
+// read collects the markers and the hint in err, the outermost of each.
+func (m *mark) read(err error) {
+	for err != nil {
+		switch e := err.(type) {
+		case *mark:
+			m.add(*e)
+			err = e.err
+			continue
+		case *Error:
+			// A give-up has been retried enough: if outer calls tried again,
+			// attempts would multiply from layer to layer.
+			m.add(mark{class: ClassPermanent})
+			return
+		case errfacts.RetryAfterer:
+			if hint, _ := errfacts.Guarded(e.RetryAfter); hint > 0 {
+				m.add(mark{hint: hint, hinted: true})
+			}
+		}
+		switch e := err.(type) {
+		case errfacts.Unwrapper:
+			err, _ = errfacts.Guarded(e.Unwrap)
+		case errfacts.TreeUnwrapper:
+			branches, _ := errfacts.Guarded(e.Unwrap)
+			for _, branch := range branches {
+				m.read(branch)
+			}
+			return
+		default:
+			return
+		}
+	}
+}
+
+// add merges a mark from deeper in the chain. Outer marks win; an outer After
+// overrides an inner Permanent.
+func (m *mark) add(inner mark) {
+	if m.class == ClassUnknown && !m.after {
+		m.unrepeatable = m.unrepeatable || inner.unrepeatable
+	}
+	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
+		m.class = inner.class
+	}
+	if !m.hinted {
+		m.hint, m.hinted = inner.hint, inner.hinted
+	}
+	m.after = m.after || inner.after
+}

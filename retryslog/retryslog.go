@@ -1,0 +1,75 @@
+// Package retryslog logs retries with package log/slog. It is apart from package
+// retry because log/slog adds 53 kB to a program that does not use it.
+//
+//	policy = policy.With(retryslog.Hooks(slog.Default()))
+//
+// A [retry.Policy] needs nothing from here: handlers print its text.
+package retryslog
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// Hooks returns hooks that log each retry as a warning, just before the wait that
+// precedes it, and each call that gives up as an error. Calls that succeed at
+// once log nothing. The logger gets the context of the call. A nil logger is
+// [slog.Default] at the time of each line.
+func Hooks(logger *slog.Logger) retry.Hooks {
+	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
+		l := logger
+		if l == nil {
+			l = slog.Default()
+		}
+		l.LogAttrs(ctx, level, message, attrs...)
+	}
+	return retry.Hooks{
+		OnRetry: func(ctx context.Context, failed retry.Attempt, wait time.Duration) {
+			log(ctx, slog.LevelWarn, "retry", Attempt(failed), slog.Duration("wait", wait))
+		},
+		OnGiveUp: func(ctx context.Context, e *retry.Error) {
+			log(ctx, slog.LevelError, "gave up", Error(e))
+		},
+	}
+}
+
+// Attempt returns a group "attempt" of what is set in a: number, waited, error,
+// class, unrepeatable and hint.
+func Attempt(a retry.Attempt) slog.Attr {
+	attrs := []slog.Attr{slog.Int("number", a.Number)}
+	if a.Waited > 0 {
+		attrs = append(attrs, slog.Duration("waited", a.Waited))
+	}
+	if a.Err != nil {
+		attrs = append(attrs, slog.Any("error", a.Err), slog.String("class", a.Class.String()))
+	}
+	if a.Unrepeatable {
+		attrs = append(attrs, slog.Bool("unrepeatable", true))
+	}
+	if a.Hint > 0 {
+		attrs = append(attrs, slog.Duration("hint", a.Hint))
+	}
+	return slog.GroupAttrs("attempt", attrs...)
+}
+
+// Error returns a group "retry" of what is set in e, which may be nil: reason,
+// attempts, elapsed, next and error.
+func Error(e *retry.Error) slog.Attr {
+	if e == nil {
+		return slog.Group("retry")
+	}
+	attrs := []slog.Attr{slog.Any("reason", e.Reason), slog.Int("attempts", e.Attempts)}
+	if e.Elapsed > 0 {
+		attrs = append(attrs, slog.Duration("elapsed", e.Elapsed))
+	}
+	if e.Next > 0 {
+		attrs = append(attrs, slog.Duration("next", e.Next))
+	}
+	if e.Err != nil {
+		attrs = append(attrs, slog.Any("error", e.Err))
+	}
+	return slog.GroupAttrs("retry", attrs...)
+}

@@ -1,0 +1,115 @@
+package retryslog_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryslog"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// logger writes lines without the time.
+func logger(out *strings.Builder) *slog.Logger {
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+}
+
+var errOp = errors.New("operation failed")
+
+func TestHooks(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.Constant(time.Second), Clock: &retrytest.Clock{}, MaxElapsed: time.Hour}
+	const two = "level=WARN msg=retry attempt.number=1 attempt.error=\"operation failed\" attempt.class=transient wait=1s\n" +
+		"level=WARN msg=retry attempt.number=2 attempt.waited=1s attempt.error=\"operation failed\" attempt.class=transient wait=1s\n"
+	t.Run("success after retries", func(t *testing.T) {
+		var out strings.Builder
+		assert.NoError(t, retry.Do(t.Context(), policy.With(retryslog.Hooks(logger(&out))), retrytest.Script(errOp, errOp, nil).Run))
+		assert.Equal(t, two, out.String())
+	})
+	t.Run("gave up", func(t *testing.T) {
+		var out strings.Builder
+		assert.Error(t, retry.Do(t.Context(), policy.With(retryslog.Hooks(logger(&out))), retrytest.Script(errOp).Run))
+		assert.Equal(t, two+"level=ERROR msg=\"gave up\" retry.reason=\"all attempts used\" retry.attempts=3 retry.elapsed=2s retry.error=\"operation failed\"\n", out.String())
+	})
+	t.Run("the default logger", func(t *testing.T) {
+		var out strings.Builder
+		before := slog.Default()
+		defer slog.SetDefault(before)
+		policy := policy.With(retryslog.Hooks(nil))
+		slog.SetDefault(logger(&out))
+		assert.NoError(t, retry.Do(t.Context(), policy, retrytest.Script(errOp, errOp, nil).Run))
+		assert.Equal(t, two, out.String())
+	})
+}
+
+func TestAttempt(t *testing.T) {
+	var nobody *fs.PathError // whose Error method panics
+	for name, tt := range map[string]struct {
+		attempt retry.Attempt
+		want    string
+	}{
+		"first": {retry.Attempt{Number: 1}, "attempt.number=1"},
+		"all": {
+			retry.Attempt{Number: 2, Waited: 50 * time.Millisecond, Err: errors.New("no"), Class: retry.ClassThrottled, Unrepeatable: true, Hint: time.Second},
+			"attempt.number=2 attempt.waited=50ms attempt.error=no attempt.class=throttled attempt.unrepeatable=true attempt.hint=1s",
+		},
+		"a typed nil": {retry.Attempt{Number: 1, Err: nobody}, "attempt.number=1 attempt.error=<nil> attempt.class=unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			logger(&out).Info("x", retryslog.Attempt(tt.attempt))
+			assert.Equal(t, "level=INFO msg=x "+tt.want+"\n", out.String())
+		})
+	}
+}
+
+func TestError(t *testing.T) {
+	var nobody *fs.PathError
+	for name, tt := range map[string]struct {
+		err  *retry.Error
+		want string
+	}{
+		"nil":         {nil, ""},
+		"before":      {&retry.Error{Reason: context.Canceled}, " retry.reason=\"context canceled\" retry.attempts=0"},
+		"all":         {&retry.Error{Err: errOp, Reason: retry.ErrBudget, Attempts: 2, Elapsed: time.Second, Next: time.Minute}, " retry.reason=\"client-side retry budget used up\" retry.attempts=2 retry.elapsed=1s retry.next=1m0s retry.error=\"operation failed\""},
+		"a typed nil": {&retry.Error{Err: nobody, Reason: retry.ErrBudget, Attempts: 1}, " retry.reason=\"client-side retry budget used up\" retry.attempts=1 retry.error=<nil>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			logger(&out).Info("x", retryslog.Error(tt.err))
+			assert.Equal(t, "level=INFO msg=x"+tt.want+"\n", out.String())
+		})
+	}
+}
+
+// TestPolicy: handlers print the text of a policy.
+func TestPolicy(t *testing.T) {
+	var out strings.Builder
+	logger(&out).Info("x", "policy", retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 7})
+	assert.Equal(t, "level=INFO msg=x policy=\"full base=1s attempts=7\"\n", out.String())
+}
+
+func ExampleHooks() {
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}}))
+	policy := retry.Policy{Backoff: retry.Constant(time.Millisecond)}.With(retryslog.Hooks(log))
+	_ = retry.Do(context.Background(), policy, retrytest.Script(errOp, nil).Run)
+	// Output:
+	// level=WARN msg=retry attempt.number=1 attempt.error="operation failed" attempt.class=transient wait=1ms
+}
