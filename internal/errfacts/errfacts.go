@@ -159,10 +159,10 @@ func (f *Facts) readType(err error) Kind {
 	case "net":
 		switch t.Name() {
 		case "OpError":
-			f.Lost = f.Lost || Field[string](err, "Op") == "dial"
+			f.Lost = f.Lost || field(err, "Op").String() == "dial"
 			return Connection
 		case "DNSError":
-			if Field[bool](err, "IsNotFound") {
+			if found := field(err, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
 				return NotFound
 			}
 			return Connection
@@ -182,24 +182,22 @@ func (f *Facts) readType(err error) Kind {
 	return NoKind
 }
 
-// Field returns the exported field of that name and type of a struct that v is or
-// points to, or the zero value. A loop over the fields costs an importer 8 kB less
-// than FieldByName.
-func Field[T any](v any, name string) (field T) {
+// field returns the exported field of that name of a struct that v is or points
+// to, or the zero Value. A loop over the fields costs an importer 8 kB less than
+// FieldByName.
+func field(v any, name string) reflect.Value {
 	s := reflect.ValueOf(v)
 	if s.Kind() == reflect.Pointer {
 		s = s.Elem()
 	}
-	if s.Kind() != reflect.Struct {
-		return field
-	}
-	for i := range s.NumField() {
-		if t := s.Type().Field(i); t.Name == name && t.IsExported() {
-			field, _ = reflect.TypeAssert[T](s.Field(i))
-			break
+	if s.Kind() == reflect.Struct {
+		for i := range s.NumField() {
+			if t := s.Type().Field(i); t.Name == name && t.IsExported() {
+				return s.Field(i)
+			}
 		}
 	}
-	return field
+	return reflect.Value{}
 }
 
 func (f *Facts) readMethods(err error) {
