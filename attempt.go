@@ -12,6 +12,7 @@ type Attempt struct {
 	Err          error         // what the attempt failed with; nil before it ends, and if it succeeded
 	Class        Class         // how Err was classified
 	Unrepeatable bool          // Err forbids a retry, whatever its Class: see [Unrepeatable]
+	Progress     bool          // Err ends a useful run, so that counting begins anew: see [Progress]
 	Hint         time.Duration // the wait that the server asked for; 0: none
 }
 

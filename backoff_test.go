@@ -83,7 +83,7 @@ func TestDelay(t *testing.T) {
 		{"spread of a constant has no cap", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
 		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{s}},
 		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
-		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999988, 2999999977, 3999999970 + 30}},
+		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 4 * s}},
 		{"capped", retry.Capped{Of: retry.FullJitter{Base: s}, Cap: 3 * s}, 0.5, []time.Duration{s / 2, s, 2 * s, 3 * s, 3 * s}},
 		{"a rule that is missing", retry.Capped{Cap: s}, 0.5, []time.Duration{25 * ms, 50 * ms, 100 * ms}},
 		{"decorrelated, lowest", retry.DecorrelatedJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{s, s, s}},
@@ -104,7 +104,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-func TestByClass(t *testing.T) {
+func TestWhenThrottled(t *testing.T) {
 	b := retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
 	for class, want := range map[retry.Class]time.Duration{
 		retry.ClassThrottled: time.Minute,
@@ -115,7 +115,7 @@ func TestByClass(t *testing.T) {
 		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Class: class}, 0.5), "%v", class)
 	}
 	missing := retry.WhenThrottled{}
-	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
+	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
 }
 

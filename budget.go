@@ -236,9 +236,10 @@ type RatioBudget struct {
 	Ratio  float64       // retries for each call; 0: 0.2; below 0: none
 	Floor  float64       // retries a second that need no calls; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's
+	Clock  Clock         // nil: the system's; while it goes back, time stands still here
 
-	slots [ratioSlots]atomic.Uint64
+	latest atomic.Int64 // epoch
+	slots  [ratioSlots]atomic.Uint64
 }
 
 const ratioSlots = 10
@@ -289,53 +290,69 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch numbers the slots of time; the window is the last ratioSlots of them.
-func (b *RatioBudget) epoch() uint32 {
-	ns := int64(time.Since(processStart)) // does not go back when the system's time is set
+// epoch numbers the slots of time; the window is the last ratioSlots of them. It does not
+// go back when the Clock does.
+func (b *RatioBudget) epoch() uint64 {
+	ns := int64(time.Since(processStart)) // monotonic
 	if b.Clock != nil {
 		ns = b.Clock.Now().UnixNano()
 	}
-	return uint32(ns / int64(max(1, b.window()/ratioSlots)))
+	epoch := ns / int64(max(1, b.window()/ratioSlots))
+	for {
+		latest := b.latest.Load()
+		if epoch <= latest && latest != 0 {
+			return uint64(latest) & epochMask
+		}
+		if b.latest.CompareAndSwap(latest, epoch) {
+			return uint64(epoch) & epochMask
+		}
+	}
 }
 
 var processStart = time.Now()
 
-// A slot holds the number of its epoch in the upper half and the balance of
-// that epoch in thousandths in the lower, so that one atomic word is both: a
+// A slot holds the number of its epoch in the upper 28 bits and the balance of
+// that epoch in thousandths in the lower 36, so that one atomic word is both: a
 // slot whose epoch has passed is empty without anybody clearing it.
-func unpackSlot(slot uint64) (epoch uint32, balance int32) {
-	return uint32(slot >> 32), int32(uint32(slot))
+const (
+	balanceBits = 36
+	mostBalance = 1<<(balanceBits-1) - 1
+	epochMask   = 1<<(64-balanceBits) - 1
+)
+
+func unpackSlot(slot uint64) (epoch uint64, balance int64) {
+	return slot >> balanceBits, int64(slot<<(64-balanceBits)) >> (64 - balanceBits)
 }
 
 // add changes the balance of an epoch, saturating.
-func (b *RatioBudget) add(epoch uint32, delta int64) {
+func (b *RatioBudget) add(epoch uint64, delta int64) {
 	slot := &b.slots[epoch%ratioSlots]
 	for {
 		old := slot.Load()
 		at, balance := unpackSlot(old)
 		if at != epoch {
-			if at-epoch <= ratioSlots {
+			if (at-epoch)&epochMask <= ratioSlots {
 				return // another goroutine is ahead, and this epoch is over
 			}
 			balance = 0
 		}
-		balance = int32(min(max(int64(balance)+delta, math.MinInt32), math.MaxInt32))
-		if slot.CompareAndSwap(old, uint64(epoch)<<32|uint64(uint32(balance))) {
+		balance = min(max(balance+delta, -mostBalance), mostBalance)
+		if slot.CompareAndSwap(old, epoch<<balanceBits|uint64(balance)&(1<<balanceBits-1)) {
 			return
 		}
 	}
 }
 
 // sum returns the balance of the window that ends with epoch, floor included.
-func (b *RatioBudget) sum(epoch uint32) int64 {
+func (b *RatioBudget) sum(epoch uint64) int64 {
 	floor := b.Floor
 	if floor == 0 {
 		floor = 10
 	}
 	total := thousandths(floor * b.window().Seconds())
 	for i := range b.slots {
-		if at, balance := unpackSlot(b.slots[i].Load()); epoch-at < ratioSlots {
-			total += int64(balance)
+		if at, balance := unpackSlot(b.slots[i].Load()); (epoch-at)&epochMask < ratioSlots {
+			total += balance
 		}
 	}
 	return total

@@ -53,27 +53,68 @@ func (f firstOf) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// classify sets what Err says of retrying. It applies the rules that hold for
+// OnlyIf retries only the errors for which retryable returns true: an allow-list.
+// Their class is what [DefaultClassifier] says, or transient if it says that they are
+// permanent or nothing.
+func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
+
+type onlyIf func(error) bool
+
+func (retryable onlyIf) Classify(err error) Class {
+	if !retryable(err) {
+		return ClassPermanent
+	}
+	if class := (DefaultClassifier{}).Classify(err); class != ClassPermanent {
+		return max(class, ClassTransient)
+	}
+	return ClassTransient
+}
+
+// classify sets what Err says about retrying. It applies the rules that hold for
 // every policy: markers first, then an inner call's give-up, which is
-// permanent, then the Classifier; and what nobody knows is transient.
-func (a *Attempt) classify(c Classifier) {
-	if c == nil && errfacts.IsPlain(a.Err) {
+// permanent, then the time limit of the attempt, then the Classifier. What nothing knows
+// is transient.
+func (a *Attempt) classify(c Classifier, overtime bool) {
+	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
 		a.Class = ClassTransient // as the rules below would have it, 10 ns sooner
 		return
 	}
 	var m mark
-	m.read(a.Err)
+	m.read(a.Err, overtime)
 	if m.class == ClassUnknown {
-		if c == nil {
+		switch {
+		case overtime && !isAnswer(a.Err):
+			m.class = ClassTimeout
+		case c == nil:
 			m.class = DefaultClassifier{}.Classify(a.Err)
-		} else {
+		default:
 			m.class = c.Classify(a.Err)
 		}
 		if m.class == ClassUnknown || m.class == ClassPermanent && m.after {
 			m.class = ClassTransient
 		}
 	}
-	a.Class, a.Unrepeatable, a.Hint = m.class, m.unrepeatable, m.hint
+	a.Class, a.Unrepeatable, a.Progress, a.Hint = m.class, m.unrepeatable, m.progress, m.hint
+}
+
+// final reports whether the failure stands although the context has ended: it is
+// permanent by a marker, or by a status or code of its own.
+func (a *Attempt) final() bool {
+	if a.Class != ClassPermanent {
+		return false
+	}
+	var m mark
+	m.read(a.Err, false)
+	if m.class != ClassUnknown {
+		return !m.gaveUp
+	}
+	return isAnswer(a.Err)
+}
+
+// isAnswer reports whether err has a status or a code: the response has arrived.
+func isAnswer(err error) bool {
+	f := errfacts.Read(err)
+	return f.IsResponse()
 }
 
 // DefaultClassifier reads what errors say of themselves through methods and
@@ -111,7 +152,7 @@ type DefaultClassifier struct{}
 // Classify returns the class of err.
 func (DefaultClassifier) Classify(err error) Class {
 	f := errfacts.Read(err)
-	if !f.Methods && f.Kind == errfacts.NoKind {
+	if !f.Methods && !f.Canceled && f.Kind == errfacts.NoKind {
 		return ClassUnknown
 	}
 	throttled := f.Status == 429 || errfacts.IsThrottlingCode(f.Code)

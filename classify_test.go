@@ -120,7 +120,7 @@ func TestDefaultClassifier(t *testing.T) {
 	}{
 		{"plain", errOp, unknown},
 		{"wrapped", wrapped(errOp), unknown},
-		{"context canceled", context.Canceled, unknown},
+		{"context canceled", context.Canceled, permanent},
 		{"own time limit", context.DeadlineExceeded, timeout},
 		{"i/o time limit", wrapped(os.ErrDeadlineExceeded), timeout},
 
@@ -433,4 +433,24 @@ func TestMarkers(t *testing.T) {
 		assert.NoError(t, retry.After(nil, s))
 		assert.NoError(t, retry.Unrepeatable(nil))
 	})
+}
+
+// TestOnlyIf: what is not allowed is permanent; the rest keeps a class that is retried.
+func TestOnlyIf(t *testing.T) {
+	allowed := statusedError(503)
+	c := retry.OnlyIf(func(err error) bool { return errors.Is(err, allowed) || errors.Is(err, io.EOF) || errors.Is(err, errOp) })
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Class
+	}{
+		"not on the list":           {errors.New("other"), retry.ClassPermanent},
+		"retryable, not on it":      {statusedError(500), retry.ClassPermanent},
+		"on the list":               {allowed, retry.ClassTransient},
+		"nothing known":             {errOp, retry.ClassTransient},
+		"throttling keeps its wait": {errors.Join(io.EOF, statusedError(429)), retry.ClassThrottled},
+		"permanent otherwise":       {errors.Join(io.EOF, statusedError(404)), retry.ClassTransient},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, c.Classify(tt.err)) })
+	}
+	assert.ErrorContains(t, retry.Policy{Classifier: retry.OnlyIf(nil)}.Validate(), "Classifier is a nil retry.onlyIf")
 }

@@ -18,7 +18,7 @@ type Jittered struct {
 
 // Delay returns (1 − Share) · t + u · Share · t.
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
+	t := max(0, orDefault(b.Of).Delay(a, another(u)))
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
 }
 
@@ -39,7 +39,7 @@ type Spread struct {
 
 // Delay returns Of · (1 + Fraction · (2u − 1)).
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
-	t := max(0, orDefault(b.Of).Delay(a, leftover(u)))
+	t := max(0, orDefault(b.Of).Delay(a, another(u)))
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
 }
 
@@ -96,16 +96,28 @@ func (b WhenThrottled) limit(class Class) time.Duration {
 	return limitOf(b.Else, class)
 }
 
-// defaultBackoff is what a nil Backoff means: the growth, cap and jitter of
-// the cross-SDK standard retry mode of AWS (November 2026).
-var defaultBackoff Backoff = FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+// standard is what a nil Backoff means: the standard retry mode of the AWS SDKs since
+// November 2026.
+type standard struct{}
 
-// orDefault returns b, or the default rule where b is nil. It hands back the
-// rule instead of asking it, because each further function that an Attempt is
-// passed through costs more than the arithmetic of most rules.
+const standardCap = 20 * time.Second
+
+func (standard) Delay(a Attempt, u float64) time.Duration {
+	base := 50 * time.Millisecond
+	if a.Class == ClassThrottled {
+		base = time.Second
+	}
+	return dur.Saturate(jitter(dur.Ceiling(base, standardCap, 2, a.retriesBefore()), 1, u), standardCap)
+}
+
+func (standard) limit(Class) time.Duration { return standardCap }
+
+// orDefault returns b, or the standard rule where b is nil. It returns the rule
+// rather than calling it: passing an Attempt through one more call costs more than
+// the arithmetic of most rules.
 func orDefault(b Backoff) Backoff {
 	if b == nil {
-		return defaultBackoff
+		return standard{}
 	}
 	return b
 }
@@ -122,15 +134,19 @@ func limitOf(b Backoff, class Class) time.Duration {
 	return math.MaxInt64
 }
 
-// leftover makes a second uniform number of u, for the rule inside a
-// composition, which does not depend on the first: using u twice would tie the
-// two draws together and move the mean. It takes the bits of u that decide next
-// to nothing where u itself is used, and rotates them by u. That keeps the ends
-// and, for numbers of few bits such as ½, the number itself.
-func leftover(u float64) float64 {
-	u = dur.Unit(u)
-	return fraction(fraction(u*(1<<26)) + u)
+// another makes a second uniform number of u, for the rule inside a composition:
+// using u twice would tie the two draws together and move the mean. It permutes the
+// 53 bits of u by odd multipliers and shifts, so that the numbers of all depths are
+// as good as independent. The ends stay, and so do short fractions such as ½.
+func another(u float64) float64 {
+	const most, short = 1<<53 - 1, 1<<26 - 1
+	k := uint64(dur.Unit(u) * (1 << 53))
+	if k >= most || k&short == 0 {
+		return dur.Unit(u)
+	}
+	k = k * 0x9e3779b97f4a7c15 & most
+	k ^= k >> 27
+	k = k * 0xd1342543de82ef95 & most
+	k ^= k >> 29
+	return float64(k) * 0x1p-53
 }
-
-// fraction is the part of x behind the point.
-func fraction(x float64) float64 { return x - float64(int64(x)) }

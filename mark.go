@@ -1,6 +1,8 @@
 package retry
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -42,6 +44,13 @@ func After(err error, d time.Duration) error {
 // A nil err stays nil. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
+// Progress marks err as the end of a run that did useful work: a connection that
+// lived for hours, a batch half done. It counts as the first failure of a call:
+// attempt numbers, delays and MaxElapsed begin anew, and the Budget gets the
+// deposit of a success. Error.Attempts remains the total. The class and the hint
+// are those without the mark. A nil err stays nil. See [Permanent].
+func Progress(err error) error { return marked(err, mark{progress: true}) }
+
 // mark is an error with what the caller says about it.
 type mark struct {
 	err          error
@@ -50,6 +59,8 @@ type mark struct {
 	hinted       bool // hint is meant, also if it is 0
 	after        bool // made by After
 	unrepeatable bool // made by Unrepeatable
+	progress     bool // made by Progress
+	gaveUp       bool // the class is that of an inner call that gave up
 }
 
 func (m *mark) Error() string { return m.err.Error() }
@@ -63,36 +74,35 @@ func marked(err error, m mark) error {
 	return &m
 }
 
-// read collects the markers and the hint in err, the outermost of each.
-func (m *mark) read(err error) {
+// read collects the markers and the hint in err, the outermost of each. With
+// overtime, the attempt has run into its time limit, and an inner call that gave up
+// because of it is no reason to give up here.
+func (m *mark) read(err error, overtime bool) {
+	var walk errfacts.Walk
 	for err != nil {
 		switch e := err.(type) {
 		case *mark:
 			m.add(*e)
-			err = e.err
-			continue
 		case *Error:
+			if overtime && (errors.Is(e.Reason, context.DeadlineExceeded) || errors.Is(e.Reason, context.Canceled)) {
+				err = walk.Instead(e.Err)
+				continue
+			}
 			// A give-up has been retried enough: if outer calls tried again,
 			// attempts would multiply from layer to layer.
-			m.add(mark{class: ClassPermanent})
-			return
+			m.add(mark{class: ClassPermanent, gaveUp: true})
+			err = walk.Instead(nil)
+			continue
 		case errfacts.RetryAfterer:
 			if hint, _ := errfacts.Guarded(e.RetryAfter); hint > 0 {
 				m.add(mark{hint: hint, hinted: true})
 			}
-		}
-		switch e := err.(type) {
-		case errfacts.Unwrapper:
-			err, _ = errfacts.Guarded(e.Unwrap)
-		case errfacts.TreeUnwrapper:
-			branches, _ := errfacts.Guarded(e.Unwrap)
-			for _, branch := range branches {
-				m.read(branch)
-			}
-			return
 		default:
-			return
+			if err == ErrInvalid { // an inner call was refused, and would be again
+				m.add(mark{class: ClassPermanent})
+			}
 		}
+		err = walk.Next(err)
 	}
 }
 
@@ -103,10 +113,11 @@ func (m *mark) add(inner mark) {
 		m.unrepeatable = m.unrepeatable || inner.unrepeatable
 	}
 	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
-		m.class = inner.class
+		m.class, m.gaveUp = inner.class, inner.gaveUp
 	}
 	if !m.hinted {
 		m.hint, m.hinted = inner.hint, inner.hinted
 	}
 	m.after = m.after || inner.after
+	m.progress = m.progress || inner.progress
 }

@@ -5,8 +5,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // named is a rule's name in the text.
@@ -17,6 +19,7 @@ type named[R any] struct {
 
 // rules are the names of the rules and an empty value of each.
 var rules = []named[Backoff]{
+	{"standard", standard{}},
 	{"none", NoDelay{}},
 	{"constant", Constant(0)},
 	{"exponential", Exponential{}},
@@ -40,6 +43,137 @@ var hints = []named[HintRule]{
 	{"ignore", HintIgnore{}},
 }
 
+// budgets are the names of the budgets. parse reads the fields that follow the name,
+// and text prints them; it returns false for another kind of Budget.
+var budgets = []struct {
+	name  string
+	parse func(fields []string) (Budget, error)
+	text  func(Budget) (string, bool)
+}{
+	{"token", parseTokenBudget, tokenBudgetText},
+	{"throttle", parseThrottleBudget, throttleBudgetText},
+	{"ratio", parseRatioBudget, ratioBudgetText},
+}
+
+// The flags of a token budget.
+const (
+	noRefund    = "no-refund"
+	successOnly = "success-only"
+)
+
+func parseTokenBudget(fields []string) (Budget, error) {
+	b := &TokenBudget{}
+	for len(fields) > 0 {
+		last := len(fields) - 1
+		switch fields[last] {
+		case noRefund:
+			b.NoRefund = true
+		case successOnly:
+			b.SuccessOnly = true
+		default:
+			if len(fields) > 1 && strings.Contains(fields[1], "/") {
+				costs := strings.Split(fields[1], "/")
+				if err := parseNumbers(costs, &b.Costs.Transient, &b.Costs.Timeout, &b.Costs.Throttled); err != nil {
+					return nil, err
+				}
+				fields[1] = "0"
+				return b, parseNumbers(fields, &b.Capacity, new(float64), &b.Success, &b.Deficit)
+			}
+			var cost float64
+			err := parseNumbers(fields, &b.Capacity, &cost, &b.Success, &b.Deficit)
+			b.Costs = TokenCosts{cost, cost, cost}
+			return b, err
+		}
+		fields = fields[:last]
+	}
+	return b, nil
+}
+
+func tokenBudgetText(budget Budget) (string, bool) {
+	b, ok := budget.(*TokenBudget)
+	if !ok || b == nil {
+		return "", false
+	}
+	costs := numberText(b.Costs.Transient)
+	if b.Costs.Timeout != b.Costs.Transient || b.Costs.Throttled != b.Costs.Transient {
+		costs += "/" + numberText(b.Costs.Timeout) + "/" + numberText(b.Costs.Throttled)
+	}
+	text := fieldsText(numberText(b.Capacity), costs, numberText(b.Success), numberText(b.Deficit))
+	if b.NoRefund {
+		text += ":" + noRefund
+	}
+	if b.SuccessOnly {
+		text += ":" + successOnly
+	}
+	return text, true
+}
+
+func parseThrottleBudget(fields []string) (Budget, error) {
+	b := &ThrottleBudget{}
+	return b, parseNumbers(fields, &b.MaxTokens, &b.TokenRatio)
+}
+
+func throttleBudgetText(budget Budget) (string, bool) {
+	b, ok := budget.(*ThrottleBudget)
+	if !ok || b == nil {
+		return "", false
+	}
+	return fieldsText(numberText(b.MaxTokens), numberText(b.TokenRatio)), true
+}
+
+func parseRatioBudget(fields []string) (Budget, error) {
+	b := &RatioBudget{}
+	if len(fields) == 3 {
+		var err error
+		if b.Window, err = parseDuration("window ", fields[2]); err != nil {
+			return nil, err
+		}
+		fields = fields[:2]
+	}
+	return b, parseNumbers(fields, &b.Ratio, &b.Floor)
+}
+
+func ratioBudgetText(budget Budget) (string, bool) {
+	b, ok := budget.(*RatioBudget)
+	if !ok || b == nil {
+		return "", false
+	}
+	window := "0"
+	if b.Window != 0 {
+		window = durationText(b.Window)
+	}
+	return fieldsText(numberText(b.Ratio), numberText(b.Floor), window), true
+}
+
+// parseNumbers reads fields into numbers, as many as there are.
+func parseNumbers(fields []string, numbers ...*float64) error {
+	if len(fields) > len(numbers) {
+		return fmt.Errorf("takes at most %d values, not %d", len(numbers), len(fields))
+	}
+	for i, field := range fields {
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", field)
+		}
+		*numbers[i] = n
+	}
+	return nil
+}
+
+func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// fieldsText joins fields behind a name, without those at the end that are 0.
+func fieldsText(fields ...string) string {
+	for len(fields) > 0 && fields[len(fields)-1] == "0" {
+		fields = fields[:len(fields)-1]
+	}
+	text := ""
+	for _, field := range fields {
+		text += ":" + field
+	}
+	return text
+}
+
 // nameOf returns the name of the rule's type.
 func nameOf[R any](table []named[R], rule R) (string, bool) {
 	for _, entry := range table {
@@ -48,6 +182,30 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// durationText is d without the zero units that time.Duration prints: 1m, not 1m0s.
+func durationText(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
+}
+
+// parseDuration reads the value that follows prefix.
+func parseDuration(prefix, value string) (time.Duration, error) {
+	if strings.Trim(value, "+-.0123456789") == "" {
+		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		return 0, fmt.Errorf("%s%s is not a duration such as 50ms, 20s or 1m30s", prefix, value)
+	}
+	return d, nil
 }
 
 // RegisterPreset makes a policy known to [ParsePolicy] by a name, which may have

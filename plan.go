@@ -51,36 +51,51 @@ type WaitStats struct {
 // maxPlanned is the number of retries that a Plan covers.
 const maxPlanned = 100
 
+// How many calls are drawn for a Plan: it takes some 20 ms at most.
+const (
+	minWalks = 4_000
+	maxWalks = 20_000
+	maxDraws = 200_000
+)
+
 // Plan returns what the waits of a call come to whose attempts all fail with
-// transient errors and take no time themselves. Waits that MaxElapsed does not
-// allow are left out; hints, budgets, limiters and deadlines are not considered.
+// transient errors and take no time themselves. Retries that MaxElapsed does not
+// allow are left out; hints, budgets, limiters, Stagger and deadlines are not considered.
 //
-// Min and Max are the bounds that the Backoff gives. Mean and P99 are taken
-// from a fixed number of draws, the same every time: for rules that depend on
-// nothing but the attempt they are exact to a tenth of a percent, for others
-// and for the total to about one percent. At most 100 retries are planned.
+// Min and Max are bounds: no wait and no total is outside of them, and without
+// MaxElapsed they are reached. Mean and P99 are estimates from a fixed number of draws,
+// the same every time. They are within 2 % of the true values, or within 1 % of Max where
+// that is more. At most 100 retries are planned.
 func (p Policy) Plan() Plan {
 	retries := max(0, min(p.maxAttempts()-1, maxPlanned))
 	waits, totals := p.sample(retries)
+	free := p
+	free.MaxElapsed = 0
+	least, most := free.bounds(0, retries), free.bounds(math.Nextafter(1, 0), retries)
 	var plan Plan
-	least, most := p.bounds(0, retries), p.bounds(math.Nextafter(1, 0), retries)
+	var soonest, latest time.Duration // what has elapsed before a retry
+	left := time.Duration(math.MaxInt64)
+	shortest := left
 	for i, w := range waits {
+		if p.MaxElapsed > 0 {
+			left = p.MaxElapsed - soonest
+			if dur.Add(latest, most[i]) > p.MaxElapsed { // a call may end before this retry
+				shortest = min(shortest, max(soonest, p.MaxElapsed-most[i]))
+			}
+		}
 		if len(w) == 0 {
 			break
 		}
 		r := summarize(w)
-		if i < len(least) {
-			r.Min = least[i]
-		}
-		if i < len(most) {
-			r.Max = most[i]
-		}
+		r.Min, r.Max = least[i], min(most[i], left)
 		plan.Retries = append(plan.Retries, r)
+		soonest, latest = dur.Add(soonest, least[i]), dur.Add(latest, r.Max)
 	}
 	plan.Truncated = p.maxAttempts()-1 > maxPlanned && len(plan.Retries) == maxPlanned
 	plan.Total = summarize(totals)
-	if p.MaxElapsed == 0 {
-		plan.Total.Min, plan.Total.Max = sum(least), sum(most)
+	plan.Total.Min, plan.Total.Max = min(shortest, soonest), latest
+	if p.MaxElapsed > 0 {
+		plan.Total.Max = min(latest, p.MaxElapsed)
 	}
 	return plan
 }
@@ -88,7 +103,7 @@ func (p Policy) Plan() Plan {
 // sample walks the schedule many times and returns the waits of each retry and
 // the total of each walk.
 func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
-	const walks = 2000
+	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
 	// Each retry divides [0, 1) into as many parts as there are walks and
 	// gives one to each, in an order of its own: the marginal distribution of
 	// a single retry is then even, with no sampling error.
@@ -100,7 +115,7 @@ func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Dur
 	waits, totals = make([][]time.Duration, retries), make([]time.Duration, walks)
 	for walk := range walks {
 		i := 0
-		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / walks }) {
+		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / float64(walks) }) {
 			waits[i] = append(waits[i], wait)
 			totals[walk] = dur.Add(totals[walk], wait)
 			if i++; i == retries {
@@ -136,12 +151,4 @@ func summarize(values []time.Duration) WaitStats {
 		P99:  values[min(n-1, n*99/100)],
 		Max:  values[n-1],
 	}
-}
-
-func sum(values []time.Duration) time.Duration {
-	var total time.Duration
-	for _, v := range values {
-		total = dur.Add(total, v)
-	}
-	return total
 }

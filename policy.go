@@ -10,36 +10,40 @@ import (
 
 // A Policy says when to try again: how often, how long, after which errors,
 // and at what cost. It is a plain value: copy it and change a field to derive
-// a variant. The zero Policy makes up to three attempts, with full jitter
-// below 50 ms and then 100 ms, and is safe in production.
+// a variant. The zero Policy is safe in production: up to three attempts, with
+// full jitter below 50 ms and then 100 ms, after throttling below 1 s and 2 s.
 //
 // A Policy holds no progress. Any number of calls and goroutines may use one
 // at the same time, as long as nobody changes it. Copies share the Budget and
 // the Limiter, which belong to the resource that is called.
-//
-// [Policy.Validate] says all that is wrong with a Policy; [Do] refuses to run
-// one whose own numbers are negative.
 type Policy struct {
-	// Backoff computes the delays. nil: FullJitter{Base: 50ms, Cap: 20s}.
+	// Backoff computes the delays. nil: the standard rule, full jitter with a
+	// base of 50 ms, after throttling 1 s, and a cap of 20 s, as in the AWS SDKs
+	// since November 2026.
 	Backoff Backoff
 
 	// MaxAttempts is the number of calls of the operation, the first included.
-	// 0: 3. 1: no retry. [Unlimited]: no bound.
+	// 0: 3, or one more than a [Schedule] has delays. 1: no retry. [Unlimited]: no bound.
 	MaxAttempts int
 
 	// MaxElapsed ends a call when the next wait would end later than this
-	// after its start; what the attempts themselves take counts. It does not
+	// after its start; the time of the attempts counts. It does not
 	// interrupt an attempt: use the context or AttemptTimeout for that.
 	// 0: no limit.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout is the time limit of each attempt, set on the context
-	// that the operation gets. An attempt that runs into it is retried like
-	// any other timeout. 0: none.
+	// that the operation gets. An attempt that runs into it has [ClassTimeout],
+	// unless its error is marked or has a status or code of its own. That context ends
+	// when the operation returns, so read a response to its end within the operation.
+	// 0: none.
 	AttemptTimeout time.Duration
 
-	// Classifier tells errors that are worth a retry from those that are not.
-	// nil: DefaultClassifier{}.
+	// Stagger makes the first attempt wait a random time below it, for crowds that
+	// start together. Plan and Delays leave it out. 0: none.
+	Stagger time.Duration
+
+	// Classifier tells retryable errors from others. nil: DefaultClassifier{}.
 	Classifier Classifier
 
 	// Hint combines the delay with the wait that the server asked for.
@@ -49,10 +53,10 @@ type Policy struct {
 	// Budget bounds the retries of all calls to one resource. nil: no bound.
 	Budget Budget
 
-	// LongPoll is for operations that wait at the server for something to
-	// happen, such as receiving from a queue, and that callers repeat at once:
-	// when only the Budget refuses a retry, the call waits as before the retry
-	// and then gives up with ErrBudget. OnRetry is not called.
+	// LongPoll is for operations that wait at the server, such as receiving from a queue,
+	// and whose callers loop: when only the Budget refuses a retry, Do waits out the
+	// backoff before it returns ErrBudget, so that the loop does not spin. OnRetry
+	// is not called.
 	LongPoll bool
 
 	// Limiter is waited for before every attempt, the first too. nil: none.
@@ -106,7 +110,7 @@ func (p *Policy) faults() []string {
 
 // unfit reports whether a call must not start, of which refuse says why.
 func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
-	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout) < 0
+	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout)|int64(p.Stagger) < 0
 }
 
 // refuse reports what keeps a call from starting.
@@ -133,30 +137,37 @@ func (p *Policy) ownFaults() []string {
 	if p.AttemptTimeout < 0 {
 		faults = append(faults, fmt.Sprintf("AttemptTimeout is negative (%v)", p.AttemptTimeout))
 	}
+	if p.Stagger < 0 {
+		faults = append(faults, fmt.Sprintf("Stagger is negative (%v)", p.Stagger))
+	}
 	return faults
 }
 
-// bare reports whether nothing needs to know when an attempt begins or succeeds.
+// bare reports whether no limiter, budget, time limit, stagger or hook has to see the
+// first attempt.
 func (p *Policy) bare() bool {
-	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0
+	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0 && p.Stagger == 0
 }
 
 // maxAttempts returns MaxAttempts with its default.
 func (p *Policy) maxAttempts() int {
-	if p.MaxAttempts == 0 {
-		return defaultMaxAttempts
+	if p.MaxAttempts != 0 {
+		return p.MaxAttempts
 	}
-	return p.MaxAttempts
+	if s, ok := p.Backoff.(Schedule); ok {
+		return len(s) + 1
+	}
+	return defaultMaxAttempts
 }
 
-// Classify returns what the Policy makes of a failure, as [Do] does it: an
-// Attempt with Err, and with the Class by the markers in err (see
-// [Permanent]), then by the Classifier, and transient if nobody knows; with
-// Final, and with the server's Hint. A nil err makes a zero Attempt.
+// Classify returns what [Do] makes of a failure: an Attempt with Err, its Class by the
+// markers in err (see [Permanent]), then by the Classifier, and transient if neither
+// knows; with Unrepeatable, Progress and the server's Hint. A nil err makes a zero
+// Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
 	if err != nil {
-		a.classify(p.Classifier)
+		a.classify(p.Classifier, false)
 	}
 	return a
 }

@@ -152,7 +152,7 @@ func TestText(t *testing.T) {
 		{"exponential base=100ms cap=1h30m factor=1.5 attempts=3", retry.Policy{Backoff: retry.Exponential{Base: 100 * ms, Cap: 90 * time.Minute, Factor: 1.5}}},
 		{"linear base=1s step=2s attempts=3", retry.Policy{Backoff: retry.Linear{Base: s, Step: 2 * s}}},
 		{"fibonacci base=1µs attempts=3", retry.Policy{Backoff: retry.Fibonacci{Base: time.Microsecond}}},
-		{"schedule delays=1s/2s/1m30s attempts=3", retry.Policy{Backoff: retry.Schedule{s, 2 * s, 90 * s}}},
+		{"schedule delays=1s/2s/1m30s attempts=4", retry.Policy{Backoff: retry.Schedule{s, 2 * s, 90 * s}}},
 		{"equal base=1s attempts=3", retry.Policy{Backoff: retry.EqualJitter{Base: s}}},
 		{"decorrelated base=1s cap=1m redraw=true attempts=3", retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: time.Minute, Redraw: true}}},
 		{"jittered(fibonacci base=1s) share=1 attempts=3", retry.Policy{Backoff: retry.Jittered{Of: retry.Fibonacci{Base: s}, Share: 1}}},
@@ -176,7 +176,9 @@ func TestText(t *testing.T) {
 
 			parsed, err := retry.ParsePolicy(tt.text)
 			require.NoError(t, err)
-			if tt.policy.MaxAttempts == 0 {
+			if s, ok := tt.policy.Backoff.(retry.Schedule); ok {
+				tt.policy.MaxAttempts = len(s) + 1
+			} else if tt.policy.MaxAttempts == 0 {
 				tt.policy.MaxAttempts = 3
 			}
 			assert.Equal(t, tt.policy, parsed)
@@ -209,7 +211,7 @@ func TestText(t *testing.T) {
 		}
 	})
 	t.Run("what is left out", func(t *testing.T) {
-		assert.Equal(t, "full base=50ms cap=20s attempts=3", retry.Policy{}.String())
+		assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
 		p, err := retry.ParsePolicy("")
 		require.NoError(t, err)
 		assert.Equal(t, retry.Policy{}, p)
@@ -231,7 +233,7 @@ func TestText(t *testing.T) {
 		p.Hint = nil
 		assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least", p.String())
 		p.Classifier, p.Hint = nil, retry.HintIgnore{}
-		assert.Equal(t, "when-throttled(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore", p.String())
+		assert.Equal(t, "when-throttled(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore budget=token:500:5/5/0:success-only", p.String())
 		_, err = p.MarshalText()
 		assert.ErrorContains(t, err, "has no text form", "an SDK's own arithmetic has a text by its preset only")
 	})
@@ -249,7 +251,7 @@ func TestText(t *testing.T) {
 	assert.Equal(t, "none attempts=3", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}.String(), "the default rule")
 	t.Run("an uncomparable classifier", func(t *testing.T) {
 		p := retry.Policy{Classifier: uncomparable{"aws-standard-2026"}, Backoff: awspreset.Standard2026.Policy("").Backoff}
-		assert.Equal(t, "aws-standard-2026 hint=at-least", p.String())
+		assert.Equal(t, "aws-standard-2026 hint=at-least budget=none", p.String())
 		p.Classifier = uncomparable{"no such preset"}
 		assert.Equal(t, "when-throttled(full base=1s cap=20s | full base=50ms cap=20s) attempts=3", p.String())
 		var none *presetClassifier
@@ -262,22 +264,158 @@ func TestText(t *testing.T) {
 		_, err := p.MarshalText()
 		assert.EqualError(t, err, "backoff retry_test.foreignBackoff has no text form")
 		p = retry.Policy{Hint: hintFunc(nil)}
-		assert.Equal(t, "full base=50ms cap=20s attempts=3 hint=retry_test.hintFunc", p.String())
+		assert.Equal(t, "standard attempts=3 hint=retry_test.hintFunc", p.String())
 		_, err = p.MarshalText()
 		assert.EqualError(t, err, "hint rule retry_test.hintFunc has no text form")
 	})
 }
 
+// TestTextOfBudgets: budgets and limiters are values of the text, too, and each parse
+// makes new ones.
+func TestTextOfBudgets(t *testing.T) {
+	for text, want := range map[string]retry.Budget{
+		"token":                                  &retry.TokenBudget{},
+		"token:100":                              &retry.TokenBudget{Capacity: 100},
+		"token:500:14":                           &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 14}},
+		"token:500:5/10/5":                       &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}},
+		"token:1:1:0.1":                          &retry.TokenBudget{Capacity: 1, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}, Success: 0.1},
+		"token:0:0:-1":                           &retry.TokenBudget{Success: -1},
+		"token:0:0:0:500:no-refund:success-only": &retry.TokenBudget{Deficit: 500, NoRefund: true, SuccessOnly: true},
+		"token:no-refund":                        &retry.TokenBudget{NoRefund: true},
+		"throttle":                               &retry.ThrottleBudget{},
+		"throttle:100:0.2":                       &retry.ThrottleBudget{MaxTokens: 100, TokenRatio: 0.2},
+		"ratio":                                  &retry.RatioBudget{},
+		"ratio:0.1":                              &retry.RatioBudget{Ratio: 0.1},
+		"ratio:0.1:-1:1m":                        &retry.RatioBudget{Ratio: 0.1, Floor: -1, Window: time.Minute},
+		"ratio:0:0:1m30s":                        &retry.RatioBudget{Window: 90 * time.Second},
+	} {
+		t.Run(text, func(t *testing.T) {
+			p, err := retry.ParsePolicy("standard attempts=3 budget=" + text)
+			require.NoError(t, err)
+			assert.Equal(t, want, p.Budget)
+			assert.Equal(t, "standard attempts=3 budget="+text, p.String())
+			again, err := retry.ParsePolicy(p.String())
+			require.NoError(t, err)
+			assert.NotSame(t, p.Budget, again.Budget)
+		})
+	}
+	t.Run("limiter", func(t *testing.T) {
+		p, err := retry.ParsePolicy("standard attempts=3 limiter=adaptive")
+		require.NoError(t, err)
+		assert.Equal(t, &awspreset.AdaptiveLimiter{}, p.Limiter)
+		assert.Equal(t, "standard attempts=3 limiter=adaptive", p.String())
+		p.Limiter = limiterFunc(nil)
+		assert.Equal(t, "standard attempts=3", p.String(), "code has no text")
+	})
+	t.Run("a preset without what it has", func(t *testing.T) {
+		p := awspreset.GoV2Adaptive.Policy("")
+		assert.Equal(t, "aws-go-v2-adaptive", p.String())
+		p.Limiter = nil
+		assert.Equal(t, "aws-go-v2-adaptive limiter=none", p.String())
+		p.Budget = &retry.ThrottleBudget{}
+		assert.Equal(t, "aws-go-v2-adaptive budget=throttle limiter=none", p.String())
+		p = awspreset.GoV2Standard.Policy("")
+		p.Budget = nil
+		assert.Equal(t, "aws-go-v2-standard budget=none", p.String())
+		parsed, err := retry.ParsePolicy(p.String())
+		require.NoError(t, err)
+		assert.Nil(t, parsed.Budget)
+	})
+	for text, want := range map[string]string{
+		"budget=aws":              `unknown budget=aws; known are none, token, throttle, ratio`,
+		"budget=token:x":          `budget=token:x: "x" is not a number`,
+		"budget=token:":           `budget=token:: "" is not a number`,
+		"budget=token:1:2:3:4:5":  `takes at most 4 values, not 5`,
+		"budget=token:1:2/3/4/5":  `takes at most 3 values, not 4`,
+		"budget=token:1:2/x":      `"x" is not a number`,
+		"budget=token:-1":         `Budget: Capacity -1 is not a number of at least 0`,
+		"budget=throttle:1:2:3":   `takes at most 2 values, not 3`,
+		"budget=ratio:1:2:3":      `window 3 needs a unit`,
+		"budget=ratio:NaN":        `Budget: Ratio is NaN`,
+		"limiter=token":           `unknown limiter=token; known are none, adaptive`,
+		"budget=token budget=any": `key "budget" is given twice`,
+		"stagger=-1s":             `Stagger is negative (-1s)`,
+	} {
+		_, err := retry.ParsePolicy(text)
+		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+// TestMapping: configurations may have the keys of the text as a mapping.
+func TestMapping(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mapping string
+		text    string
+		wrong   string
+	}{
+		"a rule":            {`{"rule": "full", "base": "100ms", "cap": "5s", "attempts": 7}`, "full base=100ms cap=5s attempts=7", ""},
+		"a preset":          {`{"preset": "aws-standard-2026", "service": "dynamodb", "attempts": 6}`, "aws-standard-2026 service=dynamodb attempts=6", ""},
+		"rules in a rule":   {`{"rule": "spread(full base=1s)", "fraction": 0.1}`, "spread(full base=1s) fraction=0.1", ""},
+		"a list":            {`{"rule": "schedule", "delays": ["1s", "2s"]}`, "schedule delays=1s/2s", ""},
+		"no rule":           {`{"attempts": "unlimited", "longpoll": true}`, "attempts=unlimited longpoll=true", ""},
+		"a budget":          {`{"budget": "token:500:14", "stagger": "200ms"}`, "budget=token:500:14 stagger=200ms", ""},
+		"a text":            {`"full base=1s"`, "full base=1s", ""},
+		"empty":             {`{}`, "", ""},
+		"an unknown key":    {`{"rule": "full", "base": "1s", "atempts": 7}`, "", `unknown key "atempts"; known here: base, cap, factor, attempts`},
+		"no rule for a key": {`{"base": "1s"}`, "", `unknown key "base"; known here: attempts`},
+		"an unknown rule":   {`{"rule": "ful", "base": "1s"}`, "", `unknown name "ful"`},
+		"no unit":           {`{"rule": "full", "base": 100}`, "", "base=100 needs a unit"},
+		"a rule as mapping": {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or true or false"},
+		"nothing":           {`{"attempts": null}`, "", "a <nil> is not a text"},
+		"smuggled keys":     {`{"rule": "full", "base": "1s attempts=9"}`, "", "base=1s attempts=9 is not a duration"},
+		"a list at the top": {`["full"]`, "", "is neither a text nor a mapping"},
+		"a number":          {`7`, "", ""},
+		"two rules":         {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := retry.Policy{MaxAttempts: 42}
+			var generic any
+			require.NoError(t, json.Unmarshal([]byte(tt.mapping), &generic))
+			for form, unmarshal := range map[string]func(*retry.Policy) error{
+				"JSON": func(p *retry.Policy) error { return json.Unmarshal([]byte(tt.mapping), p) },
+				"YAML": func(p *retry.Policy) error {
+					return p.UnmarshalYAML(func(v any) error { *v.(*any) = generic; return nil })
+				},
+				"TOML":         func(p *retry.Policy) error { return p.UnmarshalTOML(generic) },
+				"mapstructure": func(p *retry.Policy) error { return p.UnmarshalMapstructure(generic) },
+			} {
+				p := before
+				err := unmarshal(&p)
+				if tt.wrong != "" || name == "a number" {
+					assert.ErrorIs(t, err, retry.ErrInvalid, form)
+					assert.ErrorContains(t, err, tt.wrong, form)
+					assert.Equal(t, before, p, form)
+					continue
+				}
+				require.NoError(t, err, form)
+				want, err := retry.ParsePolicy(tt.text)
+				require.NoError(t, err)
+				assert.Equal(t, want.String(), p.String(), form)
+			}
+		})
+	}
+	t.Run("null", func(t *testing.T) {
+		p := retry.Policy{MaxAttempts: 42}
+		require.NoError(t, json.Unmarshal([]byte("null"), &p))
+		assert.Equal(t, 42, p.MaxAttempts)
+	})
+	t.Run("a failing decoder", func(t *testing.T) {
+		var p retry.Policy
+		assert.Equal(t, errOp, p.UnmarshalYAML(func(any) error { return errOp }))
+		assert.ErrorIs(t, p.UnmarshalJSON([]byte("{")), retry.ErrInvalid)
+	})
+}
+
 func TestParsePolicyErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
-		{"ful base=1s", `unknown name "ful"; known are none, constant,`},
+		{"ful base=1s", `unknown name "ful"; known are standard, none, constant,`},
 		{"ful", `aws-js-v3-adaptive-2026`},
 		{"full base=50", `base=50 needs a unit, as in base=50ms or base=50s`},
 		{"full base=0", `base=0 needs a unit`},
 		{"full base=fast", `base=fast is not a duration such as 50ms, 20s or 1m30s`},
-		{"full bse=50ms", `unknown key "bse"; known here: base, cap, factor, attempts, elapsed, timeout, hint`},
-		{"base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, hint, longpoll`},
-		{"aws-js-v2 base=50ms", `unknown key "base"; known here: service, attempts, elapsed, timeout, hint, longpoll`},
+		{"full bse=50ms", `unknown key "bse"; known here: base, cap, factor, attempts, elapsed, timeout, stagger, hint, budget, limiter, longpoll`},
+		{"base=50ms", `unknown key "base"; known here: attempts, elapsed, timeout, stagger, hint, budget, limiter, longpoll`},
+		{"aws-js-v2 base=50ms", `unknown key "base"; known here: service, attempts, elapsed, timeout, stagger, hint, budget, limiter, longpoll`},
 		{"aws-js-v2 service=", `"service=" does not name a service`},
 		{"aws-js-v2 service=DynamoDB", `"DynamoDB" does not name a service as the AWS CLI does, as in dynamodb`},
 		{"aws-js-v2 service=s3 service=sqs", `key "service" is given twice`},
@@ -301,15 +439,15 @@ func TestParsePolicyErrors(t *testing.T) {
 		{"schedule", `Schedule: has no delays`},
 		{"capped", `capped takes 1 rule(s) in parentheses, separated by |; "(" is missing`},
 		{"capped(full base=1s", `capped takes 1 rule(s) in parentheses; ")" is missing`},
-		{"capped()", `a rule is missing before ")"; known are none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled`},
+		{"capped()", `a rule is missing before ")"; known are standard, none, constant, exponential, linear, fibonacci, schedule, full, equal, decorrelated, jittered, spread, capped, when-throttled`},
 		{"capped(full base=1s | none)", `")" is missing`},
-		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are none,`},
+		{"capped(aws-js-v2)", `unknown name "aws-js-v2"; known are standard, none,`},
 		{"capped(full base=1s attempts=3)", `unknown key "attempts"; known here: base, cap, factor`},
 		{"when-throttled(none)", `when-throttled takes 2 rule(s) in parentheses, separated by |; "|" is missing`},
 		{"none delay=1s", `unknown key "delay"; known here: attempts`},
 		{"capped(none delay=1s)", `unknown key "delay"; known here: none`},
 		{"(", `a rule is missing before "("`},
-		{"spread(", `a rule is missing at the end; known are none,`},
+		{"spread(", `a rule is missing at the end; known are standard, none,`},
 		{"full base=1s elapsed=inf", `elapsed=inf is not a duration`},
 		{"full base=1s hint=or-give-up:-5s", `Hint: HintOrGiveUp: Max -5s is negative`},
 		{"full base=1s )", `")" is not of the form key=value`},

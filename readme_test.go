@@ -151,7 +151,7 @@ func TestReadme(t *testing.T) {
 		assert.Equal(t, strings.TrimSpace(line), p.String())
 	}
 
-	assert.Equal(t, "full base=50ms cap=20s attempts=3", retry.Policy{}.String())
+	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
 	var ceilings []string
 	unlucky := retry.Policy{MaxAttempts: 5, Backoff: retry.Exponential{Base: 50 * ms, Cap: 20 * time.Second}}
 	for delay := range unlucky.Delays() {

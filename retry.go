@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -91,13 +92,17 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 // call is the state of one call of [Do]. It must not hold a *Policy: its fields are
 // passed to interface methods, so the Policy would escape to the heap.
 type call struct {
-	attempt Attempt   // the one that runs or ended last; Err is that of the last failure
-	paid    Class     // of the failure that the last retry was withdrawn for
-	spent   bool      // the Budget refused the retry, but LongPoll asks for the wait before it
-	inOp    bool      // the operation is running
-	timed   bool      // start is set
-	start   time.Time // of the call if the policy has a MaxElapsed, else the first failure
-	timer   *time.Timer
+	attempt   Attempt       // the one that runs or ended last; Err is that of the last failure
+	earlier   int           // attempts before the last progress
+	resumed   time.Duration // what had elapsed at the last progress
+	paid      Class         // of the failure that the last retry was withdrawn for
+	staggered bool          // the first attempt has waited
+	spent     bool          // the Budget refused the retry, but LongPoll asks for the wait before it
+	inOp      bool          // the operation is running
+	overtime  bool          // the attempt ran into AttemptTimeout
+	timed     bool          // start is set
+	start     time.Time     // of the call if the policy has a MaxElapsed, else the first failure
+	timer     *time.Timer
 }
 
 // begin starts the call.
@@ -112,28 +117,41 @@ func (c *call) begin(p *Policy) {
 // error. A clock other than the system's cannot be selected on: there turn waits.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
 	var reason error
-	if first != nil {
+	switch {
+	case first != nil:
 		c.attempt.Number = 1
 		c.conclude(p, first)
-	} else if reason = c.admit(ctx, p); reason == nil && c.try(ctx, p, op) == nil {
-		return 0, true, nil
-	}
-	if reason == nil {
 		wait, reason = c.next(ctx, p)
+	case p.Stagger != 0 && !c.staggered:
+		wait, reason = c.stagger(ctx, p)
+	default:
+		if reason = c.admit(ctx, p); reason == nil {
+			if c.try(ctx, p, op) == nil {
+				return 0, true, nil
+			}
+			wait, reason = c.next(ctx, p)
+		}
 	}
-	if reason == nil {
-		c.attempt.Waited = wait
-		if isSystem(p.Clock) {
-			return wait, false, nil
-		}
+	if reason == nil && !isSystem(p.Clock) {
 		if err := p.Clock.Sleep(ctx, wait); err != nil {
-			wait, reason = 0, contextReason(ctx, err)
+			reason = contextReason(ctx, err)
 		}
+		wait = 0
 	}
 	if reason != nil {
 		return 0, true, c.giveUp(ctx, p, reason, wait)
 	}
-	return 0, false, nil
+	return wait, false, nil
+}
+
+// stagger returns the wait before the first attempt.
+func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
+	c.staggered = true
+	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
+	if left := timeLeft(ctx, p.Clock); wait >= left && left != noDeadline {
+		return wait, errDeadline
+	}
+	return wait, nil
 }
 
 // admit returns nil when the next attempt may begin, or the reason why it may not.
@@ -154,19 +172,27 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 
 // try makes one attempt and sets its outcome in c.attempt.
 func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
-	c.attempt.Number++
-	if p.AttemptTimeout == 0 && p.OnAttempt == nil {
-		return c.perform(ctx, p, op)
+	if c.attempt.Number != math.MaxInt {
+		c.attempt.Number++
 	}
-	return c.tryWatched(ctx, p, op)
+	if p.AttemptTimeout != 0 || p.OnAttempt != nil {
+		return c.tryWatched(ctx, p, op)
+	}
+	c.inOp = true
+	err := op(ctx)
+	c.inOp = false
+	c.conclude(p, err)
+	return err
 }
 
 // tryWatched is try with a context of the attempt's own.
-func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Context) error) error {
+func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Context) error) error {
+	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, p.AttemptTimeout)
+		limited, cancel = context.WithTimeout(caller, p.AttemptTimeout)
 		defer cancel()
+		ctx = limited
 	}
 	if p.OnAttempt != nil {
 		ended := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
@@ -184,14 +210,10 @@ func (c *call) tryWatched(ctx context.Context, p *Policy, op func(context.Contex
 			}()
 		}
 	}
-	return c.perform(ctx, p, op)
-}
-
-// perform calls the operation.
-func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	c.inOp = true
 	err := op(ctx)
 	c.inOp = false
+	c.overtime = limited.Err() != nil && caller.Err() == nil
 	c.conclude(p, err)
 	return err
 }
@@ -199,15 +221,16 @@ func (c *call) perform(ctx context.Context, p *Policy, op func(context.Context) 
 // conclude classifies the outcome and reports it to the Limiter and the Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
-	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
+	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
 	if err != nil {
-		a.classify(p.Classifier)
+		a.classify(p.Classifier, c.overtime)
 	}
 	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(c.attempt)
 	}
-	if err == nil && p.Budget != nil {
+	if p.Budget != nil && (err == nil || a.Progress) {
 		p.Budget.Deposit(c.paid, true)
+		c.paid = ClassUnknown
 	}
 }
 
@@ -215,43 +238,94 @@ func (c *call) conclude(p *Policy, err error) {
 // end for the returned reason.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil && !a.final() {
 		return 0, contextReason(ctx, nil)
-	case a.Class == ClassPermanent:
-		if p.Budget != nil {
-			p.Budget.Deposit(c.paid, false)
+	}
+	if a.Progress { // counting begins anew
+		c.earlier += a.Number - 1
+		a.Number, a.Waited = 1, 0
+	}
+	var elapsed time.Duration
+	if p.MaxElapsed != 0 {
+		if elapsed = c.elapsed(p.Clock); a.Progress {
+			c.resumed = elapsed
 		}
-		return 0, ErrPermanent
-	case a.Unrepeatable:
-		return 0, ErrUnrepeatable
-	case a.Number >= p.maxAttempts():
-		return 0, ErrMaxAttempts
+		elapsed -= c.resumed
+	}
+	failed := *a
+	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
+	if reason == ErrPermanent && p.Budget != nil {
+		p.Budget.Deposit(c.paid, false)
+	}
+	c.spent = p.LongPoll && reason == ErrBudget
+	if reason != nil && !c.spent {
+		return wait, reason
 	}
 	if !c.timed {
 		c.started(p.Clock)
 	}
-	wait, ok := p.wait(a, p.random())
-	if !ok {
-		return wait, ErrHint
-	}
-	if deadline, ok := ctx.Deadline(); ok && wait >= deadline.Sub(now(p.Clock)) {
-		return wait, errDeadline
-	}
-	if p.MaxElapsed != 0 && wait > p.MaxElapsed-c.elapsed(p.Clock) {
-		return wait, ErrMaxElapsed
-	}
-	if p.Budget != nil {
-		if !p.Budget.TryWithdraw(*a) {
-			if c.spent = p.LongPoll; c.spent {
-				return wait, nil // admit ends the call after the wait
-			}
-			return wait, ErrBudget
-		}
+	a.Waited = wait
+	if !c.spent { // otherwise admit ends the call after the wait
 		c.paid = a.Class
+		if p.OnRetry != nil {
+			p.OnRetry(ctx, failed, wait)
+		}
 	}
-	if p.OnRetry != nil {
-		p.OnRetry(ctx, *a, wait)
+	return wait, nil
+}
+
+// Next is the decision of [Do] without its loop, for queues, controllers and loops
+// of your own. failed has the Number and the Err of the attempt that failed, and
+// the wait before it in Waited; elapsed is the time since the first attempt began.
+// Next returns the wait before the next attempt, or the reason why there is none: one of
+// [ErrPermanent], [ErrUnrepeatable], [ErrMaxAttempts], [ErrHint], [ErrMaxElapsed]
+// and [ErrBudget], or an error that matches [ErrInvalid]; then the wait is what was not
+// allowed, or 0.
+//
+// After an error marked with [Progress] (see [Policy.Classify]) the caller counts
+// attempts and time anew. A retry is withdrawn from the Budget; the caller deposits:
+// after a success, after a permanent failure and after progress, with the Class of the last
+// failure that was followed by a retry. The Limiter, Stagger and AttemptTimeout,
+// the hooks and the context's deadline are left to the caller.
+func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
+	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
+		if failed.Err == nil {
+			faults = append(faults, "the attempt has no error")
+		}
+		return 0, invalid("call", faults)
+	}
+	failed = Attempt{Number: max(1, failed.Number), Waited: failed.Waited, Err: failed.Err}
+	failed.classify(p.Classifier, false)
+	if failed.Progress {
+		failed.Number, failed.Waited, elapsed = 1, 0, 0
+	}
+	return p.decide(&failed, elapsed, noDeadline)
+}
+
+// noDeadline is the time left where there is no deadline.
+const noDeadline time.Duration = math.MaxInt64
+
+// decide returns the wait before the retry of a, or the reason why there is none. The
+// budget comes last, so that a retry that will not happen costs nothing.
+func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
+	switch {
+	case a.Class == ClassPermanent:
+		return 0, ErrPermanent
+	case a.Unrepeatable:
+		return 0, ErrUnrepeatable
+	case p.MaxAttempts != Unlimited && a.Number >= p.maxAttempts():
+		return 0, ErrMaxAttempts
+	}
+	wait, ok := p.wait(a, p.random())
+	switch {
+	case !ok:
+		return wait, ErrHint
+	case wait >= left && left != noDeadline:
+		return wait, errDeadline
+	case p.MaxElapsed != 0 && wait > p.MaxElapsed-elapsed:
+		return wait, ErrMaxElapsed
+	case p.Budget != nil && !p.Budget.TryWithdraw(*a):
+		return wait, ErrBudget
 	}
 	return wait, nil
 }
@@ -263,7 +337,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	if permanent && p.OnGiveUp == nil {
 		return c.attempt.Err
 	}
-	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.attempt.Number, Next: next}
+	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
 	if c.timed {
 		e.Elapsed = c.elapsed(p.Clock)
 	}
@@ -271,7 +345,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		p.OnGiveUp(ctx, e)
 	}
 	if permanent {
-		return e.Err
+		return c.attempt.Err
 	}
 	return e
 }
@@ -312,6 +386,14 @@ func (c *call) guard() {
 	if v := recover(); v != nil {
 		panic(&policyPanic{value: v, err: c.attempt.Err})
 	}
+}
+
+// timeLeft returns the time until the deadline of ctx.
+func timeLeft(ctx context.Context, clock Clock) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok {
+		return deadline.Sub(now(clock))
+	}
+	return noDeadline
 }
 
 // contextReason returns the end of ctx as a reason that matches its error and

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"runtime"
@@ -250,12 +252,6 @@ func testContextEnds(t *testing.T, do doer) {
 			},
 			func(_ context.Context, cancel func()) error { cancel(); return errOp },
 			1, 0, []error{context.Canceled, errCause, errOp},
-		},
-		{
-			"within an attempt that fails for good",
-			func(ctx context.Context) (context.Context, func()) { return context.WithCancel(ctx) },
-			func(_ context.Context, cancel func()) error { cancel(); return retry.Permanent(errOp) },
-			1, 0, []error{context.Canceled, errOp},
 		},
 		{
 			"within a wait",
@@ -851,4 +847,358 @@ func testLongPoll(t *testing.T, do doer) {
 			assert.NotErrorIs(t, err, retry.ErrBudget)
 		})
 	})
+}
+
+// TestResponseBeatsContext: a failure that a marker, a status or a code makes
+// permanent stands although the context has ended; anything else is the context's end.
+func TestResponseBeatsContext(t *testing.T) { bothWays(t, testResponseBeatsContext) }
+
+func testResponseBeatsContext(t *testing.T, do doer) {
+	inner := &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}
+	for name, tt := range map[string]struct {
+		err    error
+		stands bool
+	}{
+		"marked":                  {retry.Permanent(errOp), true},
+		"marked inside":           {fmt.Errorf("get: %w", retry.Permanent(errOp)), true},
+		"a status":                {statusedError(404), true},
+		"a code":                  {sqlError{"23505"}, true},
+		"a retryable status":      {statusedError(503), false},
+		"a canceled query":        {sqlError{"57014"}, false},
+		"nothing known":           {errOp, false},
+		"unrepeatable":            {retry.Unrepeatable(errOp), false},
+		"canceled":                {context.Canceled, false},
+		"an inner call gave up":   {inner, false},
+		"marked around a give-up": {retry.Permanent(inner), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			err := do(ctx, retry.Policy{}, func(context.Context) error { cancel(errCause); return tt.err })
+			if tt.stands {
+				assert.Equal(t, tt.err, err)
+				return
+			}
+			e := asError(t, err)
+			assert.Equal(t, tt.err, e.Err)
+			assert.ErrorIs(t, e.Reason, context.Canceled)
+			assert.ErrorIs(t, e.Reason, errCause)
+		})
+	}
+	t.Run("canceled on purpose", func(t *testing.T) {
+		calls := 0
+		err := do(t.Context(), retry.Policy{}, func(context.Context) error { calls++; return context.Canceled })
+		assert.Equal(t, context.Canceled, err)
+		assert.Equal(t, 1, calls)
+	})
+}
+
+// TestAttemptTimeoutClass: Do knows that its own limit ended the attempt, whatever a
+// classifier makes of the error, unless the error says more.
+func TestAttemptTimeoutClass(t *testing.T) {
+	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
+	gaveUp := func(reason error) error { return &retry.Error{Err: errOp, Reason: reason, Attempts: 1} }
+	for name, tt := range map[string]struct {
+		err  error
+		want retry.Class
+	}{
+		"an error that tells nothing":       {errors.New("signal: killed"), retry.ClassTimeout},
+		"the context's own":                 {context.DeadlineExceeded, retry.ClassTimeout},
+		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
+		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
+		"an inner call must not repeat":     {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
+		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
+		"marked":                            {retry.Permanent(errOp), retry.ClassPermanent},
+		"marked as throttled":               {retry.Throttled(errOp), retry.ClassThrottled},
+		"a response at the last moment":     {statusedError(404), retry.ClassPermanent},
+		"a retry asked for with a wait":     {retry.After(errOp, time.Second), retry.ClassTimeout},
+		"an inner call that was refused":    {retry.ErrInvalid, retry.ClassPermanent},
+		"canceled by what the limit closed": {context.Canceled, retry.ClassTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var seen []retry.Attempt
+				policy := retry.Policy{AttemptTimeout: time.Second, Classifier: never, MaxAttempts: 2}.With(retry.Hooks{
+					OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+						return ctx, func(a retry.Attempt) { seen = append(seen, a) }
+					},
+				})
+				_ = retry.Do(t.Context(), policy, func(ctx context.Context) error {
+					<-ctx.Done()
+					return tt.err
+				})
+				assert.Equal(t, tt.want, seen[0].Class)
+				retried := tt.want != retry.ClassPermanent && !seen[0].Unrepeatable
+				assert.Equal(t, retried, len(seen) == 2, "%d attempts", len(seen))
+			})
+		})
+	}
+	t.Run("the caller's deadline is not the limit", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			err := retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error { <-ctx.Done(); return errOp })
+			assert.ErrorIs(t, asError(t, err).Reason, context.DeadlineExceeded)
+			assert.Equal(t, 1, asError(t, err).Attempts)
+		})
+	})
+	t.Run("an inner call is retried", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			calls := 0
+			err := retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
+				if calls++; calls == 3 {
+					return nil
+				}
+				return retry.Do(ctx, retry.Policy{Backoff: retry.Constant(time.Minute)}, fails)
+			})
+			assert.Error(t, err, "the inner call gives up before the limit has passed")
+			assert.Equal(t, 1, calls)
+			calls = 0
+			assert.NoError(t, retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
+				if calls++; calls == 3 {
+					return nil
+				}
+				return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { <-ctx.Done(); return errOp })
+			}))
+			assert.Equal(t, 3, calls)
+		})
+	})
+}
+
+// TestStagger: the first attempt waits a random time, and only the first.
+func TestStagger(t *testing.T) { bothWays(t, testStagger) }
+
+func testStagger(t *testing.T, do doer) {
+	policy := retry.Policy{Stagger: time.Minute, Backoff: retry.Constant(time.Second), Rand: retrytest.Fixed(0.5)}
+	for name, clock := range map[string]func() retry.Clock{
+		"system":  func() retry.Clock { return nil },
+		"virtual": func() retry.Clock { return &retrytest.Clock{Start: time.Now()} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := policy
+				p.Clock = clock()
+				now := time.Now
+				if p.Clock != nil {
+					now = p.Clock.Now
+				}
+				var at []time.Duration
+				var waited []time.Duration
+				p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+					waited = append(waited, a.Waited)
+					return ctx, nil
+				}
+				start := now()
+				err := do(t.Context(), p, func(context.Context) error { at = append(at, now().Sub(start)); return errOp })
+				assert.Equal(t, []time.Duration{30 * time.Second, 31 * time.Second, 32 * time.Second}, at)
+				assert.Equal(t, []time.Duration{0, time.Second, time.Second}, waited)
+				assert.Equal(t, 3, asError(t, err).Attempts)
+			})
+		})
+	}
+	t.Run("counts for MaxElapsed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := policy
+			p.MaxElapsed = 31 * time.Second
+			err := asError(t, do(t.Context(), p, fails))
+			assert.Equal(t, 2, err.Attempts)
+			assert.Equal(t, 31*time.Second, err.Elapsed)
+		})
+	})
+	t.Run("canceled", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			err := asError(t, do(ctx, policy, fails))
+			assert.Equal(t, 0, err.Attempts)
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+	})
+	t.Run("beyond the deadline", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			start := time.Now()
+			err := asError(t, do(ctx, policy, fails))
+			assert.Equal(t, 0, err.Attempts)
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+			assert.Zero(t, time.Since(start))
+		})
+	})
+}
+
+// TestProgress: after useful work counting begins anew, and the total is kept.
+func TestProgress(t *testing.T) { bothWays(t, testProgress) }
+
+func testProgress(t *testing.T, do doer) {
+	progress := retry.Progress(errOp)
+	t.Run("attempts and delays", func(t *testing.T) {
+		p, clock := onClock(3)
+		p.Backoff = retry.Exponential{Base: time.Second}
+		var numbers []int
+		p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+			numbers = append(numbers, failed.Number)
+		}
+		err := asError(t, do(t.Context(), p, retrytest.Script(errOp, errOp, progress, errOp, progress, errOp, errOp).Run))
+		s := time.Second
+		assert.Equal(t, []time.Duration{s, 2 * s, s, 2 * s, s, 2 * s}, clock.Waits())
+		assert.Equal(t, []int{1, 2, 1, 2, 1, 2}, numbers)
+		assert.Equal(t, 7, err.Attempts)
+		assert.Equal(t, retry.ErrMaxAttempts, err.Reason)
+	})
+	t.Run("time", func(t *testing.T) {
+		p, clock := onClock(retry.Unlimited)
+		p.Backoff, p.MaxElapsed = retry.Constant(time.Second), 3*time.Second
+		err := asError(t, do(t.Context(), p, retrytest.Script(errOp, errOp, errOp, progress, errOp).Run))
+		assert.Len(t, clock.Waits(), 6)
+		assert.Equal(t, 6*time.Second, err.Elapsed)
+		assert.Equal(t, retry.ErrMaxElapsed, err.Reason)
+	})
+	t.Run("the previous wait", func(t *testing.T) {
+		p, clock := onClock(9)
+		p.Backoff, p.Rand = retry.DecorrelatedJitter{Base: time.Second}, retrytest.Fixed(0.5)
+		_ = do(t.Context(), p, retrytest.Script(errOp, errOp, progress, nil).Run)
+		s := clock.Waits()
+		assert.Equal(t, s[0], s[2])
+		assert.Greater(t, s[1], s[0])
+	})
+	t.Run("other markers", func(t *testing.T) {
+		p, _ := onClock(3)
+		assert.Equal(t, 1, asPermanent(t, do, p, retry.Progress(retry.Permanent(errOp))))
+		assert.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Unrepeatable(progress)).Run), retry.ErrUnrepeatable)
+		a := p.Classify(retry.Progress(retry.After(retry.Throttled(errOp), time.Minute)))
+		assert.Equal(t, retry.ClassThrottled, a.Class)
+		assert.Equal(t, time.Minute, a.Hint)
+		assert.True(t, a.Progress)
+	})
+	t.Run("budget", func(t *testing.T) {
+		p, _ := onClock(retry.Unlimited)
+		budget := &retry.TokenBudget{Capacity: 20}
+		p.Budget = budget
+		script := retrytest.Script(progress)
+		ended := errors.New("enough")
+		calls := 0
+		err := do(t.Context(), p, func(ctx context.Context) error {
+			if calls++; calls == 1000 {
+				return retry.Permanent(ended)
+			}
+			return script.Run(ctx)
+		})
+		assert.ErrorIs(t, err, ended)
+		assert.GreaterOrEqual(t, budget.Balance(), 6.)
+	})
+}
+
+// asPermanent returns the calls of an operation whose error comes back as it is.
+func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
+	t.Helper()
+	op := retrytest.Script(err)
+	assert.Equal(t, err, do(t.Context(), p, op.Run))
+	return op.Calls()
+}
+
+// TestNext: the decision alone is that of the loop.
+func TestNext(t *testing.T) {
+	s := time.Second
+	for name, tt := range map[string]struct {
+		policy  retry.Policy
+		failed  retry.Attempt
+		elapsed time.Duration
+		wait    time.Duration
+		reason  error
+	}{
+		"a retry":             {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
+		"the second":          {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
+		"a number below 1":    {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
+		"the last":            {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
+		"without end":         {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
+		"permanent":           {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
+		"permanent by status": {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
+		"unrepeatable":        {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
+		"a class is not read": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
+		"a hint":              {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
+		"too long a hint":     {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
+		"the time limit":      {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
+		"within the limit":    {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
+		"the budget":          {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
+		"progress":            {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
+		"the previous wait":   {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
+		"no error":            {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
+		"an invalid policy":   {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.policy.Backoff == nil {
+				tt.policy.Backoff = retry.Exponential{Base: s}
+			}
+			tt.policy.Rand = retrytest.Fixed(0.5)
+			wait, reason := tt.policy.Next(tt.failed, tt.elapsed)
+			assert.Equal(t, tt.wait, wait)
+			assert.ErrorIs(t, reason, tt.reason)
+		})
+	}
+	t.Run("withdraws", func(t *testing.T) {
+		budget := &retry.TokenBudget{}
+		_, reason := retry.Policy{Budget: budget}.Next(retry.Attempt{Number: 1, Err: errOp}, 0)
+		assert.NoError(t, reason)
+		assert.Equal(t, 486., budget.Balance())
+	})
+}
+
+// FuzzNext: a loop by hand over Next makes the same attempts and waits as Do.
+func FuzzNext(f *testing.F) {
+	f.Add(uint64(1), 3, int64(time.Minute), uint8(0))
+	f.Add(uint64(7), 0, int64(0), uint8(255))
+	f.Fuzz(func(t *testing.T, seed uint64, attempts int, elapsed int64, kinds uint8) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		errs := []error{errOp, retry.After(errOp, 3*time.Second), retry.Throttled(errOp), retry.Progress(errOp), statusedError(503), retry.Unrepeatable(errOp), retry.Permanent(errOp), nil}
+		script := make([]error, 1+rng.IntN(12))
+		for i := range script {
+			script[i] = errs[rng.IntN(len(errs)-2*int(kinds%3))]
+		}
+		script[len(script)-1] = nil
+		policy := retry.Policy{
+			Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Minute}, MaxAttempts: max(0, attempts%8),
+			MaxElapsed: max(0, time.Duration(elapsed)%time.Hour),
+		}
+		with := func() (retry.Policy, *retrytest.Clock, *retry.TokenBudget) {
+			p, clock, budget := policy, &retrytest.Clock{}, &retry.TokenBudget{Capacity: 60}
+			p.Clock, p.Budget, p.Rand = clock, budget, rand.New(rand.NewPCG(seed, 3)).Float64
+			return p, clock, budget
+		}
+		p, clock, budget := with()
+		want := retry.Do(t.Context(), p, retrytest.Script(script...).Run)
+
+		p, own, ownBudget := with()
+		got := nextByHand(t.Context(), p, own, retrytest.Script(script...).Run)
+		assert.Equal(t, clock.Waits(), own.Waits())
+		assert.Equal(t, budget.Balance(), ownBudget.Balance())
+		assert.Equal(t, want == nil, got == nil)
+	})
+}
+
+// nextByHand is a loop over Next, with all that its caller has to do.
+func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
+	var failed retry.Attempt
+	var paid retry.Class
+	start := clock.Now()
+	for {
+		failed.Number++
+		if failed.Err = op(ctx); failed.Err == nil {
+			p.Budget.Deposit(paid, true)
+			return nil
+		}
+		a := p.Classify(failed.Err)
+		if a.Progress {
+			p.Budget.Deposit(paid, true)
+			paid, failed.Number, start = retry.ClassUnknown, 1, clock.Now()
+		}
+		wait, reason := p.Next(failed, clock.Now().Sub(start))
+		if reason != nil {
+			if reason == retry.ErrPermanent {
+				p.Budget.Deposit(paid, false)
+			}
+			return reason
+		}
+		paid, failed.Waited = a.Class, wait
+		_ = clock.Sleep(ctx, wait)
+	}
 }

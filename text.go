@@ -5,11 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gobackoff/retry/internal/jsonvalue"
+	"github.com/gobackoff/retry/internal/limiters"
 )
 
 // The text form of a Policy:
@@ -22,22 +26,24 @@ import (
 // of a rule are its other fields in lower case.
 
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
-var policyKeys = []string{"attempts", "elapsed", "timeout", "hint", "longpoll"}
+var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter", "longpoll"}
 
-// unlimited is the text for a MaxAttempts of Unlimited.
-const unlimited = "unlimited"
+// Texts for values that are no numbers, names or durations.
+const (
+	unlimited = "unlimited" // MaxAttempts
+	none      = "none"      // no budget, no limiter
+)
 
 // String returns the Policy as text that [ParsePolicy] reads, such as
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m
 //	aws-standard-2026 service=dynamodb attempts=6
 //
-// Budgets, limiters, classifiers, clocks, random sources and hooks are code and have no
-// text; a preset stands for its classifier, and for a new budget and
-// a new limiter if it has them: see [RegisterPreset]. So parse first and set
-// these fields afterwards. A Backoff or HintRule of another package is shown by
-// its String method or its type, which cannot be parsed, and nor can the text of a Policy that
-// [Policy.Validate] rejects.
+// Classifiers, clocks, random sources, hooks, and budgets and limiters of other
+// packages are code and have no text, except that a preset stands for all that it
+// has: see [RegisterPreset]. Parse first and set such fields afterwards. A Backoff or
+// HintRule of another package is shown by its String method or its type, which
+// cannot be parsed; nor can the text of a Policy that [Policy.Validate] rejects.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -66,37 +72,60 @@ func (p *Policy) UnmarshalText(text []byte) error {
 }
 
 func (p *Policy) text() (string, error) {
-	name, like := p.presetText()
+	text, like := p.presetText()
+	isPreset := text != ""
 	var err error
-	if name == "" {
-		name, err = backoffText(orDefault(p.Backoff))
+	if !isPreset {
+		text, err = backoffText(orDefault(p.Backoff))
 	}
-	var t strings.Builder
-	t.WriteString(name)
-	if n := p.maxAttempts(); n != like.MaxAttempts {
-		text := strconv.Itoa(n)
-		if n == Unlimited {
-			text = unlimited
+	values, e := p.values()
+	if err == nil {
+		err = e
+	}
+	others, _ := like.values()
+	for i, key := range policyKeys {
+		if values[i] != "" && (values[i] != others[i] || i == 0 && !isPreset) { // attempts are always shown
+			text += " " + key + "=" + values[i]
 		}
-		t.WriteString(" attempts=" + text)
 	}
-	if p.MaxElapsed != 0 {
-		t.WriteString(" elapsed=" + durationText(p.MaxElapsed))
+	return text, err
+}
+
+// values are the texts of the policyKeys, "" for a budget or limiter that has none.
+func (p *Policy) values() ([]string, error) {
+	attempts := unlimited
+	if p.MaxAttempts != Unlimited {
+		attempts = strconv.Itoa(p.maxAttempts())
 	}
-	if p.AttemptTimeout != 0 {
-		t.WriteString(" timeout=" + durationText(p.AttemptTimeout))
-	}
-	same, _ := hintText(like.Hint)
-	if text, e := hintText(p.Hint); text != same {
-		if e != nil {
-			err = e
+	hint, err := hintText(p.Hint)
+	return []string{
+		attempts, durationText(p.MaxElapsed), durationText(p.AttemptTimeout), durationText(p.Stagger), hint,
+		budgetText(p.Budget), limiterText(p.Limiter), strconv.FormatBool(p.LongPoll),
+	}, err
+}
+
+func budgetText(budget Budget) string {
+	for _, kind := range budgets {
+		if text, ok := kind.text(budget); ok {
+			return kind.name + text
 		}
-		t.WriteString(" hint=" + text)
 	}
-	if p.LongPoll {
-		t.WriteString(" longpoll=true")
+	if budget == nil {
+		return none
 	}
-	return t.String(), err
+	return ""
+}
+
+func limiterText(limiter Limiter) string {
+	for _, kind := range limiters.All() {
+		if kind.Is(limiter) {
+			return kind.Name
+		}
+	}
+	if limiter == nil {
+		return none
+	}
+	return ""
 }
 
 // presetText returns the text of the preset that the Classifier names, and what the
@@ -197,30 +226,17 @@ func valueText(v reflect.Value) string {
 	}
 }
 
-// durationText is d without the zero units that time.Duration prints: 1m, not 1m0s.
-func durationText(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
-}
-
 // ParsePolicy reads the text form of a Policy:
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then keys
-// and values. Presets for services have the key service. The keys of a Policy are attempts
-// (a number or "unlimited"), elapsed (MaxElapsed), timeout (AttemptTimeout),
-// hint (ignore; or at-least or or-give-up, with or without a maximum; or window,
-// with or without a width) and longpoll (true or false). The rules are
+// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then
+// keys and values in any order; spaces, commas and semicolons separate. Durations
+// have units. The rules are
 //
+//	standard                                  what a nil Backoff means
 //	none                                      NoDelay
 //	constant delay=                           Constant
 //	exponential base= cap= factor=            Exponential
@@ -233,27 +249,122 @@ func durationText(d time.Duration) string {
 //	jittered(rule) share=                     Jittered
 //	spread(rule) fraction=                    Spread
 //	capped(rule) cap=                         Capped
-//	when-throttled(throttled rule | other rule)     WhenThrottled
+//	when-throttled(throttled rule | other rule)  WhenThrottled
 //
-// Spaces, commas and semicolons separate. Durations have units. What is left
-// out has the meaning of a zero field; the empty text is the zero Policy. The
-// result is validated, so most rules need a base. An error names what is wrong,
-// lists what would be right and matches [ErrInvalid]; the Policy is then the
-// zero one.
+// and the keys of a Policy are
+//
+//	attempts=5                                MaxAttempts; or unlimited
+//	elapsed=1m timeout=2s stagger=200ms       MaxElapsed, AttemptTimeout, Stagger
+//	hint=at-least[:MAX]                       HintAtLeast; or-give-up[:MAX], window[:WIDTH], ignore
+//	budget=token[:CAPACITY[:COST[:SUCCESS[:DEFICIT]]]][:no-refund][:success-only]
+//	budget=throttle[:TOKENS[:RATIO]]          ThrottleBudget
+//	budget=ratio[:RATIO[:FLOOR[:WINDOW]]]     RatioBudget
+//	limiter=adaptive                          of package awspreset
+//	longpoll=true                             LongPoll
+//	service=dynamodb                          of presets for services
+//
+// A COST may be three, as in 14/14/5: after transient failures, timeouts and
+// throttling. "none" is no budget and no limiter. What is left out has the meaning of a
+// zero field; the empty text is the zero Policy. Each call makes a new budget and a
+// new limiter.
+//
+// The result is validated. An error lists what would be right and matches
+// [ErrInvalid]; the Policy is then the zero one.
 func ParsePolicy(text string) (Policy, error) {
-	parser := parser{tokens: tokens(text)}
-	p, err := parser.policy()
-	faults := []string(nil)
+	return parse(fmt.Sprintf("%q", text), tokens(text))
+}
+
+// parse makes a valid Policy of tokens. text is for the error.
+func parse(text string, tokens []string) (Policy, error) {
+	p, err := (&parser{tokens: tokens}).policy()
+	faults := p.faults()
 	if err != nil {
 		faults = []string{err.Error()}
-	} else {
-		faults = p.faults()
 	}
-	if err := invalid(fmt.Sprintf("policy %q", text), faults); err != nil {
+	if err := invalid("policy "+text, faults); err != nil {
 		return Policy{}, err
 	}
 	return p, nil
 }
+
+// fromMapping makes a Policy of a mapping in a configuration. Its keys are those of the
+// text, and "rule" or "preset" for what comes first there.
+func (p *Policy) fromMapping(value any) error {
+	var words []string
+	switch m := value.(type) {
+	case nil:
+		return nil
+	case string:
+		return p.UnmarshalText([]byte(m))
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			text, err := scalarText(m[key])
+			if err != nil {
+				return invalid(fmt.Sprintf("policy %v", m), []string{fmt.Sprintf("%s: %v", key, err)})
+			}
+			if key == "rule" || key == "preset" {
+				words = slices.Concat(tokens(text), words)
+			} else {
+				words = append(words, key+"="+text)
+			}
+		}
+	default:
+		return invalid(fmt.Sprintf("policy %v", value), []string{fmt.Sprintf("a %T is neither a text nor a mapping with text keys", value)})
+	}
+	parsed, err := parse(fmt.Sprint(value), words)
+	if err != nil {
+		return err
+	}
+	*p = parsed
+	return nil
+}
+
+// scalarText is a value of a mapping as it stands in a text.
+func scalarText(value any) (string, error) {
+	switch v := value.(type) {
+	case []any:
+		var parts []string
+		for _, part := range v {
+			text, err := scalarText(part)
+			if err != nil {
+				return "", err
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, "/"), nil
+	case string, bool, int, int64, uint64, float64, time.Duration:
+		return fmt.Sprint(v), nil
+	}
+	return "", fmt.Errorf("a %T is not a text, a number or true or false; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
+}
+
+// UnmarshalJSON accepts a text that [ParsePolicy] reads, or an object with the keys of the
+// text: {"rule": "full", "base": "100ms", "attempts": 7}. A preset has the key
+// "preset". null changes nothing. It replaces the whole Policy, as UnmarshalText does.
+func (p *Policy) UnmarshalJSON(data []byte) error {
+	value, err := jsonvalue.Parse(data)
+	if err != nil {
+		return invalid(fmt.Sprintf("policy %s", data), []string{err.Error()})
+	}
+	return p.fromMapping(value)
+}
+
+// UnmarshalYAML is UnmarshalJSON for YAML packages such as gopkg.in/yaml.v3 and
+// github.com/goccy/go-yaml.
+func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
+	var value any
+	if err := unmarshal(&value); err != nil {
+		return err
+	}
+	return p.fromMapping(value)
+}
+
+// UnmarshalTOML is UnmarshalJSON for github.com/BurntSushi/toml.
+func (p *Policy) UnmarshalTOML(value any) error { return p.fromMapping(value) }
+
+// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2, which
+// viper and koanf use, from version 2.5 on.
+func (p *Policy) UnmarshalMapstructure(value any) error { return p.fromMapping(value) }
 
 // tokens splits text into words and the signs "(", "|" and ")".
 func tokens(text string) []string {
@@ -376,7 +487,7 @@ func (p *parser) rule() (reflect.Value, error) {
 		return reflect.Value{}, fmt.Errorf("a rule is missing %s; known are %s", where, knownNames(p.depth == 1))
 	}
 	err := fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
-	if strings.HasPrefix(name, "aws-") && !strings.Contains(err.Error(), ", aws-") {
+	if strings.HasPrefix(name, "aws-") && !slices.ContainsFunc(presetNames(), func(known string) bool { return strings.HasPrefix(known, "aws-") }) {
 		err = fmt.Errorf("%w; the presets of the AWS SDKs need the import of github.com/gobackoff/retry/awspreset", err)
 	}
 	return reflect.Value{}, err
@@ -456,8 +567,14 @@ func (p *Policy) set(key, value string) (err error) {
 		p.MaxElapsed, err = parseDuration(key+"=", value)
 	case "timeout":
 		p.AttemptTimeout, err = parseDuration(key+"=", value)
+	case "stagger":
+		p.Stagger, err = parseDuration(key+"=", value)
 	case "hint":
 		p.Hint, err = parseHint(value)
+	case "budget":
+		p.Budget, err = parseBudget(value)
+	case "limiter":
+		p.Limiter, err = parseLimiter(value)
 	case "longpoll":
 		p.LongPoll, err = parseBool(key, value)
 	}
@@ -485,6 +602,47 @@ func parseHint(value string) (HintRule, error) {
 		return v.Interface().(HintRule), nil
 	}
 	return nil, fmt.Errorf("unknown hint=%s; known are %s", name, strings.Join(names, ", "))
+}
+
+func parseBudget(value string) (Budget, error) {
+	if value == none {
+		return nil, nil
+	}
+	name, fields, ok := strings.Cut(value, ":")
+	var given []string
+	if ok {
+		given = strings.Split(fields, ":")
+	}
+	names := []string{none}
+	for _, kind := range budgets {
+		if kind.name == name {
+			b, err := kind.parse(given)
+			if err != nil {
+				return nil, fmt.Errorf("budget=%s: %w", value, err)
+			}
+			return b, nil
+		}
+		names = append(names, kind.name)
+	}
+	return nil, fmt.Errorf("unknown budget=%s; known are %s", name, strings.Join(names, ", "))
+}
+
+func parseLimiter(value string) (Limiter, error) {
+	if value == none {
+		return nil, nil
+	}
+	names := []string{none}
+	for _, kind := range limiters.All() {
+		if kind.Name == value {
+			return kind.New().(Limiter), nil
+		}
+		names = append(names, kind.Name)
+	}
+	err := fmt.Errorf("unknown limiter=%s; known are %s", value, strings.Join(names, ", "))
+	if value == "adaptive" {
+		err = fmt.Errorf("%w; the adaptive one needs the import of github.com/gobackoff/retry/awspreset", err)
+	}
+	return nil, err
 }
 
 // setField sets a field of a rule. others are further keys that the error for
@@ -558,16 +716,4 @@ func parseBool(key, value string) (bool, error) {
 		return false, fmt.Errorf("%s=%s is neither true nor false", key, value)
 	}
 	return b, nil
-}
-
-// parseDuration reads the value that follows prefix.
-func parseDuration(prefix, value string) (time.Duration, error) {
-	if strings.Trim(value, "+-.0123456789") == "" {
-		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
-	}
-	d, err := time.ParseDuration(value)
-	if err != nil {
-		return 0, fmt.Errorf("%s%s is not a duration such as 50ms, 20s or 1m30s", prefix, value)
-	}
-	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/limiters"
 )
 
 // A Preset is how one AWS SDK waits and retries in one of its modes: it
@@ -166,6 +167,14 @@ func init() {
 	for p := range All() {
 		retry.RegisterPreset(p.String(), p.Policy)
 	}
+	limiters.Register(limiters.Kind{
+		Name: "adaptive",
+		New:  func() any { return new(AdaptiveLimiter) },
+		Is: func(limiter any) bool {
+			l, ok := limiter.(*AdaptiveLimiter)
+			return ok && l != nil && l.rules == adaptiveRules{}
+		},
+	})
 }
 
 // All returns all presets.

@@ -442,7 +442,7 @@ func TestContentionTellsAnyRule(t *testing.T) {
 func TestContentionHints(t *testing.T) {
 	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: mustParse(
 		"none slots=25ms",
-		"constant delay=100ms hint=plus:1h slots=25ms",
+		"constant delay=100ms hint=at-least:1h slots=25ms",
 		"none hint=or-give-up:250ms slots=25ms",
 		"full base=10ms hint=ignore slots=25ms",
 		"full base=10ms",

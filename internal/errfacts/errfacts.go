@@ -3,9 +3,11 @@
 package errfacts
 
 import (
+	"context"
 	"errors"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -97,32 +99,63 @@ func Guarded[T any](method func() T) (v T, ok bool) {
 	return method(), true
 }
 
+// A Walk visits an error and all that it wraps, in the order of errors.As. It keeps
+// a list instead of recursing, so that a long chain costs no stack.
+type Walk struct{ rest []error }
+
+// Next returns the error to visit after err, or nil at the end.
+func (w *Walk) Next(err error) error {
+	switch e := err.(type) {
+	case Unwrapper:
+		inner, _ := Guarded(e.Unwrap)
+		return w.Instead(inner)
+	case TreeUnwrapper:
+		branches, _ := Guarded(e.Unwrap)
+		for _, branch := range slices.Backward(branches) {
+			if branch != nil {
+				w.rest = append(w.rest, branch)
+			}
+		}
+	}
+	return w.Instead(nil)
+}
+
+// Instead returns the error to visit next if it is err, and not what the last
+// one wraps; for a nil err the one after that.
+func (w *Walk) Instead(err error) error {
+	if err != nil || len(w.rest) == 0 {
+		return err
+	}
+	last := len(w.rest) - 1
+	err = w.rest[last]
+	w.rest = w.rest[:last]
+	return err
+}
+
 func (f *Facts) read(err error) {
-	for err != nil {
+	var walk Walk
+	for ; err != nil; err = walk.Next(err) {
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
 			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter:
 			f.readMethods(err)
 		}
-		switch e := err.(type) {
-		case Unwrapper:
-			err, _ = Guarded(e.Unwrap)
-		case TreeUnwrapper:
-			branches, _ := Guarded(e.Unwrap)
-			for _, branch := range branches {
-				f.read(branch)
-			}
-			return
-		default:
-			return
-		}
 	}
+}
+
+// IsResponse reports whether the error is what a server responded, as its status or
+// code shows. A query that the caller canceled is not, although PostgreSQL has a
+// code for it.
+func (f *Facts) IsResponse() bool {
+	return f.Status != 0 || f.Code != "" || f.SQLState != "" && f.SQLState != "57014" || f.Redis != ""
 }
 
 func (f *Facts) readTransport(err error) {
 	k := NoKind
 	switch {
+	case err == context.Canceled: // the operation's own context: Do looks at the caller's
+		f.Canceled = true
 	case err == io.EOF:
 		k = Closed
 	case err == io.ErrUnexpectedEOF:
@@ -140,7 +173,7 @@ var plainError = reflect.TypeOf(errors.New(""))
 
 // IsPlain reports whether err comes from errors.New and has nothing but a text.
 func IsPlain(err error) bool {
-	return reflect.TypeOf(err) == plainError && err != io.EOF && err != io.ErrUnexpectedEOF
+	return reflect.TypeOf(err) == plainError && err != io.EOF && err != io.ErrUnexpectedEOF && err != context.Canceled
 }
 
 // readType knows types by name, so that the packages they come from need not be

@@ -1,0 +1,31 @@
+// Package limiters has the names of limiters in the text form of a policy. A package
+// that implements one registers it here, because package retry cannot import it.
+package limiters
+
+import "sync"
+
+// A Kind is a limiter that has a name.
+type Kind struct {
+	Name string
+	New  func() any     // a new limiter
+	Is   func(any) bool // whether New makes such a limiter
+}
+
+var kinds struct {
+	sync.Mutex
+	list []Kind
+}
+
+// Register makes a kind known.
+func Register(k Kind) {
+	kinds.Lock()
+	defer kinds.Unlock()
+	kinds.list = append(kinds.list, k)
+}
+
+// All returns the kinds that are known.
+func All() []Kind {
+	kinds.Lock()
+	defer kinds.Unlock()
+	return kinds.list[:len(kinds.list):len(kinds.list)]
+}
