@@ -438,7 +438,9 @@ func TestMarkers(t *testing.T) {
 // TestOnlyIf: what is not allowed is permanent; the rest keeps a class that is retried.
 func TestOnlyIf(t *testing.T) {
 	allowed := statusedError(503)
-	c := retry.OnlyIf(func(err error) bool { return errors.Is(err, allowed) || errors.Is(err, io.EOF) || errors.Is(err, errOp) })
+	c := retry.OnlyIf(func(err error) bool {
+		return errors.Is(err, allowed) || errors.Is(err, io.EOF) || errors.Is(err, errOp)
+	})
 	for name, tt := range map[string]struct {
 		err  error
 		want retry.Class

@@ -25,7 +25,9 @@ func recordHooks(log *[]string, name string) retry.Hooks {
 			ctx = context.WithValue(ctx, hookKey(name), a.Number)
 			return ctx, func(a retry.Attempt) { say(ctx, fmt.Sprint("end ", a.Number)) }
 		},
-		OnRetry:  func(ctx context.Context, a retry.Attempt, wait time.Duration) { say(ctx, fmt.Sprint("retry in ", wait)) },
+		OnRetry: func(ctx context.Context, a retry.Attempt, wait time.Duration) {
+			say(ctx, fmt.Sprint("retry in ", wait))
+		},
 		OnGiveUp: func(ctx context.Context, e *retry.Error) { say(ctx, "gave up") },
 	}
 }

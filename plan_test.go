@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-var planPolicies = flag.Int("plan.policies", 10, "random policies whose plans are checked")
+var planPolicies = flag.Int("plan.policies", 4, "random policies whose plans are checked")
 
 // randomRule returns a rule with compositions up to the depth.
 func randomRule(rng *rand.Rand, depth int) retry.Backoff {
