@@ -8,11 +8,11 @@ import (
 // An Attempt is what is known about one call of the operation.
 type Attempt struct {
 	Number       int           // 1 for the first attempt
-	Waited       time.Duration // the wait that preceded this attempt; 0 before the first
-	Err          error         // what the attempt failed with; nil before it ends, and if it succeeded
+	Waited       time.Duration // the wait before this attempt; 0 for the first
+	Err          error         // the failure; nil before the attempt ends, and if it succeeded
 	Class        Class         // how Err was classified
-	Unrepeatable bool          // Err forbids a retry, whatever its Class: see [Unrepeatable]
-	Progress     bool          // Err ends a useful run, so that counting begins anew: see [Progress]
+	Unrepeatable bool          // Err forbids a retry: see [Unrepeatable]
+	Progress     bool          // counting begins anew: see [Progress]
 	Hint         time.Duration // the wait that the server asked for; 0: none
 }
 

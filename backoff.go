@@ -9,19 +9,15 @@ import (
 
 // A Backoff computes how long to wait before the next attempt.
 //
-// Delay is a pure function: the same arguments give the same delay, and
-// nothing is remembered between calls. One value may therefore serve any
-// number of calls and goroutines at once.
+// Delay is a pure function: it remembers nothing, so one value may serve any
+// number of calls and goroutines. u is uniform in [0, 1) and is the only source of
+// randomness; for one Attempt, 0 must give the smallest delay and 1-ε the largest. A
+// negative delay counts as 0. Delay must return for every Attempt, whatever its Number
+// and Waited. Package retrytest has a test for implementations.
 //
-// u is uniform in [0, 1) and is the only source of randomness. For one Attempt,
-// 0 must give the smallest delay and 1-ε the largest. A negative delay counts
-// as 0. Delay must return for every Attempt, with a Number from below 1 to
-// math.MaxInt and any Waited, without overflow. Package retrytest has a test
-// for implementations.
-//
-// A Backoff may have two more methods. Validate() error reports to
-// [Policy.Validate] what is wrong with it. Limit(Class) time.Duration returns the
-// most that Delay returns after a failure of that class; [Spread] stays below it.
+// Two methods are optional. Validate() error is called by
+// [Policy.Validate]. Limit(Class) time.Duration is the most that Delay returns after
+// a failure of that class; [Spread] stays below it.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -33,7 +29,7 @@ type BackoffFunc func(a Attempt, u float64) time.Duration
 func (f BackoffFunc) Delay(a Attempt, u float64) time.Duration { return f(a, u) }
 
 // NoDelay retries at once. It is for tests and for operations that wait
-// themselves; everything else needs a delay.
+// themselves.
 type NoDelay struct{}
 
 // Delay returns 0.
@@ -51,11 +47,10 @@ func (b Constant) Validate() error {
 }
 
 // Exponential multiplies the delay by a factor from retry to retry, without
-// jitter: min(Cap, Base · Factorⁿ), where n is 0 before the first retry.
-//
-// Without jitter, callers that fail together retry together. Prefer
-// [FullJitter]; the formulas of both are those of Marc Brooker, "Exponential
-// Backoff And Jitter", AWS Architecture Blog, 2015.
+// jitter: min(Cap, Base · Factorⁿ). Clients that fail together will retry together:
+// prefer [FullJitter]. The formulas of both, and of [EqualJitter] and
+// [DecorrelatedJitter], are those of Marc Brooker, "Exponential Backoff And Jitter",
+// AWS Architecture Blog, 2015.
 type Exponential struct {
 	Base   time.Duration // delay before the first retry; below 0 counts as 0
 	Cap    time.Duration // largest delay; 0 or less: none
@@ -67,7 +62,7 @@ func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(b.ceiling(a.retriesBefore()), dur.Limit(b.Cap))
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b Exponential) Validate() error {
 	return ruleError("Exponential", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
@@ -77,8 +72,7 @@ func (b Exponential) ceiling(n int) float64 { return dur.Ceiling(b.Base, b.Cap, 
 
 func (b Exponential) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// Linear adds the same step from retry to retry: min(Cap, Base + n · Step),
-// where n is 0 before the first retry.
+// Linear adds the same step from retry to retry: min(Cap, Base + n · Step).
 type Linear struct {
 	Base time.Duration // delay before the first retry; below 0 counts as 0
 	Step time.Duration // what each further retry adds; 0: Base; below 0 counts as 0
@@ -98,7 +92,7 @@ func (b Linear) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(float64(max(0, b.Base))+float64(float64(a.retriesBefore())*float64(max(0, step))), dur.Limit(b.Cap))
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b Linear) Validate() error {
 	base := b.Base
 	if base == 0 {
@@ -109,9 +103,8 @@ func (b Linear) Validate() error {
 
 func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// Fibonacci multiplies the base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …:
-// slower growth than doubling. The delay is min(Cap, Base · F(n+1)), where n
-// is 0 before the first retry.
+// Fibonacci multiplies the base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, which
+// grow more slowly than doubling: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
 	Base time.Duration // delay before the first and the second retry; below 0 counts as 0
 	Cap  time.Duration // largest delay; 0 or less: none
@@ -129,7 +122,7 @@ func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(next, dur.Limit(b.Cap))
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b Fibonacci) Validate() error { return ruleError("Fibonacci", baseFaults(b.Base, b.Cap)) }
 
 func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
@@ -138,9 +131,9 @@ func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 // nanoseconds than a Duration holds: F(93) > 2⁶³.
 const maxFibonacci = 92
 
-// Schedule is a list of delays, one for each retry. After its end the last
-// one repeats; an empty Schedule does not wait. A negative entry counts as 0.
-// The slice must not be changed while it is in use.
+// Schedule is a list of delays, one for each retry; the last one repeats. An empty
+// Schedule does not wait, and a negative entry counts as 0. The slice must not be
+// changed while it is in use.
 type Schedule []time.Duration
 
 // Delay returns the entry for the retry that follows a.

@@ -9,33 +9,28 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Budget bounds retries over all calls to one resource, so that a resource
-// that fails is not also flooded. It is shared: by pointer, between all
-// policies and goroutines that call the resource. It must be safe for
-// concurrent use and must not block.
+// A Budget bounds the retries of all calls to one resource, so that a failing
+// resource is not also flooded. It is shared by pointer between all
+// policies that call the resource. It must be safe for concurrent use and must not
+// block. If in doubt, take a [TokenBudget]. A [RatioBudget] bounds the share of
+// retries over time; a [ThrottleBudget] stops them early.
 //
-// If in doubt, take a [TokenBudget]. A [RatioBudget] bounds the share of
-// retries over time, and a [ThrottleBudget] stops them early.
-//
-// A call that gives up, and one that ends in a panic, is not reported: what
-// its retries cost stays spent.
+// A call that gives up or panics is not reported: what its retries cost stays spent.
 type Budget interface {
 	// TryWithdraw takes what a retry of the failed attempt costs and reports
-	// whether it was there. It is asked last, when nothing else speaks against
-	// the retry, so only one whose wait is cut short by the context costs
-	// something and does not happen. An attempt number of 1 is the first
-	// failure of a call.
+	// whether it was there. It is called after all other checks, so a token is
+	// wasted only if the context ends during the wait. An attempt number of 1 is the
+	// first failure of a call.
 	TryWithdraw(failed Attempt) bool
 
-	// Deposit reports a call that got its answer: the operation succeeded, or
-	// ended in a permanent failure. paid is the class of the failure that the
-	// call's last retry was withdrawn for, ClassUnknown if the call made no
-	// retry.
+	// Deposit reports a call that finished: it succeeded, or failed permanently. paid
+	// is the class of the failure that its last retry was withdrawn for,
+	// ClassUnknown if there was none.
 	Deposit(paid Class, succeeded bool)
 }
 
 // TokenCosts are the tokens that one retry takes from a [TokenBudget], by the class
-// of the failure before it. 0 is free; all of them 0 are the default costs.
+// of the failure before it. 0 is free; all 0 means the default costs.
 type TokenCosts struct {
 	Transient float64 // after ClassTransient, and every class that is not named here
 	Timeout   float64 // after ClassTimeout
@@ -52,31 +47,27 @@ func (c TokenCosts) of(class Class) float64 {
 	return c.Transient
 }
 
-// TokenBudget is a [Budget] of tokens that retries take and successes bring
-// back. It knows no time: a resource that only fails gets no more retries once
-// the bucket is empty, and one that works fills it again.
+// TokenBudget is a [Budget] of tokens that retries take and successes refill. It
+// knows no time: a resource that only fails gets no more retries once it is empty.
 //
-// The zero value is the retry quota of the AWS SDKs as of November 2026: 500
-// tokens, of which a retry takes 14, or 5 after throttling. Tokens are counted
-// in thousandths. The fields must not be changed once the bucket is in use,
-// and a bucket must not be copied.
+// The zero value is the retry quota of the AWS SDKs as of November 2026. Tokens are
+// counted in thousandths. The fields must not be changed once it is in use, and it
+// must not be copied.
 type TokenBudget struct {
 	Capacity float64    // most tokens it holds; 0: 500
 	Costs    TokenCosts // all zero: 14, 14 after a timeout, 5 after throttling
-	Success  float64    // tokens that a call brings that succeeds without a retry; 0: 1; below 0: none
+	Success  float64    // tokens from a success without a retry; 0: 1; below 0: none
 
-	// NoRefund withholds from a call that succeeds after retries the cost of
-	// its last one; like a call without retries it then brings Success. In the
-	// normal case it brings the larger of the two.
+	// NoRefund: a call that succeeds after retries brings Success. Otherwise it brings
+	// the cost of its last retry, if that is more.
 	NoRefund bool
 
-	// SuccessOnly lets a permanent failure bring nothing, as the AWS SDKs have
-	// it. In the normal case it counts as a success: the resource has answered.
+	// SuccessOnly: a permanent failure brings nothing, as in the AWS SDKs. Otherwise it
+	// counts as a success, because the resource has responded.
 	SuccessOnly bool
 
-	// Deficit is how many tokens are missing at the start; 0: none. A process
-	// that lives for a few calls only would never empty a full bucket, and a
-	// fleet of such processes is not held back by it: let it start empty.
+	// Deficit is how many tokens are missing at the start; 0: none. Let processes
+	// that live for a few calls start empty: they would never empty a full budget.
 	Deficit float64
 
 	spent atomic.Int64 // in thousandths, net of what came back; 0 is the balance at the start
@@ -87,7 +78,7 @@ const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// TryWithdraw takes the cost of a retry after a, if the bucket holds that much.
+// TryWithdraw takes the cost of a retry of a, if there are as many tokens.
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
@@ -101,10 +92,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	}
 }
 
-// Deposit brings back what the call's last retry cost, or the tokens of a
-// success, whichever is more; with NoRefund the latter, and after a permanent
-// failure with SuccessOnly nothing. The bucket never holds more than its
-// capacity.
+// Deposit refills what the fields say, up to Capacity.
 func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
@@ -164,14 +152,10 @@ func (b *TokenBudget) costs() TokenCosts {
 }
 
 // ThrottleBudget is a [Budget] after the retry throttling of gRPC (proposal A6):
-// failures worth a retry take one token each, successes bring a fraction of one, and there
-// are retries only while more than half of the tokens are left. Unlike those
-// of a [TokenBudget], retries stop long before the tokens do, and failures
-// that are not retried for lack of tokens still count.
-//
-// The zero value has gRPC's usual 10 tokens and a ratio of 0.1. Unlike gRPC it
-// does not count an attempt that was the last one anyway. The fields must not
-// be changed once the ThrottleBudget is in use, and it must not be copied.
+// retryable failures take one token each, successes bring a fraction of one, and
+// retries need more than half of the tokens. Failures that are not retried for lack
+// of tokens count, too; unlike in gRPC, a last attempt does not. The fields must not be
+// changed once it is in use, and it must not be copied.
 type ThrottleBudget struct {
 	MaxTokens  float64 // most tokens it holds, and holds at the start; 0: 10
 	TokenRatio float64 // tokens that a success brings; 0: 0.1
@@ -223,15 +207,12 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 	}
 }
 
-// RatioBudget is a [Budget] that allows a share of the calls of the recent
-// past to be retries, and a few a second in any case. It forgets: what
-// happened longer ago than the window counts no more. It is modelled on the
-// RetryBudget of Twitter's Finagle.
-//
-// The zero value has Finagle's defaults. Floor is for each RatioBudget, so in
-// a fleet of many small processes choose it small: 10 a second in each of 100
-// processes is 1,000 retries a second. The fields must not be changed once the
-// RatioBudget is in use, and it must not be copied.
+// RatioBudget is a [Budget] that allows a share of the recent calls to be retries,
+// and a few a second in any case, like the RetryBudget of Twitter's Finagle, whose
+// defaults the zero value has. What happened longer ago than the window does not count.
+// Floor is for each RatioBudget: 10 a second in each of 100 processes is 1,000
+// retries a second. The fields must not be changed once it is in use, and it must not be
+// copied.
 type RatioBudget struct {
 	Ratio  float64       // retries for each call; 0: 0.2; below 0: none
 	Floor  float64       // retries a second that need no calls; 0: 10; below 0: none

@@ -9,10 +9,9 @@ import (
 )
 
 // A Classifier decides what an error means for retrying. It is called once for
-// every failed attempt, with an error that is not nil, and answers
-// [ClassUnknown] where it has no opinion. It must be safe for concurrent use.
-//
-// Markers decide before any Classifier is asked: see [Permanent].
+// every failed attempt, with an error that is not nil, and returns [ClassUnknown]
+// where it has no opinion. It must be safe for concurrent use. Markers win over every
+// Classifier: see [Permanent].
 type Classifier interface {
 	Classify(err error) Class
 }
@@ -23,9 +22,8 @@ type ClassifierFunc func(err error) Class
 // Classify calls f.
 func (f ClassifierFunc) Classify(err error) Class { return f(err) }
 
-// FirstOf asks classifiers in order and returns the first answer that is not
-// [ClassUnknown]. To change what [DefaultClassifier] does for some errors, put
-// a classifier for these in front of it:
+// FirstOf asks classifiers in order and returns the first result that is not
+// [ClassUnknown]. Put your own rules before the default ones:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock tells the time and waits. Tests and simulations inject one; package
-// retrytest has a virtual clock. A Clock must be safe for concurrent use.
+// A Clock tells the time and waits. Tests and simulations inject one, such as that of
+// package retrytest. It must be safe for concurrent use.
 type Clock interface {
 	// Now returns the current time. A context's deadline is compared with it.
 	Now() time.Time

@@ -9,8 +9,8 @@ import (
 )
 
 // Jittered draws a share of any rule's delay t: (1 − Share) · t + u · Share · t.
-// A Share of 1 is full jitter and 0.5 is equal jitter, so that for example
-// Jittered{Of: Fibonacci{…}, Share: 1} is full jitter over Fibonacci growth.
+// A Share of 1 is full jitter, 0.5 is equal jitter: Jittered{Of: Fibonacci{…}, Share: 1}
+// is full jitter over Fibonacci growth.
 type Jittered struct {
 	Of    Backoff // nil: the default rule
 	Share float64 // the random part of the delay, in [0, 1]; NaN and below 0 count as 0, above 1 as 1
@@ -22,7 +22,7 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
 }
 
-// Validate reports what makes no sense, in the inner rules, too.
+// Validate reports faulty fields and inner rules.
 func (b Jittered) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
 }
@@ -30,8 +30,8 @@ func (b Jittered) Validate() error {
 func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // Spread moves any rule's delay up or down by at most a fraction:
-// Of · (1 ± Fraction), uniform, and never above the cap of Of.
-// Where that cap does not cut, the mean is that of Of.
+// Of · (1 ± Fraction), uniform, and never above the cap of Of. Where that does not
+// cut, the mean is that of Of.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
@@ -43,16 +43,16 @@ func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
 }
 
-// Validate reports what makes no sense, in the inner rules, too.
+// Validate reports faulty fields and inner rules.
 func (b Spread) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
 }
 
 func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Capped bounds any rule: min(Cap, Of). A rule with a Cap of its own draws its
-// jitter below that cap; Capped cuts after the jitter, as several older AWS
-// SDKs do, so that delays pile up at the cap.
+// Capped bounds any rule: min(Cap, Of). It cuts after the jitter, as several older AWS
+// SDKs do, so that delays pile up at the cap; the Cap of a rule bounds what its jitter
+// is drawn from.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
 	Cap time.Duration // largest delay; 0 or less: none
@@ -63,7 +63,7 @@ func (b Capped) Delay(a Attempt, u float64) time.Duration {
 	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
 }
 
-// Validate reports what makes no sense, in the inner rules, too.
+// Validate reports faulty fields and inner rules.
 func (b Capped) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
 }
@@ -84,7 +84,7 @@ func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	return max(0, orDefault(b.Else).Delay(a, u))
 }
 
-// Validate reports what makes no sense, in the inner rules, too.
+// Validate reports faulty fields and inner rules.
 func (b WhenThrottled) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("WhenThrottled.Throttled", b.Throttled), neededFaults("WhenThrottled.Else", b.Else)))
 }

@@ -40,25 +40,24 @@ var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.Deadl
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is what [Do] returns when it gives up. It matches, with errors.Is and
-// errors.As, both the last failure of the operation and the reason for giving
-// up. It keeps no history: hooks see every failure as it happens.
+// errors.As, both the last failure of the operation and the reason for giving up.
 type Error struct {
 	// Err is the last failure of the operation; nil if it never ran.
 	Err error
 
 	// Reason is why there was no further attempt: one of [ErrMaxAttempts],
-	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrUnrepeatable]; what the Limiter returned;
-	// an error that matches context.DeadlineExceeded if the next wait would
-	// have outlasted the context's deadline; or, once the context has ended, an error that
-	// matches both its error and its cause.
+	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrUnrepeatable]; what the Limiter
+	// returned; an error that matches context.DeadlineExceeded if the next wait would
+	// have outlasted the context's deadline; or, once the context has ended, an error
+	// that matches its error and its cause.
 	Reason error
 
 	// Attempts is how many times the operation was called.
 	Attempts int
 
 	// Elapsed is the time from the end of the first attempt to the end of the
-	// call; from its start if the policy has a MaxElapsed. The start is not
-	// taken otherwise, so that calls that succeed read no clock.
+	// call; from its start if the policy has a MaxElapsed. Otherwise the start is not
+	// taken, so that calls that succeed read no clock.
 	Elapsed time.Duration
 
 	// Next is the wait that was not begun; 0 if the end came before one was due.
@@ -95,9 +94,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
-// Timeout reports whether the last failure or the reason is a timeout by its own
-// account, as the end of a context's deadline is. Callers of net/http and
-// os.IsTimeout ask for it.
+// Timeout reports whether the last failure or the reason reports itself as a timeout,
+// for callers of net/http and os.IsTimeout.
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
 
 func isTimeout(err error) bool {

@@ -8,7 +8,7 @@ import (
 
 // A Group runs operations in the background and retries them under its Policy.
 // A call that waits holds no goroutine, so a million waiting calls need a few
-// hundred megabytes. Each call behaves, and ends, as it does with [Do].
+// hundred megabytes. Each call behaves and ends as it does with [Do].
 //
 // The zero Group runs operations under the zero Policy, any number at the same
 // time. Any number of goroutines may use it, but not both inside and outside a
@@ -32,20 +32,15 @@ type Group struct {
 	watches     map[<-chan struct{}]*watch // by the Done of the contexts
 }
 
-// Go calls op, and calls it again until it succeeds, fails for good, or the
-// Policy gives up. It returns at once. done, unless it is nil, is then called
-// exactly once, with what [Do] would return. done and OnGiveUp should not block:
-// calls that end with the same context are reported one after the other. done may
+// Go calls op, and calls it again as [Do] does, but returns at once. done, unless it is
+// nil, is called exactly once, with what Do would return. done and OnGiveUp should not
+// block: calls that end with the same context are reported one after the other. done may
 // call Go.
 //
-// The end of ctx ends the call, also while it waits for the next attempt or for
-// the Limit. For a context of a custom type without an AfterFunc method, package
-// context keeps a goroutine; the methods of such a context must not take a lock that
-// is held while Go is called.
-//
-// A panic of op or of a function of the Policy ends the program, as in any
-// goroutine. If one of them calls [runtime.Goexit], as FailNow of a test does, done
-// gets [ErrNoReturn].
+// For a context of a custom type without an AfterFunc method, package context keeps a
+// goroutine per call; the methods of such a context must not take a lock that is held
+// while Go is called. A panic of op or of a function of the Policy ends the program. If
+// one of them calls [runtime.Goexit], as FailNow of a test does, done gets [ErrNoReturn].
 func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {
 		done = func(error) {}
@@ -62,9 +57,9 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 	}
 }
 
-// Wait returns when every call has ended and its done has returned. It does not
-// end them: cancel their contexts for that. As with a [sync.WaitGroup], Go must not be called at
-// the same time as Wait while no call is under way; a done may always call it.
+// Wait returns when every call has ended and its done has returned. As with a
+// [sync.WaitGroup], Go must not be called at the same time as Wait while no call is
+// under way; a done may always call it.
 func (g *Group) Wait() { g.calls.Wait() }
 
 // enter takes a place in flight for c and reports whether there was one. If not,

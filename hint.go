@@ -6,16 +6,15 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint: the wait that the
-// server asked for. A hint is what an error, or one that it wraps, says with a
-// method RetryAfter() time.Duration, or what [After] says; it does not make a
-// permanent error worth a retry unless it comes from After. The rule is asked
-// only when there is a hint, so hint is above 0. It returns the wait, or false
-// to give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint, the wait that the
+// server asked for: what the method RetryAfter() time.Duration of an error or of one
+// that it wraps returns, or what [After] says. Only After makes a
+// permanent error retryable. Wait is called only when hint is above 0. It returns
+// the wait, or false to give up at once.
 //
-// No rule here waits on a server's word alone for longer than its Max: hints
-// of 55 years have been seen, from servers that sent a date where a number of
-// seconds was due.
+// The rules here never wait longer than their Max because of a hint: hints
+// of 55 years have been seen, from servers that sent a date instead of a number of
+// seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
@@ -40,8 +39,8 @@ func (r HintAtLeast) Validate() error {
 	return invalid("hint rule", within("HintAtLeast", durationFaults("Max", r.Max)))
 }
 
-// HintOrGiveUp is [HintAtLeast] for callers that have something better to do than
-// to wait for long: a hint above Max ends the call with [ErrHint].
+// HintOrGiveUp is [HintAtLeast] for callers that cannot wait for long: a hint above
+// Max ends the call with [ErrHint].
 type HintOrGiveUp struct {
 	Max time.Duration // the longest hint to follow; 0 or less: an hour
 }
@@ -56,9 +55,8 @@ func (r HintOrGiveUp) Validate() error {
 	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
-// HintWindow lets the server move the delay, but not by much: never to before
-// it, and to at most Width after it. It is the rule of the AWS SDKs since
-// November 2026, for their header x-amz-retry-after.
+// HintWindow never shortens the delay and lengthens it by at most Width: the rule of
+// the AWS SDKs since November 2026, for their header x-amz-retry-after.
 type HintWindow struct {
 	Width time.Duration // how much longer than the delay; 0 or less: 5 s
 }

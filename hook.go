@@ -6,25 +6,22 @@ import (
 )
 
 // Hooks are functions that a [Policy] calls as it runs, for metrics, traces and
-// logs. They must be safe for concurrent use if the Policy is used so, and should
+// logs. They must be safe for concurrent use if the Policy is, and should
 // not block. nil: no call. [Policy.With] adds hooks to those of a Policy.
 type Hooks struct {
-	// OnAttempt is called before each attempt, with a.Number and a.Waited set.
-	// The operation gets the context that it returns, which should derive from
-	// ctx; nil: ctx itself. The function that it returns is called exactly
-	// once, when the attempt has ended: with the Err and the Class of a
-	// failure, or a nil Err. If the operation does not return, because it
-	// panics, Err is ErrNoReturn. nil: no call.
+	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
+	// operation gets the context that it returns; nil: ctx itself. The function that it
+	// returns, unless it is nil, is called exactly once, when the attempt has ended,
+	// with its Err and Class. Err is ErrNoReturn if the operation panicked.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
-	// OnRetry is called just before the wait that precedes a retry. failed is
-	// the attempt that has just failed; wait may be 0.
+	// OnRetry is called just before the wait that precedes a retry, which may be 0.
+	// The retry does not follow if the context ends or the Limiter fails.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
 	// OnGiveUp is called once when a call ends without success, unless it was
-	// refused before it began. e is what the call returns; or, if the failure
-	// was permanent and the call returns the operation's own error, e.Err is
-	// that error and e.Reason ErrPermanent.
+	// refused before it began. e is what the call returns; after a permanent failure
+	// e.Err is what it returns and e.Reason is ErrPermanent.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
 

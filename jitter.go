@@ -7,13 +7,9 @@ import (
 )
 
 // FullJitter draws the delay between 0 and an exponential ceiling:
-// u · min(Cap, Base · Factorⁿ), where n is 0 before the first retry.
-// Of all rules that know nothing but the attempt number it spreads a crowd
-// best, and it is the default. Base is no least delay; for one use
-// [EqualJitter], [DecorrelatedJitter] or [Jittered].
-//
-// The formula is that of Marc Brooker, "Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015. The fields mean what they mean in [Exponential].
+// u · min(Cap, Base · Factorⁿ). It spreads a crowd well and is the default. Base is
+// no least delay; for one use [EqualJitter], [DecorrelatedJitter] or [Jittered]. The
+// fields mean what they mean in [Exponential].
 type FullJitter struct {
 	Base   time.Duration // ceiling before the first retry
 	Cap    time.Duration // largest ceiling; 0 or less: none
@@ -25,7 +21,7 @@ func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 1, u), dur.Limit(b.Cap))
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b FullJitter) Validate() error {
 	return ruleError("FullJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
@@ -33,12 +29,8 @@ func (b FullJitter) Validate() error {
 func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // EqualJitter keeps half of an exponential delay and draws the other half:
-// t/2 + u · t/2, t = min(Cap, Base · Factorⁿ), where n is 0 before the first
-// retry. It never waits less than half the ceiling, which costs time and
-// spreads a crowd less than [FullJitter].
-//
-// The formula is that of Marc Brooker, "Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015. The fields mean what they mean in [Exponential].
+// t/2 + u · t/2, t = min(Cap, Base · Factorⁿ). It costs time and spreads a crowd less
+// than [FullJitter]. The fields mean what they mean in [Exponential].
 type EqualJitter struct {
 	Base   time.Duration // ceiling before the first retry
 	Cap    time.Duration // largest ceiling; 0 or less: none
@@ -50,25 +42,20 @@ func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 0.5, u), dur.Limit(b.Cap))
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b EqualJitter) Validate() error {
 	return ruleError("EqualJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
 func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// DecorrelatedJitter draws the delay from the one before, not from the attempt
+// DecorrelatedJitter draws the delay from the previous wait, not from the attempt
 // number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, and Base
-// before the first retry. That is the whole wait, with what a server asked
-// for, so a rule that meets hints should have a Cap.
+// before the first retry. That includes what a server asked for, so a rule that meets
+// hints should have a Cap.
 //
-// At the cap the formula loses its jitter: once prev is well above Cap/3, most
-// draws are cut to exactly Cap. With Redraw the delay is what drawing again
-// until the result fits would give, uniform in [Base, min(Cap, 3·prev)], and
-// stays spread out at the cap.
-//
-// The formula is that of Marc Brooker, "Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015.
+// At the cap most draws are cut to exactly Cap, without jitter. With Redraw the delay
+// is what drawing again until it fits would give: uniform in [Base, min(Cap, 3·prev)].
 type DecorrelatedJitter struct {
 	Base   time.Duration // smallest delay; below 0 counts as 0
 	Cap    time.Duration // largest delay; 0 or less: none
@@ -86,7 +73,7 @@ func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(base+float64(dur.Unit(u)*(top-base)), limit)
 }
 
-// Validate reports fields that make no sense.
+// Validate reports faulty fields.
 func (b DecorrelatedJitter) Validate() error {
 	return ruleError("DecorrelatedJitter", baseFaults(b.Base, b.Cap))
 }

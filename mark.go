@@ -8,47 +8,39 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// Permanent marks err so that it is not retried, whatever a [Classifier] says,
-// in this call of [Do] and in any that it is nested in. A nil err stays nil.
-//
-// The markers change neither the text of an error nor what errors.Is and
-// errors.As find in it, and they work from inside other errors. Of several
-// markers the outermost decides; errors that wrap more than one error are
-// searched in the order of errors.As.
+// Permanent marks err so that it is not retried, in this call of [Do] and in any that
+// it is nested in. Markers win over every [Classifier]. They change neither the text
+// of an error nor what errors.Is and errors.As find in it, and they work from inside
+// other errors; the outermost decides, in the order of errors.As. A nil err stays nil.
 func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
 
-// Transient marks err so that it is retried, whatever a [Classifier] says. It
-// also makes an inner call's give-up retryable for an outer call of [Do].
-// A nil err stays nil. See [Permanent].
+// Transient marks err so that it is retried. It also makes an inner call's give-up
+// retryable for an outer call of [Do]. See [Permanent].
 func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
 
 // Throttled marks err so that it is retried as throttling: the server is
-// overloaded. A nil err stays nil. See [Permanent].
+// overloaded. See [Permanent].
 func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
 
-// After marks err so that it is retried, and hints that d should pass first:
-// the policy's [HintRule] makes a wait of it. Use it only for errors that should
-// be retried: it overrides the classifier, so even a 404 is retried. The class is
-// what the Classifier says, or transient if that is not to be retried. A d of 0
-// or less marks err for a retry without a hint. A nil err stays nil. See
-// [Permanent].
+// After marks err so that it is retried, and hints that d should pass first: see
+// [HintRule]. It overrides the Classifier, so even a 404 is retried; its class is then
+// transient. A d of 0 or less is no hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
 // Unrepeatable marks err so that it is not retried, although its class may be
-// retryable: the operation may already have taken effect, and repeating it could
-// apply it twice. Examples are a connection lost while a transaction commits, or
-// during a payment. The class and the hint are those without the mark, so that
-// limiters and hooks learn what happened. [Do] gives up with [ErrUnrepeatable].
-// A nil err stays nil. See [Permanent].
+// retryable: the operation may have taken effect, and repeating it could
+// apply it twice. An example is a connection lost while a transaction commits. The
+// class and the hint stay, for limiters and hooks. [Do] gives up with
+// [ErrUnrepeatable]. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
 // Progress marks err as the end of a run that did useful work: a connection that
 // lived for hours, a batch half done. It counts as the first failure of a call:
 // attempt numbers, delays and MaxElapsed begin anew, and the Budget gets the
 // deposit of a success. Error.Attempts remains the total. The class and the hint
-// are those without the mark. A nil err stays nil. See [Permanent].
+// stay. See [Permanent].
 func Progress(err error) error { return marked(err, mark{progress: true}) }
 
 // mark is an error with what the caller says about it.

@@ -208,16 +208,13 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// RegisterPreset makes a policy known to [ParsePolicy] by a name, which may have
-// letters, digits, "-", "_" and ".". policy is called for each text that has the
-// name; the second form gets the value of the key service, or "". Call it when the
-// program starts; it panics if the name is taken or malformed.
+// RegisterPreset makes a policy known to [ParsePolicy] by a name of letters, digits,
+// "-", "_" and ".". policy is called for each text with the name; the second form gets
+// the value of the key service, or "". It panics if the name is taken or malformed.
+// Package awspreset registers the presets of the AWS SDKs.
 //
-// A Policy whose Classifier has a method PolicyText() string prints as that text,
-// followed by what is different, if the text stands for a policy with the same
-// Backoff.
-//
-// The import of package awspreset registers the AWS SDKs' retry behaviors.
+// A Policy prints as the text that a method PolicyText() string of its Classifier
+// returns, followed by what is different, if that text has the same Backoff.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
 		panic(fmt.Sprintf("retry: %q cannot be the name of a preset", name))

@@ -11,8 +11,8 @@ import (
 )
 
 // Delays returns the waits of a call whose attempts all fail at once with
-// transient errors, without waiting. They are drawn anew for each iteration.
-// With Unlimited attempts there may be no end.
+// transient errors, without waiting. They are drawn anew for each iteration, which
+// may have no end if attempts are Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
 }
@@ -33,8 +33,8 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	}
 }
 
-// A Plan is what a policy's waits come to if every attempt fails at once: the
-// answer to "does this fit my deadline?" before production. See [Policy.Plan].
+// A Plan is what a policy's waits come to if every attempt fails at once. Compare it
+// with your deadline. See [Policy.Plan].
 type Plan struct {
 	Retries []WaitStats // the wait before each retry, first to last
 	Total   WaitStats   // all waits of a call together
@@ -59,13 +59,12 @@ const (
 )
 
 // Plan returns what the waits of a call come to whose attempts all fail with
-// transient errors and take no time themselves. Retries that MaxElapsed does not
-// allow are left out; hints, budgets, limiters, Stagger and deadlines are not considered.
+// transient errors and take no time themselves, for at most 100 retries. Those that
+// MaxElapsed does not allow are left out; hints, budgets, limiters, Stagger and
+// deadlines are not considered.
 //
-// Min and Max are bounds: no wait and no total is outside of them, and without
-// MaxElapsed they are reached. Mean and P99 are estimates from a fixed number of draws,
-// the same every time. They are within 2 % of the true values, or within 1 % of Max where
-// that is more. At most 100 retries are planned.
+// Min and Max are bounds. Mean and P99 are estimates from a fixed number of draws,
+// within 2 % of the true value or 1 % of Max, whichever is more.
 func (p Policy) Plan() Plan {
 	retries := max(0, min(p.maxAttempts()-1, maxPlanned))
 	waits, totals := p.sample(retries)

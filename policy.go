@@ -26,21 +26,19 @@ type Policy struct {
 	// 0: 3, or one more than a [Schedule] has delays. 1: no retry. [Unlimited]: no bound.
 	MaxAttempts int
 
-	// MaxElapsed ends a call when the next wait would end later than this
-	// after its start; the time of the attempts counts. It does not
-	// interrupt an attempt: use the context or AttemptTimeout for that.
-	// 0: no limit.
+	// MaxElapsed ends a call when the next wait would end later than this after its
+	// start. It does not interrupt an attempt: use the context or AttemptTimeout for
+	// that. 0: no limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout is the time limit of each attempt, set on the context
-	// that the operation gets. An attempt that runs into it has [ClassTimeout],
-	// unless its error is marked or has a status or code of its own. That context ends
-	// when the operation returns, so read a response to its end within the operation.
-	// 0: none.
+	// AttemptTimeout is the time limit of each attempt, set on the context of the
+	// operation. An attempt that runs into it has [ClassTimeout], unless its error
+	// is marked or has a status or code of its own. That context ends when the
+	// operation returns, so the operation must read a response to its end. 0: none.
 	AttemptTimeout time.Duration
 
 	// Stagger makes the first attempt wait a random time below it, for crowds that
-	// start together. Plan and Delays leave it out. 0: none.
+	// start together. 0: none.
 	Stagger time.Duration
 
 	// Classifier tells retryable errors from others. nil: DefaultClassifier{}.
@@ -53,10 +51,9 @@ type Policy struct {
 	// Budget bounds the retries of all calls to one resource. nil: no bound.
 	Budget Budget
 
-	// LongPoll is for operations that wait at the server, such as receiving from a queue,
-	// and whose callers loop: when only the Budget refuses a retry, Do waits out the
-	// backoff before it returns ErrBudget, so that the loop does not spin. OnRetry
-	// is not called.
+	// LongPoll is for long polls whose callers loop: when only the Budget refuses a
+	// retry, Do waits out the backoff before it returns ErrBudget, so that the loop
+	// does not spin. OnRetry is not called.
 	LongPoll bool
 
 	// Limiter is waited for before every attempt, the first too. nil: none.
@@ -65,9 +62,8 @@ type Policy struct {
 	// Clock tells the time and waits. nil: SystemClock{}.
 	Clock Clock
 
-	// Rand returns a number that is uniform in [0, 1), one for each delay. It
-	// must be safe for concurrent use if the Policy is used so. nil:
-	// math/rand/v2.Float64.
+	// Rand returns a number that is uniform in [0, 1), one for each delay. It must be
+	// safe for concurrent use if the Policy is. nil: math/rand/v2.Float64.
 	Rand func() float64
 
 	// Hooks watch the calls. Policy.With adds to them.
@@ -80,18 +76,17 @@ const Unlimited = math.MaxInt
 // Without MaxAttempts a Policy makes this many attempts.
 const defaultMaxAttempts = 3
 
-// With returns a copy of the Policy with further hooks. Those that it has run
-// first, and the contexts and callbacks of the further ones are nested in theirs.
+// With returns a copy of the Policy with further hooks. Those that it has run first;
+// the contexts and callbacks of the further ones are nested in theirs.
 func (p Policy) With(h Hooks) Policy {
 	p.Hooks = p.Hooks.and(h)
 	return p
 }
 
-// Validate returns nil if the Policy makes sense, and otherwise one error that
-// lists everything that is wrong with it and matches [ErrInvalid]. Each part that
-// has a method Validate() error is asked. Do itself checks less, because every
-// Backoff of this package has a safe meaning for any value; call Validate on
-// policies that come from a configuration. [ParsePolicy] does.
+// Validate returns nil, or one error that lists everything that is wrong with the
+// Policy and matches [ErrInvalid]. Each part with a method Validate() error is asked.
+// [ParsePolicy] calls it; Do checks the Policy's own numbers only, because every Backoff
+// here is safe for any value.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -161,9 +156,8 @@ func (p *Policy) maxAttempts() int {
 }
 
 // Classify returns what [Do] makes of a failure: an Attempt with Err, its Class by the
-// markers in err (see [Permanent]), then by the Classifier, and transient if neither
-// knows; with Unrepeatable, Progress and the server's Hint. A nil err makes a zero
-// Attempt.
+// markers in err, then by the Classifier, then transient; with Unrepeatable, Progress
+// and Hint. A nil err makes a zero Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
 	if err != nil {

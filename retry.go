@@ -8,27 +8,26 @@ import (
 	"time"
 )
 
-// Do calls op until it succeeds, fails for good, or the policy gives up. It
+// Do calls op until it succeeds, fails permanently, or the policy gives up. It
 // returns nil if and only if op returned nil.
 //
-// A failure whose class is permanent ends the call, and Do returns op's error
-// as it is, unless ctx has ended too. In all other cases Do returns an [*Error]
+// A permanent error is returned as it is. In all other cases Do returns an [*Error]
 // that says why it gave up and matches the last failure.
 //
-// The end of ctx ends the call, also while it waits. Do never begins an attempt
-// once ctx has ended, nor a wait for the next one that would outlast the
-// deadline of ctx: it gives up at once with an error that matches
-// [context.DeadlineExceeded]. (How long a Limiter waits is its own affair.) Only
-// the state of ctx itself counts, so an attempt that ran into a time limit of
-// its own is retried.
+// The end of ctx ends the call, also while it waits. If ctx has ended when op fails, Do
+// returns an [*Error], unless the failure is permanent by a marker, or by a status or
+// code of its own. Do never begins an attempt once ctx has ended, and never starts a
+// wait that would end after the deadline of ctx: it gives up at once with an error
+// that matches [context.DeadlineExceeded]. (This does not bound the time in
+// Limiter.Wait.) Only the state of ctx counts, so an attempt that ran into a time limit
+// of its own is retried.
 //
 // An invalid policy, a nil ctx and a nil op are refused before op is called,
 // with an error that matches [ErrInvalid]. Panics of op pass through; a panic of one
-// of the policy's own functions after a failure goes on with an error as its value
-// that matches the failure and, if it is an error, the original value.
+// of the policy's own functions goes on with an error that keeps the failure.
 //
-// Retry at one layer only. If op itself contains a call of Do that gave up,
-// that counts as permanent here, unless it is marked with [Transient].
+// Retry at one layer only. An inner call of Do that gave up counts as permanent, unless
+// it is marked with [Transient] or gave up only because of this call's AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
@@ -276,17 +275,14 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 
 // Next is the decision of [Do] without its loop, for queues, controllers and loops
 // of your own. failed has the Number and the Err of the attempt that failed, and
-// the wait before it in Waited; elapsed is the time since the first attempt began.
-// Next returns the wait before the next attempt, or the reason why there is none: one of
-// [ErrPermanent], [ErrUnrepeatable], [ErrMaxAttempts], [ErrHint], [ErrMaxElapsed]
-// and [ErrBudget], or an error that matches [ErrInvalid]; then the wait is what was not
-// allowed, or 0.
+// in Waited the wait before it; elapsed is the time since the first attempt began.
+// Next returns the wait before the next attempt, or the reason why there is none:
+// [ErrPermanent], another reason of an [Error], or an error that matches [ErrInvalid].
 //
-// After an error marked with [Progress] (see [Policy.Classify]) the caller counts
-// attempts and time anew. A retry is withdrawn from the Budget; the caller deposits:
-// after a success, after a permanent failure and after progress, with the Class of the last
-// failure that was followed by a retry. The Limiter, Stagger and AttemptTimeout,
-// the hooks and the context's deadline are left to the caller.
+// After an error marked with [Progress] (see [Policy.Classify]) count attempts and time
+// anew. Next withdraws from the Budget; its caller deposits after a success, a permanent
+// failure or progress, with the Class of the last failure that was retried. The
+// Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are the caller's.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {

@@ -40,17 +40,16 @@ const (
 //	aws-standard-2026 service=dynamodb attempts=6
 //
 // Classifiers, clocks, random sources, hooks, and budgets and limiters of other
-// packages are code and have no text, except that a preset stands for all that it
-// has: see [RegisterPreset]. Parse first and set such fields afterwards. A Backoff or
-// HintRule of another package is shown by its String method or its type, which
-// cannot be parsed; nor can the text of a Policy that [Policy.Validate] rejects.
+// packages have no text, except that a preset stands for all that it
+// has. A Backoff or HintRule of another package is shown by its String method or its
+// type, which cannot be parsed.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
 }
 
 // MarshalText returns the text of [Policy.String], or an error if a Backoff or
-// a HintRule has none. Fields that are code are left out without an error.
+// a HintRule has none.
 func (p Policy) MarshalText() ([]byte, error) {
 	text, err := p.text()
 	if err != nil {
@@ -59,9 +58,8 @@ func (p Policy) MarshalText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// UnmarshalText replaces the whole Policy by what [ParsePolicy] makes of text,
-// so set Budget, hooks and the like afterwards, also after flag.Parse. If the
-// text is wrong the Policy stays as it is.
+// UnmarshalText replaces the whole Policy by that of [ParsePolicy], so set hooks and
+// the like afterwards. If the text is wrong the Policy stays as it is.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
 	if err != nil {
@@ -338,9 +336,9 @@ func scalarText(value any) (string, error) {
 	return "", fmt.Errorf("a %T is not a text, a number or true or false; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
 }
 
-// UnmarshalJSON accepts a text that [ParsePolicy] reads, or an object with the keys of the
-// text: {"rule": "full", "base": "100ms", "attempts": 7}. A preset has the key
-// "preset". null changes nothing. It replaces the whole Policy, as UnmarshalText does.
+// UnmarshalJSON accepts a text as UnmarshalText does, or an object with the keys of the
+// text: {"rule": "full", "base": "100ms", "attempts": 7}, with "preset" for the name of
+// a preset.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	value, err := jsonvalue.Parse(data)
 	if err != nil {
@@ -349,8 +347,8 @@ func (p *Policy) UnmarshalJSON(data []byte) error {
 	return p.fromMapping(value)
 }
 
-// UnmarshalYAML is UnmarshalJSON for YAML packages such as gopkg.in/yaml.v3 and
-// github.com/goccy/go-yaml.
+// UnmarshalYAML is UnmarshalJSON for gopkg.in/yaml.v3, github.com/goccy/go-yaml and
+// others.
 func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 	var value any
 	if err := unmarshal(&value); err != nil {
@@ -362,8 +360,8 @@ func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 // UnmarshalTOML is UnmarshalJSON for github.com/BurntSushi/toml.
 func (p *Policy) UnmarshalTOML(value any) error { return p.fromMapping(value) }
 
-// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2, which
-// viper and koanf use, from version 2.5 on.
+// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2 from
+// version 2.5 on, which viper and koanf use.
 func (p *Policy) UnmarshalMapstructure(value any) error { return p.fromMapping(value) }
 
 // tokens splits text into words and the signs "(", "|" and ")".
