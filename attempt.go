@@ -7,18 +7,19 @@ import (
 
 // An Attempt is what is known about one call of the operation.
 type Attempt struct {
+	// One more field would not fit into the registers beside a rule of three, and
+	// would double the time of its Delay.
 	Number       int           // 1 for the first attempt
 	Waited       time.Duration // the wait before this attempt; 0 for the first
 	Err          error         // the failure; nil before the attempt ends, and if it succeeded
 	Class        Class         // how Err was classified
 	Unrepeatable bool          // Err forbids a retry: see [Unrepeatable]
-	Progress     bool          // counting begins anew: see [Progress]
 	Hint         time.Duration // the wait that the server asked for; 0: none
 }
 
 // retriesBefore returns how many retries came before the one that may follow
-// the attempt: the n of the formulas.
-func (a *Attempt) retriesBefore() int { return max(1, a.Number) - 1 }
+// the attempt of that number: the n of the formulas.
+func retriesBefore(number int) int { return max(1, number) - 1 }
 
 // A Class says what an error means for retrying.
 type Class uint8

@@ -58,8 +58,10 @@ type Exponential struct {
 }
 
 // Delay returns min(Cap, Base · Factorⁿ).
+//
+//go:noinline
 func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
-	return dur.Saturate(b.ceiling(a.retriesBefore()), dur.Limit(b.Cap))
+	return dur.Saturate(b.ceiling(retriesBefore(a.Number)), dur.Limit(b.Cap))
 }
 
 // Validate reports faulty fields.
@@ -89,7 +91,7 @@ func (b Linear) Delay(a Attempt, _ float64) time.Duration {
 	if step == 0 {
 		step = b.Base
 	}
-	return dur.Saturate(float64(max(0, b.Base))+float64(float64(a.retriesBefore())*float64(max(0, step))), dur.Limit(b.Cap))
+	return dur.Saturate(float64(max(0, b.Base))+float64(float64(retriesBefore(a.Number))*float64(max(0, step))), dur.Limit(b.Cap))
 }
 
 // Validate reports faulty fields.
@@ -116,7 +118,7 @@ type Fibonacci struct {
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 	// noinline: as in Linear.
 	last, next := 0.0, float64(max(0, b.Base))
-	for range min(a.retriesBefore(), maxFibonacci) {
+	for range min(retriesBefore(a.Number), maxFibonacci) {
 		last, next = next, last+next
 	}
 	return dur.Saturate(next, dur.Limit(b.Cap))
@@ -144,7 +146,7 @@ func (b Schedule) Delay(a Attempt, _ float64) time.Duration {
 	if len(b) == 0 {
 		return 0
 	}
-	return max(0, b[min(a.retriesBefore(), len(b)-1)])
+	return max(0, b[min(retriesBefore(a.Number), len(b)-1)])
 }
 
 // Validate reports an empty list and negative delays.

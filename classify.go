@@ -71,11 +71,11 @@ func (retryable onlyIf) Classify(err error) Class {
 // classify sets what Err says about retrying. It applies the rules that hold for
 // every policy: markers first, then an inner call's give-up, which is
 // permanent, then the time limit of the attempt, then the Classifier. What nothing knows
-// is transient.
-func (a *Attempt) classify(c Classifier, overtime bool) {
+// is transient. It reports whether Err is marked with Progress.
+func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
 		a.Class = ClassTransient // as the rules below would have it, 10 ns sooner
-		return
+		return false
 	}
 	var m mark
 	m.read(a.Err, overtime)
@@ -92,7 +92,8 @@ func (a *Attempt) classify(c Classifier, overtime bool) {
 			m.class = ClassTransient
 		}
 	}
-	a.Class, a.Unrepeatable, a.Progress, a.Hint = m.class, m.unrepeatable, m.progress, m.hint
+	a.Class, a.Unrepeatable, a.Hint = m.class, m.unrepeatable, m.hint
+	return m.progress
 }
 
 // final reports whether the failure stands although the context has ended: it is

@@ -17,8 +17,10 @@ type FullJitter struct {
 }
 
 // Delay returns u · min(Cap, Base · Factorⁿ).
+//
+//go:noinline
 func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
-	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 1, u), dur.Limit(b.Cap))
+	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 1, u), dur.Limit(b.Cap))
 }
 
 // Validate reports faulty fields.
@@ -38,8 +40,10 @@ type EqualJitter struct {
 }
 
 // Delay returns t/2 + u · t/2.
+//
+//go:noinline
 func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
-	return dur.Saturate(jitter(Exponential(b).ceiling(a.retriesBefore()), 0.5, u), dur.Limit(b.Cap))
+	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 0.5, u), dur.Limit(b.Cap))
 }
 
 // Validate reports faulty fields.
@@ -63,6 +67,8 @@ type DecorrelatedJitter struct {
 }
 
 // Delay returns min(Cap, Base + u · (3·prev − Base)).
+//
+//go:noinline
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	limit := dur.Limit(b.Cap)
 	base := min(float64(max(0, b.Base)), float64(limit))

@@ -49,12 +49,12 @@ func TestMarkBehindAnything(t *testing.T) {
 				"permanent":    {retry.Permanent(errOp), retry.Attempt{Class: retry.ClassPermanent}},
 				"throttled":    {retry.Throttled(errOp), retry.Attempt{Class: retry.ClassThrottled}},
 				"unrepeatable": {retry.Unrepeatable(errOp), retry.Attempt{Class: retry.ClassTransient, Unrepeatable: true}},
-				"progress":     {retry.Progress(errOp), retry.Attempt{Class: retry.ClassTransient, Progress: true}},
+				"progress":     {retry.Progress(errOp), retry.Attempt{Class: retry.ClassTransient, Number: 1}},
 			} {
 				a := retry.Policy{}.Classify(around(tt.err))
 				assert.Equal(t, tt.want.Class, a.Class, name)
 				assert.Equal(t, tt.want.Unrepeatable, a.Unrepeatable, name)
-				assert.Equal(t, tt.want.Progress || shape == "below another mark", a.Progress, name)
+				assert.Equal(t, tt.want.Number == 1 || shape == "below another mark", a.Number == 1, name)
 			}
 			op := retrytest.Script(around(retry.Unrepeatable(errOp)))
 			assert.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)

@@ -156,12 +156,13 @@ func (p *Policy) maxAttempts() int {
 }
 
 // Classify returns what [Do] makes of a failure: an Attempt with Err, its Class by the
-// markers in err, then by the Classifier, then transient; with Unrepeatable, Progress
-// and Hint. A nil err makes a zero Attempt.
+// markers in err, then by the Classifier, then transient; with Unrepeatable and Hint.
+// Its Number is 1 after [Progress], because counting begins anew, otherwise 0. A nil
+// err makes a zero Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
-	if err != nil {
-		a.classify(p.Classifier, false)
+	if err != nil && a.classify(p.Classifier, false) {
+		a.Number = 1
 	}
 	return a
 }

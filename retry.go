@@ -99,6 +99,7 @@ type call struct {
 	spent     bool          // the Budget refused the retry, but LongPoll asks for the wait before it
 	inOp      bool          // the operation is running
 	overtime  bool          // the attempt ran into AttemptTimeout
+	progress  bool          // Err is marked with Progress
 	timed     bool          // start is set
 	start     time.Time     // of the call if the policy has a MaxElapsed, else the first failure
 	timer     *time.Timer
@@ -221,13 +222,11 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
 	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
-	if err != nil {
-		a.classify(p.Classifier, c.overtime)
-	}
+	c.progress = err != nil && a.classify(p.Classifier, c.overtime)
 	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(c.attempt)
 	}
-	if p.Budget != nil && (err == nil || a.Progress) {
+	if p.Budget != nil && (err == nil || c.progress) {
 		p.Budget.Deposit(c.paid, true)
 		c.paid = ClassUnknown
 	}
@@ -240,13 +239,13 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if ctx.Err() != nil && !a.final() {
 		return 0, contextReason(ctx, nil)
 	}
-	if a.Progress { // counting begins anew
+	if c.progress { // counting begins anew
 		c.earlier += a.Number - 1
 		a.Number, a.Waited = 1, 0
 	}
 	var elapsed time.Duration
 	if p.MaxElapsed != 0 {
-		if elapsed = c.elapsed(p.Clock); a.Progress {
+		if elapsed = c.elapsed(p.Clock); c.progress {
 			c.resumed = elapsed
 		}
 		elapsed -= c.resumed
@@ -291,8 +290,7 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 		return 0, invalid("call", faults)
 	}
 	failed = Attempt{Number: max(1, failed.Number), Waited: failed.Waited, Err: failed.Err}
-	failed.classify(p.Classifier, false)
-	if failed.Progress {
+	if failed.classify(p.Classifier, false) {
 		failed.Number, failed.Waited, elapsed = 1, 0, 0
 	}
 	return p.decide(&failed, elapsed, noDeadline)

@@ -1068,7 +1068,8 @@ func testProgress(t *testing.T, do doer) {
 		a := p.Classify(retry.Progress(retry.After(retry.Throttled(errOp), time.Minute)))
 		assert.Equal(t, retry.ClassThrottled, a.Class)
 		assert.Equal(t, time.Minute, a.Hint)
-		assert.True(t, a.Progress)
+		assert.Equal(t, 1, a.Number)
+		assert.Zero(t, p.Classify(errOp).Number)
 	})
 	t.Run("budget", func(t *testing.T) {
 		p, _ := onClock(retry.Unlimited)
@@ -1187,7 +1188,7 @@ func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op 
 			return nil
 		}
 		a := p.Classify(failed.Err)
-		if a.Progress {
+		if a.Number == 1 { // progress
 			p.Budget.Deposit(paid, true)
 			paid, failed.Number, start = retry.ClassUnknown, 1, clock.Now()
 		}
