@@ -412,3 +412,94 @@ func Example_polling() {
 	// <nil> 5 [200ms 400ms 800ms 1s]
 	// job failed 2
 }
+
+// A queue by hand: Next decides, and the queue waits. A message carries what the policy
+// has to know: how often it has failed, and since when.
+func ExamplePolicy_Next() {
+	type message struct {
+		text   string
+		failed retry.Attempt
+		first  time.Time
+	}
+	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxElapsed: time.Hour, Budget: &retry.TokenBudget{}}
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	handle := func(text string) error {
+		if text == "poison" {
+			return retry.Permanent(errors.New("cannot be parsed"))
+		}
+		return io.ErrUnexpectedEOF
+	}
+	for _, m := range []message{
+		{text: "new", first: now},
+		{text: "old", first: now.Add(-2 * time.Second), failed: retry.Attempt{Number: 1, Waited: time.Second}},
+		{text: "exhausted", first: now.Add(-5 * time.Second), failed: retry.Attempt{Number: 2, Waited: 2 * time.Second}},
+		{text: "poison", first: now},
+	} {
+		m.failed.Number++
+		m.failed.Err = handle(m.text)
+		wait, reason := policy.Next(m.failed, now.Sub(m.first))
+		if reason != nil {
+			fmt.Printf("%s: %v, dead-lettered: %v\n", m.text, m.failed.Err, reason)
+			continue
+		}
+		m.failed.Waited = wait
+		fmt.Printf("%s: due again at %s\n", m.text, now.Add(wait).Format(time.TimeOnly))
+	}
+	// Output:
+	// new: due again at 12:00:01
+	// old: due again at 12:00:02
+	// exhausted: unexpected EOF, dead-lettered: all attempts used
+	// poison: cannot be parsed, dead-lettered: permanent failure
+}
+
+// A connection that is made again for ever. After a minute in which it worked the delays
+// begin anew, and Stagger keeps clients that start together apart.
+func ExampleProgress() {
+	clock := &retrytest.Clock{}
+	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // each connection
+	policy := retry.Policy{
+		Backoff:     retry.FullJitter{Base: time.Second, Cap: time.Minute},
+		MaxAttempts: retry.Unlimited,
+		Stagger:     time.Second,
+		Clock:       clock,
+		Rand:        retrytest.Fixed(0.5),
+	}
+	_ = retry.Do(context.Background(), policy, func(context.Context) error {
+		if len(lived) == 0 {
+			return nil // the program ends
+		}
+		start := clock.Now()
+		clock.Advance(lived[0]) // connect, and serve until the connection is lost
+		lived = lived[1:]
+		if clock.Now().Sub(start) > time.Minute {
+			return retry.Progress(io.ErrUnexpectedEOF)
+		}
+		return io.ErrUnexpectedEOF
+	})
+	fmt.Println(clock.Waits())
+	// Output: [500ms 500ms 1s 500ms 1s 2s]
+}
+
+// A configuration may name a policy of the program's own.
+func ExampleRegisterPreset() {
+	retry.RegisterPreset("orders-db", func() retry.Policy {
+		return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}
+	})
+	policy, err := retry.ParsePolicy("orders-db attempts=6")
+	fmt.Println(policy, err)
+	// Output: full base=20ms cap=1s attempts=6 budget=token <nil>
+}
+
+// Only the errors of a list are retried.
+func ExampleOnlyIf() {
+	busy := errors.New("busy")
+	policy := retry.Policy{Backoff: retry.NoDelay{}, Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, busy) })}
+	for _, err := range []error{busy, io.ErrUnexpectedEOF} {
+		calls := 0
+		_ = retry.Do(context.Background(), policy, func(context.Context) error { calls++; return err })
+		fmt.Println(err, calls)
+	}
+	// Output:
+	// busy 3
+	// unexpected EOF 1
+}

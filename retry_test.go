@@ -932,6 +932,11 @@ func TestAttemptTimeoutClass(t *testing.T) {
 			})
 		})
 	}
+	t.Run("a failure before the limit is classified", func(t *testing.T) {
+		op := retrytest.Script(errOp)
+		assert.Equal(t, errOp, retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Hour, Classifier: never}, op.Run))
+		assert.Equal(t, 1, op.Calls())
+	})
 	t.Run("the caller's deadline is not the limit", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
