@@ -55,8 +55,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// asTagged checks the module as somebody sees it who checks out its tag. The
-// checksums that the tag holds of the other modules are those of the modules served.
+// asTagged checks out the tag of a module, and builds it. That its go.sum is tidy
+// shows that the checksums in it are those of the modules served.
 func asTagged(t *testing.T, r repository, user environment, dir string) {
 	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
 	defer r.run(t, "git", "checkout", "--quiet", "-")
@@ -169,7 +169,7 @@ func (e environment) run(t *testing.T, dir, name string, args ...string) string 
 	return out
 }
 
-// repository is a git repository without history that holds the files of this one.
+// repository is a git repository in which the files of this one are the only commit.
 type repository struct {
 	environment
 	dir string
