@@ -36,6 +36,7 @@ type options struct {
 	benchtime time.Duration
 	calls     int
 	short     bool
+	size      bool
 	raw       string
 }
 
@@ -49,6 +50,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "how long each benchmark runs, each time")
 	flags.IntVar(&o.calls, "calls", 100_000, "how many calls wait at once when memory is measured")
 	flags.BoolVar(&o.short, "short", false, "the few rows that stand in the library's README")
+	flags.BoolVar(&o.size, "size", false, "what each library adds to the size of a program, instead of benchmarks")
 	flags.StringVar(&o.raw, "raw", "", "`file` to write the output of go test to, for benchstat")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -70,16 +72,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	output, err := measure(ctx, o, stderr)
-	if err != nil {
-		return err
+	how := ""
+	if o.size {
+		err = printSizes(ctx, stdout, stderr)
+	} else {
+		how, err = o.printTimes(ctx, stdout, stderr)
 	}
-	if o.raw != "" {
-		if err := os.WriteFile(o.raw, output, 0o644); err != nil {
-			return err
-		}
-	}
-	results, err := read(bytes.NewReader(output))
 	if err != nil {
 		return err
 	}
@@ -87,10 +85,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	results.print(stdout, o.short)
-	fmt.Fprintf(stdout, "\n%s; %s; %s; medians of %d runs\n\n%s\n\n`%s`\n", goVersion(ctx), results.cpu,
-		time.Now().UTC().Format(time.DateOnly), o.count, versions, strings.Join(append([]string{"go run ."}, args...), " "))
+	fmt.Fprintf(stdout, "\n%s; %s%s\n\n%s\n\n`%s`\n", goVersion(ctx), time.Now().UTC().Format(time.DateOnly), how,
+		versions, strings.Join(append([]string{"go run ."}, args...), " "))
 	return nil
+}
+
+// printTimes runs the benchmarks, writes their table, and returns how it was made.
+func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how string, err error) {
+	output, err := measure(ctx, o, stderr)
+	if err != nil {
+		return "", err
+	}
+	if o.raw != "" {
+		if err := os.WriteFile(o.raw, output, 0o644); err != nil {
+			return "", err
+		}
+	}
+	results, err := read(bytes.NewReader(output))
+	if err != nil {
+		return "", err
+	}
+	results.print(stdout, o.short)
+	return fmt.Sprintf("; %s; medians of %d runs", results.cpu, o.count), nil
 }
 
 // measure builds the tests once and runs all benchmarks count times. It goes

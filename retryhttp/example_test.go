@@ -114,17 +114,21 @@ func Example_upload() {
 	// Output: 200 OK PUT "42 rows", key "", attempt ""
 }
 
+// printAttempt is the RoundTripper of net/http that prints which attempt it sends.
+type printAttempt struct{}
+
+func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
+	fmt.Println("sends attempt", retryhttp.AttemptNumber(req.Context()))
+	return http.DefaultTransport.RoundTrip(req)
+}
+
 // The number of the attempt is in the context of each request that goes out, in
 // that of the answer's request, and by choice in a header.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
 
-	below := roundTripper(func(req *http.Request) (*http.Response, error) {
-		fmt.Println("sends attempt", retryhttp.AttemptNumber(req.Context()))
-		return http.DefaultTransport.RoundTrip(req)
-	})
-	client := &http.Client{Transport: &retryhttp.Transport{Base: below, Policy: soon, AttemptHeader: "Attempt"}}
+	client := &http.Client{Transport: &retryhttp.Transport{Base: printAttempt{}, Policy: soon, AttemptHeader: "Attempt"}}
 	resp, err := client.Get(server.URL)
 	show(resp, err)
 	fmt.Println("it took", retryhttp.AttemptNumber(resp.Request.Context()))

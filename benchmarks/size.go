@@ -1,0 +1,71 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"debug/elf"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// The folder of programs that print a line, most of them in a call of a library,
+// and the one that needs none.
+const (
+	sizePrograms = "size"
+	plainProgram = "hello"
+)
+
+// printSizes builds the programs and writes what each library adds to one, as a
+// table in Markdown.
+func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
+	dir, err := os.MkdirTemp("", "benchmarks")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir, "./"+sizePrograms+"/...")
+	// With cgo, which is the default where there is a C compiler, some packages of
+	// the standard library make a program dynamic.
+	build.Env = append(os.Environ(), "CGO_ENABLED=1")
+	build.Stderr = stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("go build: %w", err)
+	}
+	plain, _, err := inspect(filepath.Join(dir, plainProgram))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "| | kB added | linked |\n| --- | --- | --- |\n")
+	for _, c := range columns {
+		if _, err := os.Stat(filepath.Join(sizePrograms, c.name)); err != nil {
+			continue // such as a goroutine that waits
+		}
+		size, linked, err := inspect(filepath.Join(dir, c.name))
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "| %s | %.0f | %s |\n", cmp.Or(c.module, c.title), float64(size-plain)/1000, linked)
+	}
+	return nil
+}
+
+// inspect returns the size of a program in bytes, and how it is linked.
+func inspect(program string) (size int64, linked string, err error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return 0, "", err
+	}
+	file, err := elf.Open(program)
+	if err != nil {
+		return 0, "", fmt.Errorf("%s is not a program for Linux: %w", filepath.Base(program), err)
+	}
+	defer file.Close()
+	if slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return info.Size(), "dynamic", nil
+	}
+	return info.Size(), "static", nil
+}

@@ -1,0 +1,18 @@
+// Command cenkalti-v7 is hello with one call of cenkalti/backoff.
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cenkalti/backoff/v7"
+)
+
+func main() {
+	_, err := backoff.Retry(context.Background(), func() (int, error) {
+		return fmt.Println("hello, world")
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+}
