@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	_ "github.com/go-sql-driver/mysql"
+	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -22,6 +22,10 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrysql"
 )
+
+func init() {
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every connection that is cut
+}
 
 // session is what the tests do in a transaction, or outside of one.
 type session interface {
