@@ -9,9 +9,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,6 +30,7 @@ type work struct {
 	transactions, workers, accounts int
 	policy                          retry.Policy
 	level                           sql.IsolationLevel
+	within                          time.Duration // the context of each ends after a random time below this; 0: never
 }
 
 // tally is what came of them.
@@ -61,7 +64,12 @@ func (w work) run(ctx context.Context, db database) *tally {
 	for range w.workers {
 		workers.Go(func() {
 			for id := int(next.Add(1)); id <= w.transactions; id = int(next.Add(1)) {
+				ctx, cancel := ctx, context.CancelFunc(func() {})
+				if w.within > 0 {
+					ctx, cancel = context.WithTimeout(ctx, rand.N(w.within))
+				}
 				sum.add(id, db.inTx(ctx, w.policy, w.level, w.transaction(id)))
+				cancel()
 			}
 		})
 	}

@@ -71,10 +71,10 @@ var variants = []variant{
 // embedded are the drivers of SQLite. Their address is a folder.
 var embedded = []variant{
 	{name: "modernc", open: standard("sqlite", func(dir string) string {
-		return "file:" + filepath.Join(dir, "db") + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=foreign_keys(1)"
+		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"
 	})},
 	{name: "mattn", open: standard("sqlite3", func(dir string) string {
-		return "file:" + filepath.Join(dir, "db") + "?_journal_mode=wal&_synchronous=off&_busy_timeout=0&_foreign_keys=1"
+		return "file:" + filepath.Join(dir, "db") + "?_synchronous=off&_busy_timeout=0&_foreign_keys=1"
 	})},
 }
 
