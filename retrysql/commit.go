@@ -47,7 +47,7 @@ func outcomeOf(err error) outcome {
 // whether it is certain that the transaction had no effect.
 func response(err error) (refusal, ok bool) {
 	if e, ok := err.(interface{ SQLState() string }); ok {
-		return refusedByState(e.SQLState()) && !endsConnection(err), true
+		return refusedByState(stateOf(e)) && !endsConnection(err), true
 	}
 	if number, state, ok := mysqlError(err); ok {
 		return refusedByMySQL(number, state), true
@@ -56,6 +56,12 @@ func response(err error) (refusal, ok bool) {
 		return code == sqliteBusy || code == sqliteLocked || code == sqliteConstraint, true
 	}
 	return false, false
+}
+
+// stateOf returns "" if the method panics, as it does on a nil pointer.
+func stateOf(err interface{ SQLState() string }) (state string) {
+	defer func() { _ = recover() }()
+	return err.SQLState()
 }
 
 // refusedByState knows the SQLSTATEs of PostgreSQL and its relatives ("PostgreSQL

@@ -71,7 +71,8 @@ func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Cont
 	case begin == nil || fn == nil:
 		return fmt.Errorf("%w transaction: begin or fn is nil", retry.ErrInvalid)
 	case ctx != nil && ctx.Value(inside{}) != nil:
-		return fmt.Errorf("%w transaction: it would be inside another one, which may run again or roll back", retry.ErrInvalid)
+		// Permanent, or the transaction outside would run again.
+		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
 	}
 	p.Classifier = classifier{p.Classifier}
 	return retry.Do(ctx, p, func(ctx context.Context) error { return attempt(ctx, begin, fn) })

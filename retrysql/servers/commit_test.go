@@ -3,12 +3,14 @@
 package servers_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -94,6 +96,34 @@ func TestLostCommitWithoutRule(t *testing.T) {
 				})
 			}))
 			assert.Equal(t, 2, number(t, direct, "SELECT count(*) FROM lost"))
+		})
+	}
+}
+
+// TestSafeToRetry: pgx calls it safe to retry what has taken effect, if the
+// connection is lost before the response. So its report decides about statements in
+// a transaction only, which have no effect without COMMIT.
+func TestSafeToRetry(t *testing.T) {
+	v := variants[0]
+	addr := v.address(t)
+	direct := v.connect(t, addr, 1)
+	for _, statement := range []string{"insert into lost values (1)", "commit"} {
+		t.Run(statement, func(t *testing.T) {
+			createTable(t, direct, "lost", "id INT")
+			p := startProxy(t, addr, v.frames, func(m message) fault {
+				return fault{swallow: m.toServer && bytes.Contains(m.bytes, []byte(statement))}
+			})
+			db := v.open(t, p.addr(), 1).(pgxDatabase)
+			defer db.Close()
+			var err error
+			if statement == "commit" {
+				err = db.once(t.Context(), func(ctx context.Context, tx session) error { return tx.exec(ctx, "INSERT INTO lost VALUES (1)") })
+			} else {
+				err = db.exec(t.Context(), statement)
+			}
+			require.Error(t, err)
+			assert.True(t, pgconn.SafeToRetry(err), "pgx has become truthful: %v", err)
+			assert.Equal(t, 1, number(t, direct, "SELECT count(*) FROM lost"))
 		})
 	}
 }

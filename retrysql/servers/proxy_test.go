@@ -149,7 +149,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		m := message{toServer: toServer, bytes: b}
 		if toServer {
 			m.commit = isCommit(b)
-		} else if m.commit = l.committing.Swap(false); m.commit && l.swallowing.Load() {
+		} else if m.commit = l.committing.Swap(false); l.swallowing.Load() {
 			l.proxy.cuts.Add(1)
 			return
 		}
