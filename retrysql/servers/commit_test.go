@@ -69,7 +69,7 @@ func TestLostCommit(t *testing.T) {
 					assert.NoError(t, db.exec(t.Context(), "SELECT 1"), "the pool recovers")
 					db.Close()
 					p.close()
-					settle(t, v, direct)
+					settleServer(t, v, direct)
 					if test.committed >= 0 {
 						assert.Equal(t, test.committed, number(t, direct, "SELECT count(*) FROM lost"))
 					}
@@ -139,9 +139,9 @@ func onceAtCommit(toServer bool, f fault) func(message) fault {
 	}
 }
 
-// settle waits until the server has no connection but that of direct, so that
+// settleServer waits until the server has no connection but that of direct, so that
 // nothing is under way any more.
-func settle(t *testing.T, v variant, direct session) {
+func settleServer(t *testing.T, v variant, direct session) {
 	t.Helper()
 	query := "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 	if v.server == mariadb {

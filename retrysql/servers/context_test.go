@@ -37,7 +37,7 @@ func TestContextEnds(t *testing.T) {
 			sum := work{transactions: size(200), workers: 2, accounts: 8, policy: quick, within: 15 * time.Millisecond}.run(t.Context(), db)
 			db.Close()
 			if v.server != nil {
-				settle(t, v, direct)
+				settleServer(t, v, direct)
 			}
 			sum.check(t, direct)
 			assert.NotEmpty(t, sum.failed)
@@ -122,7 +122,7 @@ func TestRestart(t *testing.T) {
 			sum := <-done
 			db.Close()
 			require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, direct.exec(t.Context(), "SELECT 1")) }, 10*time.Second, time.Millisecond)
-			settle(t, v, direct)
+			settleServer(t, v, direct)
 			sum.check(t, direct)
 			assert.Greater(t, int(sum.attempts.Load()), len(sum.acked)+len(sum.unknown))
 			assert.Empty(t, sum.failed, "%v", sum.lastError)

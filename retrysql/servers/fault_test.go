@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 			sum := work{transactions: size(200), workers: 4, accounts: accounts, policy: policy}.run(t.Context(), db)
 			db.Close()
 			p.close()
-			settle(t, v, direct)
+			settleServer(t, v, direct)
 			t.Logf("%d connections cut", p.cuts.Load())
 			sum.check(t, direct)
 			assert.NotEmpty(t, sum.acked)

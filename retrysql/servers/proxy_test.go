@@ -88,6 +88,7 @@ type proxy struct {
 	plan     func(message) fault // safe for concurrent use
 	running  sync.WaitGroup
 	cuts     atomic.Int64
+	links    sync.Map // of *link, all that there were
 }
 
 // startProxy starts a proxy that ends with the test at the latest.
@@ -105,7 +106,11 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 			p.running.Go(func() { p.serve(client.(*net.TCPConn)) })
 		}
 	})
-	t.Cleanup(p.close)
+	t.Cleanup(func() { // a test that failed may have left connections open
+		_ = listener.Close()
+		p.links.Range(func(l, _ any) bool { l.(*link).end(true); return true })
+		p.close()
+	})
 	return p
 }
 
@@ -126,6 +131,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 		return
 	}
 	l := &link{proxy: p, client: client, server: conn.(*net.TCPConn)}
+	p.links.Store(l, true)
 	p.running.Go(func() { l.pass(l.server, l.client, false) })
 	l.pass(l.client, l.server, true)
 }
