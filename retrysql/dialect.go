@@ -7,23 +7,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// orDefault returns c, or the default classifier, with the knowledge of dialect
+// withDialect returns c, or the default classifier, with the knowledge of dialect
 // behind it.
-func orDefault(c retry.Classifier) retry.Classifier {
+func withDialect(c retry.Classifier) retry.Classifier {
 	if c == nil {
 		c = retry.DefaultClassifier{}
 	}
-	return dialect{c}
+	return retry.FirstOf(c, dialect{})
 }
 
-// dialect classifies the errors of database/sql, MySQL and SQLite where next has
-// no opinion.
-type dialect struct{ next retry.Classifier }
+// dialect classifies the errors of database/sql, MySQL and SQLite.
+type dialect struct{}
 
-func (d dialect) Classify(err error) retry.Class {
-	if class := d.next.Classify(err); class != retry.ClassUnknown {
-		return class
-	}
+func (dialect) Classify(err error) retry.Class {
 	for e := range tree(err) {
 		if number, _, ok := mysqlError(e); ok {
 			return classOfMySQL(number)

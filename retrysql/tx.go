@@ -201,7 +201,10 @@ func (f *failure) Unwrap() []error {
 	return errs
 }
 
-// classifier keeps what a failed rollback says out of the class of a failure.
+// classifier classifies the failures of attempts by the error of fn or Commit
+// alone, whatever a failed rollback reports. Of an error that could mean that a
+// statement took effect it returns the class without that reservation, because no
+// statement has an effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {
@@ -209,7 +212,7 @@ func (c classifier) Classify(err error) retry.Class {
 	if ok {
 		err = f.err
 	}
-	class := orDefault(c.next).Classify(err)
+	class := retry.Policy{Classifier: withDialect(c.next)}.Classify(err).Class
 	if ok && f.uncertain && class == retry.ClassPermanent {
 		// So that the call ends with ErrUnrepeatable as its reason.
 		return retry.ClassTransient

@@ -7,8 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -107,16 +105,4 @@ func TestTransfer(t *testing.T) {
 	assert.Equal(t, 1000-moved, number(t, direct, "SELECT balance FROM account WHERE id = 0"))
 	assert.Equal(t, 1000+moved, number(t, direct, "SELECT balance FROM account WHERE id = 1"))
 	assert.Equal(t, moved, number(t, direct, "SELECT count(*) FROM transfer WHERE NOT void"))
-}
-
-// TestPage: the code of the page is the code of this file.
-func TestPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/sql.md")
-	require.NoError(t, err)
-	file, err := os.ReadFile("transfer_test.go")
-	require.NoError(t, err)
-	_, code, _ := strings.Cut(string(page), "```go\n")
-	code, _, found := strings.Cut(code, "```\n")
-	require.True(t, found)
-	assert.Contains(t, string(file), code)
 }
