@@ -90,7 +90,9 @@ func TestLostCommitWithoutRule(t *testing.T) {
 			p := startProxy(t, addr, v.frames, onceAtCommit(true, fault{swallow: true}))
 			db := v.open(t, p.addr(), 1)
 			defer db.Close()
-			require.NoError(t, retry.Do(t.Context(), quick, func(ctx context.Context) error {
+			careless := quick
+			careless.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+			require.NoError(t, retry.Do(t.Context(), careless, func(ctx context.Context) error {
 				return db.once(ctx, func(ctx context.Context, tx session) error {
 					return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
 				})

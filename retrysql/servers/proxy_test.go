@@ -142,6 +142,7 @@ type link struct {
 	client, server *net.TCPConn
 	committing     atomic.Bool // COMMIT has been passed on, and nothing came back yet
 	swallowing     atomic.Bool
+	failed         atomic.Bool
 }
 
 // pass passes messages on in one direction until a fault or an end.
@@ -156,14 +157,14 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		if toServer {
 			m.commit = isCommit(b)
 		} else if m.commit = l.committing.Swap(false); l.swallowing.Load() {
-			l.proxy.cuts.Add(1)
+			l.fail(false)
 			return
 		}
 		f := l.proxy.plan(m)
 		time.Sleep(f.delay)
 		if toServer {
 			l.committing.Store(m.commit)
-			l.swallowing.Store(f.swallow)
+			l.swallowing.Store(f.swallow || f.cut == after) // or the response may be faster than the cut
 		}
 		switch f.cut {
 		case before:
@@ -173,13 +174,20 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		}
 		_, err = to.Write(b)
 		if f.cut != nowhere {
-			l.proxy.cuts.Add(1)
-			l.end(f.reset)
+			l.fail(f.reset)
 		}
 		if err != nil || f.cut != nowhere {
 			return
 		}
 	}
+}
+
+// fail ends the connection and counts that once.
+func (l *link) fail(reset bool) {
+	if l.failed.CompareAndSwap(false, true) {
+		l.proxy.cuts.Add(1)
+	}
+	l.end(reset)
 }
 
 // end closes both sides.

@@ -128,7 +128,7 @@ func (p *program) run() error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := p.as("sh", append([]string{"-c", untilTold}, p.command...)...)
+	cmd := p.as("/bin/sh", append([]string{"-c", untilTold}, p.command...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if p.life, err = cmd.StdinPipe(); err != nil {
 		return err
