@@ -149,5 +149,8 @@ func settleServer(t *testing.T, v variant, direct session) {
 	if v.server == mariadb {
 		query = "SELECT count(*) FROM information_schema.processlist WHERE id <> connection_id() AND user <> 'system user'"
 	}
-	require.Eventually(t, func() bool { return number(t, direct, query) == 0 }, 10*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool {
+		n, err := direct.number(t.Context(), query)
+		return err == nil && n == 0
+	}, 10*time.Second, 5*time.Millisecond)
 }
