@@ -1,5 +1,5 @@
-// Package retrysql runs database transactions that are repeated as a whole when
-// the database says that they had no effect, and never when they may have had one.
+// Package retrysql retries whole database transactions, but only those that
+// certainly had no effect.
 //
 //	err := retrysql.InTx(ctx, policy, db, nil, func(ctx context.Context, tx *sql.Tx) error {
 //		_, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = $1", id)
@@ -36,11 +36,11 @@
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through
 //     modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3.
 //
-// Of any other driver every failed COMMIT is unknown. What drivers say of a lost
-// connection is not believed: pgx 5.9.0 to 5.12.0 reports a COMMIT that took
-// effect as safe to retry if the connection ends before the response, and so does
-// lib/pq with [driver.ErrBadConn]. For begin and the statements of fn such reports
-// do no harm, as these have no effect without COMMIT.
+// After a failed COMMIT of any other driver the outcome is unknown. A driver's claim
+// that nothing was sent does not count: pgx 5.9.0 to 5.12.0 reports a COMMIT that
+// took effect as safe to retry if the connection ends before the response, and so
+// does lib/pq with [driver.ErrBadConn]. For begin and the statements of fn such
+// claims are harmless, because these have no effect without COMMIT.
 //
 // # Unknown outcomes
 //
@@ -58,7 +58,7 @@
 //
 // It has no effects that a rollback does not undo: messages, files, other
 // databases, a slice outside of fn that it appends to. Statements that commit by
-// themselves, as DDL of MySQL does, count as such.
+// themselves, such as DDL of MySQL, count as such.
 //
 // It uses tx for all its statements: db would take a second connection, and wait
 // forever if the pool has only one. It does not end tx: after that nobody knows

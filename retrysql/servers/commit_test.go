@@ -102,9 +102,9 @@ func TestLostCommitWithoutRule(t *testing.T) {
 	}
 }
 
-// TestSafeToRetry: pgx calls it safe to retry what has taken effect, if the
-// connection is lost before the response. So its report decides about statements in
-// a transaction only, which have no effect without COMMIT.
+// TestSafeToRetry: pgx reports as safe to retry what has taken effect, if the
+// connection is lost before the response. InTx therefore uses the report only for
+// statements in a transaction, which have no effect without COMMIT.
 func TestSafeToRetry(t *testing.T) {
 	v := variants[0]
 	addr := v.address(t)
@@ -124,7 +124,7 @@ func TestSafeToRetry(t *testing.T) {
 				err = db.exec(t.Context(), statement)
 			}
 			require.Error(t, err)
-			assert.True(t, pgconn.SafeToRetry(err), "pgx has become truthful: %v", err)
+			assert.True(t, pgconn.SafeToRetry(err), "pgx no longer reports it as safe: %v", err)
 			assert.Equal(t, 1, number(t, direct, "SELECT count(*) FROM lost"))
 		})
 	}
