@@ -1,0 +1,212 @@
+package retrysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"reflect"
+	"strings"
+)
+
+// outcome is what the failure of COMMIT says of the transaction.
+type outcome int
+
+const (
+	outcomeUnknown    outcome = iota // it may have taken effect
+	outcomeRefused                   // the database refused it: no effect
+	outcomeRolledBack                // a statement had failed before: no effect
+)
+
+// outcomeOf returns what a failed COMMIT with err means. Only a response of the
+// database makes it certain that there was no effect; drivers' reports that
+// nothing was sent do not, because some are wrong: [driver.ErrBadConn] of
+// lib/pq, and SafeToRetry of pgx 5.9.0 to 5.12.0, after a lost connection.
+func outcomeOf(err error) outcome {
+	if has(err, "commit unexpectedly resulted in rollback") || // ErrTxCommitRollback of pgx
+		has(err, "pq: could not complete operation in a failed transaction") { // ErrInFailedTransaction of lib/pq
+		return outcomeRolledBack
+	}
+	refused := false
+	for e := range tree(err) {
+		refusal, ok := response(e)
+		if ok && !refusal || !ok && isLoss(e) {
+			return outcomeUnknown
+		}
+		refused = refused || refusal
+	}
+	if refused {
+		return outcomeRefused
+	}
+	return outcomeUnknown
+}
+
+// response reports whether err is an error response of a database, and if so
+// whether it is certain that the transaction had no effect.
+func response(err error) (refusal, ok bool) {
+	if e, ok := err.(interface{ SQLState() string }); ok {
+		return refusedByState(stateOf(e)) && !endsConnection(err), true
+	}
+	if number, state, ok := mysqlError(err); ok {
+		return refusedByMySQL(number, state), true
+	}
+	if code, ok := sqliteCode(err); ok {
+		return code == sqliteBusy || code == sqliteLocked || code == sqliteConstraint, true
+	}
+	return false, false
+}
+
+// stateOf returns "" if the method panics, as it does on a nil pointer.
+func stateOf(err interface{ SQLState() string }) (state string) {
+	defer func() { _ = recover() }()
+	return err.SQLState()
+}
+
+// refusedByState knows the SQLSTATEs of PostgreSQL and its relatives ("PostgreSQL
+// Error Codes", appendix A of the manual). The outcome is unknown after 40003
+// (statement completion unknown), class 08 (connection), class 57 (operator
+// intervention, such as a shutdown), and after classes 58 and XX (system and
+// internal errors), which poolers use for a lost server and CockroachDB for
+// XXA00: committed, but a schema change failed.
+func refusedByState(state string) bool {
+	if len(state) != 5 || state == "40003" {
+		return false
+	}
+	switch state[:2] {
+	case "00", "01", "02", "08", "57", "58", "XX":
+		return false
+	}
+	return true
+}
+
+// endsConnection reports whether the server closes the connection with an error
+// response: then it may have failed after it wrote the commit record. Both pgx
+// and lib/pq have a field for the severity.
+func endsConnection(err error) bool {
+	severity := field(err, "SeverityUnlocalized")
+	if !severity.IsValid() {
+		severity = field(err, "Severity")
+	}
+	return severity.IsValid() && (severity.String() == "FATAL" || severity.String() == "PANIC")
+}
+
+// refusedByMySQL knows error packets of MySQL and MariaDB. The outcome is unknown
+// after a state of class 08 (connection) or 70 (killed), after 1180 (error during
+// COMMIT, possibly of the second of two engines) and 1105 (of unknown kind, as
+// Vitess reports a lost server), and after numbers outside of the servers' own
+// ranges, which proxies send: ProxySQL reports a lost server as 2013.
+func refusedByMySQL(number uint64, state string) bool {
+	switch {
+	case number == 1105, number == 1180:
+		return false
+	case strings.HasPrefix(state, "08"), strings.HasPrefix(state, "70"):
+		return false
+	}
+	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
+}
+
+// isLoss reports whether err is how a driver reports a lost connection.
+func isLoss(err error) bool {
+	switch err {
+	case driver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded:
+		return true
+	}
+	_, ok := err.(net.Error)
+	return ok
+}
+
+// mysqlError reads the MySQLError of github.com/go-sql-driver/mysql, which has no
+// methods for them, by its fields.
+func mysqlError(err error) (number uint64, state string, ok bool) {
+	n, s := field(err, "Number"), field(err, "SQLState")
+	if !n.IsValid() || n.Kind() != reflect.Uint16 || !s.IsValid() || s.Type() != reflect.TypeFor[[5]byte]() {
+		return 0, "", false
+	}
+	bytes := s.Interface().([5]byte)
+	return n.Uint(), string(bytes[:]), true
+}
+
+// Primary result codes of SQLite (sqlite.org/rescode.html).
+const (
+	sqliteBusy       = 5
+	sqliteLocked     = 6
+	sqliteConstraint = 19
+)
+
+// sqliteCode reads the primary result code from the errors of modernc.org/sqlite,
+// github.com/mattn/go-sqlite3 and github.com/ncruces/go-sqlite3, whose structs
+// share a field but no method.
+func sqliteCode(err error) (code uint64, ok bool) {
+	t := reflect.TypeOf(err)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if !strings.Contains(t.PkgPath(), "sqlite") {
+		return 0, false
+	}
+	c := field(err, "Code")
+	if !c.IsValid() {
+		c = field(err, "code")
+	}
+	switch {
+	case c.CanInt():
+		code = uint64(c.Int())
+	case c.CanUint():
+		code = c.Uint()
+	default:
+		return 0, false
+	}
+	return code & 0xff, true
+}
+
+// field returns a field of the struct that err is or points to, or
+// the zero Value.
+func field(err error, name string) reflect.Value {
+	v := reflect.ValueOf(err)
+	if v.Kind() == reflect.Pointer {
+		v = v.Elem()
+	}
+	if v.Kind() != reflect.Struct {
+		return reflect.Value{}
+	}
+	return v.FieldByName(name)
+}
+
+// has reports whether err wraps an error of errors.New with this text.
+func has(err error, text string) bool {
+	for e := range tree(err) {
+		if reflect.TypeOf(e) == plainError && e.Error() == text {
+			return true
+		}
+	}
+	return false
+}
+
+var plainError = reflect.TypeOf(errors.New(""))
+
+// tree yields err and all that it wraps.
+func tree(err error) iter.Seq[error] {
+	return func(yield func(error) bool) { walk(err, yield) }
+}
+
+func walk(err error, yield func(error) bool) bool {
+	if err == nil {
+		return true
+	}
+	if !yield(err) {
+		return false
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return walk(e.Unwrap(), yield)
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			if !walk(inner, yield) {
+				return false
+			}
+		}
+	}
+	return true
+}

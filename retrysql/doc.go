@@ -1,0 +1,91 @@
+// Package retrysql retries whole database transactions, but only those that
+// certainly had no effect.
+//
+//	err := retrysql.InTx(ctx, policy, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+//		_, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = $1", id)
+//		return err
+//	})
+//
+// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as
+// pgx, whose pool.Begin fits without an import. Both are driven by a
+// [retry.Policy], with the limits, hooks and errors of [retry.Do].
+//
+// # What is repeated
+//
+// An attempt begins a transaction, calls fn and commits. If begin or fn fails, or
+// the context of the attempt ends before COMMIT, the transaction is rolled back,
+// and since nothing was committed it had no effect, even if the connection was
+// lost. Then the class of the error decides: serialization failures, deadlocks,
+// lock timeouts and lost connections are retried, a violated constraint is not.
+//
+// If COMMIT fails, the rule is:
+//
+//	the database refused it           as above: no effect, the class decides
+//	a statement had failed before,    permanent: fn returned nil although the
+//	so COMMIT rolled back             transaction could not be committed
+//	everything else                   unknown: never repeated
+//
+// The database has refused a COMMIT if it responded with
+//
+//   - a SQLSTATE, as SQLState() string of the error, other than 40003 and those of
+//     the classes 08, 57, 58 and XX, and not FATAL or PANIC: PostgreSQL,
+//     CockroachDB and others with their protocol, through pgx and lib/pq;
+//   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than
+//     1105, 1180, those with a SQLSTATE of the classes 08 and 70, and numbers
+//     that only proxies use;
+//   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through
+//     modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3.
+//
+// After a failed COMMIT of any other driver the outcome is unknown. A driver's claim
+// that nothing was sent does not count: pgx 5.9.0 to 5.12.0 reports a COMMIT that
+// took effect as safe to retry if the connection ends before the response, and so
+// does lib/pq with [driver.ErrBadConn]. For begin and the statements of fn such
+// claims are harmless, because these have no effect without COMMIT.
+//
+// # Unknown outcomes
+//
+// If the outcome is unknown the error matches [retry.ErrUnrepeatable], even if the
+// context has ended as well. Find out by a key of your own, such as the
+// transfer's ID in a table with a unique constraint, whether the transaction took
+// effect. As long as the connection is open the server may still process COMMIT;
+// a row with the same key, inserted by a new transaction, waits for it or fails.
+//
+// # What fn must and must not do
+//
+// It returns the errors of its statements. If it ignores one, PostgreSQL refuses
+// to commit, but MySQL does not: after a deadlock (1213) the server has rolled
+// back, and what fn executes next is committed at once, statement by statement.
+//
+// It has no effects that a rollback does not undo: messages, files, other
+// databases, a slice outside of fn that it appends to. Statements that commit by
+// themselves, such as DDL of MySQL, count as such.
+//
+// It uses tx for all its statements: db would take a second connection, and wait
+// forever if the pool has only one. It does not end tx: after that nobody knows
+// whether there was a commit, so the call ends with [retry.ErrUnrepeatable], also
+// after a deferred tx.Rollback. It does not keep tx, whose methods return
+// [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
+//
+// # Nesting
+//
+// InTx with the context of fn is refused with [retry.ErrInvalid]. A savepoint would
+// not help, as PostgreSQL and MySQL give up the whole transaction after a
+// serialization failure or a deadlock, and only the outermost can run again. A
+// transaction of another database would be repeated with the one outside although
+// it was committed.
+//
+// # Contexts
+//
+// In database/sql the end of the context rolls back, but cannot interrupt COMMIT,
+// except with the driver of pgx. Set a time limit of the driver, such as
+// readTimeout of go-sql-driver/mysql, if a call must not hang with its server.
+// With InTxFunc, COMMIT ends with the context, in an unknown outcome.
+//
+// # Isolation
+//
+// opts choose the isolation level and read-only transactions. At REPEATABLE READ
+// of PostgreSQL and at SERIALIZABLE a retry is normal and not an exception: allow
+// for more attempts than the three of the zero Policy. Each attempt has a snapshot
+// of its own, so fn must not use what an earlier attempt has read. A read-only
+// transaction follows the same rules, although an unknown outcome would not matter.
+package retrysql

@@ -1,0 +1,151 @@
+package retrysql_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
+)
+
+// atOnce repeats without a wait.
+var atOnce = retry.Policy{Backoff: retry.NoDelay{}}
+
+// script is what the parts of one attempt fail with.
+type script struct{ begin, fn, commit, rollback error }
+
+// fake is a database that follows a script for each attempt, and success after the
+// last. It is a begin function and, as a driver, a [sql.DB].
+type fake struct {
+	scripts []script
+	mu      sync.Mutex
+	calls   []string
+	opts    driver.TxOptions
+	current script
+}
+
+func (f *fake) log(call string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.calls = append(f.calls, call)
+}
+
+// said returns the calls since the last time.
+func (f *fake) said() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	calls := strings.Join(f.calls, " ")
+	f.calls = nil
+	return calls
+}
+
+func (f *fake) begin(context.Context) (*fakeTx, error) {
+	f.log("begin")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current = script{}
+	if len(f.scripts) > 0 {
+		f.current, f.scripts = f.scripts[0], f.scripts[1:]
+	}
+	if err := f.current.begin; err != nil {
+		return nil, err
+	}
+	return &fakeTx{f: f, script: f.current}, nil
+}
+
+// fn is what the transactions do.
+func (f *fake) fn(context.Context, *fakeTx) error {
+	f.log("fn")
+	return f.current.fn
+}
+
+// fakeTx is a transaction of fake. As those of pgx it ends once.
+type fakeTx struct {
+	f *fake
+	script
+	ended bool
+}
+
+var errTxClosed = errors.New("tx is closed") // as that of pgx
+
+func (t *fakeTx) Commit(context.Context) error { return t.end("commit", t.commit) }
+
+func (t *fakeTx) Rollback(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return t.end("rollback", t.rollback)
+}
+
+func (t *fakeTx) end(how string, err error) error {
+	if t.ended {
+		return errTxClosed
+	}
+	t.ended = true
+	t.f.log(how)
+	return err
+}
+
+// open returns f as a pool of database/sql that ends with the test.
+func (f *fake) open(t *testing.T) *sql.DB {
+	db := sql.OpenDB(f)
+	t.Cleanup(func() { assert.NoError(t, db.Close()) })
+	return db
+}
+
+func (f *fake) Connect(context.Context) (driver.Conn, error) { return &fakeConn{f}, nil }
+func (f *fake) Driver() driver.Driver                        { return nil }
+
+type fakeConn struct{ f *fake }
+
+func (c *fakeConn) Prepare(string) (driver.Stmt, error) { return nil, errors.ErrUnsupported }
+func (c *fakeConn) Close() error                        { return nil }
+func (c *fakeConn) Begin() (driver.Tx, error)           { return nil, errors.ErrUnsupported }
+
+func (c *fakeConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.f.opts = opts
+	tx, err := c.f.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return driverTx{tx}, nil
+}
+
+type driverTx struct{ tx *fakeTx }
+
+func (t driverTx) Commit() error   { return t.tx.Commit(context.Background()) }
+func (t driverTx) Rollback() error { return t.tx.Rollback(context.Background()) }
+
+// sqlState is an error response of PostgreSQL.
+type sqlState string
+
+func (s sqlState) Error() string    { return "SQLSTATE " + string(s) }
+func (s sqlState) SQLState() string { return string(s) }
+
+// safe is how pgx reports a connection that it believes to have sent nothing.
+type safe struct{}
+
+func (safe) Error() string     { return "conn closed" }
+func (safe) SafeToRetry() bool { return true }
+
+// MySQLError has the shape of that of github.com/go-sql-driver/mysql.
+type MySQLError struct {
+	Number   uint16
+	SQLState [5]byte
+	Message  string
+}
+
+func (e *MySQLError) Error() string { return e.Message }
+
+func mysqlError(number uint16, state string) error {
+	return &MySQLError{Number: number, SQLState: [5]byte([]byte(state)), Message: "mysql"}
+}
+
+var _ retrysql.Tx = (*fakeTx)(nil)

@@ -1,0 +1,131 @@
+//go:build unix
+
+package servers_test
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestContextEnds: contexts end at any point of a transaction, COMMIT included, and
+// the outcome is reported as it is.
+func TestContextEnds(t *testing.T) {
+	for _, v := range slices.Concat(variants, embedded) {
+		t.Run(v.name, func(t *testing.T) {
+			addr := v.address(t)
+			direct := v.connect(t, addr, 1)
+			createBank(t, direct, 8)
+			target := addr
+			if v.server != nil { // whose connections are delayed, so that COMMIT takes a while
+				p := startProxy(t, addr, v.frames, func(m message) fault {
+					if m.commit {
+						return fault{delay: time.Millisecond}
+					}
+					return fault{}
+				})
+				target = p.addr()
+			}
+			db := v.open(t, target, 4)
+			sum := work{transactions: size(200), workers: 2, accounts: 8, policy: quick, within: 15 * time.Millisecond}.run(t.Context(), db)
+			db.Close()
+			if v.server != nil {
+				settleServer(t, v, direct)
+			}
+			sum.check(t, direct)
+			assert.NotEmpty(t, sum.failed)
+			assert.ErrorIs(t, sum.lastError, context.DeadlineExceeded)
+		})
+	}
+}
+
+// TestAttemptTimeout: an attempt that takes too long is rolled back and repeated.
+func TestAttemptTimeout(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			db := v.connect(t, v.address(t), 1)
+			createBank(t, db, 1)
+			policy := quick
+			policy.AttemptTimeout = 250 * time.Millisecond
+			attempts := 0
+			require.NoError(t, db.inTx(t.Context(), policy, sql.LevelDefault, func(ctx context.Context, tx session) error {
+				if err := add(ctx, tx, 0); err != nil {
+					return err
+				}
+				if attempts++; attempts == 1 {
+					<-ctx.Done()
+					return nil // and COMMIT is not sent
+				}
+				return nil
+			}))
+			assert.GreaterOrEqual(t, attempts, 2)
+			assert.Equal(t, 1, number(t, db, "SELECT balance FROM account"))
+			returned(t, db)
+		})
+	}
+}
+
+// TestPanic: a panic of fn rolls back and gives the connection back.
+func TestPanic(t *testing.T) {
+	for _, v := range slices.Concat(variants, embedded) {
+		t.Run(v.name, func(t *testing.T) {
+			db := v.connect(t, v.address(t), 1)
+			createBank(t, db, 1)
+			assert.PanicsWithValue(t, "fn", func() {
+				_ = db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+					require.NoError(t, add(ctx, tx, 0))
+					panic("fn")
+				})
+			})
+			returned(t, db)
+			assert.Zero(t, number(t, db, "SELECT balance FROM account"))
+			require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+				return add(ctx, tx, 0)
+			}))
+		})
+	}
+}
+
+// TestRestart: servers that are shut down and that crash in the middle of the work
+// lose nothing that was acknowledged.
+func TestRestart(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			addr := v.address(t)
+			direct := v.connect(t, addr, 1)
+			createBank(t, direct, 8)
+			db := v.open(t, addr, 4)
+			policy := retry.Policy{MaxAttempts: 1000, Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 100 * time.Millisecond}}
+			begun := make(chan struct{})
+			done := make(chan *tally)
+			go func() {
+				close(begun)
+				done <- work{transactions: size(2000), workers: 4, accounts: 8, policy: policy}.run(t.Context(), db)
+			}()
+			<-begun
+			crash := "KILL"
+			if v.server == postgres {
+				crash = "QUIT" // immediate shutdown
+			}
+			for _, signal := range []string{v.server.signal, crash} {
+				time.Sleep(50 * time.Millisecond)
+				require.NoError(t, v.server.stop(signal))
+				require.NoError(t, v.server.run())
+			}
+			sum := <-done
+			db.Close()
+			require.EventuallyWithT(t, func(c *assert.CollectT) { assert.NoError(c, direct.exec(t.Context(), "SELECT 1")) }, 10*time.Second, time.Millisecond)
+			settleServer(t, v, direct)
+			sum.check(t, direct)
+			assert.Greater(t, int(sum.attempts.Load()), len(sum.acked)+len(sum.unknown))
+			assert.Empty(t, sum.failed, "%v", sum.lastError)
+		})
+	}
+}

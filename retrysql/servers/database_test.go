@@ -1,0 +1,219 @@
+//go:build unix
+
+package servers_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
+	_ "github.com/mattn/go-sqlite3"
+	"github.com/stretchr/testify/require"
+	_ "modernc.org/sqlite"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
+)
+
+func init() {
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every connection that is cut
+}
+
+// session is what the tests do in a transaction, or outside of one.
+type session interface {
+	exec(ctx context.Context, query string) error
+	number(ctx context.Context, query string) (int, error)
+}
+
+// database is a pool of connections through one driver.
+type database interface {
+	session
+	// inTx runs fn by InTx or InTxFunc.
+	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
+	// once runs fn in a transaction without any retry.
+	once(ctx context.Context, fn func(context.Context, session) error) error
+	// idle is the number of connections that nobody has taken from the pool, and open that of all.
+	idle() (idle, open int)
+	Close()
+}
+
+// variant is a driver with its server.
+type variant struct {
+	name   string
+	server *program // nil: a file
+	frames framing
+	open   func(t *testing.T, addr string, connections int) database
+}
+
+// variants are the drivers of servers, which a proxy can be put in front of.
+var variants = []variant{
+	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
+		config, err := pgxpool.ParseConfig(postgresURL(addr))
+		require.NoError(t, err)
+		config.MaxConns = int32(connections)
+		pool, err := pgxpool.NewWithConfig(t.Context(), config)
+		require.NoError(t, err)
+		return pgxDatabase{pgxSession{pool}, pool}
+	}},
+	{"pgx stdlib", postgres, postgresFrames, standard("pgx", postgresURL)},
+	{"lib/pq", postgres, postgresFrames, standard("postgres", postgresURL)},
+	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
+}
+
+// embedded are the drivers of SQLite. Their address is a folder.
+var embedded = []variant{
+	{name: "modernc", open: standard("sqlite", func(dir string) string {
+		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"
+	})},
+	{name: "mattn", open: standard("sqlite3", func(dir string) string {
+		return "file:" + filepath.Join(dir, "db") + "?_synchronous=off&_busy_timeout=0&_foreign_keys=1"
+	})},
+}
+
+// standard opens a driver of database/sql.
+func standard(driver string, url func(string) string) func(*testing.T, string, int) database {
+	return func(t *testing.T, addr string, connections int) database {
+		db, err := sql.Open(driver, url(addr))
+		require.NoError(t, err)
+		db.SetMaxOpenConns(connections)
+		db.SetMaxIdleConns(connections)
+		return sqlDatabase{sqlSession{db}, db}
+	}
+}
+
+// address starts the server of v; for SQLite it makes a folder. It skips the test
+// where there is none.
+func (v variant) address(t *testing.T) string {
+	t.Helper()
+	if v.server != nil {
+		return v.server.start(t)
+	}
+	dir := t.TempDir()
+	db := v.open(t, dir, 1)
+	defer db.Close()
+	if err := db.exec(t.Context(), "SELECT 1"); err != nil {
+		t.Skipf("SQLite is not usable: %v", err)
+	}
+	return dir
+}
+
+// connect opens a pool that ends with the test.
+func (v variant) connect(t *testing.T, addr string, connections int) database {
+	t.Helper()
+	db := v.open(t, addr, connections)
+	t.Cleanup(db.Close)
+	return db
+}
+
+// createTable makes an empty table, which is dropped at the end of the test.
+func createTable(t *testing.T, db session, name, columns string) {
+	t.Helper()
+	require.NoError(t, db.exec(t.Context(), "DROP TABLE IF EXISTS "+name))
+	require.NoError(t, db.exec(t.Context(), fmt.Sprintf("CREATE TABLE %s (%s)", name, columns)))
+}
+
+// number returns the result of a query that must not fail.
+func number(t *testing.T, db session, query string) int {
+	t.Helper()
+	n, err := db.number(t.Context(), query)
+	require.NoError(t, err)
+	return n
+}
+
+type sqlSession struct {
+	do interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	}
+}
+
+func (s sqlSession) exec(ctx context.Context, query string) error {
+	_, err := s.do.ExecContext(ctx, query)
+	return err
+}
+
+func (s sqlSession) number(ctx context.Context, query string) (n int, err error) {
+	err = s.do.QueryRowContext(ctx, query).Scan(&n)
+	return n, err
+}
+
+type sqlDatabase struct {
+	sqlSession
+	db *sql.DB
+}
+
+func (d sqlDatabase) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {
+	return retrysql.InTx(ctx, p, d.db, &sql.TxOptions{Isolation: level}, func(ctx context.Context, tx *sql.Tx) error {
+		return fn(ctx, sqlSession{tx})
+	})
+}
+
+func (d sqlDatabase) once(ctx context.Context, fn func(context.Context, session) error) error {
+	tx, err := d.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := fn(ctx, sqlSession{tx}); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+func (d sqlDatabase) idle() (idle, open int) {
+	stats := d.db.Stats()
+	return stats.Idle, stats.OpenConnections
+}
+
+func (d sqlDatabase) Close() { _ = d.db.Close() }
+
+type pgxSession struct {
+	do interface {
+		Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error)
+		QueryRow(ctx context.Context, query string, args ...any) pgx.Row
+	}
+}
+
+func (s pgxSession) exec(ctx context.Context, query string) error {
+	_, err := s.do.Exec(ctx, query)
+	return err
+}
+
+func (s pgxSession) number(ctx context.Context, query string) (n int, err error) {
+	err = s.do.QueryRow(ctx, query).Scan(&n)
+	return n, err
+}
+
+type pgxDatabase struct {
+	pgxSession
+	pool *pgxpool.Pool
+}
+
+func (d pgxDatabase) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {
+	begin := d.pool.Begin
+	if level == sql.LevelSerializable {
+		begin = func(ctx context.Context) (pgx.Tx, error) {
+			return d.pool.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.Serializable})
+		}
+	}
+	return retrysql.InTxFunc(ctx, p, begin, func(ctx context.Context, tx pgx.Tx) error { return fn(ctx, pgxSession{tx}) })
+}
+
+func (d pgxDatabase) once(ctx context.Context, fn func(context.Context, session) error) error {
+	return pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error { return fn(ctx, pgxSession{tx}) })
+}
+
+func (d pgxDatabase) idle() (idle, open int) {
+	stats := d.pool.Stat()
+	return int(stats.IdleConns()), int(stats.TotalConns())
+}
+
+func (d pgxDatabase) Close() { d.pool.Close() }

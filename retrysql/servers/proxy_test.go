@@ -1,0 +1,201 @@
+//go:build unix
+
+package servers_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// message is one message of a database protocol on its way through a proxy.
+type message struct {
+	toServer bool
+	commit   bool // it is COMMIT, or the first message of the server after it
+	bytes    []byte
+}
+
+// fault is what a proxy does to a message.
+type fault struct {
+	delay   time.Duration // before anything else
+	cut     cut
+	reset   bool // cut with RST instead of FIN
+	swallow bool // drop the first message of the server that follows, and cut then
+}
+
+// cut says where in a message the connection ends.
+type cut int
+
+const (
+	nowhere cut = iota
+	before
+	within // half of it goes on
+	after
+)
+
+// framing reads one message. first is that of the client that opens the connection.
+type framing func(r io.Reader, toServer, first bool) ([]byte, error)
+
+// postgresFrames follows "Message Formats" in the manual of PostgreSQL: a type of
+// one byte, which the startup message lacks, and a length that includes itself.
+func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
+	head := 5
+	if toServer && first {
+		head = 4
+	}
+	b := make([]byte, head, 512)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	return body(r, b, int(binary.BigEndian.Uint32(b[head-4:]))-4)
+}
+
+// mysqlFrames follows "MySQL Packets" in the MySQL internals manual: a length of
+// three bytes, and a sequence number of one.
+func mysqlFrames(r io.Reader, _, _ bool) ([]byte, error) {
+	b := make([]byte, 4, 512)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	return body(r, b, int(b[0])|int(b[1])<<8|int(b[2])<<16)
+}
+
+func body(r io.Reader, head []byte, n int) ([]byte, error) {
+	b := append(head, make([]byte, n)...)
+	_, err := io.ReadFull(r, b[len(head):])
+	return b, err
+}
+
+// isCommit reports whether a message is a simple query, Q of PostgreSQL or
+// COM_QUERY of MySQL, with the text COMMIT.
+func isCommit(b []byte) bool {
+	text := strings.ToLower(string(b))
+	return len(b) > 5 && (b[0] == 'Q' && text[5:] == "commit\x00" || b[4] == 3 && text[5:] == "commit")
+}
+
+// proxy stands between a driver and its server and damages messages.
+type proxy struct {
+	listener net.Listener
+	target   string
+	frames   framing
+	plan     func(message) fault // safe for concurrent use
+	running  sync.WaitGroup
+	cuts     atomic.Int64
+	links    sync.Map // of *link, all that there were
+}
+
+// startProxy starts a proxy that ends with the test at the latest.
+func startProxy(t *testing.T, target string, frames framing, plan func(message) fault) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p := &proxy{listener: listener, target: target, frames: frames, plan: plan}
+	p.running.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			p.running.Go(func() { p.serve(client.(*net.TCPConn)) })
+		}
+	})
+	t.Cleanup(func() { // a test that failed may have left connections open
+		_ = listener.Close()
+		p.links.Range(func(l, _ any) bool { l.(*link).end(true); return true })
+		p.close()
+	})
+	return p
+}
+
+func (p *proxy) addr() string { return p.listener.Addr().String() }
+
+// close ends the proxy when its clients have closed their connections and all that
+// was on its way has arrived.
+func (p *proxy) close() {
+	_ = p.listener.Close()
+	p.running.Wait()
+}
+
+// serve passes on one connection.
+func (p *proxy) serve(client *net.TCPConn) {
+	conn, err := net.Dial("tcp", p.target)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	l := &link{proxy: p, client: client, server: conn.(*net.TCPConn)}
+	p.links.Store(l, true)
+	p.running.Go(func() { l.pass(l.server, l.client, false) })
+	l.pass(l.client, l.server, true)
+}
+
+// link is one connection through a proxy.
+type link struct {
+	proxy          *proxy
+	client, server *net.TCPConn
+	committing     atomic.Bool // COMMIT has been passed on, and nothing came back yet
+	swallowing     atomic.Bool
+	failed         atomic.Bool
+}
+
+// pass passes messages on in one direction until a fault or an end.
+func (l *link) pass(from, to *net.TCPConn, toServer bool) {
+	defer l.end(false)
+	for first := true; ; first = false {
+		b, err := l.proxy.frames(from, toServer, first)
+		if err != nil {
+			return
+		}
+		m := message{toServer: toServer, bytes: b}
+		if toServer {
+			m.commit = isCommit(b)
+		} else if m.commit = l.committing.Swap(false); l.swallowing.Load() {
+			l.fail(false)
+			return
+		}
+		f := l.proxy.plan(m)
+		time.Sleep(f.delay)
+		if toServer {
+			l.committing.Store(m.commit)
+			l.swallowing.Store(f.swallow || f.cut == after) // or the response may be faster than the cut
+		}
+		switch f.cut {
+		case before:
+			b = nil
+		case within:
+			b = b[:len(b)/2]
+		}
+		_, err = to.Write(b)
+		if f.cut != nowhere {
+			l.fail(f.reset)
+		}
+		if err != nil || f.cut != nowhere {
+			return
+		}
+	}
+}
+
+// fail ends the connection and counts that once.
+func (l *link) fail(reset bool) {
+	if l.failed.CompareAndSwap(false, true) {
+		l.proxy.cuts.Add(1)
+	}
+	l.end(reset)
+}
+
+// end closes both sides.
+func (l *link) end(reset bool) {
+	for _, conn := range []*net.TCPConn{l.client, l.server} {
+		if reset {
+			_ = conn.SetLinger(0)
+		}
+		_ = conn.Close()
+	}
+}

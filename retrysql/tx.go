@@ -1,0 +1,221 @@
+package retrysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Beginner begins transactions, as [*sql.DB] and [*sql.Conn] do.
+type Beginner interface {
+	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
+}
+
+// A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does.
+// After either of them, successful or not, its connection is free for others.
+type Tx interface {
+	Commit(ctx context.Context) error
+	Rollback(ctx context.Context) error
+}
+
+// InTx begins a transaction on db, calls fn, and commits. If an attempt fails
+// and certainly had no effect, the policy decides whether the whole
+// transaction runs again: the loop, the limits and the errors are those of
+// [retry.Do]. InTx returns nil if and only if the transaction was committed.
+//
+// If the outcome of COMMIT is unknown, the transaction is not repeated, and the
+// error matches [retry.ErrUnrepeatable]. The package documentation has the rule.
+//
+// fn may run several times. It must use tx for all of its statements, return
+// their errors, and neither commit nor roll back tx itself. If it returns an
+// error, panics or calls [runtime.Goexit], the transaction is rolled back; the
+// error of a failed rollback is joined to that of fn. A call of InTx or
+// [InTxFunc] with the context of fn is refused: see the package documentation.
+//
+// ctx and the policy's AttemptTimeout bound the transaction, as in BeginTx.
+// opts are passed to BeginTx; nil means the default isolation level. A nil ctx,
+// db or fn is refused with an error that matches [retry.ErrInvalid].
+func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions, fn func(ctx context.Context, tx *sql.Tx) error) error {
+	if db == nil || fn == nil {
+		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
+	}
+	begin := func(ctx context.Context) (sqlTx, error) {
+		tx, err := db.BeginTx(ctx, opts)
+		return sqlTx{tx}, err
+	}
+	return InTxFunc(ctx, p, begin, func(ctx context.Context, tx sqlTx) error { return fn(ctx, tx.Tx) })
+}
+
+// sqlTx makes a Tx of a transaction of database/sql, which got its context when
+// it began.
+type sqlTx struct{ *sql.Tx }
+
+func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }
+func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
+
+// InTxFunc is [InTx] for transactions of other packages: begin begins one. With
+// a pool of pgx:
+//
+//	err := retrysql.InTxFunc(ctx, policy, pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
+//		...
+//	})
+//
+// Commit gets the context of the attempt. Rollback gets one that lasts up to
+// five seconds longer, so that the connection survives the end of ctx.
+func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
+	switch {
+	case begin == nil || fn == nil:
+		return fmt.Errorf("%w transaction: begin or fn is nil", retry.ErrInvalid)
+	case ctx != nil && ctx.Value(inside{}) != nil:
+		// Permanent, or the transaction outside would run again.
+		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
+	}
+	p.Classifier = classifier{p.Classifier}
+	return retry.Do(ctx, p, func(ctx context.Context) error { return attempt(ctx, begin, fn) })
+}
+
+// inside is the key of a value in the context of fn.
+type inside struct{}
+
+// attempt runs the transaction once.
+func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), fn func(context.Context, T) error) error {
+	tx, err := begin(ctx)
+	if err != nil {
+		return err
+	}
+	returned := false
+	defer func() {
+		if !returned { // fn or Commit panicked, or fn called runtime.Goexit
+			_ = rollback(ctx, tx)
+		}
+	}()
+	err = fn(context.WithValue(ctx, inside{}, true), tx)
+	if err == nil {
+		err = ctx.Err() // before COMMIT is sent the outcome is still certain
+	}
+	if err != nil {
+		returned = true
+		return undone(ctx, tx, err)
+	}
+	err = tx.Commit(ctx)
+	returned = true
+	if err != nil {
+		return uncommitted(ctx, tx, err)
+	}
+	return nil
+}
+
+// undone rolls back a transaction that failed with err before COMMIT.
+func undone(ctx context.Context, tx Tx, err error) error {
+	f := &failure{err: err}
+	switch cause := rollback(ctx, tx); {
+	case cause == nil:
+		return err
+	case !hasEnded(cause):
+		f.rollback = cause
+	case ctx.Err() != nil:
+		return err // database/sql has rolled back because ctx ended
+	default:
+		return f.unknown("fn ended the transaction itself")
+	}
+	return f
+}
+
+// uncommitted decides what the failure of COMMIT means.
+func uncommitted(ctx context.Context, tx Tx, err error) error {
+	f := &failure{err: err}
+	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
+		f.rollback = cause
+	}
+	switch outcome := outcomeOf(err); {
+	case hasEnded(err):
+		return f.unknown("the transaction ended before COMMIT")
+	case outcome == outcomeUnknown:
+		return f.unknown("COMMIT may have taken effect")
+	case outcome == outcomeRolledBack:
+		f.text = "a statement failed before COMMIT and fn returned nil"
+		return retry.Permanent(f)
+	}
+	if f.rollback == nil {
+		return err
+	}
+	return f
+}
+
+// rollbackTimeout bounds a rollback after the end of the context.
+const rollbackTimeout = 5 * time.Second
+
+// rollback rolls back even if ctx has ended, because a pool closes a connection
+// that was not rolled back.
+func rollback(ctx context.Context, tx Tx) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	return tx.Rollback(ctx)
+}
+
+// hasEnded reports whether err means that the transaction had been committed or
+// rolled back before: sql.ErrTxDone, or ErrTxClosed of github.com/jackc/pgx,
+// which is known by its text.
+func hasEnded(err error) bool {
+	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
+}
+
+// failure is the error of an attempt to which there is more than the error of
+// fn or Commit.
+type failure struct {
+	text      string // what err does not tell; may be empty
+	err       error  // of fn or Commit; it alone decides the class
+	rollback  error  // of a failed rollback; may be nil
+	uncertain bool   // whether the transaction took effect is unknown
+}
+
+// unknown returns f as an error that forbids a retry.
+func (f *failure) unknown(text string) error {
+	f.text, f.uncertain = text, true
+	return retry.Unrepeatable(f)
+}
+
+func (f *failure) Error() string {
+	text := f.err.Error()
+	if f.text != "" {
+		text = f.text + ": " + text
+	}
+	if f.rollback != nil {
+		text += "; rollback failed: " + f.rollback.Error()
+	}
+	return text
+}
+
+func (f *failure) Unwrap() []error {
+	errs := []error{f.err}
+	if f.uncertain {
+		errs = append(errs, retry.ErrUnrepeatable)
+	}
+	if f.rollback != nil {
+		errs = append(errs, f.rollback)
+	}
+	return errs
+}
+
+// classifier classifies the failures of attempts by the error of fn or Commit
+// alone, whatever a failed rollback reports. Of an error that could mean that a
+// statement took effect it returns the class without that reservation, because no
+// statement has an effect without COMMIT.
+type classifier struct{ next retry.Classifier }
+
+func (c classifier) Classify(err error) retry.Class {
+	f, ok := errors.AsType[*failure](err)
+	if ok {
+		err = f.err
+	}
+	class := retry.Policy{Classifier: withDialect(c.next)}.Classify(err).Class
+	if ok && f.uncertain && class == retry.ClassPermanent {
+		// So that the call ends with ErrUnrepeatable as its reason.
+		return retry.ClassTransient
+	}
+	return class
+}

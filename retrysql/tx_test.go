@@ -1,0 +1,295 @@
+package retrysql_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
+)
+
+var (
+	errSerialization = sqlState("40001")
+	errUnique        = sqlState("23505")
+	errRollback      = errors.New("rollback lost")
+)
+
+// TestInTxFunc: what is repeated, what is rolled back, and what comes back.
+func TestInTxFunc(t *testing.T) {
+	const again = "begin fn commit"
+	for _, test := range []struct {
+		name    string
+		scripts []script
+		calls   string
+		reason  error  // of the retry.Error; nil: success, or the permanent error itself
+		want    error  // matched by the result; nil: success
+		text    string // of the result
+	}{
+		{"success", nil, again, nil, nil, ""},
+		{"begin fails once", []script{{begin: io.ErrUnexpectedEOF}}, "begin " + again, nil, nil, ""},
+		{"begin is refused for good", []script{{begin: sqlState("28P01")}}, "begin", nil, sqlState("28P01"), "SQLSTATE 28P01"},
+		{"fn fails once", []script{{fn: errSerialization}}, "begin fn rollback " + again, nil, nil, ""},
+		{"fn loses the connection", []script{{fn: safe{}, rollback: safe{}}}, "begin fn rollback " + again, nil, nil, ""},
+		{"fn fails for good", []script{{fn: errUnique}}, "begin fn rollback", nil, errUnique, "SQLSTATE 23505"},
+		{"fn fails always", []script{{fn: errSerialization}, {fn: errSerialization}, {fn: errSerialization}},
+			"begin fn rollback begin fn rollback begin fn rollback", retry.ErrMaxAttempts, errSerialization,
+			"gave up after 3 attempts (all attempts used): SQLSTATE 40001"},
+		{"rollback fails, too", []script{{fn: errUnique, rollback: safe{}}}, "begin fn rollback", nil, errUnique,
+			"SQLSTATE 23505; rollback failed: conn closed"},
+		{"commit is refused once", []script{{commit: errSerialization}}, "begin fn commit " + again, nil, nil, ""},
+		{"commit is refused for good", []script{{commit: errUnique}}, "begin fn commit", nil, errUnique, "SQLSTATE 23505"},
+		{"commit finds it rolled back", []script{{commit: errors.New("commit unexpectedly resulted in rollback")}}, "begin fn commit", nil, nil,
+			"a statement failed before COMMIT and fn returned nil: commit unexpectedly resulted in rollback"},
+		{"commit is lost", []script{{commit: io.ErrUnexpectedEOF}}, "begin fn commit", retry.ErrUnrepeatable, io.ErrUnexpectedEOF,
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: unexpected EOF"},
+		{"commit is lost, says pgx, unsent", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: conn closed"},
+		{"commit is lost, says a driver, unsent", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: driver: bad connection"},
+		{"commit is of unknown outcome to the server", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
+			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: SQLSTATE 40003"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{scripts: test.scripts}
+			err := retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn)
+			assert.Equal(t, test.calls, f.said())
+			if test.text == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, test.text)
+			if test.want != nil {
+				require.ErrorIs(t, err, test.want)
+			}
+			assert.Equal(t, test.reason == retry.ErrUnrepeatable, errors.Is(err, retry.ErrUnrepeatable))
+			if test.reason != nil {
+				giveUp, ok := errors.AsType[*retry.Error](err)
+				require.True(t, ok)
+				assert.Equal(t, test.reason, giveUp.Reason)
+			}
+		})
+	}
+}
+
+// TestJoinedRollback: the error of a failed rollback can be found, and does not
+// change the class of the failure.
+func TestJoinedRollback(t *testing.T) {
+	f := &fake{scripts: []script{{fn: errSerialization, rollback: errUnique}, {commit: errUnique, rollback: errRollback}}}
+	policy := atOnce
+	var class retry.Class
+	policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+		class = failed.Class
+		assert.ErrorIs(t, failed.Err, errSerialization)
+		assert.ErrorIs(t, failed.Err, errUnique)
+	}
+	err := retrysql.InTxFunc(t.Context(), policy, func(ctx context.Context) (tx open, err error) {
+		tx.fakeTx, err = f.begin(ctx)
+		return tx, err
+	}, func(ctx context.Context, tx open) error { return f.fn(ctx, tx.fakeTx) })
+	assert.Equal(t, retry.ClassTransient, class)
+	assert.ErrorIs(t, err, errUnique)
+	assert.ErrorIs(t, err, errRollback)
+	assert.Equal(t, "begin fn rollback begin fn commit rollback", f.said())
+}
+
+// open is a transaction that stays open if COMMIT fails, as that of SQLite does.
+type open struct{ *fakeTx }
+
+func (t open) Commit(ctx context.Context) error {
+	err := t.fakeTx.Commit(ctx)
+	t.ended = false
+	return err
+}
+
+// TestEndedByFn: what fn has ended itself is not repeated, since it may have been a commit.
+func TestEndedByFn(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		err  error // of fn
+		text string
+	}{
+		{"fn succeeds", nil, "gave up after 1 attempt (not safe to repeat): the transaction ended before COMMIT: "},
+		{"fn fails", errSerialization, "gave up after 1 attempt (not safe to repeat): fn ended the transaction itself: "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := new(fake)
+			err := retrysql.InTxFunc(t.Context(), atOnce, f.begin, func(ctx context.Context, tx *fakeTx) error {
+				require.NoError(t, tx.Commit(ctx))
+				return test.err
+			})
+			require.ErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.ErrorContains(t, err, test.text)
+
+			err = retrysql.InTx(t.Context(), atOnce, f.open(t), nil, func(_ context.Context, tx *sql.Tx) error {
+				require.NoError(t, tx.Commit())
+				return test.err
+			})
+			require.ErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.Equal(t, "begin commit begin commit", f.said())
+		})
+	}
+}
+
+// TestPanic: a panic and the end of the goroutine pass through, after a rollback.
+func TestPanic(t *testing.T) {
+	f := new(fake)
+	db := f.open(t)
+	assert.PanicsWithValue(t, "fn", func() {
+		_ = retrysql.InTx(t.Context(), atOnce, db, nil, func(context.Context, *sql.Tx) error { panic("fn") })
+	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = retrysql.InTx(t.Context(), atOnce, db, nil, func(context.Context, *sql.Tx) error {
+			runtime.Goexit()
+			return nil
+		})
+	}()
+	<-done
+	assert.Equal(t, "begin rollback begin rollback", f.said())
+	assert.Zero(t, db.Stats().InUse)
+}
+
+// TestContext: the end of the context, before COMMIT, rolls back with a context
+// that is alive; and the outcome is certain.
+func TestContext(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		end   func(cancel context.CancelFunc) error // in fn
+		calls string
+	}{
+		{"fn returns the error", func(cancel context.CancelFunc) error { cancel(); return context.Canceled }, "begin rollback"},
+		{"fn returns nil", func(cancel context.CancelFunc) error { cancel(); return nil }, "begin rollback"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			f := new(fake)
+			err := retrysql.InTxFunc(ctx, atOnce, f.begin, func(context.Context, *fakeTx) error { return test.end(cancel) })
+			require.ErrorIs(t, err, context.Canceled)
+			assert.NotErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.Equal(t, test.calls, f.said())
+			assert.ErrorIs(t, retrysql.InTxFunc(ctx, atOnce, f.begin, f.fn), context.Canceled)
+			assert.Empty(t, f.said(), "nothing begins after the end")
+		})
+	}
+}
+
+// TestCommitCutByContext: if the context ends while COMMIT is under way, the error
+// matches both.
+func TestCommitCutByContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fake{scripts: []script{{commit: context.Canceled}}}
+	err := retrysql.InTxFunc(ctx, atOnce, func(ctx context.Context) (cut, error) {
+		tx, err := f.begin(ctx)
+		return cut{tx, cancel}, err
+	}, func(context.Context, cut) error { return nil })
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+}
+
+type cut struct {
+	*fakeTx
+	cancel context.CancelFunc
+}
+
+func (t cut) Commit(ctx context.Context) error { t.cancel(); return t.fakeTx.Commit(ctx) }
+
+// TestAttemptTimeout: an attempt that runs out of time is repeated, also on
+// database/sql, which rolls back by itself.
+func TestAttemptTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := new(fake)
+		policy := atOnce
+		policy.AttemptTimeout = time.Second
+		attempts := 0
+		require.NoError(t, retrysql.InTx(t.Context(), policy, f.open(t), nil, func(ctx context.Context, _ *sql.Tx) error {
+			if attempts++; attempts == 1 {
+				<-ctx.Done()
+				synctest.Wait()
+			}
+			return nil
+		}))
+		assert.Equal(t, "begin rollback begin commit", f.said())
+	})
+}
+
+// TestNested: a transaction inside of another one is refused.
+func TestNested(t *testing.T) {
+	f := new(fake)
+	db := f.open(t)
+	err := retrysql.InTx(t.Context(), atOnce, db, nil, func(ctx context.Context, _ *sql.Tx) error {
+		err := retrysql.InTxFunc(ctx, atOnce, f.begin, f.fn)
+		assert.ErrorIs(t, err, retry.ErrInvalid)
+		return retrysql.InTx(ctx, atOnce, db, nil, func(context.Context, *sql.Tx) error { return nil })
+	})
+	require.ErrorIs(t, err, retry.ErrInvalid)
+	assert.Equal(t, "begin rollback", f.said(), "and not repeated")
+}
+
+// TestInTx: a pool and a single connection, with options, through database/sql.
+func TestInTx(t *testing.T) {
+	f := &fake{scripts: []script{{commit: errSerialization}, {}, {commit: io.EOF}}}
+	db := f.open(t)
+	db.SetMaxOpenConns(1)
+	conn, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	var kept *sql.Tx
+	opts := &sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true}
+	keep := func(_ context.Context, tx *sql.Tx) error { kept = tx; return nil }
+	require.NoError(t, retrysql.InTx(t.Context(), atOnce, conn, opts, keep))
+	assert.Equal(t, "begin commit begin commit", f.said())
+	assert.Equal(t, driver.TxOptions{Isolation: driver.IsolationLevel(sql.LevelSerializable), ReadOnly: true}, f.opts)
+	assert.Equal(t, sql.ErrTxDone, kept.Rollback())
+	require.NoError(t, conn.Close())
+	require.ErrorIs(t, retrysql.InTx(t.Context(), atOnce, db, nil, keep), retry.ErrUnrepeatable)
+	require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, nil, keep))
+	assert.Equal(t, 1, db.Stats().OpenConnections)
+	assert.Zero(t, db.Stats().InUse)
+	assert.Equal(t, "begin commit begin commit", f.said())
+	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "and no retry")
+}
+
+// TestRefused: calls that make no sense are refused before anything begins.
+func TestRefused(t *testing.T) {
+	f := new(fake)
+	db := f.open(t)
+	fn := func(context.Context, *sql.Tx) error { return nil }
+	var none context.Context
+	for name, err := range map[string]error{
+		"no db":          retrysql.InTx(t.Context(), atOnce, nil, nil, fn),
+		"no fn":          retrysql.InTx(t.Context(), atOnce, db, nil, nil),
+		"no context":     retrysql.InTx(none, atOnce, db, nil, fn),
+		"no begin":       retrysql.InTxFunc(t.Context(), atOnce, nil, f.fn),
+		"no fn, generic": retrysql.InTxFunc(t.Context(), atOnce, f.begin, nil),
+		"bad policy":     retrysql.InTx(t.Context(), retry.Policy{MaxAttempts: -1}, db, nil, fn),
+	} {
+		assert.ErrorIs(t, err, retry.ErrInvalid, name)
+	}
+	assert.Empty(t, f.said())
+}
+
+// TestMarkers: fn decides by markers, and the caller by a Classifier of its own.
+func TestMarkers(t *testing.T) {
+	f := &fake{scripts: []script{{fn: retry.Transient(errUnique)}, {fn: retry.Permanent(errSerialization)}}}
+	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn), errSerialization)
+	assert.Equal(t, "begin fn rollback begin fn rollback", f.said())
+
+	policy := atOnce
+	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
+		assert.Equal(t, errUnique, err, "not what it is joined with")
+		return retry.ClassTransient
+	})
+	f.scripts = []script{{fn: errUnique, rollback: errRollback}}
+	require.NoError(t, retrysql.InTxFunc(t.Context(), policy, f.begin, f.fn))
+}
