@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -53,6 +56,19 @@ func readmeHTTP(req *http.Request, orderID string) (*http.Response, error) {
 	return resp, err
 }
 
+func readmePreset() retry.Policy {
+	var policy = awspreset.Standard2026.Policy("dynamodb") // shared by all calls
+	return policy
+}
+
+func readmeSQL(ctx context.Context, policy retry.Policy, db *sql.DB, id int) error {
+	err := retrysql.InTx(ctx, policy, db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance - 1 WHERE id = $1", id)
+		return err
+	})
+	return err
+}
+
 type readmeMessage struct{ done chan error }
 
 func (readmeMessage) send(context.Context) error { return errOp }
@@ -63,11 +79,12 @@ func readmeGroup(ctx context.Context, policy retry.Policy, messages []readmeMess
 	for _, message := range messages {
 		group.Go(ctx, message.send, message.sent)
 	}
+	group.Wait()
 }
 
 func TestReadmeGroup(t *testing.T) {
 	p, _ := onClock(3)
-	messages := []readmeMessage{{make(chan error)}, {make(chan error)}}
+	messages := []readmeMessage{{make(chan error, 1)}, {make(chan error, 1)}}
 	readmeGroup(t.Context(), p, messages)
 	for _, m := range messages {
 		assert.ErrorIs(t, <-m.done, errOp)
@@ -135,7 +152,7 @@ func TestReadme(t *testing.T) {
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 5)
+	require.Len(t, blocks["go"], 7)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
@@ -152,11 +169,14 @@ func TestReadme(t *testing.T) {
 	}
 
 	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
-	var ceilings []string
-	unlucky := retry.Policy{MaxAttempts: 5, Backoff: retry.Exponential{Base: 50 * ms, Cap: 20 * time.Second}}
-	for delay := range unlucky.Delays() {
-		ceilings = append(ceilings, delay.String())
+	ceilings := func(class retry.Class) (d []time.Duration) {
+		for n := 1; n <= 2; n++ {
+			d = append(d, retry.Spread{}.Delay(retry.Attempt{Number: n, Class: class}, 1-0x1p-53).Round(ms))
+		}
+		return d
 	}
-	assert.Contains(t, string(readme), "`"+strings.Join(ceilings[:2], " ")+"`")
-	assert.Contains(t, string(readme), "`"+strings.Join(ceilings, " ")+" … 20s`")
+	assert.Equal(t, []time.Duration{50 * ms, 100 * ms}, ceilings(retry.ClassTransient))
+	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second}, ceilings(retry.ClassThrottled))
+	assert.Contains(t, string(readme), "full jitter below 50 ms, 100 ms … 20 s; after throttling below 1 s, 2 s …")
+	assert.Equal(t, readmePreset().Backoff, awspreset.Standard2026.Policy("dynamodb").Backoff)
 }
