@@ -3,7 +3,6 @@ package retryaws
 import (
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -31,8 +30,7 @@ type Delayer struct {
 	// concurrent use. nil: math/rand/v2.Float64.
 	Rand func() float64
 
-	// fromZero is set once the SDK has called the first retry 0.
-	fromZero atomic.Bool
+	sdk numbering
 }
 
 // BackoffDelay returns the delay before the retry with the number that the SDK
@@ -41,19 +39,11 @@ func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
-// number returns the number of the failed attempt, from 1.
-//
-// The SDK counts from 1, with AWS_NEW_RETRIES_2026=true from 0, and that is to
-// become its default. The numbers themselves tell: counting from 1 it never
-// says 0, and counting from 0 every call says 0 before it says anything else.
-// So each call, also of many that start at once, has itself set fromZero
-// before its own second number is read, and none is ever read wrongly. What the
-// SDK never says counts as the nearest that it may say.
+// number returns the number of the failed attempt, from 1, before the retry to
+// which the SDK gives a number. Numbers that the SDK never uses count as the
+// nearest that it may use.
 func (d *Delayer) number(attempt int) int {
-	if attempt == 0 {
-		d.fromZero.Store(true)
-	}
-	if d.fromZero.Load() && attempt < math.MaxInt {
+	if d.sdk.startsAtZero() && attempt < math.MaxInt {
 		attempt++
 	}
 	return max(1, attempt)

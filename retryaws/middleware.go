@@ -1,7 +1,6 @@
 package retryaws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +37,7 @@ import (
 // that matches [retry.ErrInvalid].
 func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 	invalid := p.Validate()
-	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
+	p = withDefaults(p)
 	return func(stack *middleware.Stack) error {
 		if invalid != nil {
 			return invalid
