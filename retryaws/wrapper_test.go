@@ -16,19 +16,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryaws"
 )
 
 // The tests of Retryers inside of the SDK's wrappers, and of others.
 
-// inEveryMode runs test in both modes of the SDK, with its preset.
-func inEveryMode(t *testing.T, test func(*testing.T, awspreset.Preset)) {
-	presets := []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Standard2026}
+// inEveryMode runs test in both modes of the SDK, with what a retry costs in its
+// quota of 500.
+func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
+	costs := []float64{5, 14}
 	for i, mode := range modes {
 		t.Run(mode.name, func(t *testing.T) {
 			t.Setenv(modeVariable, mode.value)
-			test(t, presets[i])
+			test(t, costs[i])
 		})
 	}
 }
@@ -48,7 +48,7 @@ func TestWrappedBudget(t *testing.T) {
 	const calls = 300
 	refused := slices.Repeat([]fault{refuse(400, `<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>`)}, 3*calls)
 	onEveryBackend(t, func(t *testing.T, url string) {
-		inEveryMode(t, func(t *testing.T, preset awspreset.Preset) {
+		inEveryMode(t, func(t *testing.T, cost float64) {
 			p := newProxy(t, url)
 			requests := func(r aws.Retryer) int {
 				p.expect(refused...)
@@ -59,12 +59,12 @@ func TestWrappedBudget(t *testing.T) {
 				}
 				return p.count()
 			}
-			quota := preset.Policy("").Budget.(interface{ Balance() float64 })
-			ours := requests(newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: quota.(retry.Budget)}))
+			quota := &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: cost}}
+			ours := requests(newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: quota}))
 			theirs := requests(sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Backoff = &retryaws.Delayer{Backoff: retry.NoDelay{}} }))
 			assert.Equal(t, theirs, ours)
 			assert.Less(t, ours, 2*calls)
-			assert.Less(t, quota.Balance(), 14.0, "what is left")
+			assert.Less(t, quota.Balance(), cost, "what is left")
 		})
 	})
 }
@@ -73,7 +73,7 @@ func TestWrappedBudget(t *testing.T) {
 // budget, and the limiter learns of every attempt.
 func TestWrappedAccounts(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
-		inEveryMode(t, func(t *testing.T, _ awspreset.Preset) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
 			p, l := newProxy(t, url), newLedger()
 			c := wrapped(p, sdkretry.AddWithErrorCodes(
 				newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 3, Budget: l, Limiter: l}), "Odd"))
@@ -109,7 +109,7 @@ func wrapped(p *proxy, r aws.Retryer) *dynamodb.Client {
 func TestWrappedBackoff(t *testing.T) {
 	const calls = 8
 	onEveryBackend(t, func(t *testing.T, url string) {
-		inEveryMode(t, func(t *testing.T, _ awspreset.Preset) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
 			p, l := newProxy(t, url), newLedger()
 			c := wrapped(p, sdkretry.AddWithMaxBackoffDelay(newRetryer(t, retry.Policy{Budget: l, Limiter: l}), time.Millisecond))
 			for range calls {
@@ -126,7 +126,7 @@ func TestWrappedBackoff(t *testing.T) {
 // the SDK has to do without the context of the attempt.
 func TestOldWrapper(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
-		inEveryMode(t, func(t *testing.T, _ awspreset.Preset) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
 			p, l := newProxy(t, url), newLedger()
 			c := wrapped(p, struct{ aws.Retryer }{newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})})
 			ctx, cancel := context.WithCancel(t.Context())
@@ -156,7 +156,7 @@ var errOdd = retry.Permanent(errors.New("odd"))
 // TestAskingWrapper: retries that a wrapper decides against the answer that it
 // got cost what others do.
 func TestAskingWrapper(t *testing.T) {
-	inEveryMode(t, func(t *testing.T, _ awspreset.Preset) {
+	inEveryMode(t, func(t *testing.T, _ float64) {
 		l := newLedger()
 		w := &asking{RetryerV2: newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})}
 		options := newDynamoDB(t, newScript(failWith(errOdd)), asMiddleware, retry.Policy{}).Options()
