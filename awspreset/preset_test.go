@@ -917,7 +917,7 @@ type botocoreClass struct {
 	Random     []float64
 	Retryable  bool
 	DelayS     *number `json:"delay_s"`
-	MaxReached bool    `json:"max_attempts_reached_flag"`
+	MaxReached *bool   `json:"max_attempts_reached_flag"`
 }
 
 func (c botocoreClass) failure() (error, error) {
@@ -953,7 +953,10 @@ func checkBotocoreClass(c botocoreClass) error {
 			return err
 		}
 	}
-	return r.ended(failed == nil, c.MaxReached)
+	if c.MaxReached != nil {
+		err = mustBe("whether attempt "+strconv.Itoa(c.Attempt)+" was one too many", errors.Is(r.err, retry.ErrMaxAttempts) && c.Attempt >= r.attempts, *c.MaxReached)
+	}
+	return errors.Join(err, r.ended(failed == nil))
 }
 
 type javaClass struct {
@@ -1012,7 +1015,7 @@ func play(p retry.Policy, outcomes []error, random func() float64) playback {
 }
 
 // ended checks how the call ended.
-func (r playback) ended(ok, maxReached bool) error {
+func (r playback) ended(ok bool) error {
 	switch {
 	case ok && r.err != nil:
 		return fmt.Errorf("call failed: %w", r.err)
@@ -1020,10 +1023,15 @@ func (r playback) ended(ok, maxReached bool) error {
 		return errors.New("call succeeded, want a failure")
 	case !ok && !errors.Is(r.err, r.last):
 		return fmt.Errorf("call returned %w, want the last failure %w", r.err, r.last)
-	case maxReached && !errors.Is(r.err, retry.ErrMaxAttempts):
-		return fmt.Errorf("call returned %w, want %w", r.err, retry.ErrMaxAttempts)
 	}
 	return nil
+}
+
+// gaveUp checks whether the call gave up for one of two reasons.
+func (r playback) gaveUp(maxAttempts, budget bool) error {
+	return errors.Join(
+		mustBe("whether the number of attempts ended the call", errors.Is(r.err, retry.ErrMaxAttempts), maxAttempts),
+		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
 // recorded returns the numbers of a vector in turn, then the given one, but only
@@ -1117,7 +1125,7 @@ func checkJSExec(c jsExec) error {
 	return errors.Join(
 		mustBe("number of attempts", r.attempts, c.Attempts),
 		agreeAll(r.waits, c.DelaysMS, time.Millisecond),
-		r.ended(c.OK, false),
+		r.ended(c.OK),
 	)
 }
 
@@ -1166,6 +1174,7 @@ type botocoreExec struct {
 	OK            bool
 	RetryAttempts *int     `json:"retry_attempts"`
 	MaxReached    bool     `json:"max_attempts_reached"`
+	QuotaReached  bool     `json:"retry_quota_reached"`
 	QuotaAfter    *float64 `json:"quota_after"`
 }
 
@@ -1201,6 +1210,7 @@ func checkBotocoreExec(profile awspreset.Preset) func(botocoreExec) error {
 		if n := c.RetryAttempts; n != nil {
 			err = mustBe("number of retries", r.attempts-1, *n)
 		}
+		err = errors.Join(err, c.checkFlags(p, r))
 		if c.OK && r.last == exceptions["ChecksumError"] {
 			// The standard mode returns the bad answer in the end, as a success;
 			// here it stays a failure.
@@ -1214,9 +1224,23 @@ func checkBotocoreExec(profile awspreset.Preset) func(botocoreExec) error {
 			err,
 			mustBe("number of attempts", r.attempts, c.Attempts),
 			agreeAll(r.waits, c.SleepsS, time.Second),
-			r.ended(c.OK, c.MaxReached && !c.OK),
+			r.ended(c.OK),
 		)
 	}
+}
+
+// checkFlags compares why the call ended with the flags in the metadata of the
+// last response. The standard modes set one also if the last attempt succeeded.
+// The SDK has none for the exceptions that it raises.
+func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
+	last := c.Responses[min(r.attempts, len(c.Responses))-1]
+	switch {
+	case !c.OK && (last.Exception != "" || r.last == exceptions["ChecksumError"]):
+		return mustBe("whether an exception has flags", c.MaxReached || c.QuotaReached, false)
+	case r.err == nil:
+		return mustBe("whether a success has flags", c.MaxReached || c.QuotaReached, p.Budget != nil && r.attempts == p.MaxAttempts)
+	}
+	return r.gaveUp(c.MaxReached, c.QuotaReached)
 }
 
 type javaExec struct {
@@ -1311,7 +1335,7 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 		agreeAll(r.waits, c.DelaysMS, time.Millisecond),
 		equalWhole(r.waits),
 		mustBe("balance after the call", balance(p), c.CapacityAfter),
-		r.ended(c.Result == "ok", false),
+		r.ended(c.Result == "ok"),
 	)
 }
 
@@ -1392,6 +1416,7 @@ func checkPollingLoop(c pollingLoop) error {
 	return errors.Join(
 		mustBe("number of polls", r.attempts-before, c.Polls),
 		agreeAll(r.waits, waits, time.Millisecond),
-		r.ended(c.Succeeded, !c.Succeeded),
+		r.ended(c.Succeeded),
+		r.gaveUp(!c.Succeeded, false),
 	)
 }

@@ -319,8 +319,9 @@ type jsClassV3 struct {
 	Wrapped   bool   `json:"wrapped_in_cause"`
 	Exception string
 	Message   string
-	Corrected bool   `json:"clock_skew_corrected"`
-	ErrorType string `json:"error_type"`
+	Modeled   *struct{ Throttling bool } `json:"modeled_retryable"`
+	Corrected bool                       `json:"clock_skew_corrected"`
+	ErrorType string                     `json:"error_type"`
 	Retryable bool
 }
 
@@ -348,13 +349,12 @@ func checkJSClassV3(profile awspreset.Preset) func(jsClassV3) error {
 		if err != nil {
 			return err
 		}
-		if c.Code != nil && *c.Code == "Modeled" && c.Retryable {
-			failed = modeled{failed}
-			if c.ErrorType == "THROTTLING" {
+		if c.Modeled != nil {
+			if failed = (modeled{failed}); c.Modeled.Throttling {
 				failed = retry.Throttled(failed)
 			}
 		}
-		if c.Code != nil && *c.Code == "AccessDenied" && c.Retryable {
+		if c.Corrected {
 			failed = retry.Transient(failed) // the SDK marks an error itself once it has set its clock
 		}
 		class := profile.Policy("").Classify(failed).Class
@@ -376,10 +376,20 @@ type jsQuotaStep struct {
 	ErrorType    string `json:"error_type"`
 	Random       []float64
 	RetryAfterMS number `json:"retry_after_ms"`
+	LongPoll     bool   `json:"long_poll"`
 	Outcome      string
-	DelayMS      number   `json:"delay_ms"`
+	TokenDelayMS number   `json:"token_delay_ms"`
 	SleptMS      []number `json:"slept_ms"`
 	Capacity     float64
+}
+
+// waits returns the waits after the step. Releases before 2026 leave the wait to
+// the caller of the function.
+func (s jsQuotaStep) waits() []number {
+	if s.TokenDelayMS == 0 {
+		return s.SleptMS
+	}
+	return append(slices.Clone(s.SleptMS), s.TokenDelayMS)
 }
 
 func (s jsQuotaStep) failure() error {
@@ -398,7 +408,7 @@ func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
 			if n < 0 {
 				n = len(c.Steps)
 			}
-			if err := checkJSOperation(p, c.Steps[:n]); err != nil {
+			if err := checkJSOperation(p, profile == awspreset.JavaScriptV3Standard2026, c.Steps[:n]); err != nil {
 				return fmt.Errorf("operation %d: %w", operation, err)
 			}
 			c.Steps = c.Steps[n:]
@@ -407,37 +417,45 @@ func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
 	}
 }
 
-func checkJSOperation(p retry.Policy, steps []jsQuotaStep) error {
+// checkJSOperation plays the failures of an operation, followed by a permanent
+// one unless it has succeeded. So the policy and not the trace decides how many
+// attempts there are.
+func checkJSOperation(p retry.Policy, since2026 bool, steps []jsQuotaStep) error {
 	var script []error
 	var random []float64
-	var delays []number
+	var waits []number
 	var balances []float64
-	for _, s := range steps {
+	for i, s := range steps {
 		if s.Event == "success" {
 			script = append(script, nil)
 		} else {
 			script = append(script, s.failure())
-			random = append(random, s.Random...)
 		}
-		if s.Outcome == "retry" {
-			delays = append(delays, s.DelayMS)
+		if i < len(steps)-1 && (s.Event != "error" || s.Outcome != "retry") {
+			return fmt.Errorf("step %d of %d is %s %s", i+1, len(steps), s.Event, s.Outcome)
 		}
+		p.LongPoll = p.LongPoll || s.LongPoll && since2026
+		random = append(random, s.Random...)
+		waits = append(waits, s.waits()...)
 		balances = append(balances, s.Capacity)
 	}
-	last := steps[len(steps)-1]
-	if last.Outcome == "retry" {
+	last, attempts := steps[len(steps)-1], len(steps)
+	if last.Event != "success" {
 		script = append(script, retry.Permanent(errors.New("the trace ends here")))
 	}
+	if last.Outcome == "retry" { // the trace ends within the operation
+		attempts++
+	}
 	r := play(p, script, recorded(random, 0, p.MaxAttempts))
-	got := append(r.balances[1:], balance(p))
-	if last.Outcome == "retry" {
-		got = got[:len(balances)]
-	}
-	var err error
-	if !slices.Equal(got, balances) {
-		err = fmt.Errorf("balances are %v, want %v", got, balances)
-	}
-	return errors.Join(err, agreeAll(r.waits, delays, time.Millisecond), r.ended(last.Event == "success", false))
+	retryable := last.Outcome == "refused" && (last.ErrorType == "TRANSIENT" || last.ErrorType == "THROTTLING")
+	maxReached := retryable && len(steps) == p.MaxAttempts
+	return errors.Join(
+		mustBe("number of attempts", r.attempts, attempts),
+		mustBe("balances", fmt.Sprint(append(r.balances[1:], balance(p))[:len(balances)]), fmt.Sprint(balances)),
+		agreeAll(r.waits, waits, time.Millisecond),
+		r.ended(last.Event == "success"),
+		r.gaveUp(maxReached, retryable && !maxReached),
+	)
 }
 
 type jsExecV3 struct {
@@ -480,7 +498,7 @@ func checkJSExecV3(c jsExecV3) error {
 		mustBe("number of attempts", r.attempts, c.Attempts),
 		agreeAll(r.waits, c.SleptMS, time.Millisecond),
 		mustBe("balance after the call", balance(p), c.QuotaAfter),
-		r.ended(c.OK, false),
+		r.ended(c.OK),
 	)
 }
 
@@ -538,7 +556,7 @@ func checkJSHandler(c jsHandler) error {
 	return errors.Join(
 		mustBe("number of attempts", r.attempts, c.Attempts),
 		agreeAll(r.waits, c.DelaysMS, time.Millisecond),
-		r.ended(c.OK, false),
+		r.ended(c.OK),
 	)
 }
 
@@ -711,8 +729,8 @@ func checkGoExec(standard, adaptive awspreset.Preset) func(goExec) error {
 				mustBe("number of attempts", r.attempts, call.Attempts),
 				agreeAll(r.waits, call.SleptNS, 1),
 				mustBe("balance after the call", balance(p), call.QuotaAfter),
-				mustBe("whether the quota refused", errors.Is(r.err, retry.ErrBudget), call.QuotaExceeded),
-				r.ended(call.OK, call.MaxReached),
+				r.ended(call.OK),
+				r.gaveUp(call.MaxReached, call.QuotaExceeded),
 			); err != nil {
 				return fmt.Errorf("call %d: %w", i+1, err)
 			}
