@@ -75,7 +75,7 @@ func (c Classifier) Classify(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Profile that is none of the constants, and a Service that
+// Validate reports a Preset that is none of the constants, and a Service that
 // cannot be a name of the AWS CLI: those have small letters, digits and hyphens.
 func (c Classifier) Validate() error {
 	var faults []string

@@ -35,10 +35,10 @@ import (
 )
 
 func TestPresetText(t *testing.T) {
-	for profile := range awspreset.All() {
+	for preset := range awspreset.All() {
 		for _, service := range []string{"", "dynamodb", "dynamodbstreams", "s3"} {
-			p := profile.Policy(service)
-			text := profile.String()
+			p := preset.Policy(service)
+			text := preset.String()
 			if service != "" {
 				text += " service=" + service
 			}
@@ -57,10 +57,10 @@ func TestPresetText(t *testing.T) {
 				changed := p
 				changed.LongPoll = true
 				assert.Equal(t, p.String()+" longpoll=true", changed.String())
-				changed.Classifier = awspreset.Classifier{Preset: profile, Service: service, CorrectsClockSkew: true}
-				assert.NotContains(t, changed.String(), profile.String(), "with another classifier")
+				changed.Classifier = awspreset.Classifier{Preset: preset, Service: service, CorrectsClockSkew: true}
+				assert.NotContains(t, changed.String(), preset.String(), "with another classifier")
 				p.Backoff = retry.NoDelay{}
-				assert.NotContains(t, p.String(), profile.String(), "with another rule")
+				assert.NotContains(t, p.String(), preset.String(), "with another rule")
 			})
 		}
 	}
@@ -80,19 +80,19 @@ func TestPresetUnknown(t *testing.T) {
 	}
 }
 
-// TestPresetLimiters: each adaptive profile has the limiter of its own SDK.
+// TestPresetLimiters: each adaptive preset has the limiter of its own SDK.
 func TestPresetLimiters(t *testing.T) {
 	common := func() *awspreset.AdaptiveLimiter { return &awspreset.AdaptiveLimiter{} }
 	limiters := map[string]func() *awspreset.AdaptiveLimiter{
 		"aws-adaptive-2026": common, "aws-java-v2-": common, "aws-botocore-": awspreset.AdaptiveBotocore,
 		"aws-go-v2-": awspreset.AdaptiveGoV2, "aws-java-v1-": awspreset.AdaptiveJavaV1, "aws-js-v3-": awspreset.AdaptiveJavaScriptV3,
 	}
-	for profile := range awspreset.All() {
-		limiter, ok := profile.Policy("").Limiter.(*awspreset.AdaptiveLimiter)
-		require.Equal(t, strings.Contains(profile.String(), "adaptive"), ok, "%v", profile)
+	for preset := range awspreset.All() {
+		limiter, ok := preset.Policy("").Limiter.(*awspreset.AdaptiveLimiter)
+		require.Equal(t, strings.Contains(preset.String(), "adaptive"), ok, "%v", preset)
 		for prefix, made := range limiters {
-			if ok && strings.HasPrefix(profile.String(), prefix) {
-				assert.Equal(t, made().Rules(), limiter.Rules(), "%v", profile)
+			if ok && strings.HasPrefix(preset.String(), prefix) {
+				assert.Equal(t, made().Rules(), limiter.Rules(), "%v", preset)
 			}
 		}
 	}
@@ -110,25 +110,25 @@ func TestServiceName(t *testing.T) {
 }
 
 func TestPresetBackoffKeepsTheContract(t *testing.T) {
-	for profile := range awspreset.All() {
-		t.Run(profile.String(), func(t *testing.T) { retrytest.TestBackoff(t, profile.Policy("").Backoff) })
+	for preset := range awspreset.All() {
+		t.Run(preset.String(), func(t *testing.T) { retrytest.TestBackoff(t, preset.Policy("").Backoff) })
 	}
 }
 
-// TestPresetQuotaIsPerPolicy also has the number of profiles without one.
+// TestPresetQuotaIsPerPolicy also has the number of presets without one.
 func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	without := 0
-	for profile := range awspreset.All() {
-		p, other := profile.Policy(""), profile.Policy("")
+	for preset := range awspreset.All() {
+		p, other := preset.Policy(""), preset.Policy("")
 		copied := p
 		if p.Budget == nil {
 			without++
 			continue
 		}
 		require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
-		assert.Less(t, balance(p), 500.0, profile)
-		assert.Equal(t, balance(p), balance(copied), profile)
-		assert.Equal(t, 500.0, balance(other), profile)
+		assert.Less(t, balance(p), 500.0, preset)
+		assert.Equal(t, balance(p), balance(copied), preset)
+		assert.Equal(t, 500.0, balance(other), preset)
 	}
 	assert.Equal(t, 2, without)
 }
@@ -137,7 +137,7 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 // plain TokenBudget, also from many goroutines.
 func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
-		profile         awspreset.Preset
+		preset          awspreset.Preset
 		first, retried  float64 // the balance after a success from 400
 		above, afterBad float64 // after a success from 500, and a permanent failure from 400
 	}{
@@ -150,9 +150,9 @@ func TestPresetRefunds(t *testing.T) {
 		{awspreset.JavaScriptV3StandardLateCap, 500, 500, 501, 400},
 	}
 	for _, tt := range tests {
-		t.Run(tt.profile.String(), func(t *testing.T) {
+		t.Run(tt.preset.String(), func(t *testing.T) {
 			after := func(from float64, last retry.Class, ok bool) float64 {
-				p := tt.profile.Policy("")
+				p := tt.preset.Policy("")
 				for balance(p) > from {
 					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
 				}
@@ -164,7 +164,7 @@ func TestPresetRefunds(t *testing.T) {
 			assert.Equal(t, tt.above, after(500, retry.ClassUnknown, true))
 			assert.Equal(t, tt.afterBad, after(400, retry.ClassTransient, false))
 
-			p := tt.profile.Policy("")
+			p := tt.preset.Policy("")
 			var wg sync.WaitGroup
 			for range 8 {
 				wg.Go(func() {
@@ -205,8 +205,8 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")), "%+v %s", tt.classifier, tt.code)
 	}
-	for profile := range awspreset.All() {
-		c := profile.Policy("").Classifier
+	for preset := range awspreset.All() {
+		c := preset.Policy("").Classifier
 		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, cancelled{}} {
 			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
 		}
@@ -361,7 +361,7 @@ var excludedVectors = []struct {
 			return c["variant"] == "2015" && c["throttling"] == true && c["service"] == "default" ||
 				c["variant"] == "2016" && c["throttling"] == false
 		},
-		"arithmetic of releases from before 2018, for which there is no profile",
+		"arithmetic of releases from before 2018, for which there is no preset",
 	},
 	{
 		"java-v2.json",
@@ -642,12 +642,12 @@ type javaDelay struct {
 	Error      string
 }
 
-func checkJavaDelay(profile awspreset.Preset, service string) func(javaDelay) error {
+func checkJavaDelay(preset awspreset.Preset, service string) func(javaDelay) error {
 	return func(c javaDelay) error {
 		if c.Error != "" {
 			return fmt.Errorf("unknown error %q", c.Error)
 		}
-		rule, class := profile.Policy(service).Backoff, retry.ClassTransient
+		rule, class := preset.Policy(service).Backoff, retry.ClassTransient
 		if c.Throttling {
 			class = retry.ClassThrottled
 		}
@@ -1178,9 +1178,9 @@ type botocoreExec struct {
 	QuotaAfter    *float64 `json:"quota_after"`
 }
 
-func checkBotocoreExec(profile awspreset.Preset) func(botocoreExec) error {
+func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 	return func(c botocoreExec) error {
-		p := profile.Policy(c.Service)
+		p := preset.Policy(c.Service)
 		retries := c.Config.Retries
 		switch env := c.Env["AWS_MAX_ATTEMPTS"]; {
 		case retries.TotalMaxAttempts != nil:
@@ -1194,7 +1194,7 @@ func checkBotocoreExec(profile awspreset.Preset) func(botocoreExec) error {
 			}
 			p.MaxAttempts = n
 		}
-		p.LongPoll = profile == awspreset.BotocoreStandard2026 && isLongPoll(c.Operation)
+		p.LongPoll = preset == awspreset.BotocoreStandard2026 && isLongPoll(c.Operation)
 		if c.QuotaBefore != nil {
 			fill(p.Budget, *c.QuotaBefore)
 		}
@@ -1270,14 +1270,14 @@ func (c javaExec) policy() (retry.Policy, error) {
 	if !ok {
 		return retry.Policy{}, fmt.Errorf("unknown policy %q", c.Policy)
 	}
-	profiles := map[string]awspreset.Preset{
+	presets := map[string]awspreset.Preset{
 		"LEGACY": awspreset.JavaV1Legacy, "STANDARD": awspreset.JavaV1Standard, "ADAPTIVE": awspreset.JavaV1Adaptive,
 	}
-	profile, ok := profiles[c.Mode]
+	preset, ok := presets[c.Mode]
 	if !ok {
 		return retry.Policy{}, fmt.Errorf("unknown mode %q", c.Mode)
 	}
-	p := profile.Policy(service)
+	p := preset.Policy(service)
 	p.Limiter = nil // what it holds back depends on the time; its traces are those of the limiter
 	if n := c.MaxErrorRetry; n != nil {
 		p.MaxAttempts = *n + 1

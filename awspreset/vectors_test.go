@@ -111,7 +111,7 @@ func fill(b retry.Budget, to float64) {
 	}
 }
 
-// tokens returns the bucket in a budget of a profile.
+// tokens returns the bucket in a budget of a preset.
 func tokens(b retry.Budget) *retry.TokenBudget {
 	if bucket, ok := b.(*retry.TokenBudget); ok {
 		return bucket
@@ -148,9 +148,9 @@ type botocoreStandardDelay struct {
 	Error       string
 }
 
-func checkBotocoreStandardDelay(profile awspreset.Preset) func(botocoreStandardDelay) error {
+func checkBotocoreStandardDelay(preset awspreset.Preset) func(botocoreStandardDelay) error {
 	return func(c botocoreStandardDelay) error {
-		p := profile.Policy(strings.ReplaceAll(c.Service, "-", ""))
+		p := preset.Policy(strings.ReplaceAll(c.Service, "-", ""))
 		a := retry.Attempt{Number: c.Attempt, Class: classOf(c.Throttling)}
 		if c.MaxBackoffS != nil {
 			p.Backoff = withCap(p.Backoff, a.Class, c.MaxBackoffS.times(time.Second))
@@ -171,7 +171,7 @@ func checkBotocoreStandardDelay(profile awspreset.Preset) func(botocoreStandardD
 	}
 }
 
-// withCap is a profile's rule with the cap that a user of the SDK has set.
+// withCap is a preset's rule with the cap that a user of the SDK has set.
 func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
 	if by, ok := b.(retry.WhenThrottled); ok {
 		b = by.Else
@@ -222,8 +222,8 @@ func checkBotocoreStandardClass(c botocoreStandardClass) error {
 			failed = retry.Throttled(failed)
 		}
 	}
-	for _, profile := range []awspreset.Preset{awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026} {
-		class := profile.Policy(c.Service).Classify(failed).Class
+	for _, preset := range []awspreset.Preset{awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026} {
+		class := preset.Policy(c.Service).Classify(failed).Class
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
@@ -245,9 +245,9 @@ type botocoreQuota struct {
 	}
 }
 
-func checkBotocoreQuota(profile awspreset.Preset) func(botocoreQuota) error {
+func checkBotocoreQuota(preset awspreset.Preset) func(botocoreQuota) error {
 	return func(c botocoreQuota) error {
-		like := tokens(profile.Policy("").Budget)
+		like := tokens(preset.Policy("").Budget)
 		b := &retry.TokenBudget{Capacity: c.Initial, Costs: like.Costs, SuccessOnly: like.SuccessOnly}
 		classes := map[string]retry.Class{
 			"500": retry.ClassTransient, "throttle": retry.ClassThrottled,
@@ -293,15 +293,15 @@ type jsDelayV3 struct {
 	DelayMS    int64 `json:"delay_ms"`
 }
 
-func checkJSDelayV3(profile awspreset.Preset) func(jsDelayV3) error {
+func checkJSDelayV3(preset awspreset.Preset) func(jsDelayV3) error {
 	return func(c jsDelayV3) error {
 		service := ""
 		if c.BaseMS == 25 {
-			if service = "dynamodb"; profile != awspreset.JavaScriptV3Standard2026 {
+			if service = "dynamodb"; preset != awspreset.JavaScriptV3Standard2026 {
 				return checkWhole(c) // the SDK had no such base then, but the function takes it
 			}
 		}
-		got := profile.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
+		got := preset.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
 		return mustBe("delay", got, milliseconds(c.DelayMS))
 	}
 }
@@ -343,7 +343,7 @@ func (c jsClassV3) failure() (error, error) {
 	return serviceError(c.Status, c.Code, c.Message), nil
 }
 
-func checkJSClassV3(profile awspreset.Preset) func(jsClassV3) error {
+func checkJSClassV3(preset awspreset.Preset) func(jsClassV3) error {
 	return func(c jsClassV3) error {
 		failed, err := c.failure()
 		if err != nil {
@@ -357,7 +357,7 @@ func checkJSClassV3(profile awspreset.Preset) func(jsClassV3) error {
 		if c.Corrected {
 			failed = retry.Transient(failed) // the SDK marks an error itself once it has set its clock
 		}
-		class := profile.Policy("").Classify(failed).Class
+		class := preset.Policy("").Classify(failed).Class
 		return errors.Join(
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.ErrorType == "THROTTLING"),
@@ -398,9 +398,9 @@ func (s jsQuotaStep) failure() error {
 }
 
 // checkJSQuota runs each operation of a trace as a call.
-func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
+func checkJSQuota(preset awspreset.Preset) func(jsQuota) error {
 	return func(c jsQuota) error {
-		p := profile.Policy("")
+		p := preset.Policy("")
 		p.MaxAttempts = c.MaxAttempts
 		for len(c.Steps) > 0 {
 			operation := c.Steps[0].Operation
@@ -408,7 +408,7 @@ func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
 			if n < 0 {
 				n = len(c.Steps)
 			}
-			if err := checkJSOperation(p, profile == awspreset.JavaScriptV3Standard2026, c.Steps[:n]); err != nil {
+			if err := checkJSOperation(p, preset == awspreset.JavaScriptV3Standard2026, c.Steps[:n]); err != nil {
 				return fmt.Errorf("operation %d: %w", operation, err)
 			}
 			c.Steps = c.Steps[n:]
@@ -503,7 +503,7 @@ func checkJSExecV3(c jsExecV3) error {
 }
 
 // jsHandler is the function of JavaScript v2 that fetches credentials, which
-// adds the server's hint to the delay. Its rules are not those of a profile:
+// adds the server's hint to the delay. Its rules are not those of a preset:
 // the caller says which errors are worth a retry.
 type jsHandler struct {
 	Version string `json:"sdk_version"`
@@ -582,11 +582,11 @@ type goDelay struct {
 	DelayNS      number `json:"delay_ns"`
 }
 
-func checkGoDelay(profile awspreset.Preset) func(goDelay) error {
+func checkGoDelay(preset awspreset.Preset) func(goDelay) error {
 	return func(c goDelay) error {
-		p := profile.Policy(c.Service)
+		p := preset.Policy(c.Service)
 		a := afterRetry(c.Retry, classOf(c.Throttling))
-		if profile == awspreset.GoV2Standard {
+		if preset == awspreset.GoV2Standard {
 			a.Number = c.Attempt
 		}
 		p.Backoff = withCap(p.Backoff, a.Class, time.Duration(c.MaxBackoffNS))
@@ -666,8 +666,8 @@ func checkGoClass(c goClass) error {
 		}
 	}
 	var err error
-	for _, profile := range []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Adaptive2026} {
-		class := profile.Policy("").Classifier.Classify(failed)
+	for _, preset := range []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Adaptive2026} {
+		class := preset.Policy("").Classifier.Classify(failed)
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
@@ -697,14 +697,14 @@ type goExec struct {
 
 func checkGoExec(standard, adaptive awspreset.Preset) func(goExec) error {
 	return func(c goExec) error {
-		profile, service := standard, ""
+		preset, service := standard, ""
 		if strings.HasPrefix(c.Name, "adaptive") {
-			profile = adaptive
+			preset = adaptive
 		}
 		if strings.HasPrefix(c.Name, "dynamodb") {
 			service = "dynamodb"
 		}
-		p := profile.Policy(service)
+		p := preset.Policy(service)
 		p.Limiter = nil // as in checkJavaExec
 		p.LongPoll = c.LongPoll && standard == awspreset.GoV2Standard2026
 		if _, n, ok := strings.Cut(c.Name, "max attempts "); ok {
@@ -789,13 +789,13 @@ type javaDelayV2 struct {
 }
 
 func checkJavaDelayV2(c javaDelayV2) error {
-	profiles := map[string]retry.Policy{
+	presets := map[string]retry.Policy{
 		"legacy":                 awspreset.JavaV2Legacy.Policy(""),
 		"standard-pre2026":       awspreset.JavaV2Standard.Policy(""),
 		"standard-2026":          awspreset.JavaV2Standard2026.Policy(""),
 		"standard-2026-dynamodb": awspreset.JavaV2Standard2026.Policy("dynamodb"),
 	}
-	p, ok := profiles[c.Mode]
+	p, ok := presets[c.Mode]
 	if !ok {
 		return fmt.Errorf("unknown mode %q", c.Mode)
 	}

@@ -15,10 +15,10 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// play plays a case with [retry.Do] under the policy of a profile, with real
+// play plays a case with [retry.Do] under the policy of a preset, with real
 // requests to the server, and says what happened as a driver does, in ns.
-func play(endpoint, profile string, c testCase) ([]observation, error) {
-	policy, err := policyOf(profile, c)
+func play(endpoint, preset string, c testCase) ([]observation, error) {
+	policy, err := policyOf(preset, c)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func play(endpoint, profile string, c testCase) ([]observation, error) {
 	if err := setQuota(policy.Budget, c.Quota); err != nil {
 		return nil, err
 	}
-	operation := newOperation(endpoint, profile, c.Service)
+	operation := newOperation(endpoint, preset, c.Service)
 	defer operation.client.CloseIdleConnections()
 	var observed []observation
 	for _, call := range c.Calls {
@@ -96,16 +96,16 @@ type operation struct {
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
 	proto   *protocol
-	profile string
+	preset  string
 	service string
 	call    call
 	sent    int
 }
 
-func newOperation(endpoint, profile, service string) *operation {
+func newOperation(endpoint, preset, service string) *operation {
 	// A connection of its own for each attempt: net/http repeats a request
 	// on its own account when a connection that it had used before breaks.
-	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, profile: profile, service: service}
+	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.proto = awsJSON
 	switch service {
@@ -211,16 +211,16 @@ func (o *operation) run(ctx context.Context) error {
 		err = &url.Error{Op: r.Method, URL: o.server, Err: context.DeadlineExceeded}
 	}
 	if err != nil {
-		return unsentOf(o.profile, err)
+		return unsentOf(o.preset, err)
 	}
 	if status < 300 {
 		return nil
 	}
 	code, message := o.proto.read(body)
 	if code == "" {
-		code = codeOf(o.profile, o.proto, status)
+		code = codeOf(o.preset, o.proto, status)
 	}
-	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.profile, o.service)(header)}
+	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
 }
 
 // A failedAnswer is an error as clients make it of an answer.

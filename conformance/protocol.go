@@ -6,7 +6,7 @@ import "encoding/json"
 
 type input struct {
 	Endpoint string     `json:"endpoint"`
-	Profile  string     `json:"profile"`
+	Preset   string     `json:"preset"`
 	Cases    []testCase `json:"cases"`
 }
 

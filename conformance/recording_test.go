@@ -14,7 +14,7 @@ import (
 // TestRecordings: each policy does what was recorded of its SDK.
 func TestRecordings(t *testing.T) {
 	for _, r := range recorded(t) {
-		t.Run(r.Profile, func(t *testing.T) {
+		t.Run(r.Preset, func(t *testing.T) {
 			t.Parallel()
 			server := newServer()
 			defer server.Close()
@@ -36,26 +36,26 @@ func recorded(t *testing.T) []recording {
 	for _, file := range files {
 		r, err := readRecording(file)
 		require.NoError(t, err)
-		assert.Equal(t, r.Profile+".json", filepath.Base(file))
+		assert.Equal(t, r.Preset+".json", filepath.Base(file))
 		all = append(all, r)
 	}
 	return all
 }
 
-// TestEveryProfile: there is one recording of each profile of the library,
+// TestEveryPreset: there is one recording of each preset of the library,
 // repaired ones apart, which no SDK has.
-func TestEveryProfile(t *testing.T) {
+func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
-	for profile := range awspreset.All() {
-		if name := profile.String(); !strings.HasSuffix(name, "-repaired") {
+	for preset := range awspreset.All() {
+		if name := preset.String(); !strings.HasSuffix(name, "-repaired") {
 			want = append(want, name)
 		}
 	}
 	for _, s := range sdks {
-		run = append(run, s.profiles...)
+		run = append(run, s.presets...)
 	}
 	for _, r := range recorded(t) {
-		have = append(have, r.Profile)
+		have = append(have, r.Preset)
 	}
 	assert.ElementsMatch(t, want, run)
 	assert.ElementsMatch(t, want, have)
@@ -71,28 +71,28 @@ func TestExclusions(t *testing.T) {
 		unit, err := unitOf(r.Unit)
 		require.NoError(t, err)
 		for _, c := range r.Cases {
-			reason := exclusion(r.Profile, c.testCase)
+			reason := exclusion(r.Preset, c.testCase)
 			if reason == "" {
 				continue
 			}
 			used[reason] = true
-			played, err := play(server.URL, r.Profile, c.testCase)
+			played, err := play(server.URL, r.Preset, c.testCase)
 			require.NoError(t, err)
 			differ := 0
 			for i := range played {
 				differ += len(differences(c.Observed[i], played[i], unit))
 			}
-			assert.Positive(t, differ, "%s: %s: %s", r.Profile, c.id(), reason)
+			assert.Positive(t, differ, "%s: %s: %s", r.Preset, c.id(), reason)
 		}
 	}
 	for _, e := range exclusions {
-		assert.True(t, used[e.reason], "%v: %v: %s", e.profile, e.id, e.reason)
+		assert.True(t, used[e.reason], "%v: %v: %s", e.preset, e.id, e.reason)
 	}
 }
 
 func TestChanges(t *testing.T) {
 	made := func(change func(*recording)) recording {
-		r := recording{Profile: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
+		r := recording{Preset: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
 			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
 			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "answer 3"}}},
 		}}

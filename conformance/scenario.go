@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Each scenario is one case for every profile. All have the same list, so that
-// the profiles can be compared; what a driver does not play is named in sdk.go,
-// and where a policy is meant to differ in profile.go.
+// Each scenario is one case for every preset. All have the same list, so that
+// the presets can be compared; what a driver does not play is named in sdk.go,
+// and where a policy is meant to differ in preset.go.
 
 // draws are random numbers with the extremes among them.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}

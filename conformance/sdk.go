@@ -20,19 +20,19 @@ import (
 )
 
 // driverTime is how long an installation, or a driver with all cases of a
-// profile, may take.
+// preset, may take.
 const driverTime = 10 * time.Minute
 
 // An sdk is one version of an AWS SDK with its driver. In the words of its
 // commands, $cache is the folder in which it may install, an absolute path.
 type sdk struct {
-	name     string   // as in the flag -sdk
-	version  string   // tells the installations of one name apart
-	folder   string   // of the driver, where the commands run
-	install  []string // puts the SDK, and what it needs, into $cache
-	driver   []string
-	without  *regexp.Regexp // finds the cases that it does not play; nil: it plays all
-	profiles []string       // of the library's text form
+	name    string   // as in the flag -sdk
+	version string   // tells the installations of one name apart
+	folder  string   // of the driver, where the commands run
+	install []string // puts the SDK, and what it needs, into $cache
+	driver  []string
+	without *regexp.Regexp // finds the cases that it does not play; nil: it plays all
+	presets []string       // of the library's text form
 }
 
 var sdks = []sdk{
@@ -49,35 +49,35 @@ var sdks = []sdk{
 	{
 		name: "go-v2", version: "1", folder: "drivers/go",
 		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
-		profiles: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
+		presets: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
 	},
 }
 
-func botocore(version string, profiles ...string) sdk {
+func botocore(version string, presets ...string) sdk {
 	return sdk{
 		name: "botocore", version: version, folder: "drivers/botocore",
-		install:  []string{"sh", "install.sh", version, "$cache"},
-		driver:   []string{"sh", "run.sh", version, "$cache"},
-		profiles: profiles,
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		presets: presets,
 	}
 }
 
-func javaScript(name, version, folder string, profiles ...string) sdk {
+func javaScript(name, version, folder string, presets ...string) sdk {
 	return sdk{
 		name: name, version: version, folder: "drivers/js",
-		install:  []string{"sh", "install.sh", folder, "$cache"},
-		driver:   []string{"sh", "run.sh", folder, "$cache"},
-		profiles: profiles,
+		install: []string{"sh", "install.sh", folder, "$cache"},
+		driver:  []string{"sh", "run.sh", folder, "$cache"},
+		presets: presets,
 	}
 }
 
-func java(version string, profiles ...string) sdk {
+func java(version string, presets ...string) sdk {
 	return sdk{
 		name: "java-" + version, version: version, folder: "drivers/java",
-		install:  []string{"sh", "install.sh", version, "$cache"},
-		driver:   []string{"sh", "run.sh", version, "$cache"},
-		without:  regexp.MustCompile(`^s3 `),
-		profiles: profiles,
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		without: regexp.MustCompile(`^s3 `),
+		presets: presets,
 	}
 }
 
@@ -124,24 +124,24 @@ func (s sdk) cases() []testCase {
 	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
 }
 
-// record has the driver play its cases under a profile.
-func (s sdk) record(server *server, cache, profile string) (recording, error) {
+// record has the driver play its cases under a preset.
+func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
-	in, err := json.Marshal(input{Endpoint: server.URL, Profile: profile, Cases: cases})
+	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: cases})
 	if err != nil {
 		return recording{}, err
 	}
 	data, err := s.command(s.driver, cache, in)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver: %w", preset, err)
 	}
 	var out output
 	if err := json.Unmarshal(data, &out); err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
 	}
-	r, err := newRecording(profile, cases, out)
+	r, err := newRecording(preset, cases, out)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
 	}
 	return r, nil
 }

@@ -34,7 +34,7 @@ func TestNew(t *testing.T) {
 		want   string // in the error; "": none
 	}{
 		{"the zero policy", retry.Policy{}, ""},
-		{"a profile", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
+		{"a preset", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
 		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
 		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},

@@ -38,7 +38,7 @@ func newClient(in input, c testCase) (client, error) {
 		RetryMode:        aws.RetryModeStandard,
 		RetryMaxAttempts: c.MaxAttempts,
 	}
-	if strings.Contains(in.Profile, "adaptive") {
+	if strings.Contains(in.Preset, "adaptive") {
 		config.RetryMode = aws.RetryModeAdaptive
 	}
 	call, retryer, err := operation(config, c.Service+" "+c.Operation)

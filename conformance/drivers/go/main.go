@@ -18,7 +18,7 @@ import (
 
 type input struct {
 	Endpoint string     `json:"endpoint"`
-	Profile  string     `json:"profile"`
+	Preset   string     `json:"preset"`
 	Cases    []testCase `json:"cases"`
 }
 
@@ -57,7 +57,7 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		log.Fatal(err)
 	}
-	setFlag(strings.HasSuffix(in.Profile, "-2026"))
+	setFlag(strings.HasSuffix(in.Preset, "-2026"))
 	out := output{SDK: "aws-sdk-go-v2 " + aws.SDKVersion, Unit: "ns"}
 	for _, c := range in.Cases {
 		result, err := play(in, c)

@@ -17,7 +17,7 @@ async function main(folder) {
   const load = createRequire(path.join(folder, 'package.json'));
   const settings = {
     endpoint: input.endpoint,
-    mode: input.profile.includes('adaptive') ? 'adaptive' : 'standard',
+    mode: input.preset.includes('adaptive') ? 'adaptive' : 'standard',
     timeout: TIMEOUT_MS,
   };
   const script = new Script();

@@ -8,10 +8,10 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// policyOf returns a new policy of a profile, as a client for the case has it.
+// policyOf returns a new policy of a preset, as a client for the case has it.
 // Waits of the adaptive modes' limiters are not part of the recordings.
-func policyOf(profile string, c testCase) (retry.Policy, error) {
-	p, err := retry.ParsePolicy(profile + " service=" + c.Service)
+func policyOf(preset string, c testCase) (retry.Policy, error) {
+	p, err := retry.ParsePolicy(preset + " service=" + c.Service)
 	if err != nil {
 		return p, err
 	}
@@ -22,22 +22,22 @@ func policyOf(profile string, c testCase) (retry.Policy, error) {
 	if c.MaxAttempts > 0 {
 		p.MaxAttempts = c.MaxAttempts
 	}
-	p.LongPoll = c.Operation == "ReceiveMessage" && waitsOnceMore(profile)
+	p.LongPoll = c.Operation == "ReceiveMessage" && waitsOnceMore(preset)
 	return p, nil
 }
 
 // waitsOnceMore reports whether an SDK waits before it gives up a long poll. All
 // do since 2026, but Java v2 has forgotten its adaptive mode.
-func waitsOnceMore(profile string) bool {
-	return strings.HasSuffix(profile, "-2026") && profile != "aws-java-v2-adaptive-2026"
+func waitsOnceMore(preset string) bool {
+	return strings.HasSuffix(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
 }
 
 const negativeHint = "a negative number makes a call of the SDK fail at once with an IllegalArgumentException"
 
 // exclusions are the cases in which a policy is meant to differ from the SDK.
 var exclusions = []struct {
-	profile, id *regexp.Regexp
-	reason      string
+	preset, id *regexp.Regexp
+	reason     string
 }{
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`^sts .* 400 IDPCommunicationErrorException$`),
@@ -102,9 +102,9 @@ var exclusions = []struct {
 }
 
 // exclusion returns why a case is not compared, "" if it is.
-func exclusion(profile string, c testCase) string {
+func exclusion(preset string, c testCase) string {
 	for _, e := range exclusions {
-		if e.profile.MatchString(profile) && e.id.MatchString(c.id()) {
+		if e.preset.MatchString(preset) && e.id.MatchString(c.id()) {
 			return e.reason
 		}
 	}
