@@ -60,7 +60,7 @@ func (c Classifier) Classify(err error) retry.Class {
 		if row.mode == "legacy" {
 			return botocoreLegacyClass(c, &f)
 		}
-		return botocoreClass(c, &f)
+		return botocoreClass(c, row.generation == "2026", &f)
 	case "go-v2":
 		return goV2Class(c, &f)
 	case "java-v1":
@@ -263,10 +263,12 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// botocoreClass has the rules of botocore's standard modes.
-func botocoreClass(c Classifier, f *errfacts.Facts) retry.Class {
+// botocoreClass has the rules of botocore's standard modes. Since 2026 a status
+// of 429 is throttling, unless the operation's model has the code of the error,
+// which is not known here.
+func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
-	case errfacts.IsThrottlingCode(f.Code):
+	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Verdict == errfacts.Yes,

@@ -30,8 +30,8 @@ const (
 	// Standard2026 is what the SDKs have in common since November 2026: 3
 	// attempts; u · min(20 s, 2ⁿ · 50 ms), after throttling 2ⁿ · 1 s; a quota
 	// of 500, of which a retry takes 14, after throttling 5; hints move a delay
-	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. Botocore's
-	// standard mode is this since 1.44.0. If in doubt, take this one.
+	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. If in doubt,
+	// take this one.
 	Standard2026 Preset = iota
 	// Adaptive2026 is Standard2026 with an [AdaptiveLimiter].
 	Adaptive2026
@@ -53,13 +53,19 @@ const (
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].
 	BotocoreAdaptive
-	// BotocoreStandard2026 is botocore's standard mode in 1.43 with
-	// AWS_NEW_RETRIES_2026=true: Standard2026 with the errors of
-	// BotocoreStandard, so that a status of 429 is retried only with a code
-	// that means throttling.
+	// BotocoreStandard2026 is botocore's standard mode, and its default, since
+	// 1.44.0: Standard2026, but failed TLS handshakes and whatever else an HTTP
+	// client reports are retried, and so are bad checksums of DynamoDB.
 	BotocoreStandard2026
 	// BotocoreAdaptive2026 is BotocoreStandard2026 with an [AdaptiveLimiter].
 	BotocoreAdaptive2026
+	// BotocoreStandard2026Preview is botocore's standard mode in 1.43 with
+	// AWS_NEW_RETRIES_2026=true: BotocoreStandard2026, except that a status of
+	// 429 is retried only with a code that means throttling.
+	BotocoreStandard2026Preview
+	// BotocoreAdaptive2026Preview is BotocoreStandard2026Preview with an
+	// [AdaptiveLimiter].
+	BotocoreAdaptive2026Preview
 
 	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026:
 	// 3 attempts; u · 2ⁿ · 2 s for four retries and from then on exactly 20 s;
@@ -245,12 +251,13 @@ func (p *presetRow) name() string {
 
 // What Preset.Source says.
 const (
-	sourceCommon     = "the retry behaviour that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
-	sourceBotocore   = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
-	sourceGoV2       = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
-	sourceJavaV1     = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
-	sourceJavaV2     = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
-	sourceJavaScript = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
+	sourceCommon       = "the retry behaviour that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
+	sourceBotocore     = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
+	sourceBotocore2026 = "boto/botocore 1.44.5, botocore/retries/standard.py, quota.py, adaptive.py"
+	sourceGoV2         = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
+	sourceJavaV1       = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
+	sourceJavaV2       = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
+	sourceJavaScript   = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
 // presets is plain data, so that it takes no time when a program starts.
@@ -272,8 +279,11 @@ var presets = [...]presetRow{
 	},
 	BotocoreStandard:     {"botocore", "standard", "", sourceBotocore, botocoreStandard, nil},
 	BotocoreAdaptive:     {"botocore", "adaptive", "", sourceBotocore, botocoreStandard, adaptiveBotocore},
-	BotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026, nil},
-	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, standard2026, adaptiveBotocore},
+	BotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore2026, standard2026, nil},
+	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore2026, standard2026, adaptiveBotocore},
+
+	BotocoreStandard2026Preview: {"botocore", "standard", "2026-preview", sourceBotocore, standard2026, nil},
+	BotocoreAdaptive2026Preview: {"botocore", "adaptive", "2026-preview", sourceBotocore, standard2026, adaptiveBotocore},
 
 	GoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard, nil},
 	GoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goRepaired, nil},

@@ -68,7 +68,7 @@ func TestPresetText(t *testing.T) {
 
 func TestPresetUnknown(t *testing.T) {
 	for number, unknown := range map[string]awspreset.Preset{
-		"29": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
+		"31": awspreset.JavaScriptV3Adaptive2026 + 1, "200": awspreset.Preset(200),
 	} {
 		assert.Equal(t, "aws-preset("+number+")", unknown.String())
 		assert.NotEmpty(t, unknown.Source())
@@ -326,21 +326,25 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"js-v3-2026-exec.json":                   vectors(checkJSExecV3),
 	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandardLateCap)),
 	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard)),
-	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard2026)),
-	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass),
-	"botocore-standard-quota.json":           vectors(checkBotocoreQuota(awspreset.BotocoreStandard)),
-	"botocore-standard-2026-quota.json":      vectors(checkBotocoreQuota(awspreset.BotocoreStandard2026)),
-	"botocore-standard-exec.json":            vectors(checkBotocoreExec(awspreset.BotocoreStandard)),
-	"botocore-standard-2026-exec.json":       vectors(checkBotocoreExec(awspreset.BotocoreStandard2026)),
-	"go-v2.json":                             vectors(checkGoDelay(awspreset.GoV2Standard)),
-	"go-v2-2026.json":                        vectors(checkGoDelay(awspreset.GoV2Standard2026)),
-	"go-v2-classification.json":              vectors(checkGoClass),
-	"go-v2-exec.json":                        vectors(checkGoExec(awspreset.GoV2Standard, awspreset.GoV2Adaptive)),
-	"go-v2-2026-exec.json":                   vectors(checkGoExec(awspreset.GoV2Standard2026, awspreset.GoV2Adaptive2026)),
-	"java-v1-standard.json":                  vectors(checkJavaDelay(awspreset.JavaV1Standard, "")),
-	"java-v1-historic.json":                  vectors(checkJavaHistoric),
-	"java-v2.json":                           vectors(checkJavaDelayV2),
-	"retry-mode-config.json":                 vectors(checkEnv),
+	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard2026Preview)),
+	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass(awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026Preview)),
+	"standard-2026.json":                     vectors(both(checkBotocoreStandardDelay(awspreset.Standard2026), checkBotocoreStandardDelay(awspreset.BotocoreStandard2026))),
+	"standard-2026-classification.json":      vectors(checkBotocoreStandardClass(awspreset.Standard2026, awspreset.BotocoreStandard2026)),
+	"standard-2026-quota.json":               vectors(both(checkBotocoreQuota(awspreset.Standard2026), checkBotocoreQuota(awspreset.BotocoreStandard2026))),
+
+	"botocore-standard-quota.json":      vectors(checkBotocoreQuota(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-quota.json": vectors(checkBotocoreQuota(awspreset.BotocoreStandard2026Preview)),
+	"botocore-standard-exec.json":       vectors(checkBotocoreExec(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-exec.json":  vectors(checkBotocoreExec(awspreset.BotocoreStandard2026Preview)),
+	"go-v2.json":                        vectors(checkGoDelay(awspreset.GoV2Standard)),
+	"go-v2-2026.json":                   vectors(checkGoDelay(awspreset.GoV2Standard2026)),
+	"go-v2-classification.json":         vectors(checkGoClass),
+	"go-v2-exec.json":                   vectors(checkGoExec(awspreset.GoV2Standard, awspreset.GoV2Adaptive)),
+	"go-v2-2026-exec.json":              vectors(checkGoExec(awspreset.GoV2Standard2026, awspreset.GoV2Adaptive2026)),
+	"java-v1-standard.json":             vectors(checkJavaDelay(awspreset.JavaV1Standard, "")),
+	"java-v1-historic.json":             vectors(checkJavaHistoric),
+	"java-v2.json":                      vectors(checkJavaDelayV2),
+	"retry-mode-config.json":            vectors(checkEnv),
 }
 
 // excludedVectors are the cases that this library does not reproduce, and why
@@ -464,6 +468,11 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 		require.Less(t, excluded, len(content.Cases), file)
 		t.Logf("%s: %d cases checked, %d excluded", file, len(content.Cases)-excluded, excluded)
 	}
+}
+
+// both makes one check of two.
+func both[C any](one, other func(C) error) func(C) error {
+	return func(c C) error { return errors.Join(one(c), other(c)) }
 }
 
 // exclusion returns why a case is not checked, or "".
@@ -1194,7 +1203,7 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 			}
 			p.MaxAttempts = n
 		}
-		p.LongPoll = preset == awspreset.BotocoreStandard2026 && isLongPoll(c.Operation)
+		p.LongPoll = preset == awspreset.BotocoreStandard2026Preview && isLongPoll(c.Operation)
 		if c.QuotaBefore != nil {
 			fill(p.Budget, *c.QuotaBefore)
 		}

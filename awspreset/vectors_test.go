@@ -209,7 +209,11 @@ type modeled struct{ error }
 func (e modeled) Unwrap() error        { return e.error }
 func (e modeled) RetryableError() bool { return true }
 
-func checkBotocoreStandardClass(c botocoreStandardClass) error {
+func checkBotocoreStandardClass(presets ...awspreset.Preset) func(botocoreStandardClass) error {
+	return func(c botocoreStandardClass) error { return c.check(presets) }
+}
+
+func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	failed, err := botocoreClass{Status: c.Status, Code: c.Code, Exception: c.Exception, CRC32: c.CRC32}.failure()
 	if err != nil {
 		return err
@@ -222,8 +226,12 @@ func checkBotocoreStandardClass(c botocoreStandardClass) error {
 			failed = retry.Throttled(failed)
 		}
 	}
-	for _, preset := range []awspreset.Preset{awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026} {
+	for _, preset := range presets {
 		class := preset.Policy(c.Service).Classify(failed).Class
+		if preset == awspreset.Standard2026 && c.isBotocores() {
+			err = errors.Join(err, mustBe("whether Standard2026 differs", class != retry.ClassPermanent, !c.Retryable))
+			continue
+		}
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
@@ -232,6 +240,19 @@ func checkBotocoreStandardClass(c botocoreStandardClass) error {
 		}
 	}
 	return err
+}
+
+// isBotocores reports whether botocore differs from what the SDKs have in
+// common: it retries all that an HTTP client reports, and not two codes of
+// single services.
+func (c botocoreStandardClass) isBotocores() bool {
+	switch {
+	case c.Retryable:
+		return c.Exception == "SSLError" || c.Exception == "HTTPClientError" || c.Exception == "ResponseStreamingError" || c.CRC32 == "bad"
+	case c.Code == nil:
+		return false
+	}
+	return c.Service == "sts" && *c.Code == "IDPCommunicationErrorException" || c.Service == "dynamodb" && *c.Code == "ReplicatedWriteConflictException"
 }
 
 type botocoreQuota struct {

@@ -14,7 +14,7 @@ type tally struct {
 
 // compare plays the cases of a recording under the policy of its preset and
 // counts where the policy does something else than the SDK.
-func compare(endpoint string, r recording) (t tally, err error) {
+func compare(server *server, r recording) (t tally, err error) {
 	unit, err := unitOf(r.Unit)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", r.Preset, err)
@@ -24,7 +24,7 @@ func compare(endpoint string, r recording) (t tally, err error) {
 			t.excluded++
 			continue
 		}
-		played, err := play(endpoint, r.Preset, c.testCase)
+		played, err := play(server, r.Preset, c.testCase)
 		if err != nil {
 			return t, fmt.Errorf("%s: %s: %w", r.Preset, c.id(), err)
 		}

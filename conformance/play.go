@@ -17,16 +17,22 @@ import (
 
 // play plays a case with [retry.Do] under the policy of a preset, with real
 // requests to the server, and says what happened as a driver does, in ns.
-func play(endpoint, preset string, c testCase) ([]observation, error) {
+func play(server *server, preset string, c testCase) ([]observation, error) {
+	return playAt(server.URL, server.endpoint(c), preset, c)
+}
+
+// playAt plays a case with the server's script at one URL, and what is called
+// at another.
+func playAt(script, endpoint, preset string, c testCase) ([]observation, error) {
 	policy, err := policyOf(preset, c)
 	if err != nil {
 		return nil, err
 	}
-	policy.Rand = script(c.Random, c.RandomThen)
+	policy.Rand = numbers(c.Random, c.RandomThen)
 	if err := setQuota(policy.Budget, c.Quota); err != nil {
 		return nil, err
 	}
-	operation := newOperation(endpoint, preset, c.Service)
+	operation := newOperation(script, endpoint, preset, c.Service)
 	defer operation.client.CloseIdleConnections()
 	var observed []observation
 	for _, call := range c.Calls {
@@ -49,8 +55,8 @@ func play(endpoint, preset string, c testCase) ([]observation, error) {
 	return observed, nil
 }
 
-// script returns a source of the numbers of a list and, after them, of always the same.
-func script(list []float64, then float64) func() float64 {
+// numbers returns a source of the numbers of a list and, after them, of always the same.
+func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {
 			return then
@@ -92,7 +98,7 @@ func balance(b retry.Budget) *float64 {
 
 // An operation calls the server as a service would be called.
 type operation struct {
-	server  string // its URL
+	server  string // the URL of its script
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
 	proto   *protocol
@@ -102,10 +108,10 @@ type operation struct {
 	sent    int
 }
 
-func newOperation(endpoint, preset, service string) *operation {
+func newOperation(script, endpoint, preset, service string) *operation {
 	// A connection of its own for each attempt: net/http repeats a request
 	// on its own account when a connection that it had used before breaks.
-	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
+	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.proto = awsJSON
 	switch service {
@@ -214,7 +220,7 @@ func (o *operation) run(ctx context.Context) error {
 		return unsentOf(o.preset, err)
 	}
 	if status < 300 {
-		return nil
+		return checksumOf(o.preset, header, body)
 	}
 	code, message := o.proto.read(body)
 	if code == "" {

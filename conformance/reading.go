@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -18,7 +20,7 @@ import (
 
 // hintOf returns how an SDK reads a hint from headers: 0 or less is none.
 func hintOf(preset, service string) func(http.Header) time.Duration {
-	since2026 := strings.HasSuffix(preset, "-2026")
+	since2026 := strings.Contains(preset, "-2026")
 	switch {
 	case strings.HasPrefix(preset, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
@@ -74,6 +76,26 @@ type sendError struct{ error }
 
 func (e *sendError) Unwrap() error         { return e.error }
 func (e *sendError) ConnectionError() bool { return true }
+
+// checksumOf returns the error of an SDK's client of DynamoDB for a successful
+// response with another checksum than its header says, nil if it does not look.
+func checksumOf(preset string, header http.Header, body []byte) error {
+	sum := header.Get("X-Amz-Crc32")
+	if sum == "" || sum == fmt.Sprint(crc32.ChecksumIEEE(body)) {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(preset, "aws-js-v3-"):
+		return nil
+	case preset == "aws-js-v2":
+		return &failedAnswer{code: "CRC32CheckFailed"}
+	case strings.HasPrefix(preset, "aws-java-"):
+		return io.ErrUnexpectedEOF // an IOException
+	case strings.HasPrefix(preset, "aws-go-v2-"):
+		return errors.New("response did not match expected checksum")
+	}
+	return &failedAnswer{code: "ChecksumError"}
+}
 
 var pythonInteger = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 )
@@ -48,6 +49,37 @@ func newRecording(preset string, cases []testCase, out output) (recording, error
 		r.Cases = append(r.Cases, recordedCase{c, played.Calls})
 	}
 	return r, nil
+}
+
+// check reports whether the recording is complete: of the SDK's version, with
+// all its cases as they are played now, and with something observed in every call.
+func (r recording) check(s sdk) error {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if r.SDK != s.reports {
+		fault("the SDK is %q, not %q", r.SDK, s.reports)
+	}
+	want := s.cases()
+	if len(r.Cases) != len(want) {
+		fault("%d cases of %d", len(r.Cases), len(want))
+	}
+	for i, c := range r.Cases[:min(len(r.Cases), len(want))] {
+		if !reflect.DeepEqual(c.testCase, want[i]) {
+			fault("case %d is %s, changed, and not %s", i+1, c.id(), want[i].id())
+		}
+		if len(c.Observed) != len(c.Calls) {
+			fault("%s: %d calls of %d", c.id(), len(c.Observed), len(c.Calls))
+		}
+		for j, o := range c.Observed {
+			if o.Attempts < 1 || o.Delays == nil || o.OK != (o.Error == "") {
+				fault("%s: call %d: nothing observed", c.id(), j+1)
+			}
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return errors.New(strings.Join(faults[:min(len(faults), 10)], "; "))
 }
 
 var scriptedAnswer = regexp.MustCompile(`answer \d+`)

@@ -83,7 +83,7 @@ func (r *runner) runPreset(s sdk, preset string) error {
 	if err := r.keep(fresh); err != nil {
 		return err
 	}
-	t, err := compare(server.URL, fresh)
+	t, err := compare(server, fresh)
 	if err != nil {
 		return err
 	}

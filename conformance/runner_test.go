@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -41,7 +42,7 @@ func fakeDriver(sort string) int {
 	}
 	out := output{SDK: "fake 1.0", Unit: "ns"}
 	for _, c := range in.Cases {
-		calls, err := play(in.Endpoint, in.Preset, c)
+		calls, err := playAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Preset, c)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, c.id(), err)
 			return 1
@@ -59,6 +60,9 @@ func fakeDriver(sort string) int {
 // a scripted answer where it is about that.
 func lie(sort string, out *output) {
 	switch sort {
+	case "has another version":
+		out.SDK = "fake 2.0"
+		return
 	case "measures in miles":
 		out.Unit = "mi"
 		return
@@ -110,7 +114,7 @@ func mustFloat(n json.Number) float64 {
 // each case costs it a connection for every attempt.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
-		name: "fake", version: "1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
+		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
 		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), presets: presets,
 	}
 }
@@ -170,6 +174,7 @@ func TestLyingDriver(t *testing.T) {
 		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
 		"measures in miles":       `failed: aws-go-v2-standard: the driver's output: the unit is "mi", and none of s, ms and ns`,
+		"has another version":     `failed: aws-go-v2-standard: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
 		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: \d+ cases were played of \d+`,
 		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: "500 for ever" was played, with 0 calls of 1`,
 		"babbles":                 `failed: aws-go-v2-standard: the driver's output: invalid character`,

@@ -130,7 +130,18 @@ func faults() []testCase {
 				one(fault+" for ever", service, response{Fault: fault}))
 		}
 	}
-	return append(cases, one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it takes its time
+	for _, service := range []string{"sts", "dynamodb"} {
+		untrusted := one("untrusted certificate", service, ok)
+		untrusted.TLS = true
+		cases = append(cases, untrusted,
+			one("garbage, then success", service, response{Fault: "garbage"}, ok),
+			one("garbage for ever", service, response{Fault: "garbage"}))
+	}
+	corrupt := response{Status: http.StatusOK, Headers: map[string]string{"x-amz-crc32": "1"}} // DynamoDB sends this checksum
+	return append(cases,
+		one("bad checksum, then success", "dynamodb", corrupt, ok),
+		one("bad checksum for ever", "dynamodb", corrupt),
+		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it takes its time
 }
 
 // growth shows how far the delays rise.

@@ -28,6 +28,7 @@ const driverTime = 10 * time.Minute
 type sdk struct {
 	name    string   // as in the flag -sdk
 	version string   // tells the installations of one name apart
+	reports string   // the SDK and its version, as the driver writes them
 	folder  string   // of the driver, where the commands run
 	install []string // puts the SDK, and what it needs, into $cache
 	driver  []string
@@ -38,16 +39,20 @@ type sdk struct {
 var sdks = []sdk{
 	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
 	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
-		"aws-botocore-standard-2026", "aws-botocore-adaptive-2026"),
-	botocore("1.44.5", "aws-standard-2026", "aws-adaptive-2026"),
-	javaScript("js-v2", "2.1693.0", "v2", "aws-js-v2"),
-	javaScript("js-v3", "late-cap", "v3-late-cap", "aws-js-v3-standard-late-cap"),
-	javaScript("js-v3", "flag-off", "v3-flag-off", "aws-js-v3-standard", "aws-js-v3-adaptive"),
-	javaScript("js-v3", "2026", "v3-2026", "aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
-	java("v1", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
-	java("v2", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive", "aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
+		"aws-botocore-standard-2026-preview", "aws-botocore-adaptive-2026-preview"),
+	botocore("1.44.5", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
+	javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"),
+	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
+		"aws-js-v3-standard-late-cap"),
+	javaScript("js-v3", "flag-off", "v3-flag-off", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
+		"aws-js-v3-standard", "aws-js-v3-adaptive"),
+	javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
+		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
+	java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
+	java("v2", "aws-sdk-java-v2 2.54.14", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
+		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
 	{
-		name: "go-v2", version: "1", folder: "drivers/go",
+		name: "go-v2", version: "1", reports: "aws-sdk-go-v2 1.47.6", folder: "drivers/go",
 		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
 		presets: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
 	},
@@ -55,25 +60,25 @@ var sdks = []sdk{
 
 func botocore(version string, presets ...string) sdk {
 	return sdk{
-		name: "botocore", version: version, folder: "drivers/botocore",
+		name: "botocore", version: version, reports: "botocore " + version, folder: "drivers/botocore",
 		install: []string{"sh", "install.sh", version, "$cache"},
 		driver:  []string{"sh", "run.sh", version, "$cache"},
 		presets: presets,
 	}
 }
 
-func javaScript(name, version, folder string, presets ...string) sdk {
+func javaScript(name, version, folder, reports string, presets ...string) sdk {
 	return sdk{
-		name: name, version: version, folder: "drivers/js",
+		name: name, version: version, reports: reports, folder: "drivers/js",
 		install: []string{"sh", "install.sh", folder, "$cache"},
 		driver:  []string{"sh", "run.sh", folder, "$cache"},
 		presets: presets,
 	}
 }
 
-func java(version string, presets ...string) sdk {
+func java(version, reports string, presets ...string) sdk {
 	return sdk{
-		name: "java-" + version, version: version, folder: "drivers/java",
+		name: "java-" + version, version: version, reports: reports, folder: "drivers/java",
 		install: []string{"sh", "install.sh", version, "$cache"},
 		driver:  []string{"sh", "run.sh", version, "$cache"},
 		without: regexp.MustCompile(`^s3 `),
@@ -127,7 +132,13 @@ func (s sdk) cases() []testCase {
 // record has the driver play its cases under a preset.
 func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
-	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: cases})
+	placed := slices.Clone(cases)
+	for i, c := range placed {
+		if c.TLS {
+			placed[i].Endpoint = server.endpoint(c)
+		}
+	}
+	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: placed})
 	if err != nil {
 		return recording{}, err
 	}
@@ -141,6 +152,9 @@ func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	}
 	r, err := newRecording(preset, cases, out)
 	if err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+	}
+	if err := r.check(s); err != nil {
 		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
 	}
 	return r, nil

@@ -7,7 +7,7 @@ import sys
 
 def main():
     given = json.load(sys.stdin)
-    if given['preset'].startswith('aws-botocore-') and given['preset'].endswith('-2026'):
+    if given['preset'].endswith('-2026-preview'):
         os.environ['AWS_NEW_RETRIES_2026'] = 'true'
     from player import Player  # imports botocore, which reads the switch then and never again
 

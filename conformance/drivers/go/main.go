@@ -26,6 +26,7 @@ type testCase struct {
 	Name        string            `json:"name"`
 	Service     string            `json:"service"`
 	Operation   string            `json:"operation"`
+	Endpoint    string            `json:"endpoint"`
 	MaxAttempts int               `json:"max_attempts"`
 	Random      []float64         `json:"random"`
 	RandomThen  float64           `json:"random_then"`

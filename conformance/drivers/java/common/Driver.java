@@ -63,7 +63,7 @@ public final class Driver {
         ObjectNode result = JSON.createObjectNode().put("name", testCase.get("name").asText());
         ArrayNode calls = result.putArray("calls");
         List<Long> delays = new ArrayList<>();
-        URI endpoint = URI.create(input.get("endpoint").asText());
+        URI endpoint = URI.create((testCase.has("endpoint") ? testCase : input).get("endpoint").asText());
         ScriptedRandom random = new ScriptedRandom(testCase);
         try (Client client = opener.open(input.get("preset").asText(), endpoint, testCase, random, delays)) {
             for (JsonNode call : testCase.get("calls")) {
