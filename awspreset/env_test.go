@@ -34,7 +34,7 @@ func TestFromEnv(t *testing.T) {
 
 		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
 		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
-		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has but one`},
+		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has only one`},
 		{awspreset.Standard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
