@@ -12,51 +12,56 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Retryer lets the SDK's own loop retry by a [retry.Policy]. It is an
-// aws.RetryerV2. Make it with [New]; the zero Retryer follows the zero Policy.
-// A Retryer must not be copied.
+// A Retryer makes the SDK's own loop retry according to a [retry.Policy]. It is
+// an aws.RetryerV2. Make it with [New]; the zero Retryer uses the zero Policy. A
+// Retryer must not be copied.
 //
-// One Retryer serves any number of clients, calls and goroutines. Those that
-// share it share the policy's Budget and Limiter, so have one for each service
-// that is called.
+// A Retryer may be used by any number of clients, calls and goroutines. All of
+// them share the policy's Budget and Limiter, so use one Retryer for each
+// service.
 //
-// It reads no environment and follows the SDK whether AWS_NEW_RETRIES_2026 is
-// set or not, from the first call on and with any number of calls at once. The
-// variable must not change while the Retryer is in use.
+// It works with and without AWS_NEW_RETRIES_2026=true, in whose mode the SDK
+// numbers its retries differently. The variable must not change after the first
+// call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
 
-	// How many successes will be reported once more, by the token of the
-	// attempt. See succeeded.
+	// successesToSkip is how many successes will be reported a second time, by
+	// the token of the attempt. See succeeded.
 	successesToSkip atomic.Int64
 	failures        failures
 }
 
-// New returns a Retryer for p, or an error that matches [retry.ErrInvalid] if
-// p is invalid or sets a field that only [WithPolicy] honours: MaxElapsed,
+// New returns a Retryer for p, or an error that matches [retry.ErrInvalid] if p
+// is invalid or sets a field that works only with [WithPolicy]: MaxElapsed,
 // AttemptTimeout, Clock, OnAttempt, OnRetry or OnGiveUp.
 //
-// These fields mean a little less than in [retry.Do]:
+// Some fields differ from their meaning in [retry.Do]:
 //
-//   - MaxAttempts gives way to the client's RetryMaxAttempts, which the SDK's
-//     package config takes from AWS_MAX_ATTEMPTS.
-//   - Backoff is not told the true delay before: see [Delayer].
-//   - Budget is told that each failure is the first of its call, which only
-//     [retry.RatioBudget] looks at. It allows Ratio/(1−Ratio) retries for each
-//     call where every call fails. A retry that the Hint rule then forbids has
-//     been paid for.
-//   - Limiter ends a call with its own error alone, without that of the
-//     attempt before.
-//   - LongPoll is left to the SDK, which does it for the operations that it
-//     knows, with AWS_NEW_RETRIES_2026=true only.
-//   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to what the
-//     rule says, even if that is HintIgnore, to follow x-amz-retry-after.
-//   - A call that gives up ends with the SDK's error, which is no
-//     [retry.Error], and after the last attempt does not match
-//     [retry.ErrMaxAttempts].
-//   - A wait that outlasts the context's deadline is begun, and the SDK's
-//     error then holds the end of the context, not the last failure.
+//   - MaxAttempts: the client's RetryMaxAttempts has precedence. The SDK's
+//     package config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given
+//     to config.WithRetryer, which ignores the variable.
+//   - Backoff does not get the true delay before: see [Delayer].
+//   - Classifier: nil means the errors that the SDK retries, and errors about
+//     which a Classifier has no opinion are left to the SDK's rules. Wrappers
+//     around the Retryer, such as the SDK's AddWithErrorCodes, decide before the
+//     policy. Each client of STS has such a wrapper.
+//   - Budget: every retry is paid for, also if a wrapper decided it; it then
+//     costs what a transient failure costs. Each failure is reported as the
+//     first of its call, which matters for [retry.RatioBudget] only: it allows
+//     Ratio/(1−Ratio) retries for each call if every call fails. A retry that
+//     the Hint rule forbids has been paid for. If a wrapper asks the Retryer and
+//     then retries against its decision, the failure also counts as a response.
+//   - Limiter: its error ends a call, without the error of the attempt before.
+//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true the SDK knows its long
+//     polls itself.
+//   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to the result
+//     of the rule, even of HintIgnore, to honor x-amz-retry-after.
+//   - A call that gives up ends with the SDK's error. It is no [retry.Error], and
+//     after the last attempt it does not match [retry.ErrMaxAttempts].
+//   - A wait that would end after the context's deadline is started, and the
+//     SDK's error then has the context's error, not the last failure.
 func New(p retry.Policy) (*Retryer, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
