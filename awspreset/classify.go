@@ -20,8 +20,8 @@ import (
 // package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and the methods
 // Timeout() and ConnectionError(). A failed checksum is an error with the code
 // ChecksumError, or CRC32CheckFailed in JavaScript v2. An error without a
-// status, a code or such a type is permanent, except that botocore's standard
-// modes retry every *url.Error. So the Classifier always has an opinion, and
+// status, a code or such a type is permanent, except that JavaScript v2
+// and botocore's standard modes retry every *url.Error. So the Classifier always has an opinion, and
 // classifiers after it in [retry.FirstOf] are not consulted.
 //
 // Retryable() or RetryableError() count as the retryable trait of an SDK's
@@ -31,9 +31,11 @@ import (
 //
 // All SDKs retry the statuses 500, 502, 503 and 504 and most of the codes that
 // mean throttling. They differ in other statuses, in the codes of single
-// services and in network errors; docs/aws.md has tables. For example, Go v2
-// does not retry a host name that DNS does not know, and neither Standard2026,
-// Go v2 nor JavaScript v3 retries a failed TLS handshake.
+// services and in network errors; docs/aws.md has tables. For example,
+// Standard2026 and JavaScript v3 do not retry a failed TLS handshake. Go v2
+// retries every failure to send a request, because its clients report it as an
+// error with ConnectionError(); of other errors it retries neither failed
+// handshakes nor host names that DNS does not know.
 type Classifier struct {
 	Preset  Preset // whose rules apply
 	Service string // adds the rules of one service, under the name that the AWS CLI has for it; "": none
@@ -159,7 +161,9 @@ func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 		strings.Contains(f.Code, "Signature") && strings.Contains(f.Message, "expired"),
 		c.RenewsCredentials && (f.Code == "RequestExpired" || f.Code == "ExpiredToken"),
 		c.CorrectsClockSkew && isClockSkew(f.Code),
-		c.retriedByJavaScriptV2(f):
+		c.retriedByJavaScriptV2(f),
+		isClientError(f): // its NetworkingError
+
 		return retry.ClassTransient
 	}
 	return networkClass(f)
@@ -273,7 +277,7 @@ func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class 
 		f.Verdict == errfacts.Yes,
 		c.Service == "sts" && f.Code == "IDPCommunicationError",
 		c.Service == "dynamodb" && f.Code == "ChecksumError",
-		f.Kind == errfacts.Request && f.Status == 0 && f.Code == "": // botocore's HTTPClientError, whatever it comes from
+		isClientError(f): // botocore's HTTPClientError
 		return retry.ClassTransient
 	}
 	return networkClass(f)
@@ -302,6 +306,12 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 		return retry.ClassTimeout
 	}
 	return class
+}
+
+// isClientError reports whether all that is known of an error is that an HTTP
+// client reported it.
+func isClientError(f *errfacts.Facts) bool {
+	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }
 
 // textHas reports whether the text of an error that is not the service's has one
