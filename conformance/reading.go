@@ -68,6 +68,11 @@ func unsentOf(preset string, err error) error {
 	if strings.HasPrefix(preset, "aws-go-v2-") && errors.As(err, &failed) {
 		return &sendError{err}
 	}
+	// To urllib3 and Apache's client a response that is not HTTP is a connection
+	// that was closed. The other modes of botocore retry it by any name.
+	if (preset == "aws-botocore-legacy" || strings.HasPrefix(preset, "aws-java-")) && strings.Contains(err.Error(), "malformed HTTP") {
+		return io.EOF
+	}
 	return err
 }
 
@@ -85,14 +90,14 @@ func checksumOf(preset string, header http.Header, body []byte) error {
 		return nil
 	}
 	switch {
-	case strings.HasPrefix(preset, "aws-js-v3-"):
+	case strings.HasPrefix(preset, "aws-js-v3-"), strings.HasPrefix(preset, "aws-go-v2-"): // Go v2 ignores what it finds
 		return nil
 	case preset == "aws-js-v2":
 		return &failedAnswer{code: "CRC32CheckFailed"}
-	case strings.HasPrefix(preset, "aws-java-"):
+	case strings.HasPrefix(preset, "aws-java-v1-"):
 		return io.ErrUnexpectedEOF // an IOException
-	case strings.HasPrefix(preset, "aws-go-v2-"):
-		return errors.New("response did not match expected checksum")
+	case strings.HasPrefix(preset, "aws-java-v2-"):
+		return errors.New("Crc32MismatchException")
 	}
 	return &failedAnswer{code: "ChecksumError"}
 }

@@ -74,7 +74,8 @@ func TestChecksum(t *testing.T) {
 	defer s.Close()
 	for preset, want := range map[string]string{
 		"aws-js-v2": "0 CRC32CheckFailed: ", "aws-js-v3-standard": "", "aws-botocore-legacy": "0 ChecksumError: ",
-		"aws-standard-2026": "0 ChecksumError: ", "aws-go-v2-standard": "response did not match expected checksum",
+		"aws-standard-2026": "0 ChecksumError: ", "aws-go-v2-standard": "",
+		"aws-java-v1-legacy": "unexpected EOF", "aws-java-v2-legacy": "Crc32MismatchException",
 	} {
 		o := newOperation(s.URL, s.URL, preset, "dynamodb")
 		for sum, wrong := range map[string]bool{"1": true, fmt.Sprint(crc32.ChecksumIEEE([]byte(awsJSON.success))): false} {
