@@ -46,6 +46,7 @@ func playAt(script, endpoint, preset string, c testCase) ([]observation, error) 
 		if err != nil {
 			return nil, err
 		}
+		o.Delays = []json.Number{} // not null
 		for _, d := range clock.Waits() {
 			o.Delays = append(o.Delays, json.Number(fmt.Sprint(d.Nanoseconds())))
 		}
