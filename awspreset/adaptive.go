@@ -11,33 +11,33 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// AdaptiveLimiter is a [retry.Limiter] that learns how many attempts a second a
-// resource takes: the client-side rate limiter of the AWS SDKs' adaptive mode.
-// It holds nothing back until the first attempt is throttled. From then on an
-// attempt takes a token, and tokens come at a rate that each outcome changes.
-// Throttling cuts it to 0.7 of the rate that was measured or allowed; all other
-// outcomes let it grow along a cubic curve, slowly near the rate that was last
-// throttled and faster below and above, up to twice the measured rate. The rate
-// is never below one attempt in two seconds, and as many tokens are kept as
-// come in a second, at least one, and those for callers that wait.
+// An AdaptiveLimiter is a [retry.Limiter] that learns how many attempts per
+// second a resource accepts: the client-side rate limiter of the AWS SDKs'
+// adaptive mode. It does not limit anything until the first attempt is
+// throttled. After that each attempt takes a token, and each outcome changes the
+// rate of new tokens. Throttling reduces it to 0.7 times the measured or allowed
+// rate. Other outcomes raise it along a cubic curve, slowly near the rate that
+// was last throttled and faster below and above it, up to twice the measured
+// rate. The rate is at least one attempt in two seconds. The bucket holds one
+// second's worth of tokens, at least one, plus those reserved for waiting
+// callers.
 //
-// Use it where one client alone comes near the limit of a resource that says
-// when it is throttling ([retry.ClassThrottled]): a table, an account's quota. One
-// resource has one AdaptiveLimiter, shared by pointer between all policies and
-// goroutines that call it; a limiter for several resources slows all of them
-// down for the one that throttles.
+// Use it if a single client comes near the limit of a resource that reports
+// throttling ([retry.ClassThrottled]), such as a table or an account's quota.
+// Each resource needs its own AdaptiveLimiter, shared by pointer among all
+// policies and goroutines that call it; if several resources share one, throttling
+// of one slows down the calls to all.
 //
-// The zero value is ready and follows the description that the SDKs share, as
-// of November 2026. Callers get their tokens in the order of their coming, and
-// notice within a second that one in front of them has left. A clock that goes
-// back stands still here. The Clock must not be changed once the limiter is in
-// use, and a limiter must not be copied. It is safe for concurrent use, starts
-// no goroutine and holds no timer.
+// The zero value is ready to use and follows the common description of the SDKs
+// as of November 2026. Callers are served first come, first served; it takes up
+// to a second until they notice that a caller before them has left. If the clock
+// goes back, time stands still. An AdaptiveLimiter is safe for concurrent use,
+// must not be copied, starts no goroutine and holds no timer.
 //
-// A [retry.Budget] is separate, and needed beside it: the limiter delays attempts and
-// refuses none. In aws/aws-sdk-go-v2 v1.47.6 the adaptive mode withholds from
-// the retry quota what successes bring, so that a quota once used up stays so.
-// Here every success of a call reaches the Budget.
+// It only delays attempts, so a [retry.Budget] is still needed. In
+// aws/aws-sdk-go-v2 v1.47.6 the adaptive mode does not return tokens to the
+// retry quota after a success without retries, so a used-up quota stays empty.
+// Here the Budget is told of every success.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
@@ -45,7 +45,8 @@ import (
 // DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/internal/TokenBucket.java.
 type AdaptiveLimiter struct {
-	// Clock tells the time and waits. nil: the system's.
+	// Clock tells the time and waits. nil: the system's. It must not be changed
+	// once the limiter is in use.
 	Clock retry.Clock
 
 	rules adaptiveRules
@@ -79,12 +80,12 @@ const (
 	maxGrowth    = 2 // above the measured rate
 )
 
-// A step of the clock that is longer is taken for this long: it makes no
-// difference to rates, and their arithmetic cannot overflow.
+// A longer step of the clock counts as this long: it makes no difference to the
+// rates, and their arithmetic cannot overflow.
 const longestStep = 24 * time.Hour
 
-// Those who are not the next to get a token look again after this time, because
-// the rate may have risen.
+// Callers that are not next in line check again after this time, because the rate
+// may have risen.
 const lookAgain = time.Second
 
 // adaptiveRules are what one SDK does differently from the zero value.
@@ -97,8 +98,8 @@ type adaptiveRules struct {
 	followBack     bool          // a clock that goes back takes tokens away, of a second at most
 }
 
-// adaptiveBotocore limits as boto/botocore 1.43.11 does. There a raised rate
-// wakes the one who waits; here that one finds out at the end of its wait.
+// adaptiveBotocore limits as boto/botocore 1.43.11 does. There a higher
+// rate wakes the waiting caller; here it takes effect after the wait.
 func adaptiveBotocore() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
 }
@@ -119,8 +120,8 @@ func adaptiveJavaScriptV3() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{eightDecimals: true, followBack: true}}
 }
 
-// Wait returns when the next attempt may start. If ctx ends before, it returns
-// the error of ctx, or that of the Clock, and takes no token.
+// Wait waits until the next attempt may start. If ctx ends first it takes no
+// token and returns the error of ctx, or that of the Clock.
 func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -139,8 +140,8 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Observe learns from the outcome of an attempt. [retry.Do] calls it; call it
-// yourself where you call Wait yourself.
+// Observe adjusts the rate after an attempt. [retry.Do] calls it; a caller of
+// Wait must call it too.
 func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	throttled := a.Err != nil && a.Class == retry.ClassThrottled
 	if l.rules.ignoreFailures && a.Err != nil && !throttled {
@@ -167,8 +168,8 @@ func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	l.grow(rate * cubicBeta)
 }
 
-// Rate returns how many attempts a second are allowed now, at least 0.5, or 0
-// if none has been throttled yet and there is no limit.
+// Rate returns the number of attempts per second that are allowed now, at least
+// 0.5, or 0 if no attempt has been throttled yet and there is no limit.
 func (l *AdaptiveLimiter) Rate() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,8 +179,8 @@ func (l *AdaptiveLimiter) Rate() float64 {
 	return l.fill
 }
 
-// join gives the caller a ticket and says how long to wait with it; 0: it has
-// a token, or needs none.
+// join gives the caller a ticket and returns how long to wait; 0 means that it has
+// a token or needs none.
 func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,14 +194,14 @@ func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	return ticket, l.take(ticket)
 }
 
-// again is what follows the wait that join or again returned.
+// again is called after the wait that join or again returned.
 func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.take(ticket)
 }
 
-// leave is for a caller who will not wait on.
+// leave is called by a caller that stops waiting.
 func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -212,8 +213,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if there is one after those for all in front, or returns
-// how long to wait for it.
+// take takes a token if there are enough for all callers in front, too, or returns
+// how long to wait for one.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)
@@ -233,7 +234,7 @@ func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	return wait
 }
 
-// start begins to measure, at the first use.
+// start begins the measurements, at the first use.
 func (l *AdaptiveLimiter) start() {
 	if l.started {
 		return
@@ -248,8 +249,8 @@ func (l *AdaptiveLimiter) start() {
 	}
 }
 
-// advance brings the time and the tokens up to date. Nothing else reads the
-// clock while the limiter is in use.
+// advance updates the time and the tokens. Nothing else reads the clock while the
+// limiter is in use.
 func (l *AdaptiveLimiter) advance() {
 	at := l.now()
 	least := time.Duration(0)
@@ -262,14 +263,14 @@ func (l *AdaptiveLimiter) advance() {
 	l.tokens = min(l.most(), l.tokens+step.Seconds()*l.fill)
 }
 
-// most returns how many tokens are kept. Those that came for callers in line stay
-// until they look for them. Otherwise a long line would starve: those in front give
-// up before they look again, and those behind them find too few tokens.
+// most returns the capacity of the bucket. Tokens for callers in line stay until
+// the callers check again. Otherwise a long line would starve: those in front give
+// up before they check, and those behind find too few tokens.
 func (l *AdaptiveLimiter) most() float64 {
 	return l.capacity + float64(max(0, len(l.line)-1))
 }
 
-// measure counts an attempt, and closes a measurement if its time is over.
+// measure counts an attempt and ends a measurement if its time is over.
 func (l *AdaptiveLimiter) measure() {
 	l.attempts++
 	at := l.elapsed.Truncate(measureEvery)
@@ -281,7 +282,7 @@ func (l *AdaptiveLimiter) measure() {
 	l.attempts, l.measuredAt = 0, at
 }
 
-// grow sets the rate, which does not run away from the measured one.
+// grow sets the rate, within a limit that depends on the measured one.
 func (l *AdaptiveLimiter) grow(rate float64) {
 	l.setRate(min(l.rules.round(rate), maxGrowth*l.measured))
 }
@@ -311,8 +312,8 @@ func (r *adaptiveRules) round(x float64) float64 {
 		return x
 	}
 	n := math.Round(x * 1e8)
-	// The product is rounded, perhaps up to a half that it does not reach: 0.7
-	// of 8 decimals is just below or above one.
+	// The product may be rounded up to a half that it does not reach: 0.7 times a
+	// number of 8 decimals is just below or above one.
 	if math.FMA(x, 1e8, -n) < -0.5 {
 		n--
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// The rules of AWS SDKs whose arithmetic is not that of the exported rules.
+// The rules of AWS SDKs whose arithmetic differs from the exported rules.
 
 // wholeFull is FullJitter in the arithmetic of Math.floor in JavaScript and of
 // java.util.Random.nextInt: floor(u · t) whole milliseconds, where t is the
@@ -70,12 +70,12 @@ func javaCeiling(base, limit time.Duration, number int) float64 {
 	return min(t, milliseconds(dur.Limit(limit)), math.MaxInt32)
 }
 
-// milliseconds are the whole milliseconds of d; below 0 counts as 0.
+// milliseconds returns the whole milliseconds of d; a negative d counts as 0.
 func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
 
 // goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds,
-// where a is the number of the attempt that failed, as long as 2ᵃ seconds are
-// not more than Cap, and from then on exactly Cap.
+// where a is the number of the failed attempt, while 2ᵃ seconds are at most Cap;
+// after that exactly Cap.
 type goFull struct {
 	Cap time.Duration
 }
@@ -92,6 +92,6 @@ func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
 
 func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// retriesBefore returns how many retries came before the one that may follow
-// the attempt of that number.
+// retriesBefore returns the number of retries before the one that may follow the
+// attempt with that number.
 func retriesBefore(number int) int { return max(1, number) - 1 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 // FuzzBackoff: the SDKs' own arithmetic is defined for every input, too.
@@ -50,5 +51,11 @@ func TestSpreadKeepsTheCap(t *testing.T) {
 				assert.LessOrEqual(t, retry.Spread{Of: rule, Fraction: 1}.Delay(a, almost1), 20*time.Second, "%v %v", preset, class)
 			}
 		}
+	}
+}
+
+func TestPresetBackoffKeepsTheContract(t *testing.T) {
+	for preset := range awspreset.All() {
+		t.Run(preset.String(), func(t *testing.T) { retrytest.TestBackoff(t, preset.Policy("").Backoff) })
 	}
 }

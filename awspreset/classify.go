@@ -11,41 +11,43 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// Classifier decides which errors an AWS SDK retries. Every [Preset]
-// brings its own.
+// A Classifier retries the errors that an AWS SDK retries. The policy of each
+// [Preset] has one.
 //
-// It reads errors as [retry.DefaultClassifier] does, by their methods and standard
-// types, and then decides as the SDK decides. What an SDK throws itself is
-// recognised by its equivalent in Go: the errors of package net, io.EOF,
-// io.ErrUnexpectedEOF, the errors of TLS, and Timeout() and ConnectionError().
-// A failed checksum is an error with the code ChecksumError, or
-// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such
-// a kind is permanent: the SDKs do not retry it either, but for botocore's
-// standard modes, which retry whatever an HTTP client reports. So it always has
-// an opinion, and nothing behind it in [retry.FirstOf] is asked.
+// It reads errors as [retry.DefaultClassifier] does, from their methods and
+// standard types, and applies the SDK's rules to what it has read. The SDKs'
+// own exceptions are recognized by their counterparts in Go: the errors of
+// package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and the methods
+// Timeout() and ConnectionError(). A failed checksum is an error with the code
+// ChecksumError, or CRC32CheckFailed in JavaScript v2. An error without a
+// status, a code or such a type is permanent, except that JavaScript v2
+// and botocore's standard modes retry every *url.Error. So the Classifier always has an opinion, and
+// classifiers after it in [retry.FirstOf] are not consulted.
 //
-// What an error says of itself counts as what an SDK's model says: Retryable()
-// or RetryableError() true is a yes whatever the status, but for botocore's
-// legacy mode and Java v1; false is a no in Go v2 and JavaScript v2 only.
+// Retryable() or RetryableError() count as the retryable trait of an SDK's
+// model: true means that the error is retried whatever its status, except by
+// botocore's legacy mode and Java v1; false means that it is not retried, in Go
+// v2 and JavaScript v2 only.
 //
-// In all SDKs the statuses 500, 502, 503 and 504 are retried, and most codes
-// that mean throttling: docs/aws.md has the list of each. They differ in other
-// statuses (429 without such a code is retried by all but botocore's standard
-// modes and Go v2), in codes of single services, and in failures of the
-// network: a name that DNS does not know is final for Go v2 only, a failed TLS
-// handshake for JavaScript v3, Go v2 and Standard2026.
+// All SDKs retry the statuses 500, 502, 503 and 504 and most of the codes that
+// mean throttling. They differ in other statuses, in the codes of single
+// services and in network errors; docs/aws.md has tables. For example,
+// Standard2026 and JavaScript v3 do not retry a failed TLS handshake. Go v2
+// retries every failure to send a request, because its clients report it as an
+// error with ConnectionError(); of other errors it retries neither failed
+// handshakes nor host names that DNS does not know.
 type Classifier struct {
-	Preset  Preset // whose rules
-	Service string // adds the rules of one service, by the name that the AWS CLI has for it; "": none
+	Preset  Preset // whose rules apply
+	Service string // adds the rules of one service, under the name that the AWS CLI has for it; "": none
 
-	// RenewsCredentials says that the operation fetches new credentials after
-	// they expired, as the SDK for JavaScript v2 does; its codes RequestExpired
-	// and ExpiredToken are then worth a retry. Other SDKs do not look at it.
+	// RenewsCredentials says that the operation gets new credentials after the
+	// old ones expired, as JavaScript v2 does; it then retries the codes
+	// RequestExpired and ExpiredToken. Other SDKs ignore it.
 	RenewsCredentials bool
 
-	// CorrectsClockSkew says that the operation corrects its clock by that of
-	// the server, as several SDKs do; errors that come from a wrong clock are
-	// then worth a retry. Java v1 retries them in any case, botocore in none.
+	// CorrectsClockSkew says that the operation adjusts its clock to that of the
+	// server, as several SDKs do; errors that a wrong clock causes are then
+	// retried. Java v1 always retries them, botocore never.
 	CorrectsClockSkew bool
 }
 
@@ -60,7 +62,7 @@ func (c Classifier) Classify(err error) retry.Class {
 		if row.mode == "legacy" {
 			return botocoreLegacyClass(c, &f)
 		}
-		return botocoreClass(c, &f)
+		return botocoreClass(c, row.generation == "2026", &f)
 	case "go-v2":
 		return goV2Class(c, &f)
 	case "java-v1":
@@ -75,8 +77,8 @@ func (c Classifier) Classify(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Profile that is none of the constants, and a Service that
-// cannot be a name of the AWS CLI: those have small letters, digits and hyphens.
+// Validate reports a Preset that is none of the constants, and a Service that
+// cannot be a name in the AWS CLI, which has lowercase letters, digits and hyphens.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
@@ -88,9 +90,9 @@ func (c Classifier) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// PolicyText returns the text of the policy that the classifier comes from, such as
-// "aws-standard-2026 service=dynamodb", or "" if it has been changed: see
-// [retry.RegisterPreset].
+// PolicyText returns the text of the policy that the Classifier belongs to, such
+// as "aws-standard-2026 service=dynamodb", or "" if a field besides Preset and
+// Service is set: see [retry.RegisterPreset].
 func (c Classifier) PolicyText() string {
 	if c != (Classifier{Preset: c.Preset, Service: c.Service}) || c.Validate() != nil {
 		return ""
@@ -102,7 +104,7 @@ func (c Classifier) PolicyText() string {
 	return text
 }
 
-// invalid makes one error of a list of faults, nil if there are none.
+// invalid joins faults to one error; it returns nil if there are none.
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -110,7 +112,7 @@ func invalid(what string, faults []string) error {
 	return fmt.Errorf("%w retry %s: %s", retry.ErrInvalid, what, strings.Join(faults, "; "))
 }
 
-// isServiceName reports whether name has only what names of AWS services have.
+// isServiceName reports whether name has only characters of the names in the AWS CLI.
 func isServiceName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
@@ -131,9 +133,8 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// networkClass is the class of an error that came from the network and not
-// from the service, also within an answer that began well; any other is
-// permanent.
+// networkClass is the class of a network error, before or within a response that
+// is no error itself; any other error is permanent.
 func networkClass(f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Kind <= errfacts.Request || f.Status >= 400 || f.Code != "":
@@ -160,7 +161,9 @@ func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 		strings.Contains(f.Code, "Signature") && strings.Contains(f.Message, "expired"),
 		c.RenewsCredentials && (f.Code == "RequestExpired" || f.Code == "ExpiredToken"),
 		c.CorrectsClockSkew && isClockSkew(f.Code),
-		c.retriedByJavaScriptV2(f):
+		c.retriedByJavaScriptV2(f),
+		isClientError(f): // its NetworkingError
+
 		return retry.ClassTransient
 	}
 	return networkClass(f)
@@ -200,9 +203,9 @@ func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return standardClass(c, f)
 }
 
-// botocoreLegacyClass has the rules of _retry.json. In botocore a client
-// for Organizations drops the rule for 429 in all clients of its session, here
-// only for that service.
+// botocoreLegacyClass has the rules of _retry.json. In botocore a client of
+// Organizations removes the rule for 429 from all clients of its session; here
+// the rule is missing for that service only.
 func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case c.Service == "dynamodb" && f.Code == "ChecksumError":
@@ -229,8 +232,8 @@ func (c Classifier) retriedByBotocoreLegacy(status int, code string) bool {
 	return false
 }
 
-// botocoreRules is _retry.json: a status, for all services where none is named,
-// and with any code where none is named.
+// botocoreRules is _retry.json. A rule without a service holds for all services,
+// one without a code for all codes.
 var botocoreRules = []struct {
 	service string
 	status  int
@@ -263,16 +266,18 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// botocoreClass has the rules of botocore's standard modes.
-func botocoreClass(c Classifier, f *errfacts.Facts) retry.Class {
+// botocoreClass has the rules of botocore's standard modes. Since 2026 a status
+// of 429 is throttling, unless the operation's model has the code of the error,
+// which is not known here.
+func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
-	case errfacts.IsThrottlingCode(f.Code):
+	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:
 		return retry.ClassThrottled
 	case isTransientStatus(f.Status), f.Code == "RequestTimeout", f.Code == "RequestTimeoutException",
 		f.Verdict == errfacts.Yes,
 		c.Service == "sts" && f.Code == "IDPCommunicationError",
 		c.Service == "dynamodb" && f.Code == "ChecksumError",
-		f.Kind == errfacts.Request && f.Status == 0 && f.Code == "": // botocore's HTTPClientError, whatever it comes from
+		isClientError(f): // botocore's HTTPClientError
 		return retry.ClassTransient
 	}
 	return networkClass(f)
@@ -303,8 +308,14 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return class
 }
 
-// textHas looks for one of the words in the text of an error that is not of the
-// service: some failures of the network can be told by nothing else.
+// isClientError reports whether all that is known of an error is that an HTTP
+// client reported it.
+func isClientError(f *errfacts.Facts) bool {
+	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
+}
+
+// textHas reports whether the text of an error that is not the service's has one
+// of the words: some network errors can be recognized by nothing else.
 func textHas(f *errfacts.Facts, words ...string) bool {
 	if f.Err == nil || f.Status != 0 || f.Code != "" {
 		return false
@@ -314,9 +325,8 @@ func textHas(f *errfacts.Facts, words ...string) bool {
 }
 
 // javaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java,
-// which are the same in all modes. A code that is a status line ("503 Slow
-// Down"), which answers without a body get, counts as the code that its words
-// make.
+// which are the same in all modes. A response without a body gets its status
+// line as its code ("503 Slow Down"), which counts as the code SlowDown.
 func javaV1Class(f *errfacts.Facts) retry.Class {
 	if status, words, ok := strings.Cut(f.Code, " "); ok && status == strconv.Itoa(f.Status) {
 		f.Code = strings.Map(func(r rune) rune {
@@ -336,8 +346,8 @@ func javaV1Class(f *errfacts.Facts) retry.Class {
 }
 
 // javaV2Class has the rules of the SDK's AwsRetryStrategy and
-// AwsErrorCode. Some codes of a wrong clock count in any case, others only if
-// the clock is wrong.
+// AwsErrorCode. Some codes of a wrong clock are always retried, others only if
+// the clock is corrected.
 func javaV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429,
@@ -386,7 +396,7 @@ func isJavaRetryable(code string) bool {
 	return false
 }
 
-// isClockSkew knows the codes that a client with a wrong clock gets.
+// isClockSkew reports whether a client with a wrong clock gets the code.
 func isClockSkew(code string) bool {
 	switch code {
 	case "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",

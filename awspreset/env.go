@@ -15,20 +15,19 @@ const (
 	awsAttemptsVariable = "AWS_MAX_ATTEMPTS"
 )
 
-// FromEnv returns the policy of a preset for a service (see
-// [Preset.Policy]) as the environment of the process changes it, now and
-// only now:
+// FromEnv returns the policy of a preset for a service, as [Preset.Policy] does,
+// after applying two variables of the environment:
 //
-//   - AWS_RETRY_MODE, which is legacy, standard or adaptive, chooses the
-//     preset of that mode, of the same SDK and generation; an SDK has one
-//     legacy mode for all generations;
+//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that
+//     mode, of the same SDK and generation; an SDK has one legacy mode for all
+//     generations;
 //   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of
 //     attempts, the first included.
 //
-// A variable that is not set, or empty, changes nothing. Any other value is an
-// error that matches [retry.ErrInvalid], as is a mode for which there is no such
-// preset; the SDKs differ in what they do then, and some take no notice. The
-// SDKs' configuration files are not read, and no other variable is.
+// A variable that is unset or empty changes nothing. Any other value, and a mode
+// that the SDK does not have, is an error that matches [retry.ErrInvalid]; the
+// SDKs differ in such cases, and some ignore the variable. The variables are read
+// during the call only. No other variable and no configuration file is read.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	if err := preset.Policy(service).Validate(); err != nil {
 		return retry.Policy{}, err
@@ -54,14 +53,14 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset of the same SDK and generation in another mode.
-// If there is none it returns p and what there is.
+// inMode returns the preset of the same SDK and generation in another mode, or p
+// and a text that says which modes there are.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string
 	for other := range All() {
 		row := other.row()
-		// The legacy modes are what they were in all generations.
+		// The legacy modes never changed.
 		if row.sdk != own.sdk || row.generation != own.generation && row.mode != "legacy" || row.mode == "" {
 			continue
 		}
@@ -71,7 +70,7 @@ func (p Preset) inMode(mode string) (_ Preset, known string) {
 		modes = append(modes, row.mode)
 	}
 	if modes == nil {
-		return p, "it has but one"
+		return p, "it has only one"
 	}
 	return p, "its modes are " + strings.Join(modes, ", ")
 }

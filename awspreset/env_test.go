@@ -17,7 +17,7 @@ import (
 
 func TestFromEnv(t *testing.T) {
 	tests := []struct {
-		profile        awspreset.Preset
+		preset         awspreset.Preset
 		service        string
 		mode, attempts string
 		want           string // the policy's text, or a part of the error
@@ -34,7 +34,7 @@ func TestFromEnv(t *testing.T) {
 
 		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
 		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
-		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has but one`},
+		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has only one`},
 		{awspreset.Standard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
@@ -45,10 +45,10 @@ func TestFromEnv(t *testing.T) {
 		{awspreset.Preset(200), "", "", "", "(200) is no preset"},
 	}
 	for _, tt := range tests {
-		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.profile, tt.mode, tt.attempts), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.preset, tt.mode, tt.attempts), func(t *testing.T) {
 			t.Setenv("AWS_RETRY_MODE", tt.mode)
 			t.Setenv("AWS_MAX_ATTEMPTS", tt.attempts)
-			p, err := awspreset.FromEnv(tt.profile, tt.service)
+			p, err := awspreset.FromEnv(tt.preset, tt.service)
 			if strings.HasPrefix(tt.want, "aws-") {
 				require.NoError(t, err)
 				assert.Equal(t, tt.want, p.String())
@@ -74,12 +74,12 @@ type envCase struct {
 // checkEnv compares with what the SDKs make of the two variables, except that
 // values which one SDK takes and another refuses are errors here.
 func checkEnv(c envCase) error {
-	profile := awspreset.BotocoreLegacy
+	preset := awspreset.BotocoreLegacy
 	switch {
 	case strings.HasPrefix(c.SDK, "@aws-sdk"):
-		profile = awspreset.JavaScriptV3Standard2026
+		preset = awspreset.JavaScriptV3Standard2026
 	case strings.HasPrefix(c.SDK, "aws-sdk-go-v2"):
-		profile = awspreset.GoV2Standard
+		preset = awspreset.GoV2Standard
 	}
 	for _, name := range []string{"AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"} {
 		old, was := os.LookupEnv(name)
@@ -96,7 +96,7 @@ func checkEnv(c envCase) error {
 	if value, set := c.Env["AWS_RETRY_MODE"]; set && value == "" {
 		c.Error = "" // botocore refuses it; here an empty variable is one that is not set
 	}
-	p, err := awspreset.FromEnv(profile, c.Service)
+	p, err := awspreset.FromEnv(preset, c.Service)
 	if c.Error != "" || c.SDK[0] == '@' && c.Env["AWS_RETRY_MODE"] == "legacy" || refusedSomewhere(c.Env) {
 		return mustBe("whether the error is one of the environment", errors.Is(err, retry.ErrInvalid), true)
 	}

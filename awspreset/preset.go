@@ -10,153 +10,163 @@ import (
 	"github.com/gobackoff/retry/internal/limiters"
 )
 
-// A Preset is how one AWS SDK waits and retries in one of its modes: it
-// stands for a whole [retry.Policy], for use with AWS and with anything else.
-// A constant never changes its meaning, and nothing is read from the
-// environment: what an SDK changed has a constant of its own. The SDKs changed
-// their standard mode together in November 2026; names with 2026 mean the mode
-// since then.
+// A Preset is the retry behavior of one AWS SDK in one of its modes. It stands
+// for a whole [retry.Policy].
 //
-// The delays, the number of attempts, the retry quota and its refunds, what is
-// made of a server's hint and which errors are retried are those of the SDK,
-// and so are the defects that are named below. Delays that the SDK computes in
-// floating point are cut to whole nanoseconds.
+// The delays, the number of attempts, the retry quota and its refunds, the use
+// of server hints and the choice of errors are those of the SDK. So are the
+// defects that the comments below name. Delays that the SDK computes in floating
+// point are truncated to whole nanoseconds.
 //
-// The SDKs retry only what they know. Under a preset an error that says
-// nothing of itself is permanent: see [Classifier], and set Classifier to
-// [retry.DefaultClassifier] or put another in front with [retry.FirstOf] to retry more.
+// A constant never changes its meaning: if an SDK changes its behavior, the new
+// one gets a constant of its own. The SDKs changed their standard mode together
+// in November 2026; names with 2026 are the mode since then.
+//
+// The SDKs retry only errors that they know; under a preset all others are
+// permanent. To retry more, set Classifier to [retry.DefaultClassifier], or put
+// another in front with [retry.FirstOf].
 type Preset uint8
 
+// In these comments u is a random number in [0, 1) and n the number of retries
+// before the delay, so n is 0 before the first retry.
 const (
-	// Standard2026 is what the SDKs have in common since November 2026: 3
-	// attempts; u · min(20 s, 2ⁿ · 50 ms), after throttling 2ⁿ · 1 s; a quota
-	// of 500, of which a retry takes 14, after throttling 5; hints move a delay
-	// by at most 5 s. DynamoDB has 4 attempts and a base of 25 ms. Botocore's
-	// standard mode is this since 1.44.0. If in doubt, take this one.
+	// Standard2026 is the behavior that the SDKs have shared since November
+	// 2026: 3 attempts; delays of u · min(20 s, 2ⁿ · 50 ms), after throttling
+	// u · min(20 s, 2ⁿ · 1 s); a quota of 500 tokens, from which a retry takes
+	// 14, after throttling 5; a server hint lengthens a delay by at most 5 s.
+	// DynamoDB and DynamoDB Streams have 4 attempts and a base of 25 ms.
+	// If in doubt, use this one.
 	Standard2026 Preset = iota
 	// Adaptive2026 is Standard2026 with an [AdaptiveLimiter].
 	Adaptive2026
 
 	// BotocoreLegacy is the default of botocore and boto3 until 1.43: 5
-	// attempts; u · 2ⁿ seconds without a cap. DynamoDB has 10 and 2ⁿ · 50 ms
-	// without jitter, DynamoDB Streams has not.
+	// attempts; u · 2ⁿ seconds without a cap; no quota. DynamoDB, but not
+	// DynamoDB Streams, has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
 	BotocoreLegacy
-	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. It
-	// caps after the jitter, so that delays pile up at exactly 20 s;
-	// BotocoreStandard is the repaired form.
+	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. Its
+	// cap applies after the jitter, so many delays are exactly 20 s.
+	// BotocoreStandard has this fixed.
 	BotocoreStandardLateCap
 	// BotocoreAdaptiveLateCap is BotocoreStandardLateCap with an
 	// [AdaptiveLimiter].
 	BotocoreAdaptiveLateCap
 	// BotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
 	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
-	// of which a retry takes 5, after timeouts 10; hints are ignored.
+	// from which a retry takes 5, after timeouts 10; hints are ignored.
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].
 	BotocoreAdaptive
-	// BotocoreStandard2026 is botocore's standard mode in 1.43 with
-	// AWS_NEW_RETRIES_2026=true: Standard2026 with the errors of
-	// BotocoreStandard, so that a status of 429 is retried only with a code
-	// that means throttling.
+	// BotocoreStandard2026 is botocore's standard mode, and its default, since
+	// 1.44.0: Standard2026, but it also retries failed TLS handshakes, bad
+	// checksums of DynamoDB and every other error of an HTTP client.
 	BotocoreStandard2026
 	// BotocoreAdaptive2026 is BotocoreStandard2026 with an [AdaptiveLimiter].
 	BotocoreAdaptive2026
+	// BotocoreStandard2026Preview is botocore's standard mode in 1.43 with
+	// AWS_NEW_RETRIES_2026=true: BotocoreStandard2026, but it retries a status
+	// of 429 only with a code that means throttling.
+	BotocoreStandard2026Preview
+	// BotocoreAdaptive2026Preview is BotocoreStandard2026Preview with an
+	// [AdaptiveLimiter].
+	BotocoreAdaptive2026Preview
 
-	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026:
-	// 3 attempts; u · 2ⁿ · 2 s for four retries and from then on exactly 20 s;
-	// a quota of 500, of which a retry takes 5, after timeouts 10, and a
-	// success brings 1 more than it took; hints are ignored. Without
-	// jitter a fleet that waits 20 s comes back together.
+	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026: 3
+	// attempts; u · 2ⁿ · 2 s for the first four retries, after that exactly
+	// 20 s; a quota of 500, from which a retry takes 5, after timeouts 10; a
+	// success returns 1 more than the last retry took; hints are ignored.
+	// Because of the missing jitter, clients that wait 20 s retry together.
 	GoV2Standard
-	// GoV2StandardRepaired is GoV2Standard with full jitter at the cap,
-	// too: u · min(20 s, 2ⁿ · 2 s).
+	// GoV2StandardRepaired is GoV2Standard with full jitter for every delay:
+	// u · min(20 s, 2ⁿ · 2 s).
 	GoV2StandardRepaired
-	// GoV2Adaptive is GoV2Standard with an [AdaptiveLimiter]. Only what
-	// retries took comes back to its quota, so one that calls have drained
-	// which gave up stays empty for ever.
+	// GoV2Adaptive is GoV2Standard with an [AdaptiveLimiter]. A success without
+	// retries returns nothing to its quota, so tokens that were taken by calls
+	// that failed are lost for good.
 	GoV2Adaptive
-	// GoV2AdaptiveRepaired is GoV2StandardRepaired with an
-	// [AdaptiveLimiter]: successes fill the quota.
+	// GoV2AdaptiveRepaired is GoV2StandardRepaired with an [AdaptiveLimiter]:
+	// every success returns tokens.
 	GoV2AdaptiveRepaired
-	// GoV2Standard2026 is Standard2026 with the choice of errors of the
-	// AWS SDK for Go v2: a status of 429 is retried only with a code that means
-	// throttling.
+	// GoV2Standard2026 is Standard2026 with the errors of the AWS SDK for Go
+	// v2: it retries a status of 429 only with a code that means throttling.
 	GoV2Standard2026
-	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter], and
-	// with the defect of GoV2Adaptive. Adaptive2026 has not this defect,
-	// but retries more.
+	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter] and the
+	// defect of GoV2Adaptive. Adaptive2026 does not have this defect, but
+	// retries more errors.
 	GoV2Adaptive2026
 
 	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts;
-	// 1 ms to min(20 s, 2ⁿ · 100 ms), after throttling equal jitter below
-	// 2ⁿ · 500 ms; a quota of 500, of which a retry takes 5, after throttling
-	// nothing; hints are ignored. DynamoDB has 11 attempts and a base of 25 ms.
+	// random delays from 1 ms to min(20 s, 2ⁿ · 100 ms), after throttling equal
+	// jitter up to min(20 s, 2ⁿ · 500 ms); a quota of 500, from which a retry
+	// takes 5, after throttling nothing; hints are ignored. DynamoDB has 11
+	// attempts and a base of 25 ms.
 	//
-	// What the SDK gives back in the end is what the last retry took that was
-	// not free, also if free ones after throttling followed and also to a call
-	// that ends throttled; here only the last retry counts.
+	// At the end of a call the SDK returns what the last retry took that was
+	// not free, even if free ones after throttling followed, and also if the
+	// call ends throttled; here only the last retry counts.
 	JavaV1Legacy
 	// JavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
-	// attempts; 1 ms to min(20 s, 2ⁿ · 100 ms) after all errors; a quota of
-	// 500, of which a retry takes 5, after timeouts 10. DynamoDB is as in
-	// JavaV1Legacy but for the quota.
+	// attempts; random delays from 1 ms to min(20 s, 2ⁿ · 100 ms) after all
+	// errors; a quota of 500, from which a retry takes 5, after timeouts 10.
+	// DynamoDB has the delays and attempts of JavaV1Legacy.
 	//
-	// A call that ends in a timeout loses 5 tokens in the SDK for the retry that
-	// it does not make; here it does not.
+	// In the SDK a call that ends with a timeout loses 5 tokens for a retry that
+	// does not happen; here it does not.
 	JavaV1Standard
 	// JavaV1Adaptive is JavaV1Standard with an [AdaptiveLimiter].
 	JavaV1Adaptive
 
 	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
-	// attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling equal jitter below
-	// 2ⁿ · 500 ms, in whole milliseconds; a quota of 500, of which a retry takes
-	// 5, after throttling nothing; waits at least for the server's hint.
-	// DynamoDB has 9 attempts and a base of 25 ms. Where the SDK has no upper
-	// bound for a hint, an hour is one here.
+	// attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling equal jitter up to
+	// min(20 s, 2ⁿ · 500 ms), in whole milliseconds; a quota of 500, from which
+	// a retry takes 5, after throttling nothing; waits at least as long as the
+	// server asks. DynamoDB has 9 attempts and a base of 25 ms. The SDK has no
+	// upper bound for a hint; here it is an hour.
 	JavaV2Legacy
 	// JavaV2Standard is the standard mode of the AWS SDK for Java v2 before
-	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling 2ⁿ · 1 s,
-	// in whole milliseconds; a quota of 500, of which a retry takes 5; waits at
-	// least for the server's hint. DynamoDB has 9 attempts and a base of 25 ms.
+	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling
+	// u · min(20 s, 2ⁿ · 1 s), in whole milliseconds; a quota of 500, from which
+	// a retry takes 5; waits at least as long as the server asks. DynamoDB has 9
+	// attempts and a base of 25 ms.
 	JavaV2Standard
 	// JavaV2Adaptive is JavaV2Standard with an [AdaptiveLimiter].
 	JavaV2Adaptive
-	// JavaV2Standard2026 is Standard2026 with the choice of errors of the
-	// AWS SDK for Java v2, in whole milliseconds. DynamoDB Streams is like any
-	// other service. Its clients of STS and DynamoDB take hints as
-	// JavaV2Standard does, by a defect that is not copied here.
+	// JavaV2Standard2026 is Standard2026 with the errors of the AWS SDK for Java
+	// v2, in whole milliseconds. DynamoDB Streams is like any other service. The
+	// SDK's clients of STS and DynamoDB use hints as JavaV2Standard does; that
+	// defect is not copied.
 	JavaV2Standard2026
-	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter];
-	// it waits at least for the server's hint. The SDK does not wait once more
-	// in long polls in this mode.
+	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it
+	// waits at least as long as the server asks. In this mode a long poll of the
+	// SDK does not wait before it gives up.
 	JavaV2Adaptive2026
 
-	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts;
-	// u · 2ⁿ · 100 ms without a cap; hints are ignored. DynamoDB has 11
-	// attempts and a base of 50 ms. Beyond the 24.8 days that a timer of
-	// Node.js holds, the SDK waits 1 ms; here the delay is what the formula says.
+	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms
+	// without a cap; no quota; hints are ignored. DynamoDB has 11 attempts and a
+	// base of 50 ms. For delays above 24.8 days, the limit of a Node.js timer,
+	// the SDK waits 1 ms; here the delay is that of the formula.
 	JavaScriptV2
 	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
-	// JavaScript v3 with @smithy/util-retry before 4.3.0. It caps after the
-	// jitter, so that delays pile up at exactly 20 s, and any success fills its
-	// quota and lets it grow beyond 500; it waits at least for the server's
-	// hint, at most 20 s; the rest is as in JavaScriptV3Standard. (A number
-	// of seconds in Retry-After was no hint to that SDK. With @smithy/middleware-retry before
-	// 4.4.41 every call of the SDK has a new quota, which is as good as none.)
-	// Its adaptive mode takes no notice of throttling before 4.2.13, and so is
-	// the same. JavaScriptV3Standard is the repaired form.
+	// JavaScript v3 with @smithy/util-retry before 4.3.0. It differs from
+	// JavaScriptV3Standard, which has these defects fixed: the cap applies after
+	// the jitter, so many delays are exactly 20 s; any success fills the quota,
+	// which may grow beyond 500; it waits at least as long as the server asks,
+	// up to 20 s. The SDK ignores a Retry-After in seconds. With
+	// @smithy/middleware-retry before 4.4.41 each call of the SDK has a new
+	// quota, which then limits nothing. The SDK's adaptive mode ignores
+	// throttling before 4.2.13, so it is the same as this.
 	JavaScriptV3StandardLateCap
-	// JavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript
-	// v3 from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
-	// u · min(20 s, 2ⁿ · 100 ms), after throttling 2ⁿ · 500 ms, in whole
-	// milliseconds; a quota of 500, of which a retry takes 10, after throttling
-	// 5; hints move a delay by at most 5 s.
+	// JavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript v3
+	// from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
+	// u · min(20 s, 2ⁿ · 100 ms), after throttling u · min(20 s, 2ⁿ · 500 ms),
+	// in whole milliseconds; a quota of 500, from which a retry takes 10, after
+	// throttling 5; a server hint lengthens a delay by at most 5 s.
 	JavaScriptV3Standard
 	// JavaScriptV3Adaptive is JavaScriptV3Standard with an [AdaptiveLimiter].
 	JavaScriptV3Adaptive
-	// JavaScriptV3Standard2026 is Standard2026 with the choice of errors of
-	// the AWS SDK for JavaScript v3, in whole milliseconds. It is the SDK's
-	// default since @smithy/core 3.40.0.
+	// JavaScriptV3Standard2026 is Standard2026 with the errors of the AWS SDK
+	// for JavaScript v3, in whole milliseconds. It is the SDK's default since
+	// @smithy/core 3.40.0.
 	JavaScriptV3Standard2026
 	// JavaScriptV3Adaptive2026 is JavaScriptV3Standard2026 with an
 	// [AdaptiveLimiter].
@@ -177,7 +187,7 @@ func init() {
 	})
 }
 
-// All returns all presets.
+// All returns all presets, in the order of the constants.
 func All() iter.Seq[Preset] {
 	return func(yield func(Preset) bool) {
 		for i := range presets {
@@ -188,7 +198,7 @@ func All() iter.Seq[Preset] {
 	}
 }
 
-// String returns the name of the preset in the text form of a Policy, such as
+// String returns the name of the preset in the text form of a policy, such as
 // aws-standard-2026.
 func (p Preset) String() string {
 	if int(p) >= len(presets) {
@@ -197,21 +207,20 @@ func (p Preset) String() string {
 	return p.row().name()
 }
 
-// Source returns where the preset comes from: the SDK's repository and version,
-// and the files or folders if it is a large one.
+// Source returns the origin of the preset: the SDK's repository and version,
+// and the files or folders in it.
 func (p Preset) Source() string { return p.row().source }
 
-// Policy returns a new policy of the preset for a service. The service goes
-// by the name that the AWS CLI has for it, such as dynamodb or s3: some have
-// delays, attempts or retried errors of their own, and all others, known or
-// not, are as "", which is no service in particular. [retry.Policy.Validate] refuses
-// what cannot be such a name, like DynamoDB.
+// Policy returns a new policy for a service, under the name that the AWS CLI
+// has for it, such as dynamodb or s3. Some services have delays, attempts or
+// retryable errors of their own; all others are like "", which stands for no
+// service in particular. [retry.Policy.Validate] rejects what cannot be such a
+// name, for example DynamoDB.
 //
-// Like a client of an SDK, each policy has a retry quota of its own, and in
-// adaptive mode a limiter: make one for each service that you call, keep it,
-// and use it, or copies of it, for all calls. The limiter is an
-// *[AdaptiveLimiter] on the system's clock: if you set the policy's Clock, set
-// that of the limiter, too.
+// Each policy has its own retry quota and, in an adaptive mode, its own limiter,
+// as a client of an SDK has. Make one policy for each service, keep it, and use
+// it, or copies of it, for all calls. The limiter is an *[AdaptiveLimiter] on
+// the system's clock: if you set the policy's Clock, set the limiter's, too.
 func (p Preset) Policy(service string) retry.Policy {
 	row := p.row()
 	policy := row.policy(service)
@@ -222,8 +231,8 @@ func (p Preset) Policy(service string) retry.Policy {
 	return policy
 }
 
-// row returns the preset's row of the table. What is no preset counts as the
-// first; [Classifier.Validate] reports it.
+// row returns the preset's row of the table, the first one for a value that is
+// no preset; [Classifier.Validate] reports that.
 func (p Preset) row() *presetRow {
 	if int(p) >= len(presets) {
 		p = Standard2026
@@ -231,11 +240,11 @@ func (p Preset) row() *presetRow {
 	return &presets[p]
 }
 
-// presetRow is what makes a preset.
+// presetRow is the definition of a preset.
 type presetRow struct {
 	sdk        string // "" for what the SDKs have in common
-	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has but one
-	generation string // what follows in the name
+	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has only one
+	generation string // the rest of the name
 	source     string
 	policy     func(service string) retry.Policy // without Classifier and Limiter
 	limiter    func() *AdaptiveLimiter           // nil: none
@@ -252,17 +261,18 @@ func (p *presetRow) name() string {
 	return name.String()
 }
 
-// What Preset.Source says.
+// Parts of Preset.Source.
 const (
-	sourceCommon     = "the retry behaviour that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
-	sourceBotocore   = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
-	sourceGoV2       = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
-	sourceJavaV1     = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
-	sourceJavaV2     = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
-	sourceJavaScript = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
+	sourceCommon       = "the retry behavior that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
+	sourceBotocore     = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
+	sourceBotocore2026 = "boto/botocore 1.44.5, botocore/retries/standard.py, quota.py, adaptive.py"
+	sourceGoV2         = "aws/aws-sdk-go-v2 v1.47.6, aws/retry/*.go, aws/ratelimit/*.go"
+	sourceJavaV1       = "aws/aws-sdk-java at e8ea7076 (1.12, 2024), com/amazonaws/retry/*.java, com/amazonaws/http/AmazonHttpClient.java"
+	sourceJavaV2       = "aws/aws-sdk-java-v2 2.54.14, core/retries, core/retries-spi, core/aws-core"
+	sourceJavaScript   = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
-// presets is plain data, so that it takes no time when a program starts.
+// presets is plain data, so that the package takes no time to initialize.
 var presets = [...]presetRow{
 	Standard2026: {"", "standard", "2026", sourceCommon, standard2026, nil},
 	Adaptive2026: {"", "adaptive", "2026", sourceCommon, standard2026, adaptiveCommon},
@@ -281,8 +291,11 @@ var presets = [...]presetRow{
 	},
 	BotocoreStandard:     {"botocore", "standard", "", sourceBotocore, botocoreStandard, nil},
 	BotocoreAdaptive:     {"botocore", "adaptive", "", sourceBotocore, botocoreStandard, adaptiveBotocore},
-	BotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore, standard2026, nil},
-	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore, standard2026, adaptiveBotocore},
+	BotocoreStandard2026: {"botocore", "standard", "2026", sourceBotocore2026, standard2026, nil},
+	BotocoreAdaptive2026: {"botocore", "adaptive", "2026", sourceBotocore2026, standard2026, adaptiveBotocore},
+
+	BotocoreStandard2026Preview: {"botocore", "standard", "2026-preview", sourceBotocore, standard2026, nil},
+	BotocoreAdaptive2026Preview: {"botocore", "adaptive", "2026-preview", sourceBotocore, standard2026, adaptiveBotocore},
 
 	GoV2Standard:         {"go-v2", "standard", "", sourceGoV2, goStandard, nil},
 	GoV2StandardRepaired: {"go-v2", "standard", "repaired", sourceGoV2, goRepaired, nil},
@@ -356,7 +369,7 @@ func quota(costs retry.TokenCosts) *retry.TokenBudget {
 	return &retry.TokenBudget{Capacity: quotaCapacity, Costs: costs, SuccessOnly: true}
 }
 
-// adaptiveCommon limits as the description of the SDKs' common behaviour says.
+// adaptiveCommon follows the description of the SDKs' common behavior.
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
 
 func botocoreLegacy(service string) retry.Policy {

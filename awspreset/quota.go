@@ -6,10 +6,10 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The retry quotas of AWS SDKs whose refunds are not those of a TokenBudget.
+// The retry quotas of AWS SDKs whose refunds differ from those of a TokenBudget.
 
 // goQuota is the quota of the AWS SDK for Go v2 before 2026, in which a
-// success after retries brings its token in addition to the refund.
+// success after retries returns one more token than the last retry took.
 type goQuota struct{ *retry.TokenBudget }
 
 func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
@@ -20,11 +20,11 @@ func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
 }
 
 // growingQuota is the quota of the AWS SDK for JavaScript v3 with
-// @smithy/util-retry before 4.3.0, which took the larger of capacity and
-// balance where the smaller was meant: a success fills it and makes it grow.
+// @smithy/util-retry before 4.3.0, which takes the larger of capacity and
+// balance instead of the smaller: a success fills it and makes it grow.
 type growingQuota struct{ balance atomic.Int64 }
 
-// What a retry takes from a growingQuota, by the class before it.
+// What a retry takes from a growingQuota, by the class of the failure before it.
 const (
 	growingCost          = 10
 	growingThrottledCost = 5
@@ -72,5 +72,5 @@ func (q *growingQuota) Deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// Balance returns the tokens of the quota.
+// Balance returns the tokens that are left.
 func (q *growingQuota) Balance() float64 { return float64(q.balance.Load()) }

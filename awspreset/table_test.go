@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the tables of docs/aws.md anew")
 
-// TestTables: the tables of the documentation are what the profiles do.
+// TestTables: the tables of the documentation are what the presets do.
 func TestTables(t *testing.T) {
 	const page = "../docs/aws.md"
 	text, err := os.ReadFile(page)
@@ -49,8 +49,8 @@ func head(cells ...string) string {
 }
 
 // forDynamoDB adds what is different for DynamoDB.
-func forDynamoDB(profile awspreset.Preset, cell func(retry.Policy) string) string {
-	general, dynamoDB := cell(profile.Policy("")), cell(profile.Policy("dynamodb"))
+func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string {
+	general, dynamoDB := cell(preset.Policy("")), cell(preset.Policy("dynamodb"))
 	if general == dynamoDB {
 		return general
 	}
@@ -60,21 +60,21 @@ func forDynamoDB(profile awspreset.Preset, cell func(retry.Policy) string) strin
 func delaysTable() string {
 	var table strings.Builder
 	table.WriteString(head("preset", "attempts", "first delay", "jitter", "cap", "quota", "limiter", "hint"))
-	for profile := range awspreset.All() {
+	for preset := range awspreset.All() {
 		table.WriteString(row(
-			"`"+profile.String()+"`",
-			forDynamoDB(profile, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
-			forDynamoDB(profile, ceilings),
-			forDynamoDB(profile, jitterOf),
-			forDynamoDB(profile, capOf),
-			forDynamoDB(profile, quotaOf),
-			forDynamoDB(profile, func(p retry.Policy) string {
+			"`"+preset.String()+"`",
+			forDynamoDB(preset, func(p retry.Policy) string { return strconv.Itoa(p.MaxAttempts) }),
+			forDynamoDB(preset, ceilings),
+			forDynamoDB(preset, jitterOf),
+			forDynamoDB(preset, capOf),
+			forDynamoDB(preset, quotaOf),
+			forDynamoDB(preset, func(p retry.Policy) string {
 				if p.Limiter == nil {
 					return "none"
 				}
 				return "adaptive"
 			}),
-			forDynamoDB(profile, func(p retry.Policy) string {
+			forDynamoDB(preset, func(p retry.Policy) string {
 				_, hint, _ := strings.Cut(retry.Policy{Backoff: retry.NoDelay{}, Hint: p.Hint}.String()+" hint=at-least", "hint=")
 				return strings.Fields(hint)[0]
 			}),
@@ -165,38 +165,38 @@ func quotaOf(p retry.Policy) string {
 
 func errorsTable() string {
 	return grouped(head("presets", "statuses", "throttled statuses", "throttled codes", "other codes", "network"),
-		func(profile awspreset.Preset, profiles string) string {
+		func(preset awspreset.Preset, presets string) string {
 			return row(
-				profiles,
-				statuses(profile, retry.ClassTransient), statuses(profile, retry.ClassThrottled),
-				codes(profile, true), codes(profile, false),
-				network(profile),
+				presets,
+				statuses(preset, retry.ClassTransient), statuses(preset, retry.ClassThrottled),
+				codes(preset, true), codes(preset, false),
+				network(preset),
 			)
 		})
 }
 
-// grouped is a table with one row for all profiles that differ in nothing.
-func grouped(head string, rowOf func(profile awspreset.Preset, profiles string) string) string {
+// grouped is a table with one row for all presets that differ in nothing.
+func grouped(head string, rowOf func(preset awspreset.Preset, presets string) string) string {
 	var first []awspreset.Preset // of each group
 	groups := map[string][]string{}
-	for profile := range awspreset.All() {
-		content := rowOf(profile, "")
+	for preset := range awspreset.All() {
+		content := rowOf(preset, "")
 		if groups[content] == nil {
-			first = append(first, profile)
+			first = append(first, preset)
 		}
-		groups[content] = append(groups[content], "`"+profile.String()+"`")
+		groups[content] = append(groups[content], "`"+preset.String()+"`")
 	}
 	var table strings.Builder
 	table.WriteString(head)
-	for _, profile := range first {
-		table.WriteString(rowOf(profile, strings.Join(groups[rowOf(profile, "")], ", ")))
+	for _, preset := range first {
+		table.WriteString(rowOf(preset, strings.Join(groups[rowOf(preset, "")], ", ")))
 	}
 	return table.String()
 }
 
 // statuses are those that get the class, with runs of them as ranges.
-func statuses(profile awspreset.Preset, class retry.Class) string {
-	c := profile.Policy("").Classifier
+func statuses(preset awspreset.Preset, class retry.Class) string {
+	c := preset.Policy("").Classifier
 	var ranges []string
 	for status := 400; status < 600; status++ {
 		first := status
@@ -224,9 +224,9 @@ var knownCodes = []string{
 	"SignatureDoesNotMatch", "AuthFailure", "RequestInTheFuture", "XMLParserError",
 }
 
-func codes(profile awspreset.Preset, throttled bool) string {
+func codes(preset awspreset.Preset, throttled bool) string {
 	const throttling = 14 // the first of knownCodes
-	c, bad := profile.Policy("").Classifier, 400
+	c, bad := preset.Policy("").Classifier, 400
 	var in, out []string
 	for i, code := range knownCodes {
 		class := c.Classify(serviceError(&bad, &code, ""))
@@ -246,8 +246,8 @@ func codes(profile awspreset.Preset, throttled bool) string {
 	return none(in)
 }
 
-func network(profile awspreset.Preset) string {
-	c := profile.Policy("").Classifier
+func network(preset awspreset.Preset) string {
+	c := preset.Policy("").Classifier
 	var kinds []string
 	for _, kind := range []struct {
 		name string
@@ -280,7 +280,7 @@ func none(list []string) string {
 }
 
 func sourcesTable() string {
-	return grouped(head("source", "presets"), func(profile awspreset.Preset, profiles string) string {
-		return row(profile.Source(), profiles)
+	return grouped(head("source", "presets"), func(preset awspreset.Preset, presets string) string {
+		return row(preset.Source(), presets)
 	})
 }

@@ -1,24 +1,558 @@
 package awspreset_test
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
 	"math/big"
 	"net"
+	"net/url"
 	"os"
+	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"testing"
 	"time"
-	"unicode"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retrytest"
 )
+
+// The golden vectors are inputs and outputs of the SDKs' own code, as
+// testdata/vectors/README.md describes. The checks below know their schema and
+// not their number or values, so the files can be replaced by others.
+
+// vectorChecks has the check for each file in testdata/vectors.
+var vectorChecks = map[string]func(t *testing.T, file string){
+	"js-v2.json":                          vectors(checkJSDelay("")),
+	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
+	"js-v2-classification.json":           vectors(checkJSClass),
+	"js-v2-exec.json":                     vectors(checkJSExec),
+	"botocore-legacy.json":                vectors(checkBotocoreDelay),
+	"botocore-legacy-dynamodb.json":       vectors(checkBotocoreDelay),
+	"botocore-legacy-classification.json": vectors(checkBotocoreClass),
+	"botocore-legacy-exec.json":           vectors(checkBotocoreExec(awspreset.BotocoreLegacy)),
+	"java-v1.json":                        vectors(checkJavaDelay(awspreset.JavaV1Legacy, "")),
+	"java-v1-dynamodb.json":               vectors(checkJavaDelay(awspreset.JavaV1Legacy, "dynamodb")),
+	"java-v1-classification.json":         vectors(checkJavaClass),
+	"java-v1-exec.json":                   vectors(checkJavaExec),
+	"general-reference-polling.json":      vectors(checkPollingDelay),
+	"general-reference-polling-loop.json": vectors(checkPollingLoop),
+	"arch-blog.json":                      vectors(checkBlogDelay),
+	"botocore-adaptive-rate.json":         vectors(checkAdaptiveTrace(awspreset.AdaptiveBotocore, 1, 1)),
+	"botocore-cubic.json":                 vectors(checkCubicTrace),
+	"botocore-token-bucket.json":          vectors(checkTokenBucketTrace),
+	"go-v2-adaptive-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveGoV2, 1, 1)),
+	"java-v1-adaptive-rate.json":          vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaV1, 1, ms)),
+	"js-v3-2026-rate.json":                vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-flag-off-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
+	"js-v3-pre2026-rate.json":             vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3Before43, ms, 1)),
+
+	"js-v2-handle-request-with-retries.json": vectors(checkJSHandler),
+	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off.json":                    vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026.json":                        vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard2026)),
+	"js-v3-pre2026-classification.json":      vectors(checkJSClassV3(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-classification.json":     vectors(checkJSClassV3(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026-classification.json":         vectors(checkJSClassV3(awspreset.JavaScriptV3Standard2026)),
+	"js-v3-pre2026-quota.json":               vectors(checkJSQuota(awspreset.JavaScriptV3StandardLateCap)),
+	"js-v3-flag-off-quota.json":              vectors(checkJSQuota(awspreset.JavaScriptV3Standard)),
+	"js-v3-2026-quota.json":                  vectors(checkJSQuota(awspreset.JavaScriptV3Standard2026)),
+	"js-v3-2026-exec.json":                   vectors(checkJSExecV3),
+	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandardLateCap)),
+	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard)),
+	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard2026Preview)),
+	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass(awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026Preview)),
+	"standard-2026.json":                     vectors(both(checkBotocoreStandardDelay(awspreset.Standard2026), checkBotocoreStandardDelay(awspreset.BotocoreStandard2026))),
+	"standard-2026-classification.json":      vectors(checkBotocoreStandardClass(awspreset.Standard2026, awspreset.BotocoreStandard2026)),
+	"standard-2026-quota.json":               vectors(both(checkBotocoreQuota(awspreset.Standard2026), checkBotocoreQuota(awspreset.BotocoreStandard2026))),
+
+	"botocore-standard-quota.json":      vectors(checkBotocoreQuota(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-quota.json": vectors(checkBotocoreQuota(awspreset.BotocoreStandard2026Preview)),
+	"botocore-standard-exec.json":       vectors(checkBotocoreExec(awspreset.BotocoreStandard)),
+	"botocore-standard-2026-exec.json":  vectors(checkBotocoreExec(awspreset.BotocoreStandard2026Preview)),
+	"go-v2.json":                        vectors(checkGoDelay(awspreset.GoV2Standard)),
+	"go-v2-2026.json":                   vectors(checkGoDelay(awspreset.GoV2Standard2026)),
+	"go-v2-classification.json":         vectors(checkGoClass),
+	"go-v2-exec.json":                   vectors(checkGoExec(awspreset.GoV2Standard, awspreset.GoV2Adaptive)),
+	"go-v2-2026-exec.json":              vectors(checkGoExec(awspreset.GoV2Standard2026, awspreset.GoV2Adaptive2026)),
+	"java-v1-standard.json":             vectors(checkJavaDelay(awspreset.JavaV1Standard, "")),
+	"java-v1-historic.json":             vectors(checkJavaHistoric),
+	"java-v2.json":                      vectors(checkJavaDelayV2),
+	"retry-mode-config.json":            vectors(checkEnv),
+}
+
+// excludedVectors are the cases that this library does not reproduce, and why
+// not. They are the only ones that are not checked.
+var excludedVectors = []struct {
+	files string // as in path.Match
+	match func(c map[string]any) bool
+	why   string
+}{
+	{
+		"java-v1*.json",
+		func(c map[string]any) bool { n, ok := c["retry"].(float64); return ok && n < 0 },
+		"a retry before the first: the SDK throws, or shifts by a negative number; here no attempt number makes n negative",
+	},
+	{
+		"java-v1-historic.json",
+		func(c map[string]any) bool {
+			return c["variant"] == "2015" && c["throttling"] == true && c["service"] == "default" ||
+				c["variant"] == "2016" && c["throttling"] == false
+		},
+		"arithmetic of releases from before 2018, for which there is no preset",
+	},
+	{
+		"java-v2.json",
+		func(c map[string]any) bool { return c["retry"].(float64) < 0 },
+		"the delay before the first attempt, which is none",
+	},
+	{
+		"js-v2-handle-request-with-retries.json",
+		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["options"]), "customBackoff") },
+		"a function of the user's",
+	},
+	{
+		"js-v2-handle-request-with-retries.json",
+		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["name"]), "Retry-After -1") },
+		"a wait of less than nothing, which the SDK hands to its timer",
+	},
+	{
+		"js-v3-*-classification.json",
+		func(c map[string]any) bool { return c["node_code"] == "ECONNABORTED" },
+		"the SDK does not retry a connection that its own system has given up; here it counts as any broken connection",
+	},
+	{
+		"js-v3-pre2026-classification.json",
+		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
+		"DNS has no answer yet: here it counts as in later releases",
+	},
+	{
+		"retry-mode-config.json",
+		func(c map[string]any) bool {
+			options, _ := c["client_config"].(map[string]any)
+			env := fmt.Sprint(c["env"])
+			return c["config_file"] != nil || len(options) > 0 || strings.Contains(env, "DEFAULTS_MODE") || strings.Contains(env, "2026")
+		},
+		"settings other than the two variables",
+	},
+	{
+		"js-v2-exec.json",
+		func(c map[string]any) bool {
+			// The SDK counts the retry before it looks at the delay.
+			retries, _ := c["retry_count"].(float64)
+			delays, _ := c["delays_ms"].([]any)
+			return strings.Contains(fmt.Sprint(c["config"]), "customBackoff") && int(retries) > len(delays)
+		},
+		"a customBackoff that returns a negative number ends the call: a Backoff only says how long to wait, a HintRule may give up",
+	},
+}
+
+func TestVectors(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "vectors", "*.json"))
+	require.NoError(t, err)
+	var names []string
+	for _, file := range files {
+		names = append(names, filepath.Base(file))
+		if vectorChecks[filepath.Base(file)] == nil {
+			t.Errorf("%s: no check for this file", file)
+		}
+	}
+	for name, check := range vectorChecks {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s: missing in testdata/vectors", name)
+			continue
+		}
+		t.Run(name, func(t *testing.T) { check(t, name) })
+	}
+}
+
+// vectors makes a check of all cases of a file from that of one case.
+func vectors[C any](check func(C) error) func(t *testing.T, file string) {
+	return func(t *testing.T, file string) {
+		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
+		require.NoError(t, err)
+		var content struct {
+			Count  *int
+			Params json.RawMessage // fields that all cases have
+			Cases  []json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(text, &content), file)
+		require.NotEmpty(t, content.Cases, file)
+		if content.Count != nil {
+			require.Len(t, content.Cases, *content.Count, file)
+		}
+		excluded := 0
+		for _, raw := range content.Cases {
+			if why := exclusion(t, file, raw); why != "" {
+				excluded++
+				continue
+			}
+			var c C
+			err := json.Unmarshal([]byte(cmp.Or(string(content.Params), "{}")), &c)
+			if err == nil {
+				err = json.Unmarshal(raw, &c)
+			}
+			if err == nil {
+				err = check(c)
+			}
+			if err != nil {
+				t.Errorf("%s: case %.300s\n\t%v", file, raw, err)
+			}
+		}
+		require.Less(t, excluded, len(content.Cases), file)
+		t.Logf("%s: %d cases checked, %d excluded", file, len(content.Cases)-excluded, excluded)
+	}
+}
+
+// both makes one check of two.
+func both[C any](one, other func(C) error) func(C) error {
+	return func(c C) error { return errors.Join(one(c), other(c)) }
+}
+
+// exclusion returns why a case is not checked, or "".
+func exclusion(t *testing.T, file string, raw json.RawMessage) string {
+	var c map[string]any
+	require.NoError(t, json.Unmarshal(raw, &c), file)
+	for _, e := range excludedVectors {
+		if ok, err := path.Match(e.files, file); err == nil && ok && e.match(c) {
+			return e.why
+		}
+	}
+	return ""
+}
+
+// number is a number of JavaScript or Python in JSON, where the strings
+// "Infinity" and "NaN" stand for what JSON does not have.
+type number float64
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	x, err := strconv.ParseFloat(string(bytes.Trim(text, `"`)), 64)
+	*n = number(x)
+	return err
+}
+
+// times returns n units as a Duration.
+func (n number) times(unit time.Duration) time.Duration {
+	return time.Duration(math.Round(float64(n) * float64(unit)))
+}
+
+// onlyRandom returns the case's random number; cases of rules without jitter have none.
+func onlyRandom(random []float64) float64 {
+	if len(random) == 0 {
+		return 0
+	}
+	return random[0]
+}
+
+// afterRetry is the failed attempt that retry n, 0 for the first, follows.
+func afterRetry(n int64, class retry.Class) retry.Attempt {
+	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Class: class}
+}
+
+// wholeNanosecond is what truncation to a Duration may take away.
+const wholeNanosecond = 1.0
+
+// agree compares a delay with that of an SDK which computes in floating point
+// and does not round. They differ by less than slack nanoseconds, and by the
+// resolution of the two float64 they come from: it is more than a nanosecond
+// in delays of more than 2⁵³ of them. The SDKs know no largest delay; here it
+// is 2⁶³-1 ns.
+func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
+	if math.IsNaN(float64(sdk)) {
+		return mustBe("delay", got, 0) // 0 · ∞, which the SDK takes for 0 before it waits
+	}
+	if math.IsInf(float64(sdk), 1) {
+		return mustBe("delay", got, math.MaxInt64)
+	}
+	exact := new(big.Rat).SetFloat64(float64(sdk))
+	exact.Mul(exact, new(big.Rat).SetInt64(int64(unit)))
+	return near(got, exact, slack)
+}
+
+func near(got time.Duration, exact *big.Rat, slack float64) error {
+	largest := new(big.Rat).SetInt64(math.MaxInt64)
+	rounding := new(big.Rat).Mul(exact, new(big.Rat).SetFloat64(0x1p-52))
+	if new(big.Rat).Sub(exact, rounding).Cmp(largest) > 0 {
+		return mustBe("delay", got, math.MaxInt64)
+	}
+	if exact.Cmp(largest) > 0 {
+		exact = largest
+	}
+	diff := new(big.Rat).SetInt64(int64(got))
+	diff.Sub(diff, exact).Abs(diff)
+	if diff.Cmp(rounding.Add(rounding, new(big.Rat).SetFloat64(slack))) >= 0 {
+		return fmt.Errorf("delay is %d ns, want %s ns", got, exact.FloatString(3))
+	}
+	return nil
+}
+
+func mustBe[T comparable](what string, got, want T) error {
+	if got != want {
+		return fmt.Errorf("%s is %v, want %v", what, got, want)
+	}
+	return nil
+}
+
+// agreeAll compares the waits of a call with the SDK's.
+func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
+	if len(got) != len(sdk) {
+		return fmt.Errorf("waits are %v, want %v of %v", got, sdk, unit)
+	}
+	for i := range got {
+		if err := agree(got[i], sdk[i], unit, wholeNanosecond); err != nil {
+			return fmt.Errorf("wait %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// milliseconds converts a number of them, saturating.
+func milliseconds(n int64) time.Duration {
+	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+}
+
+// Errors.
+
+// Parts of the errors of a service. The classifiers ask for methods, so an
+// error must not have one for something that the case does not have.
+type (
+	scripted   struct{}
+	hasStatus  struct{ status int }
+	hasCode    struct{ code string }
+	hasMessage struct{ message string }
+	cancelled  struct{ scripted }
+)
+
+func (scripted) Error() string { return "failure by script" }
+
+func (e hasStatus) HTTPStatusCode() int { return e.status }
+
+func (e hasCode) ErrorCode() string { return e.code }
+
+func (e hasMessage) ErrorMessage() string {
+	return e.message
+}
+
+func (cancelled) CanceledError() bool { return true }
+
+func serviceError(status *int, code *string, message string) error {
+	switch {
+	case status != nil && code != nil && message != "":
+		return &struct {
+			scripted
+			hasStatus
+			hasCode
+			hasMessage
+		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}, hasMessage: hasMessage{message}}
+	case status != nil && code != nil:
+		return &struct {
+			scripted
+			hasStatus
+			hasCode
+		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}}
+	case status != nil:
+		return &struct {
+			scripted
+			hasStatus
+		}{hasStatus: hasStatus{*status}}
+	case code != nil:
+		return &struct {
+			scripted
+			hasCode
+		}{hasCode: hasCode{*code}}
+	}
+	return errors.New("failure by script")
+}
+
+func errorOfCode(code string) error { return serviceError(nil, &code, "") }
+
+func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
+
+func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+
+// requestError is how net/http reports err.
+func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
+
+// exceptions are the Go equivalents of what the SDKs throw themselves.
+var exceptions = map[string]error{
+	// aws-sdk-js: the codes of Node.js, and two of its own.
+	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the same errno
+	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // the same errno
+	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
+	"TimeoutError":           readError(os.ErrDeadlineExceeded), // its socket or connection timer
+	"RequestAbortedError":    cancelled{},                       // the caller's doing
+	"AbortError":             errorOfCode("AbortError"),         // the same in version 3
+	"EPIPE":                  readError(syscall.EPIPE),
+	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
+	"EHOSTUNREACH":           dialError(syscall.EHOSTUNREACH),
+	"ENETUNREACH":            dialError(syscall.ENETUNREACH),
+	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
+	"EPROTO":                 requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
+	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
+	"fetch":                  dialError(syscall.ECONNREFUSED), // what browsers say when they cannot connect
+	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
+
+	// botocore.
+	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the general case
+	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
+	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),                              // no connection in time
+	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),                              // no answer in time
+	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before an answer
+	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
+	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
+	"IncompleteReadError":     errors.New("incomplete read"),      // while the caller reads a stream, after the call
+	"ResponseStreamingError":  requestError(errors.New("stream")), // one of the sort of the next
+	"HTTPClientError":         requestError(errors.New("client")), // what has no other name
+	"ValueError":              errors.New("value out of range"),   // not of the network at all
+	"ChecksumError":           errorOfCode("ChecksumError"),       // documented at the classifier
+	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),    // the code that aws-sdk-js gives it
+
+	// aws-sdk-java: the direct cause of its exception.
+	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the general case
+	"SocketException":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
+	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),                              // no answer in time
+	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),                              // no connection in time
+	"ConnectException":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
+	"UnknownHostException":    &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
+	"SSLHandshakeException":   requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
+	"NoHttpResponseException": requestError(io.EOF),                       // closed before an answer
+	"EOFException":            requestError(io.ErrUnexpectedEOF),          // the body broke off
+	"RuntimeException":        errors.New("bug"),                          // not an IOException, whatever its own cause
+	"no cause":                errors.New("client failed"),
+}
+
+func exception(name string) (error, error) {
+	err, ok := exceptions[name]
+	if !ok {
+		return nil, fmt.Errorf("no Go equivalent of %q in the table", name)
+	}
+	return err, nil
+}
+
+// Classification.
+
+// checkClass asks a classifier. A preset's classifier always has an opinion.
+func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
+	class := c.Classify(err)
+	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
+		return class, fmt.Errorf("class is %v, want retryable %v", class, retryable)
+	}
+	return class, nil
+}
+
+func checkThrottled(class retry.Class, throttling *bool) error {
+	if throttling == nil {
+		return nil
+	}
+	return mustBe(fmt.Sprintf("whether class %v is throttled", class), class == retry.ClassThrottled, *throttling)
+}
+
+// Traces of whole calls.
+
+// playback is what a call of Do did with a scripted operation.
+type playback struct {
+	waits    []time.Duration
+	attempts int
+	last     error     // of the script
+	err      error     // of the call
+	balances []float64 // of the budget, at each attempt
+}
+
+// play makes a call whose attempts have the given outcomes, the last of them
+// over and over.
+func play(p retry.Policy, outcomes []error, random func() float64) playback {
+	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
+	p.Clock, p.Rand = clock, random
+	var r playback
+	r.err = retry.Do(context.Background(), p, func(ctx context.Context) error {
+		r.balances = append(r.balances, balance(p))
+		r.last = op.Run(ctx)
+		return r.last
+	})
+	r.waits, r.attempts = clock.Waits(), op.Calls()
+	return r
+}
+
+// ended checks how the call ended.
+func (r playback) ended(ok bool) error {
+	switch {
+	case ok && r.err != nil:
+		return fmt.Errorf("call failed: %w", r.err)
+	case !ok && r.err == nil:
+		return errors.New("call succeeded, want a failure")
+	case !ok && !errors.Is(r.err, r.last):
+		return fmt.Errorf("call returned %w, want the last failure %w", r.err, r.last)
+	}
+	return nil
+}
+
+// gaveUp checks whether the call gave up for one of two reasons.
+func (r playback) gaveUp(maxAttempts, budget bool) error {
+	return errors.Join(
+		mustBe("whether the number of attempts ended the call", errors.Is(r.err, retry.ErrMaxAttempts), maxAttempts),
+		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
+}
+
+// recorded returns the numbers of a vector in turn, then the given one, but only
+// as often as a call of that many attempts may need it.
+func recorded(us []float64, then float64, attempts int) func() float64 {
+	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
+}
+
+// response is one answer of the service in a trace, or what came instead.
+type response struct {
+	Status       *int
+	Code         *string
+	Headers      map[string]string
+	NetworkError string `json:"network_error"` // aws-sdk-js, aws-sdk-go-v2
+	ErrorName    string `json:"error_name"`    // aws-sdk-js: its own name for the network error
+	Exception    string // botocore, aws-sdk-java
+}
+
+// scriptOf makes the script of an operation. badChecksum is the exception for
+// responses that contradict their checksum; "" if nobody looks at it.
+func scriptOf(responses []response, badChecksum, message string, hint dialect) (script []error, err error) {
+	for _, r := range responses {
+		var failed error
+		sum := r.Headers["x-amz-crc32"]
+		switch {
+		case r.NetworkError != "" || r.Exception != "":
+			failed, err = exception(cmp.Or(r.ErrorName, r.NetworkError, r.Exception))
+		case r.Status == nil || *r.Status >= 300:
+			failed = withHint(serviceError(r.Status, r.Code, message), hint(r.Headers))
+		case badChecksum != "" && sum != "" && sum != strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte("{}"))), 10):
+			failed, err = exception(badChecksum)
+		}
+		if err != nil {
+			return nil, err
+		}
+		script = append(script, failed)
+	}
+	return script, nil
+}
+
+// balance is the policy's quota as the SDK tells it: -1 if there is none.
+func balance(p retry.Policy) float64 {
+	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
+		return b.Balance()
+	}
+	return -1
+}
 
 // The checks of the golden vectors of the SDKs' standard modes. What they
 // share with those of the older modes is in preset_test.go.
@@ -29,7 +563,8 @@ type hinted struct {
 	after time.Duration
 }
 
-func (e hinted) Unwrap() error             { return e.error }
+func (e hinted) Unwrap() error { return e.error }
+
 func (e hinted) RetryAfter() time.Duration { return e.after }
 
 func withHint(err error, after time.Duration) error {
@@ -44,35 +579,6 @@ type dialect func(headers map[string]string) time.Duration
 
 func noHint(map[string]string) time.Duration { return 0 }
 
-// pythonHint reads x-amz-retry-after with int(), which takes signs, spaces,
-// underscores and the digits of all scripts.
-func pythonHint(headers map[string]string) time.Duration {
-	var digits strings.Builder
-	for _, r := range strings.TrimSpace(headers["x-amz-retry-after"]) {
-		switch {
-		case unicode.IsDigit(r):
-			zero := r
-			for unicode.IsDigit(zero-1) && r-zero < 9 {
-				zero--
-			}
-			digits.WriteByte(byte('0' + r - zero))
-		case r != '_':
-			digits.WriteRune(r)
-		}
-	}
-	hint := wholeHint(digits.String(), milliseconds)
-	if n, ok := new(big.Int).SetString(digits.String(), 10); ok && n.Sign() > 0 && !n.IsInt64() {
-		hint = math.MaxInt64 // Python's numbers have no end
-	}
-	return hint
-}
-
-// goHint reads x-amz-retry-after with strconv.ParseInt and turns it into
-// nanoseconds without a look at what an int64 can hold.
-func goHint(headers map[string]string) time.Duration {
-	return wholeHint(headers["x-amz-retry-after"], func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond })
-}
-
 // wholeHint reads a whole number, which no SDK takes if it is negative.
 func wholeHint(text string, unit func(int64) time.Duration) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
@@ -80,16 +586,6 @@ func wholeHint(text string, unit func(int64) time.Duration) time.Duration {
 		return 0
 	}
 	return unit(n)
-}
-
-// jsHint reads x-amz-retry-after or Retry-After with Number().
-func jsHint(headers map[string]string) time.Duration {
-	for name, unit := range map[string]time.Duration{"x-amz-retry-after": time.Millisecond, "retry-after": time.Second} {
-		if x, err := strconv.ParseFloat(headers[name], 64); err == nil {
-			return number(x).times(unit)
-		}
-	}
-	return 0
 }
 
 func isLongPoll(operation string) bool {
@@ -111,7 +607,7 @@ func fill(b retry.Budget, to float64) {
 	}
 }
 
-// tokens returns the bucket in a budget of a profile.
+// tokens returns the bucket in a budget of a preset.
 func tokens(b retry.Budget) *retry.TokenBudget {
 	if bucket, ok := b.(*retry.TokenBudget); ok {
 		return bucket
@@ -133,653 +629,4 @@ func afterHint(p retry.Policy, a retry.Attempt, u float64, hint time.Duration) t
 		delay, _ = p.Hint.Wait(delay, hint)
 	}
 	return delay
-}
-
-// botocore.
-
-type botocoreStandardDelay struct {
-	Attempt     int
-	Service     string
-	Throttling  bool
-	Random      []float64
-	MaxBackoffS *number `json:"max_backoff_s"`
-	XRetryAfter *string `json:"x_amz_retry_after"`
-	DelayS      number  `json:"delay_s"`
-	Error       string
-}
-
-func checkBotocoreStandardDelay(profile awspreset.Preset) func(botocoreStandardDelay) error {
-	return func(c botocoreStandardDelay) error {
-		p := profile.Policy(strings.ReplaceAll(c.Service, "-", ""))
-		a := retry.Attempt{Number: c.Attempt, Class: classOf(c.Throttling)}
-		if c.MaxBackoffS != nil {
-			p.Backoff = withCap(p.Backoff, a.Class, c.MaxBackoffS.times(time.Second))
-		}
-		hint := time.Duration(0)
-		if c.XRetryAfter != nil {
-			hint = pythonHint(map[string]string{"x-amz-retry-after": *c.XRetryAfter})
-		}
-		got := afterHint(p, a, onlyRandom(c.Random), hint)
-		switch c.Error {
-		case "":
-			return agree(got, c.DelayS, time.Second, wholeNanosecond)
-		case "OverflowError":
-			// Python cannot make a float of 2 ** 1024; here the ceiling is the cap.
-			return agree(got, number(20*onlyRandom(c.Random)), time.Second, wholeNanosecond)
-		}
-		return fmt.Errorf("unknown error %q", c.Error)
-	}
-}
-
-// withCap is a profile's rule with the cap that a user of the SDK has set.
-func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
-	if by, ok := b.(retry.WhenThrottled); ok {
-		b = by.Else
-		if class == retry.ClassThrottled {
-			b = by.Throttled
-		}
-	}
-	rule := reflect.New(reflect.TypeOf(b)).Elem()
-	rule.Set(reflect.ValueOf(b))
-	rule.FieldByName("Cap").SetInt(int64(limit))
-	return rule.Interface().(retry.Backoff)
-}
-
-type botocoreStandardClass struct {
-	Service     string
-	Status      *int
-	Code        *string
-	Exception   string
-	CRC32       string
-	Retryable   bool
-	Throttling  bool
-	TimeoutCost *bool `json:"timeout_cost"`
-	Shape       *struct {
-		Name     string
-		Metadata struct {
-			Retryable *struct{ Throttling bool }
-			Error     struct{ Code string }
-		}
-	} `json:"modeled_shape"`
-}
-
-// modeled is an error whose description says that it is worth a retry.
-type modeled struct{ error }
-
-func (e modeled) Unwrap() error        { return e.error }
-func (e modeled) RetryableError() bool { return true }
-
-func checkBotocoreStandardClass(c botocoreStandardClass) error {
-	failed, err := botocoreClass{Status: c.Status, Code: c.Code, Exception: c.Exception, CRC32: c.CRC32}.failure()
-	if err != nil {
-		return err
-	}
-	if failed == nil {
-		return mustBe("whether a good answer is retryable", c.Retryable, false)
-	}
-	if s := c.Shape; s != nil && s.Metadata.Retryable != nil && *c.Code == cmp.Or(s.Metadata.Error.Code, s.Name) {
-		if failed = (modeled{failed}); s.Metadata.Retryable.Throttling {
-			failed = retry.Throttled(failed)
-		}
-	}
-	for _, profile := range []awspreset.Preset{awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026} {
-		class := profile.Policy(c.Service).Classify(failed).Class
-		err = errors.Join(err,
-			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
-			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
-		if c.TimeoutCost != nil {
-			err = errors.Join(err, mustBe("whether it is a timeout", class == retry.ClassTimeout, *c.TimeoutCost))
-		}
-	}
-	return err
-}
-
-type botocoreQuota struct {
-	Initial float64 `json:"initial_and_max"`
-	Steps   []struct {
-		Op        string
-		Status    int    `json:"http_status"`
-		Error     string // what the retry to pay for follows
-		Granted   bool
-		Available float64
-	}
-}
-
-func checkBotocoreQuota(profile awspreset.Preset) func(botocoreQuota) error {
-	return func(c botocoreQuota) error {
-		like := tokens(profile.Policy("").Budget)
-		b := &retry.TokenBudget{Capacity: c.Initial, Costs: like.Costs, SuccessOnly: like.SuccessOnly}
-		classes := map[string]retry.Class{
-			"500": retry.ClassTransient, "throttle": retry.ClassThrottled,
-			"read_timeout": retry.ClassTimeout, "connect_timeout": retry.ClassTimeout, "conn_error": retry.ClassTransient,
-		}
-		paid := retry.ClassUnknown
-		for i, s := range c.Steps {
-			var err error
-			switch s.Op {
-			case "acquire":
-				class, ok := classes[s.Error]
-				if !ok {
-					return fmt.Errorf("unknown error %q", s.Error)
-				}
-				granted := b.TryWithdraw(retry.Attempt{Number: 1, Class: class})
-				if granted {
-					paid = class
-				}
-				err = mustBe("whether the retry is granted", granted, s.Granted)
-			case "call_end":
-				if s.Status/100 == 2 {
-					b.Deposit(paid, true)
-				}
-				paid = retry.ClassUnknown
-			default:
-				err = fmt.Errorf("unknown step %q", s.Op)
-			}
-			if err = errors.Join(err, mustBe("balance", b.Balance(), s.Available)); err != nil {
-				return fmt.Errorf("step %d: %w", i+1, err)
-			}
-		}
-		return nil
-	}
-}
-
-// JavaScript v3.
-
-type jsDelayV3 struct {
-	Retry      int64
-	Throttling bool
-	BaseMS     int64 `json:"base_ms"`
-	Random     []float64
-	DelayMS    int64 `json:"delay_ms"`
-}
-
-func checkJSDelayV3(profile awspreset.Preset) func(jsDelayV3) error {
-	return func(c jsDelayV3) error {
-		service := ""
-		if c.BaseMS == 25 {
-			if service = "dynamodb"; profile != awspreset.JavaScriptV3Standard2026 {
-				return checkWhole(c) // the SDK had no such base then, but the function takes it
-			}
-		}
-		got := profile.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
-		return mustBe("delay", got, milliseconds(c.DelayMS))
-	}
-}
-
-// checkWhole checks the rule with a base of its own.
-func checkWhole(c jsDelayV3) error {
-	rule := awspreset.WholeFull(time.Duration(c.BaseMS)*ms, 20*time.Second)
-	return mustBe("delay", rule.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
-}
-
-type jsClassV3 struct {
-	Status    *int
-	Code      *string
-	NodeCode  string `json:"node_code"`
-	Wrapped   bool   `json:"wrapped_in_cause"`
-	Exception string
-	Message   string
-	Corrected bool   `json:"clock_skew_corrected"`
-	ErrorType string `json:"error_type"`
-	Retryable bool
-}
-
-func (c jsClassV3) failure() (error, error) {
-	switch {
-	case strings.Contains(c.Message, "REFUSED_STREAM"):
-		return errors.New("stream error: stream ID 1; REFUSED_STREAM"), nil // as net/http has it
-	case c.NodeCode != "":
-		err, e := exception(c.NodeCode)
-		if c.Wrapped && e == nil {
-			err = fmt.Errorf("wrapped: %w", err)
-		}
-		return err, e
-	case c.Exception == "TypeError" && c.Message != "other":
-		return exception("fetch") // what browsers say when they cannot connect
-	case c.Exception != "":
-		return errors.New(c.Message), nil
-	}
-	return serviceError(c.Status, c.Code, c.Message), nil
-}
-
-func checkJSClassV3(profile awspreset.Preset) func(jsClassV3) error {
-	return func(c jsClassV3) error {
-		failed, err := c.failure()
-		if err != nil {
-			return err
-		}
-		if c.Code != nil && *c.Code == "Modeled" && c.Retryable {
-			failed = modeled{failed}
-			if c.ErrorType == "THROTTLING" {
-				failed = retry.Throttled(failed)
-			}
-		}
-		if c.Code != nil && *c.Code == "AccessDenied" && c.Retryable {
-			failed = retry.Transient(failed) // the SDK marks an error itself once it has set its clock
-		}
-		class := profile.Policy("").Classify(failed).Class
-		return errors.Join(
-			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
-			mustBe("whether it is throttled", class == retry.ClassThrottled, c.ErrorType == "THROTTLING"),
-		)
-	}
-}
-
-type jsQuota struct {
-	MaxAttempts int `json:"max_attempts"`
-	Steps       []jsQuotaStep
-}
-
-type jsQuotaStep struct {
-	Operation    int
-	Event        string
-	ErrorType    string `json:"error_type"`
-	Random       []float64
-	RetryAfterMS number `json:"retry_after_ms"`
-	Outcome      string
-	DelayMS      number   `json:"delay_ms"`
-	SleptMS      []number `json:"slept_ms"`
-	Capacity     float64
-}
-
-func (s jsQuotaStep) failure() error {
-	status := map[string]int{"TRANSIENT": 500, "THROTTLING": 429, "SERVER_ERROR": 501, "CLIENT_ERROR": 400}[s.ErrorType]
-	return withHint(serviceError(&status, nil, ""), s.RetryAfterMS.times(time.Millisecond))
-}
-
-// checkJSQuota runs each operation of a trace as a call.
-func checkJSQuota(profile awspreset.Preset) func(jsQuota) error {
-	return func(c jsQuota) error {
-		p := profile.Policy("")
-		p.MaxAttempts = c.MaxAttempts
-		for len(c.Steps) > 0 {
-			operation := c.Steps[0].Operation
-			n := slices.IndexFunc(c.Steps, func(s jsQuotaStep) bool { return s.Operation != operation })
-			if n < 0 {
-				n = len(c.Steps)
-			}
-			if err := checkJSOperation(p, c.Steps[:n]); err != nil {
-				return fmt.Errorf("operation %d: %w", operation, err)
-			}
-			c.Steps = c.Steps[n:]
-		}
-		return nil
-	}
-}
-
-func checkJSOperation(p retry.Policy, steps []jsQuotaStep) error {
-	var script []error
-	var random []float64
-	var delays []number
-	var balances []float64
-	for _, s := range steps {
-		if s.Event == "success" {
-			script = append(script, nil)
-		} else {
-			script = append(script, s.failure())
-			random = append(random, s.Random...)
-		}
-		if s.Outcome == "retry" {
-			delays = append(delays, s.DelayMS)
-		}
-		balances = append(balances, s.Capacity)
-	}
-	last := steps[len(steps)-1]
-	if last.Outcome == "retry" {
-		script = append(script, retry.Permanent(errors.New("the trace ends here")))
-	}
-	r := play(p, script, recorded(random, 0, p.MaxAttempts))
-	got := append(r.balances[1:], balance(p))
-	if last.Outcome == "retry" {
-		got = got[:len(balances)]
-	}
-	var err error
-	if !slices.Equal(got, balances) {
-		err = fmt.Errorf("balances are %v, want %v", got, balances)
-	}
-	return errors.Join(err, agreeAll(r.waits, delays, time.Millisecond), r.ended(last.Event == "success", false))
-}
-
-type jsExecV3 struct {
-	Service   string
-	Operation string
-	Config    struct {
-		MaxAttempts int
-		Drain       any
-	}
-	Env        map[string]string
-	Responses  []response
-	Random     []float64
-	Attempts   int
-	SleptMS    []number `json:"slept_ms"`
-	OK         bool
-	QuotaAfter float64 `json:"quota_after"`
-}
-
-func checkJSExecV3(c jsExecV3) error {
-	p := awspreset.JavaScriptV3Standard2026.Policy(c.Service)
-	if n, err := strconv.Atoi(c.Env["AWS_MAX_ATTEMPTS"]); err == nil {
-		p.MaxAttempts = n
-	}
-	if c.Config.MaxAttempts != 0 {
-		p.MaxAttempts = c.Config.MaxAttempts
-	}
-	p.LongPoll = isLongPoll(c.Operation)
-	switch drain := c.Config.Drain.(type) {
-	case bool:
-		fill(p.Budget, 0)
-	case float64:
-		fill(p.Budget, drain)
-	}
-	script, err := scriptOf(c.Responses, "", "", jsHint)
-	if err != nil {
-		return err
-	}
-	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
-	return errors.Join(
-		mustBe("number of attempts", r.attempts, c.Attempts),
-		agreeAll(r.waits, c.SleptMS, time.Millisecond),
-		mustBe("balance after the call", balance(p), c.QuotaAfter),
-		r.ended(c.OK, false),
-	)
-}
-
-// jsHandler is the function of JavaScript v2 that fetches credentials, which
-// adds the server's hint to the delay. Its rules are not those of a profile:
-// the caller says which errors are worth a retry.
-type jsHandler struct {
-	Version string `json:"sdk_version"`
-	Options struct {
-		MaxRetries        int
-		RetryDelayOptions struct{ Base *number }
-	}
-	Responses []struct {
-		Status    int
-		Headers   map[string]string
-		NetErr    string
-		Retryable bool
-	}
-	Random   []float64
-	Attempts int
-	DelaysMS []number `json:"delays_ms"`
-	OK       bool
-}
-
-// hintPlus waits for the hint and then for the delay, as lib/event_listeners.js does.
-type hintPlus struct{}
-
-func (hintPlus) Wait(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true }
-
-func checkJSHandler(c jsHandler) error {
-	p := retry.Policy{MaxAttempts: c.Options.MaxRetries + 1, Hint: hintPlus{}}
-	base := 100 * time.Millisecond
-	if c.Options.RetryDelayOptions.Base != nil {
-		base = c.Options.RetryDelayOptions.Base.times(time.Millisecond)
-	}
-	if strings.Contains(c.Version, "2.563") {
-		base *= 2 // it counted the retry before it computed the delay
-	}
-	p.Backoff = retry.FullJitter{Base: base}
-	var script []error
-	for _, r := range c.Responses {
-		failed := retry.Permanent(serviceError(&r.Status, nil, ""))
-		switch {
-		case r.NetErr == "TimeoutError", r.Retryable:
-			failed = retry.Transient(errors.New(r.NetErr))
-		case r.NetErr != "":
-		case r.Status < 300:
-			failed = nil
-		case r.Status >= 500, r.Status == 429:
-			failed = withHint(retry.Transient(failed), parseIntHint(r.Headers["retry-after"]))
-		}
-		script = append(script, failed)
-	}
-	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
-	return errors.Join(
-		mustBe("number of attempts", r.attempts, c.Attempts),
-		agreeAll(r.waits, c.DelaysMS, time.Millisecond),
-		r.ended(c.OK, false),
-	)
-}
-
-// parseIntHint reads the number that the text begins with, as parseInt does.
-func parseIntHint(text string) time.Duration {
-	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(text)
-	}
-	return wholeHint(text[:end], func(s int64) time.Duration { return time.Duration(s) * time.Second })
-}
-
-// Go v2.
-
-type goDelay struct {
-	Attempt      int   `json:"sdk_attempt_arg"`
-	Retry        int64 // -1 in the numbering before 2026: never asked for
-	Service      string
-	Throttling   bool
-	MaxBackoffNS int64   `json:"max_backoff_ns"`
-	XRetryAfter  *string `json:"x_amz_retry_after"`
-	Random       []float64
-	DelayNS      number `json:"delay_ns"`
-}
-
-func checkGoDelay(profile awspreset.Preset) func(goDelay) error {
-	return func(c goDelay) error {
-		p := profile.Policy(c.Service)
-		a := afterRetry(c.Retry, classOf(c.Throttling))
-		if profile == awspreset.GoV2Standard {
-			a.Number = c.Attempt
-		}
-		p.Backoff = withCap(p.Backoff, a.Class, time.Duration(c.MaxBackoffNS))
-		hint := time.Duration(0)
-		if c.XRetryAfter != nil {
-			hint = goHint(map[string]string{"x-amz-retry-after": *c.XRetryAfter})
-		}
-		return agree(afterHint(p, a, onlyRandom(c.Random), hint), c.DelayNS, 1, wholeNanosecond)
-	}
-}
-
-type goClass struct {
-	Status     *int
-	Code       *string
-	Exception  string
-	Retryable  bool
-	Throttling bool
-	Timeout    bool
-}
-
-// Errors that answer with one method.
-type (
-	timeoutSays    bool
-	temporarySays  bool
-	retryableSays  bool
-	connectionSays bool
-)
-
-func (timeoutSays) Error() string              { return "failure by script" }
-func (e timeoutSays) Timeout() bool            { return bool(e) }
-func (temporarySays) Error() string            { return "failure by script" }
-func (e temporarySays) Temporary() bool        { return bool(e) }
-func (retryableSays) Error() string            { return "failure by script" }
-func (e retryableSays) RetryableError() bool   { return bool(e) }
-func (connectionSays) Error() string           { return "failure by script" }
-func (e connectionSays) ConnectionError() bool { return bool(e) }
-
-// goExceptions are the errors of a Go program by their names in the vectors.
-var goExceptions = map[string]error{
-	"context.Canceled":                       errors.New("context canceled"),
-	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // the same two methods
-	"aws.RequestCanceledError":               cancelled{},
-	"CanceledError() true":                   cancelled{},
-	"io.EOF":                                 io.EOF,
-	"io.ErrUnexpectedEOF":                    io.ErrUnexpectedEOF,
-	"plain":                                  errors.New("failure by script"),
-	"text: connection reset by peer":         errors.New("connection reset by peer"),
-	"text: use of closed network connection": errors.New("use of closed network connection"),
-	"url.Error connection refused":           requestError(errors.New("connection refused")),
-	"url.Error io.EOF":                       requestError(io.EOF),
-	"url.Error timeout":                      requestError(timeoutSays(true)),
-	"net.OpError dial":                       dialError(errors.New("failure by script")),
-	"net.OpError read plain":                 readError(errors.New("failure by script")),
-	"net.OpError read timeout":               readError(timeoutSays(true)),
-	"net.DNSError not found":                 &net.DNSError{IsNotFound: true},
-	"net.OpError dial + DNSError not found":  dialError(&net.DNSError{IsNotFound: true}),
-	"net.DNSError temporary":                 &net.DNSError{IsTemporary: true},
-	"net.DNSError timeout":                   &net.DNSError{IsTimeout: true},
-	"net.DNSError other":                     &net.DNSError{},
-	"Timeout() true":                         timeoutSays(true),
-	"Temporary() true":                       temporarySays(true),
-	"Timeout/Temporary false":                errors.Join(timeoutSays(false), temporarySays(false)),
-	"RetryableError() true":                  retryableSays(true),
-	"RetryableError() false":                 retryableSays(false),
-	"smithyhttp.RequestSendError":            connectionSays(true),
-	"smithyhttp.RequestSendError + canceled": errors.Join(connectionSays(true), cancelled{}),
-	"wrapped Throttling":                     fmt.Errorf("wrapped: %w", errorOfCode("Throttling")),
-	"timeout":                                timeoutSays(true),
-	"connection reset":                       errors.New("connection reset"),
-}
-
-func checkGoClass(c goClass) error {
-	failed := serviceError(c.Status, c.Code, "")
-	if c.Exception != "" {
-		if failed = goExceptions[c.Exception]; failed == nil {
-			return fmt.Errorf("no error for %q in the table", c.Exception)
-		}
-	}
-	var err error
-	for _, profile := range []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Adaptive2026} {
-		class := profile.Policy("").Classifier.Classify(failed)
-		err = errors.Join(err,
-			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
-			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))
-		if c.Retryable {
-			err = errors.Join(err, mustBe("whether it is a timeout", class == retry.ClassTimeout, c.Timeout))
-		}
-	}
-	return err
-}
-
-type goExec struct {
-	Name        string
-	Random      float64 `json:"random_constant"`
-	LongPoll    bool    `json:"long_poll"`
-	QuotaBefore float64 `json:"quota_before"`
-	Calls       []struct {
-		Responses     []response
-		Attempts      int
-		OK            bool
-		MaxReached    bool      `json:"max_attempts_error"`
-		QuotaExceeded bool      `json:"quota_exceeded"`
-		QuotaAtSend   []float64 `json:"quota_seen_at_each_send"`
-		QuotaAfter    float64   `json:"quota_after"`
-		SleptNS       []number  `json:"slept_ns"`
-	}
-}
-
-func checkGoExec(standard, adaptive awspreset.Preset) func(goExec) error {
-	return func(c goExec) error {
-		profile, service := standard, ""
-		if strings.HasPrefix(c.Name, "adaptive") {
-			profile = adaptive
-		}
-		if strings.HasPrefix(c.Name, "dynamodb") {
-			service = "dynamodb"
-		}
-		p := profile.Policy(service)
-		p.Limiter = nil // as in checkJavaExec
-		p.LongPoll = c.LongPoll && standard == awspreset.GoV2Standard2026
-		if _, n, ok := strings.Cut(c.Name, "max attempts "); ok {
-			n, _, _ = strings.Cut(n, ",")
-			p.MaxAttempts, _ = strconv.Atoi(n)
-		}
-		if c.Name == "long poll at max attempts" {
-			p.MaxAttempts = 1
-		}
-		fill(p.Budget, c.QuotaBefore)
-		for i, call := range c.Calls {
-			script, err := goScript(call.Responses)
-			if err != nil {
-				return err
-			}
-			r := play(p, script, recorded(nil, c.Random, p.MaxAttempts))
-			if !slices.Equal(r.balances, call.QuotaAtSend) {
-				err = fmt.Errorf("balances at each attempt are %v, want %v", r.balances, call.QuotaAtSend)
-			}
-			if err := errors.Join(
-				err,
-				mustBe("number of attempts", r.attempts, call.Attempts),
-				agreeAll(r.waits, call.SleptNS, 1),
-				mustBe("balance after the call", balance(p), call.QuotaAfter),
-				mustBe("whether the quota refused", errors.Is(r.err, retry.ErrBudget), call.QuotaExceeded),
-				r.ended(call.OK, call.MaxReached),
-			); err != nil {
-				return fmt.Errorf("call %d: %w", i+1, err)
-			}
-		}
-		return nil
-	}
-}
-
-func goScript(responses []response) (script []error, err error) {
-	for _, r := range responses {
-		var failed error
-		switch {
-		case r.NetworkError != "":
-			if failed = goExceptions[r.NetworkError]; failed == nil {
-				return nil, fmt.Errorf("no error for %q in the table", r.NetworkError)
-			}
-		case *r.Status >= 300:
-			failed = withHint(serviceError(r.Status, r.Code, ""), goHint(r.Headers))
-		}
-		script = append(script, failed)
-	}
-	return script, nil
-}
-
-// Java.
-
-type javaHistoric struct {
-	Variant    string
-	Service    string
-	Retry      int64
-	Throttling bool
-	Random     []float64
-	DelayMS    int64 `json:"delay_ms"`
-}
-
-// checkJavaHistoric builds the rules of old releases from those of today.
-func checkJavaHistoric(c javaHistoric) error {
-	const limit = 20 * time.Second
-	base := map[string]time.Duration{"default": 100 * ms, "dynamodb": 25 * ms}[c.Service]
-	var rule retry.Backoff = retry.WhenThrottled{Throttled: awspreset.JavaEqual(500*ms, limit), Else: awspreset.WholeFull(base, limit)}
-	if c.Variant == "2015" {
-		if c.Service == "default" {
-			base = 300 * ms
-		}
-		rule = retry.Exponential{Base: base, Cap: limit}
-	}
-	return mustBe("delay", rule.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
-}
-
-type javaDelayV2 struct {
-	Mode       string
-	Retry      int64
-	Throttling bool
-	Random     []float64
-	DelayMS    int64 `json:"delay_ms"`
-}
-
-func checkJavaDelayV2(c javaDelayV2) error {
-	profiles := map[string]retry.Policy{
-		"legacy":                 awspreset.JavaV2Legacy.Policy(""),
-		"standard-pre2026":       awspreset.JavaV2Standard.Policy(""),
-		"standard-2026":          awspreset.JavaV2Standard2026.Policy(""),
-		"standard-2026-dynamodb": awspreset.JavaV2Standard2026.Policy("dynamodb"),
-	}
-	p, ok := profiles[c.Mode]
-	if !ok {
-		return fmt.Errorf("unknown mode %q", c.Mode)
-	}
-	return mustBe("delay", p.Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
 }

@@ -8,32 +8,32 @@ import (
 // A tally counts what was compared.
 type tally struct {
 	cases, delays int
-	excluded      int // cases that were not compared, for a reason in profile.go
+	excluded      int // cases that were not compared, for a reason in preset.go
 	mismatches    []string
 }
 
-// compare plays the cases of a recording under the policy of its profile and
+// compare plays the cases of a recording under the policy of its preset and
 // counts where the policy does something else than the SDK.
-func compare(endpoint string, r recording) (t tally, err error) {
+func compare(server *server, r recording) (t tally, err error) {
 	unit, err := unitOf(r.Unit)
 	if err != nil {
-		return t, fmt.Errorf("%s: %w", r.Profile, err)
+		return t, fmt.Errorf("%s: %w", r.Preset, err)
 	}
 	for _, c := range r.Cases {
-		if exclusion(r.Profile, c.testCase) != "" {
+		if exclusion(r.Preset, c.testCase) != "" {
 			t.excluded++
 			continue
 		}
-		played, err := play(endpoint, r.Profile, c.testCase)
+		played, err := play(server, r.Preset, c.testCase)
 		if err != nil {
-			return t, fmt.Errorf("%s: %s: %w", r.Profile, c.id(), err)
+			return t, fmt.Errorf("%s: %s: %w", r.Preset, c.id(), err)
 		}
 		t.cases++
 		for i, ours := range played {
 			theirs := c.Observed[i]
 			t.delays += len(theirs.Delays)
 			for _, difference := range differences(theirs, ours, unit) {
-				t.mismatches = append(t.mismatches, fmt.Sprintf("%s: %s: call %d: %s", r.Profile, c.id(), i+1, difference))
+				t.mismatches = append(t.mismatches, fmt.Sprintf("%s: %s: call %d: %s", r.Preset, c.id(), i+1, difference))
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (r *runner) parse(args []string) error {
 	flags.SetOutput(r.stderr)
 	names := flags.String("sdk", "", "`names` of the SDKs to run, separated by commas: "+strings.Join(r.names(), ", ")+" (default all)")
 	need := flags.String("need", "", "`names` of the SDKs without which the run fails; others are skipped if they cannot be installed")
-	profile := flags.String("profile", "", "the only profile to run, by its `name` in the text form")
+	preset := flags.String("preset", "", "the only preset to run, by its `name` in the text form")
 	flags.BoolVar(&r.update, "update", false, "write what was recorded to "+r.folder)
 	flags.StringVar(&r.cache, "cache", "", "the `folder` to install the SDKs in (default gobackoff-conformance in the user's cache folder)")
 	if err := flags.Parse(args); err != nil {
@@ -39,9 +39,9 @@ func (r *runner) parse(args []string) error {
 	if r.needed, err = r.known(*need); err != nil {
 		return err
 	}
-	r.choose(wanted, *profile)
+	r.choose(wanted, *preset)
 	if r.sdks == nil {
-		return fmt.Errorf("no such profile: %q, of what -sdk names", *profile)
+		return fmt.Errorf("no such preset: %q, of what -sdk names", *preset)
 	}
 	for _, name := range r.needed {
 		if !slices.Contains(r.names(), name) {
@@ -73,15 +73,15 @@ func (r *runner) known(list string) ([]string, error) {
 	return names, nil
 }
 
-// choose leaves the SDKs with the wanted names, with the profile alone if there
+// choose leaves the SDKs with the wanted names, with the preset alone if there
 // is one. No names are all.
-func (r *runner) choose(wanted []string, profile string) {
+func (r *runner) choose(wanted []string, preset string) {
 	var chosen []sdk
 	for _, s := range r.sdks {
-		if profile != "" {
-			s.profiles = slices.DeleteFunc(slices.Clone(s.profiles), func(p string) bool { return p != profile })
+		if preset != "" {
+			s.presets = slices.DeleteFunc(slices.Clone(s.presets), func(p string) bool { return p != preset })
 		}
-		if (wanted == nil || slices.Contains(wanted, s.name)) && len(s.profiles) > 0 {
+		if (wanted == nil || slices.Contains(wanted, s.name)) && len(s.presets) > 0 {
 			chosen = append(chosen, s)
 		}
 	}

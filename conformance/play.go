@@ -15,18 +15,24 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// play plays a case with [retry.Do] under the policy of a profile, with real
+// play plays a case with [retry.Do] under the policy of a preset, with real
 // requests to the server, and says what happened as a driver does, in ns.
-func play(endpoint, profile string, c testCase) ([]observation, error) {
-	policy, err := policyOf(profile, c)
+func play(server *server, preset string, c testCase) ([]observation, error) {
+	return playAt(server.URL, server.endpoint(c), preset, c)
+}
+
+// playAt plays a case with the server's script at one URL, and what is called
+// at another.
+func playAt(script, endpoint, preset string, c testCase) ([]observation, error) {
+	policy, err := policyOf(preset, c)
 	if err != nil {
 		return nil, err
 	}
-	policy.Rand = script(c.Random, c.RandomThen)
+	policy.Rand = numbers(c.Random, c.RandomThen)
 	if err := setQuota(policy.Budget, c.Quota); err != nil {
 		return nil, err
 	}
-	operation := newOperation(endpoint, profile, c.Service)
+	operation := newOperation(script, endpoint, preset, c.Service)
 	defer operation.client.CloseIdleConnections()
 	var observed []observation
 	for _, call := range c.Calls {
@@ -40,6 +46,7 @@ func play(endpoint, profile string, c testCase) ([]observation, error) {
 		if err != nil {
 			return nil, err
 		}
+		o.Delays = []json.Number{} // not null
 		for _, d := range clock.Waits() {
 			o.Delays = append(o.Delays, json.Number(fmt.Sprint(d.Nanoseconds())))
 		}
@@ -49,8 +56,8 @@ func play(endpoint, profile string, c testCase) ([]observation, error) {
 	return observed, nil
 }
 
-// script returns a source of the numbers of a list and, after them, of always the same.
-func script(list []float64, then float64) func() float64 {
+// numbers returns a source of the numbers of a list and, after them, of always the same.
+func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {
 			return then
@@ -92,20 +99,20 @@ func balance(b retry.Budget) *float64 {
 
 // An operation calls the server as a service would be called.
 type operation struct {
-	server  string // its URL
+	server  string // the URL of its script
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
 	proto   *protocol
-	profile string
+	preset  string
 	service string
 	call    call
 	sent    int
 }
 
-func newOperation(endpoint, profile, service string) *operation {
+func newOperation(script, endpoint, preset, service string) *operation {
 	// A connection of its own for each attempt: net/http repeats a request
 	// on its own account when a connection that it had used before breaks.
-	o := &operation{server: endpoint, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, profile: profile, service: service}
+	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.proto = awsJSON
 	switch service {
@@ -211,16 +218,16 @@ func (o *operation) run(ctx context.Context) error {
 		err = &url.Error{Op: r.Method, URL: o.server, Err: context.DeadlineExceeded}
 	}
 	if err != nil {
-		return unsentOf(o.profile, err)
+		return unsentOf(o.preset, err)
 	}
 	if status < 300 {
-		return nil
+		return checksumOf(o.preset, header, body)
 	}
 	code, message := o.proto.read(body)
 	if code == "" {
-		code = codeOf(o.profile, o.proto, status)
+		code = codeOf(o.preset, o.proto, status)
 	}
-	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.profile, o.service)(header)}
+	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
 }
 
 // A failedAnswer is an error as clients make it of an answer.

@@ -6,7 +6,7 @@ import "encoding/json"
 
 type input struct {
 	Endpoint string     `json:"endpoint"`
-	Profile  string     `json:"profile"`
+	Preset   string     `json:"preset"`
 	Cases    []testCase `json:"cases"`
 }
 
@@ -14,6 +14,8 @@ type testCase struct {
 	Name        string    `json:"name"`
 	Service     string    `json:"service"`
 	Operation   string    `json:"operation"`
+	TLS         bool      `json:"tls,omitempty"`
+	Endpoint    string    `json:"endpoint,omitempty"` // not in recordings
 	MaxAttempts int       `json:"max_attempts,omitempty"`
 	Random      []float64 `json:"random,omitempty"`
 	RandomThen  float64   `json:"random_then"`

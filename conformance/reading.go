@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
+	"io"
 	"math"
 	"net/http"
 	"net/url"
@@ -17,19 +19,19 @@ import (
 // These functions make them as each SDK does.
 
 // hintOf returns how an SDK reads a hint from headers: 0 or less is none.
-func hintOf(profile, service string) func(http.Header) time.Duration {
-	since2026 := strings.HasSuffix(profile, "-2026")
+func hintOf(preset, service string) func(http.Header) time.Duration {
+	since2026 := strings.Contains(preset, "-2026")
 	switch {
-	case strings.HasPrefix(profile, "aws-go-v2-") && since2026:
+	case strings.HasPrefix(preset, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
 	// The clients of STS and DynamoDB read the header of the mode before.
-	case strings.HasPrefix(profile, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":
+	case strings.HasPrefix(preset, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":
 		return milliseconds(javaInt)
-	case strings.HasPrefix(profile, "aws-java-v2-"):
+	case strings.HasPrefix(preset, "aws-java-v2-"):
 		return func(h http.Header) time.Duration { return duration(javaInt(h.Get("Retry-After")), time.Second) }
-	case profile == "aws-js-v3-standard-late-cap":
+	case preset == "aws-js-v3-standard-late-cap":
 		return lateCapHint
-	case strings.HasPrefix(profile, "aws-js-v3-"):
+	case strings.HasPrefix(preset, "aws-js-v3-"):
 		return javaScriptHint
 	case since2026:
 		return milliseconds(pythonInt)
@@ -53,18 +55,23 @@ func duration(n float64, unit time.Duration) time.Duration {
 }
 
 // codeOf returns the code that an SDK gives to an answer without one.
-func codeOf(profile string, p *protocol, status int) string {
-	if strings.HasPrefix(profile, "aws-java-v1-") && p != awsJSON {
+func codeOf(preset string, p *protocol, status int) string {
+	if strings.HasPrefix(preset, "aws-java-v1-") && p != awsJSON {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
 	}
 	return ""
 }
 
 // unsentOf returns what an SDK makes of the error of an HTTP client.
-func unsentOf(profile string, err error) error {
+func unsentOf(preset string, err error) error {
 	var failed *url.Error
-	if strings.HasPrefix(profile, "aws-go-v2-") && errors.As(err, &failed) {
+	if strings.HasPrefix(preset, "aws-go-v2-") && errors.As(err, &failed) {
 		return &sendError{err}
+	}
+	// To urllib3 and Apache's client a response that is not HTTP is a connection
+	// that was closed. The other modes of botocore retry it by any name.
+	if (preset == "aws-botocore-legacy" || strings.HasPrefix(preset, "aws-java-")) && strings.Contains(err.Error(), "malformed HTTP") {
+		return io.EOF
 	}
 	return err
 }
@@ -74,6 +81,26 @@ type sendError struct{ error }
 
 func (e *sendError) Unwrap() error         { return e.error }
 func (e *sendError) ConnectionError() bool { return true }
+
+// checksumOf returns the error of an SDK's client of DynamoDB for a successful
+// response with another checksum than its header says, nil if it does not look.
+func checksumOf(preset string, header http.Header, body []byte) error {
+	sum := header.Get("X-Amz-Crc32")
+	if sum == "" || sum == fmt.Sprint(crc32.ChecksumIEEE(body)) {
+		return nil
+	}
+	switch {
+	case strings.HasPrefix(preset, "aws-js-v3-"), strings.HasPrefix(preset, "aws-go-v2-"): // Go v2 ignores what it finds
+		return nil
+	case preset == "aws-js-v2":
+		return &failedAnswer{code: "CRC32CheckFailed"}
+	case strings.HasPrefix(preset, "aws-java-v1-"):
+		return io.ErrUnexpectedEOF // an IOException
+	case strings.HasPrefix(preset, "aws-java-v2-"):
+		return errors.New("Crc32MismatchException")
+	}
+	return &failedAnswer{code: "ChecksumError"}
+}
 
 var pythonInteger = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
 

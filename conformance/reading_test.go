@@ -19,8 +19,8 @@ import (
 func TestHintOf(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
-		profile, header, value string
-		want                   time.Duration
+		preset, header, value string
+		want                  time.Duration
 	}{
 		{"aws-standard-2026", "X-Amz-Retry-After", "1_500", 1500 * ms},
 		{"aws-standard-2026", "X-Amz-Retry-After", "+20", 20 * ms},
@@ -45,7 +45,7 @@ func TestHintOf(t *testing.T) {
 		{"aws-js-v3-standard-late-cap", "Retry-After", "99999999999", math.MaxInt64},
 	} {
 		header := http.Header{tt.header: {tt.value}}
-		assert.Equal(t, tt.want, max(0, hintOf(tt.profile, "sqs")(header)), "%s %s: %s", tt.profile, tt.header, tt.value)
+		assert.Equal(t, tt.want, max(0, hintOf(tt.preset, "sqs")(header)), "%s %s: %s", tt.preset, tt.header, tt.value)
 	}
 }
 

@@ -8,16 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 )
 
-// A recording is what an SDK did in all cases of a profile: a file of testdata.
+// A recording is what an SDK did in all cases of a preset: a file of testdata.
 type recording struct {
-	Profile string         `json:"profile"`
-	SDK     string         `json:"sdk"`  // name and version
-	Unit    string         `json:"unit"` // of the delays
-	Cases   []recordedCase `json:"cases"`
+	Preset string         `json:"preset"`
+	SDK    string         `json:"sdk"`  // name and version
+	Unit   string         `json:"unit"` // of the delays
+	Cases  []recordedCase `json:"cases"`
 }
 
 type recordedCase struct {
@@ -29,11 +30,11 @@ type recordedCase struct {
 func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
 
 // newRecording joins cases with what a driver says of them.
-func newRecording(profile string, cases []testCase, out output) (recording, error) {
+func newRecording(preset string, cases []testCase, out output) (recording, error) {
 	if len(out.Cases) != len(cases) {
 		return recording{}, fmt.Errorf("%d cases were played of %d", len(out.Cases), len(cases))
 	}
-	r := recording{Profile: profile, SDK: out.SDK, Unit: out.Unit}
+	r := recording{Preset: preset, SDK: out.SDK, Unit: out.Unit}
 	if _, err := unitOf(out.Unit); err != nil {
 		return recording{}, err
 	}
@@ -50,6 +51,37 @@ func newRecording(profile string, cases []testCase, out output) (recording, erro
 	return r, nil
 }
 
+// check reports whether the recording is complete: of the SDK's version, with
+// all its cases as they are played now, and with something observed in every call.
+func (r recording) check(s sdk) error {
+	var faults []string
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if r.SDK != s.reports {
+		fault("the SDK is %q, not %q", r.SDK, s.reports)
+	}
+	want := s.cases()
+	if len(r.Cases) != len(want) {
+		fault("%d cases of %d", len(r.Cases), len(want))
+	}
+	for i, c := range r.Cases[:min(len(r.Cases), len(want))] {
+		if !reflect.DeepEqual(c.testCase, want[i]) {
+			fault("case %d is %s, changed, and not %s", i+1, c.id(), want[i].id())
+		}
+		if len(c.Observed) != len(c.Calls) {
+			fault("%s: %d calls of %d", c.id(), len(c.Observed), len(c.Calls))
+		}
+		for j, o := range c.Observed {
+			if o.Attempts < 1 || o.Delays == nil || o.OK != (o.Error == "") {
+				fault("%s: call %d: nothing observed", c.id(), j+1)
+			}
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	return errors.New(strings.Join(faults[:min(len(faults), 10)], "; "))
+}
+
 var scriptedAnswer = regexp.MustCompile(`answer \d+`)
 
 // digest reduces the text of an error to what is the same in every run: its
@@ -62,7 +94,7 @@ func digest(text string) string {
 	return first
 }
 
-func recordingFile(folder, profile string) string { return filepath.Join(folder, profile+".json") }
+func recordingFile(folder, preset string) string { return filepath.Join(folder, preset+".json") }
 
 // readRecording returns an empty recording if there is no such file.
 func readRecording(file string) (r recording, err error) {
@@ -79,7 +111,7 @@ func readRecording(file string) (r recording, err error) {
 // write writes one line for each case, so that a change of one is a change of a line.
 func (r recording) write(file string) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "{\n\"profile\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Profile, r.SDK, r.Unit)
+	fmt.Fprintf(&b, "{\n\"preset\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Preset, r.SDK, r.Unit)
 	for i, line := range r.lines() {
 		if i > 0 {
 			b.WriteString(",\n")
@@ -106,10 +138,10 @@ func (r recording) lines() []string {
 func (r recording) changes(old recording) []string {
 	var changes []string
 	if r.SDK != old.SDK {
-		changes = append(changes, fmt.Sprintf("%s: the SDK was %q and is %q", r.Profile, old.SDK, r.SDK))
+		changes = append(changes, fmt.Sprintf("%s: the SDK was %q and is %q", r.Preset, old.SDK, r.SDK))
 	}
 	if r.Unit != old.Unit {
-		changes = append(changes, fmt.Sprintf("%s: the unit was %q and is %q", r.Profile, old.Unit, r.Unit))
+		changes = append(changes, fmt.Sprintf("%s: the unit was %q and is %q", r.Preset, old.Unit, r.Unit))
 	}
 	before := make(map[string]string)
 	for i, line := range old.lines() {
@@ -119,15 +151,15 @@ func (r recording) changes(old recording) []string {
 		id := r.Cases[i].id()
 		switch was, known := before[id]; {
 		case !known:
-			changes = append(changes, fmt.Sprintf("%s: new case %s", r.Profile, id))
+			changes = append(changes, fmt.Sprintf("%s: new case %s", r.Preset, id))
 		case was != line:
-			changes = append(changes, fmt.Sprintf("%s: %s\n\twas %s\n\tis  %s", r.Profile, id, was, line))
+			changes = append(changes, fmt.Sprintf("%s: %s\n\twas %s\n\tis  %s", r.Preset, id, was, line))
 		}
 		delete(before, id)
 	}
 	for _, c := range old.Cases {
 		if _, gone := before[c.id()]; gone {
-			changes = append(changes, fmt.Sprintf("%s: no case %s any more", r.Profile, c.id()))
+			changes = append(changes, fmt.Sprintf("%s: no case %s any more", r.Preset, c.id()))
 		}
 	}
 	return changes

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,15 +15,60 @@ import (
 // TestRecordings: each policy does what was recorded of its SDK.
 func TestRecordings(t *testing.T) {
 	for _, r := range recorded(t) {
-		t.Run(r.Profile, func(t *testing.T) {
+		t.Run(r.Preset, func(t *testing.T) {
 			t.Parallel()
 			server := newServer()
 			defer server.Close()
-			compared, err := compare(server.URL, r)
+			compared, err := compare(server, r)
 			require.NoError(t, err)
 			assert.Empty(t, compared.mismatches)
 			assert.Greater(t, compared.cases, 200)
 			assert.Greater(t, compared.delays, 500)
+		})
+	}
+}
+
+// TestComplete: each recording has all cases of its SDK, and its version.
+func TestComplete(t *testing.T) {
+	for _, r := range recorded(t) {
+		assert.NoError(t, r.check(sdkOf(t, r.Preset)), r.Preset)
+	}
+}
+
+func sdkOf(t *testing.T, preset string) sdk {
+	t.Helper()
+	i := slices.IndexFunc(sdks, func(s sdk) bool { return slices.Contains(s.presets, preset) })
+	require.GreaterOrEqual(t, i, 0, preset)
+	return sdks[i]
+}
+
+// TestIncomplete: whatever is taken from a recording, or changed in its cases,
+// is noticed.
+func TestIncomplete(t *testing.T) {
+	s := sdkOf(t, "aws-js-v2")
+	for name, tt := range map[string]struct {
+		spoil func(*recording)
+		fault string
+	}{
+		"other version":     {func(r *recording) { r.SDK = "aws-sdk 2.0.0" }, `the SDK is "aws-sdk 2.0.0", not "aws-sdk 2.1693.0"`},
+		"no version":        {func(r *recording) { r.SDK = "" }, `the SDK is "", not`},
+		"no cases":          {func(r *recording) { r.Cases = nil }, "0 cases of"},
+		"one case less":     {func(r *recording) { r.Cases = slices.Delete(r.Cases, 100, 101) }, "case 101 is"},
+		"the last missing":  {func(r *recording) { r.Cases = r.Cases[:len(r.Cases)-1] }, "cases of"},
+		"one case twice":    {func(r *recording) { r.Cases = append(r.Cases, r.Cases[0]) }, "cases of"},
+		"other random":      {func(r *recording) { r.Cases[0].RandomThen = 0.25 }, "case 1 is sts GetCallerIdentity: success, changed"},
+		"other responses":   {func(r *recording) { r.Cases[0].Calls = nil }, "case 1 is"},
+		"no observation":    {func(r *recording) { r.Cases[5].Observed = nil }, "0 calls of 1"},
+		"empty calls":       {func(r *recording) { r.Cases[5].Calls, r.Cases[5].Observed = nil, nil }, "case 6 is"},
+		"empty observation": {func(r *recording) { r.Cases[5].Observed[0] = observation{} }, "call 1: nothing observed"},
+		"no delays":         {func(r *recording) { r.Cases[5].Observed[0].Delays = nil }, "call 1: nothing observed"},
+		"no error":          {func(r *recording) { r.Cases[5].Observed[0].Error = "" }, "call 1: nothing observed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := readRecording(recordingFile("testdata", "aws-js-v2"))
+			require.NoError(t, err)
+			tt.spoil(&r)
+			assert.ErrorContains(t, r.check(s), tt.fault)
 		})
 	}
 }
@@ -36,26 +82,26 @@ func recorded(t *testing.T) []recording {
 	for _, file := range files {
 		r, err := readRecording(file)
 		require.NoError(t, err)
-		assert.Equal(t, r.Profile+".json", filepath.Base(file))
+		assert.Equal(t, r.Preset+".json", filepath.Base(file))
 		all = append(all, r)
 	}
 	return all
 }
 
-// TestEveryProfile: there is one recording of each profile of the library,
+// TestEveryPreset: there is one recording of each preset of the library,
 // repaired ones apart, which no SDK has.
-func TestEveryProfile(t *testing.T) {
+func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
-	for profile := range awspreset.All() {
-		if name := profile.String(); !strings.HasSuffix(name, "-repaired") {
+	for preset := range awspreset.All() {
+		if name := preset.String(); !strings.HasSuffix(name, "-repaired") {
 			want = append(want, name)
 		}
 	}
 	for _, s := range sdks {
-		run = append(run, s.profiles...)
+		run = append(run, s.presets...)
 	}
 	for _, r := range recorded(t) {
-		have = append(have, r.Profile)
+		have = append(have, r.Preset)
 	}
 	assert.ElementsMatch(t, want, run)
 	assert.ElementsMatch(t, want, have)
@@ -71,28 +117,28 @@ func TestExclusions(t *testing.T) {
 		unit, err := unitOf(r.Unit)
 		require.NoError(t, err)
 		for _, c := range r.Cases {
-			reason := exclusion(r.Profile, c.testCase)
+			reason := exclusion(r.Preset, c.testCase)
 			if reason == "" {
 				continue
 			}
 			used[reason] = true
-			played, err := play(server.URL, r.Profile, c.testCase)
+			played, err := play(server, r.Preset, c.testCase)
 			require.NoError(t, err)
 			differ := 0
 			for i := range played {
 				differ += len(differences(c.Observed[i], played[i], unit))
 			}
-			assert.Positive(t, differ, "%s: %s: %s", r.Profile, c.id(), reason)
+			assert.Positive(t, differ, "%s: %s: %s", r.Preset, c.id(), reason)
 		}
 	}
 	for _, e := range exclusions {
-		assert.True(t, used[e.reason], "%v: %v: %s", e.profile, e.id, e.reason)
+		assert.True(t, used[e.reason], "%v: %v: %s", e.preset, e.id, e.reason)
 	}
 }
 
 func TestChanges(t *testing.T) {
 	made := func(change func(*recording)) recording {
-		r := recording{Profile: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
+		r := recording{Preset: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
 			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
 			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "answer 3"}}},
 		}}

@@ -26,7 +26,7 @@ type runner struct {
 
 // A row is a line of the table at the end.
 type row struct {
-	profile, sdk string
+	preset, sdk string
 	tally
 	took time.Duration
 }
@@ -45,7 +45,7 @@ func (r *runner) run(args []string) int {
 		r.runSDK(s)
 	}
 	if len(r.rows) == 0 {
-		fmt.Fprintln(r.stdout, "no profile was compared")
+		fmt.Fprintln(r.stdout, "no preset was compared")
 		return 1
 	}
 	r.table()
@@ -64,26 +64,26 @@ func (r *runner) runSDK(s sdk) {
 		r.failed = r.failed || slices.Contains(r.needed, s.name)
 		return
 	}
-	for _, profile := range s.profiles {
-		if err := r.runProfile(s, profile); err != nil {
+	for _, preset := range s.presets {
+		if err := r.runPreset(s, preset); err != nil {
 			fmt.Fprintf(r.stdout, "failed: %v\n", err)
 			r.failed = true
 		}
 	}
 }
 
-func (r *runner) runProfile(s sdk, profile string) error {
+func (r *runner) runPreset(s sdk, preset string) error {
 	start := time.Now()
 	server := newServer()
 	defer server.Close()
-	fresh, err := s.record(server, r.cache, profile)
+	fresh, err := s.record(server, r.cache, preset)
 	if err != nil {
 		return err
 	}
 	if err := r.keep(fresh); err != nil {
 		return err
 	}
-	t, err := compare(server.URL, fresh)
+	t, err := compare(server, fresh)
 	if err != nil {
 		return err
 	}
@@ -91,13 +91,13 @@ func (r *runner) runProfile(s sdk, profile string) error {
 		fmt.Fprintln(r.stdout, "mismatch:", mismatch)
 		r.failed = true
 	}
-	r.rows = append(r.rows, row{profile, fresh.SDK, t, time.Since(start)})
+	r.rows = append(r.rows, row{preset, fresh.SDK, t, time.Since(start)})
 	return nil
 }
 
 // keep compares a fresh recording with the committed one, or replaces that.
 func (r *runner) keep(fresh recording) error {
-	file := recordingFile(r.folder, fresh.Profile)
+	file := recordingFile(r.folder, fresh.Preset)
 	committed, err := readRecording(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
@@ -114,10 +114,10 @@ func (r *runner) keep(fresh recording) error {
 
 func (r *runner) table() {
 	w := tabwriter.NewWriter(r.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "profile\tSDK\tcases\texcluded\tdelays\tmismatches\ttime")
+	fmt.Fprintln(w, "preset\tSDK\tcases\texcluded\tdelays\tmismatches\ttime")
 	for _, row := range r.rows {
 		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%.1fs\n",
-			row.profile, row.sdk, row.cases, row.excluded, row.delays, len(row.mismatches), row.took.Seconds())
+			row.preset, row.sdk, row.cases, row.excluded, row.delays, len(row.mismatches), row.took.Seconds())
 	}
 	w.Flush()
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -41,7 +42,7 @@ func fakeDriver(sort string) int {
 	}
 	out := output{SDK: "fake 1.0", Unit: "ns"}
 	for _, c := range in.Cases {
-		calls, err := play(in.Endpoint, in.Profile, c)
+		calls, err := playAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Preset, c)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, c.id(), err)
 			return 1
@@ -59,6 +60,9 @@ func fakeDriver(sort string) int {
 // a scripted answer where it is about that.
 func lie(sort string, out *output) {
 	switch sort {
+	case "has another version":
+		out.SDK = "fake 2.0"
+		return
 	case "measures in miles":
 		out.Unit = "mi"
 		return
@@ -84,7 +88,7 @@ func lie(sort string, out *output) {
 		case "tries once more":
 			o.Attempts++
 		case "has another end":
-			o.OK = !o.OK
+			o.OK, o.Error = true, ""
 		case "reports another failure":
 			o.Error = "fault: answer 1"
 		case "loses the answer":
@@ -108,10 +112,10 @@ func mustFloat(n json.Number) float64 {
 
 // fakeSDK is an SDK whose driver is the test program. It knows few services:
 // each case costs it a connection for every attempt.
-func fakeSDK(profiles ...string) sdk {
+func fakeSDK(presets ...string) sdk {
 	return sdk{
-		name: "fake", version: "1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
-		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), profiles: profiles,
+		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
+		without: regexp.MustCompile(`^(dynamodb|s3|sts) `), presets: presets,
 	}
 }
 
@@ -148,11 +152,11 @@ func TestHonestDriver(t *testing.T) {
 		assert.Equal(t, 0, status, out)
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		require.Len(t, lines, 3, out)
-		assert.Regexp(t, `^profile +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
+		assert.Regexp(t, `^preset +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
 		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2026 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases())), lines[1])
 		assert.Regexp(t, `^aws-java-v2-legacy +fake 1.0 +\d{2,} +\d+ +\d{3,} +0 +[\d.]+s$`, lines[2])
 	}
-	status, out = runFake(t, folder, sdks, "-profile", "aws-java-v2-legacy")
+	status, out = runFake(t, folder, sdks, "-preset", "aws-java-v2-legacy")
 	assert.Equal(t, 0, status, out)
 	assert.NotContains(t, out, "aws-go-v2")
 }
@@ -170,6 +174,7 @@ func TestLyingDriver(t *testing.T) {
 		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
 		"measures in miles":       `failed: aws-go-v2-standard: the driver's output: the unit is "mi", and none of s, ms and ns`,
+		"has another version":     `failed: aws-go-v2-standard: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
 		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: \d+ cases were played of \d+`,
 		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: "500 for ever" was played, with 0 calls of 1`,
 		"babbles":                 `failed: aws-go-v2-standard: the driver's output: invalid character`,
@@ -209,7 +214,7 @@ func TestSkipped(t *testing.T) {
 	status, out = runFake(t, folder, []sdk{missing})
 	assert.Equal(t, 1, status, out)
 	assert.Contains(t, out, line)
-	assert.Contains(t, out, "no profile was compared")
+	assert.Contains(t, out, "no preset was compared")
 }
 
 // TestInstalledOnce: what is installed is not installed again.
@@ -236,8 +241,8 @@ func TestArguments(t *testing.T) {
 		{[]string{"-h"}, 0, "-update"},
 		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; there are fake, other`},
 		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
-		{[]string{"-profile", "aws-cobol"}, 2, `no such profile: "aws-cobol", of what -sdk names`},
-		{[]string{"-need", "other", "-profile", "aws-js-v2"}, 2, "-need other, which is not among what is to run"},
+		{[]string{"-preset", "aws-cobol"}, 2, `no such preset: "aws-cobol", of what -sdk names`},
+		{[]string{"-need", "other", "-preset", "aws-js-v2"}, 2, "-need other, which is not among what is to run"},
 		{[]string{"everything"}, 2, `what is "everything"?`},
 		{[]string{"-fast"}, 2, "flag provided but not defined"},
 	} {

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Each scenario is one case for every profile. All have the same list, so that
-// the profiles can be compared; what a driver does not play is named in sdk.go,
-// and where a policy is meant to differ in profile.go.
+// Each scenario is one case for every preset. All have the same list, so that
+// the presets can be compared; what a driver does not play is named in sdk.go,
+// and where a policy is meant to differ in preset.go.
 
 // draws are random numbers with the extremes among them.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
@@ -130,7 +130,18 @@ func faults() []testCase {
 				one(fault+" for ever", service, response{Fault: fault}))
 		}
 	}
-	return append(cases, one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it takes its time
+	for _, service := range []string{"sts", "dynamodb"} {
+		untrusted := one("untrusted certificate", service, ok)
+		untrusted.TLS = true
+		cases = append(cases, untrusted,
+			one("garbage, then success", service, response{Fault: "garbage"}, ok),
+			one("garbage for ever", service, response{Fault: "garbage"}))
+	}
+	corrupt := response{Status: http.StatusOK, Headers: map[string]string{"x-amz-crc32": "1"}} // DynamoDB sends this checksum
+	return append(cases,
+		one("bad checksum, then success", "dynamodb", corrupt, ok),
+		one("bad checksum for ever", "dynamodb", corrupt),
+		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it takes its time
 }
 
 // growth shows how far the delays rise.

@@ -20,64 +20,69 @@ import (
 )
 
 // driverTime is how long an installation, or a driver with all cases of a
-// profile, may take.
+// preset, may take.
 const driverTime = 10 * time.Minute
 
 // An sdk is one version of an AWS SDK with its driver. In the words of its
 // commands, $cache is the folder in which it may install, an absolute path.
 type sdk struct {
-	name     string   // as in the flag -sdk
-	version  string   // tells the installations of one name apart
-	folder   string   // of the driver, where the commands run
-	install  []string // puts the SDK, and what it needs, into $cache
-	driver   []string
-	without  *regexp.Regexp // finds the cases that it does not play; nil: it plays all
-	profiles []string       // of the library's text form
+	name    string   // as in the flag -sdk
+	version string   // tells the installations of one name apart
+	reports string   // the SDK and its version, as the driver writes them
+	folder  string   // of the driver, where the commands run
+	install []string // puts the SDK, and what it needs, into $cache
+	driver  []string
+	without *regexp.Regexp // finds the cases that it does not play; nil: it plays all
+	presets []string       // of the library's text form
 }
 
 var sdks = []sdk{
 	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
 	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
-		"aws-botocore-standard-2026", "aws-botocore-adaptive-2026"),
-	botocore("1.44.5", "aws-standard-2026", "aws-adaptive-2026"),
-	javaScript("js-v2", "2.1693.0", "v2", "aws-js-v2"),
-	javaScript("js-v3", "late-cap", "v3-late-cap", "aws-js-v3-standard-late-cap"),
-	javaScript("js-v3", "flag-off", "v3-flag-off", "aws-js-v3-standard", "aws-js-v3-adaptive"),
-	javaScript("js-v3", "2026", "v3-2026", "aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
-	java("v1", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
-	java("v2", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive", "aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
+		"aws-botocore-standard-2026-preview", "aws-botocore-adaptive-2026-preview"),
+	botocore("1.44.5", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
+	javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"),
+	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
+		"aws-js-v3-standard-late-cap"),
+	javaScript("js-v3", "flag-off", "v3-flag-off", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
+		"aws-js-v3-standard", "aws-js-v3-adaptive"),
+	javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
+		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
+	java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
+	java("v2", "aws-sdk-java-v2 2.54.14", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
+		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
 	{
-		name: "go-v2", version: "1", folder: "drivers/go",
+		name: "go-v2", version: "1", reports: "aws-sdk-go-v2 1.47.6", folder: "drivers/go",
 		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
-		profiles: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
+		presets: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
 	},
 }
 
-func botocore(version string, profiles ...string) sdk {
+func botocore(version string, presets ...string) sdk {
 	return sdk{
-		name: "botocore", version: version, folder: "drivers/botocore",
-		install:  []string{"sh", "install.sh", version, "$cache"},
-		driver:   []string{"sh", "run.sh", version, "$cache"},
-		profiles: profiles,
+		name: "botocore", version: version, reports: "botocore " + version, folder: "drivers/botocore",
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		presets: presets,
 	}
 }
 
-func javaScript(name, version, folder string, profiles ...string) sdk {
+func javaScript(name, version, folder, reports string, presets ...string) sdk {
 	return sdk{
-		name: name, version: version, folder: "drivers/js",
-		install:  []string{"sh", "install.sh", folder, "$cache"},
-		driver:   []string{"sh", "run.sh", folder, "$cache"},
-		profiles: profiles,
+		name: name, version: version, reports: reports, folder: "drivers/js",
+		install: []string{"sh", "install.sh", folder, "$cache"},
+		driver:  []string{"sh", "run.sh", folder, "$cache"},
+		presets: presets,
 	}
 }
 
-func java(version string, profiles ...string) sdk {
+func java(version, reports string, presets ...string) sdk {
 	return sdk{
-		name: "java-" + version, version: version, folder: "drivers/java",
-		install:  []string{"sh", "install.sh", version, "$cache"},
-		driver:   []string{"sh", "run.sh", version, "$cache"},
-		without:  regexp.MustCompile(`^s3 `),
-		profiles: profiles,
+		name: "java-" + version, version: version, reports: reports, folder: "drivers/java",
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		without: regexp.MustCompile(`^s3 `),
+		presets: presets,
 	}
 }
 
@@ -124,24 +129,33 @@ func (s sdk) cases() []testCase {
 	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
 }
 
-// record has the driver play its cases under a profile.
-func (s sdk) record(server *server, cache, profile string) (recording, error) {
+// record has the driver play its cases under a preset.
+func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
-	in, err := json.Marshal(input{Endpoint: server.URL, Profile: profile, Cases: cases})
+	placed := slices.Clone(cases)
+	for i, c := range placed {
+		if c.TLS {
+			placed[i].Endpoint = server.endpoint(c)
+		}
+	}
+	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: placed})
 	if err != nil {
 		return recording{}, err
 	}
 	data, err := s.command(s.driver, cache, in)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver: %w", preset, err)
 	}
 	var out output
 	if err := json.Unmarshal(data, &out); err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
 	}
-	r, err := newRecording(profile, cases, out)
+	r, err := newRecording(preset, cases, out)
 	if err != nil {
-		return recording{}, fmt.Errorf("%s: the driver's output: %w", profile, err)
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+	}
+	if err := r.check(s); err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
 	}
 	return r, nil
 }

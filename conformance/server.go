@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,9 +14,11 @@ import (
 
 const scriptPath = "/__script"
 
-// A server answers the requests of SDKs from a script, one call at a time.
+// A server answers the requests of SDKs from a script, one call at a time. Its
+// second address is for TLS with a certificate that no client trusts.
 type server struct {
 	*httptest.Server
+	untrusted *httptest.Server
 
 	mu       sync.Mutex
 	script   call
@@ -26,7 +29,39 @@ type server struct {
 func newServer() *server {
 	s := &server{}
 	s.Server = httptest.NewServer(s)
+	s.untrusted = httptest.NewUnstartedServer(http.NotFoundHandler())
+	s.untrusted.Listener = countingListener{s.untrusted.Listener, s}
+	s.untrusted.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	s.untrusted.StartTLS()
 	return s
+}
+
+func (s *server) Close() {
+	s.untrusted.Close()
+	s.Server.Close()
+}
+
+// endpoint returns the URL for the clients of a case.
+func (s *server) endpoint(c testCase) string {
+	if c.TLS {
+		return s.untrusted.URL
+	}
+	return s.URL
+}
+
+// countingListener counts each connection as a request, because no request
+// follows.
+type countingListener struct {
+	net.Listener
+	server *server
+}
+
+func (l countingListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err == nil {
+		l.server.next()
+	}
+	return conn, err
 }
 
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -113,8 +148,11 @@ func (p *protocol) fail(w http.ResponseWriter, r *http.Request, fault string) {
 	if err != nil {
 		panic(err) // the server of net/http allows it once for each HTTP/1 request
 	}
-	if fault == "reset" {
+	switch fault {
+	case "reset":
 		conn.(*net.TCPConn).SetLinger(0)
+	case "garbage":
+		io.WriteString(conn, "garbage\r\n\r\n")
 	}
 	conn.Close()
 }

@@ -2,7 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"strings"
@@ -18,7 +22,7 @@ func TestAnswers(t *testing.T) {
 	s := newServer()
 	defer s.Close()
 	for _, service := range []string{"sts", "s3", "dynamodb", "sqs"} {
-		o := newOperation(s.URL, "aws-go-v2-standard-2026", service)
+		o := newOperation(s.URL, s.URL, "aws-go-v2-standard-2026", service)
 		hinted := response{Status: 503, Code: "SlowDown", Headers: map[string]string{"x-amz-retry-after": "1500"}}
 		require.NoError(t, o.begin(call{[]response{hinted, broken, ok}}))
 		var failed *failedAnswer
@@ -40,9 +44,49 @@ func TestFaults(t *testing.T) {
 	for fault, want := range map[string]error{
 		"reset": syscall.ECONNRESET, "close": io.EOF, "truncate": io.ErrUnexpectedEOF, "hang": context.DeadlineExceeded,
 	} {
-		o := newOperation(s.URL, "aws-js-v2", "sts")
+		o := newOperation(s.URL, s.URL, "aws-js-v2", "sts")
 		require.NoError(t, o.begin(call{[]response{{Fault: fault}}}))
 		assert.ErrorIs(t, o.run(t.Context()), want)
+	}
+	o := newOperation(s.URL, s.URL, "aws-js-v2", "sts")
+	require.NoError(t, o.begin(call{[]response{{Fault: "garbage"}}}))
+	assert.ErrorContains(t, o.run(t.Context()), "malformed HTTP")
+}
+
+// TestUntrusted: a connection that fails with the certificate counts as a request.
+func TestUntrusted(t *testing.T) {
+	s := newServer()
+	defer s.Close()
+	o := newOperation(s.URL, s.endpoint(testCase{TLS: true}), "aws-js-v2", "sts")
+	require.NoError(t, o.begin(call{[]response{ok}}))
+	for range 2 {
+		_, err := errors.AsType[*tls.CertificateVerificationError](o.run(t.Context()))
+		assert.True(t, err)
+	}
+	seen, err := o.end(nil)
+	require.NoError(t, err)
+	assert.Equal(t, 2, seen.Attempts)
+}
+
+// TestChecksum: what each SDK's client of DynamoDB makes of a wrong checksum.
+func TestChecksum(t *testing.T) {
+	s := newServer()
+	defer s.Close()
+	for preset, want := range map[string]string{
+		"aws-js-v2": "0 CRC32CheckFailed: ", "aws-js-v3-standard": "", "aws-botocore-legacy": "0 ChecksumError: ",
+		"aws-standard-2026": "0 ChecksumError: ", "aws-go-v2-standard": "",
+		"aws-java-v1-legacy": "unexpected EOF", "aws-java-v2-legacy": "Crc32MismatchException",
+	} {
+		o := newOperation(s.URL, s.URL, preset, "dynamodb")
+		for sum, wrong := range map[string]bool{"1": true, fmt.Sprint(crc32.ChecksumIEEE([]byte(awsJSON.success))): false} {
+			require.NoError(t, o.begin(call{[]response{{Status: 200, Headers: map[string]string{"x-amz-crc32": sum}}}}))
+			err := o.run(t.Context())
+			if want == "" || !wrong {
+				assert.NoError(t, err, preset)
+				continue
+			}
+			assert.EqualError(t, err, want, preset)
+		}
 	}
 }
 
@@ -105,8 +149,8 @@ func TestScenarios(t *testing.T) {
 func TestSetQuota(t *testing.T) {
 	impossible := one("", "sts", ok)
 	impossible.Quota = new(499)
-	_, err := play("", "aws-standard-2026", impossible)
+	_, err := playAt("", "", "aws-standard-2026", impossible)
 	assert.EqualError(t, err, "the quota came to 495 and not to 499")
-	_, err = play("", "aws-cobol", impossible)
+	_, err = playAt("", "", "aws-cobol", impossible)
 	assert.ErrorContains(t, err, "aws-cobol")
 }

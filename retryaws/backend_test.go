@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("stand-in", func(t *testing.T) {
 		t.Log("the server is the stand-in of this test")
-		server := httptest.NewServer(&standIn{stored: map[string][]byte{}})
+		server := httptest.NewServer(newStandIn())
 		defer server.Close()
 		test(t, server.URL)
 	})

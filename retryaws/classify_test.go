@@ -56,7 +56,7 @@ func verdict(err error) retry.Class {
 	return retry.ClassTransient
 }
 
-// TestVerdicts: of every code with every status, the profile of this SDK says
+// TestVerdicts: of every code with every status, the preset of this SDK says
 // what the SDK says, and the others what their rules say.
 func TestVerdicts(t *testing.T) {
 	throttling := sdkretry.DefaultThrottleErrorCodes

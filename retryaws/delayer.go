@@ -3,73 +3,63 @@ package retryaws
 import (
 	"math"
 	"math/rand/v2"
-	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
 )
 
-// A Delayer lends the delays of a [retry.Backoff] to the SDK's own retryer,
-// which keeps its choice of errors, its attempts and its quota. It is a
-// BackoffDelayer of the SDK's package aws/retry, here called sdkretry:
+// A Delayer provides the delays of a [retry.Backoff] to the SDK's standard
+// retryer, which keeps its choice of errors, its number of attempts and its
+// quota. It is a BackoffDelayer of the SDK's package aws/retry, imported here as
+// sdkretry:
 //
 //	sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
 //		o.Backoff = &retryaws.Delayer{Backoff: rule}
 //	})
 //
-// Server hints are the SDK's business: with AWS_NEW_RETRIES_2026=true it adds
-// up to 5 s for x-amz-retry-after, else it ignores them. The class that a
-// [retry.WhenThrottled] asks for is that of [retry.DefaultClassifier].
+// The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s
+// to honor x-amz-retry-after, otherwise it ignores them. A [retry.WhenThrottled]
+// gets the class that [retry.DefaultClassifier] gives the error.
 //
-// Any number of goroutines and clients may share a Delayer. Its fields must
-// not be changed once it is in use, and it must not be copied.
+// Any number of goroutines and clients may share a Delayer. Its fields must not
+// be changed once it is in use, and it must not be copied.
 type Delayer struct {
 	// Backoff computes the delays. nil: the rule of the zero [retry.Policy].
 	Backoff retry.Backoff
 
-	// Rand returns a number that is uniform in [0, 1) and is safe for
+	// Rand returns a random number, uniform in [0, 1). It must be safe for
 	// concurrent use. nil: math/rand/v2.Float64.
 	Rand func() float64
 
-	// fromZero is set once the SDK has called the first retry 0.
-	fromZero atomic.Bool
+	sdk numbering
 }
 
-// BackoffDelay returns the delay before the retry with the number that the SDK
-// gives it, and no error.
+// BackoffDelay returns the delay before the retry to which the SDK gives the
+// number, and no error.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
-// number returns the number of the failed attempt, from 1.
-//
-// The SDK counts from 1, with AWS_NEW_RETRIES_2026=true from 0, and that is to
-// become its default. The numbers themselves tell: counting from 1 it never
-// says 0, and counting from 0 every call says 0 before it says anything else.
-// So each call, also of many that start at once, has itself set fromZero
-// before its own second number is read, and none is ever read wrongly. What the
-// SDK never says counts as the nearest that it may say.
+// number returns the number of the failed attempt, from 1, before the retry to
+// which the SDK gives a number. Numbers that the SDK never uses count as the
+// nearest that it may use.
 func (d *Delayer) number(attempt int) int {
-	if attempt == 0 {
-		d.fromZero.Store(true)
-	}
-	if d.fromZero.Load() && attempt < math.MaxInt {
+	if d.sdk.startsAtZero() && attempt < math.MaxInt {
 		attempt++
 	}
 	return max(1, attempt)
 }
 
-// longestChain is how many delays are drawn to get at one. A rule that draws a
-// delay from the one before has forgotten its start by then.
+// longestChain is the number of delays that are drawn for one. After so many, a
+// rule that derives a delay from the one before no longer depends on its start.
 const longestChain = 64
 
-// delay draws the delay after attempt number of which a tells. The delay
-// before that attempt is not known here, because the SDK does not tell one
-// call from another, so it is drawn anew, from the call's first delay on. That
-// gives rules like [retry.DecorrelatedJitter] delays of the right
-// distribution, if not a chain.
+// delay draws the delay after the failed attempt a with the number. The SDK does
+// not tell which call an attempt belongs to, so the delay before it is unknown
+// and is drawn again, starting with the call's first delay. So the delays of rules
+// like [retry.DecorrelatedJitter] have the right distribution, but are no chain.
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
-	rule := retry.Capped{Of: d.Backoff} // never negative, and knows what nil means
+	rule := retry.Capped{Of: d.Backoff} // is never negative, and has a default for nil
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {
 		a.Waited = rule.Delay(a, d.random())
 		if a.Number == number {

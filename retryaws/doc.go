@@ -1,15 +1,15 @@
-// Package retryaws gives the clients of the AWS SDK for Go v2 the policies of
-// package [retry]. There are three ways to do it:
+// Package retryaws makes the clients of the AWS SDK for Go v2 retry according to
+// a policy of package [retry]. There are three ways:
 //
-//   - [New] makes a Retryer for the client. The SDK's own loop goes on and asks
-//     the policy. Take this one unless it lacks what you need.
-//   - [WithPolicy] puts [retry.Do] in the place of the SDK's loop, so that time
-//     limits and hooks work too. The SDK's metrics and spans of attempts, and
-//     its correction of a wrong clock, are lost.
-//   - [Delayer] brings the delays alone. The SDK's standard retryer keeps its
-//     choice of errors, its attempts and its quota.
+//   - [New] makes a Retryer for the client. The SDK's own loop stays and consults
+//     the policy. Use this one unless it lacks something that you need.
+//   - [WithPolicy] replaces the SDK's loop by [retry.Do], so that time limits and
+//     hooks work, too. The SDK's metrics, spans and logs of attempts and its
+//     correction of a wrong clock are lost.
+//   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
+//     choice of errors, its number of attempts and its quota.
 //
-// What each makes of a policy:
+// What each uses of a policy:
 //
 //	                                New         WithPolicy  Delayer
 //	Backoff, Rand                   yes         yes         yes
@@ -25,16 +25,28 @@
 //	…
 //	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
 //
+// # Which errors are retried
+//
+// Without a Classifier, New and WithPolicy retry the errors that the SDK's
+// standard retryer retries, and no others. In particular a successful response
+// that cannot be parsed ends the call, because its operation has been executed.
+// A Classifier of your own decides first; errors about which it has no opinion
+// are left to the SDK's rules.
+//
+// Like the SDK's retryer, these rules retry after a lost connection, when nobody
+// knows whether the operation has been executed. For an operation that must not
+// run twice, such as an UpdateItem that adds to a number, use what makes it
+// idempotent (a condition, a client token), or send it with MaxAttempts 1.
+//
 // # One loop only
 //
-// A client of the SDK retries by itself, with three attempts unless it is told
-// otherwise. Do not call one inside of [retry.Do], or of another loop: three
-// attempts of three make nine, and the waits add up too. If the policy has to
-// stand outside, because one attempt is more than one call of the client, stop
-// the SDK's loop with
+// A client of the SDK retries by itself, with three attempts by default. If you
+// call it inside [retry.Do] or another loop, the attempts multiply, three times
+// three to nine, and the waits add up. If the policy has to be outside, because
+// one attempt is more than one call of the client, disable the SDK's loop with
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then not seen: it stands in a header, x-amz-retry-after
-// in milliseconds or else Retry-After, that only this package reads.
+// The server's hint is then lost: only this package reads its headers,
+// x-amz-retry-after in milliseconds or else Retry-After.
 package retryaws

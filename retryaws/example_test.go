@@ -40,7 +40,7 @@ func ExampleNew() {
 	defer server.Close()
 
 	policy := awspreset.JavaV2Standard.Policy("dynamodb")
-	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the profile takes longer than an example may
+	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the preset takes longer than an example may
 	retryer, err := retryaws.New(policy)
 	if err != nil {
 		fmt.Println(err)

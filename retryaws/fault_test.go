@@ -151,6 +151,16 @@ func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
+// garble replaces the body of the server's response by one that cannot be
+// parsed.
+func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
+	whole := httptest.NewRecorder()
+	p.forward.ServeHTTP(whole, r)
+	w.Header().Set("Content-Type", whole.Header().Get("Content-Type"))
+	w.WriteHeader(whole.Code)
+	fmt.Fprint(w, "<html>")
+}
+
 // hang never answers.
 func hang(p *proxy, _ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)

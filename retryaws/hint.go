@@ -9,14 +9,14 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// withHint returns err with the wait that the server asked for in the headers
-// of its answer, where package retry finds it; err itself if there is none.
+// withHint adds the wait that the server asked for in the headers of its response
+// to err, so that package retry finds it. It returns err itself if there is none.
 func withHint(err error) error {
-	var answer *smithyhttp.ResponseError
-	if !errors.As(err, &answer) || answer == nil || answer.Response == nil || answer.Response.Response == nil {
+	var response *smithyhttp.ResponseError
+	if !errors.As(err, &response) || response == nil || response.Response == nil || response.Response.Response == nil {
 		return err
 	}
-	if after := retryhttp.RetryAfter(answer.Response.Response, time.Now()); after > 0 {
+	if after := retryhttp.RetryAfter(response.Response.Response, time.Now()); after > 0 {
 		return &hintError{err, after}
 	}
 	return err

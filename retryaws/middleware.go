@@ -1,7 +1,6 @@
 package retryaws
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,32 +12,35 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// WithPolicy puts [retry.Do] in the place of the SDK's loop, for all calls of
-// a client or for one:
+// WithPolicy replaces the SDK's loop by [retry.Do], for all calls of a client or
+// for one:
 //
 //	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
 //
-// All fields of the policy mean what they say. The client's Retryer and its
-// RetryMaxAttempts are not asked, nor is AWS_NEW_RETRIES_2026. The error of a
-// call that gives up is a [retry.Error] inside the SDK's OperationError;
-// errors.As finds the API error in it as before.
+// All fields of the policy have their usual meaning, except that a nil
+// Classifier means the errors that the SDK retries, and that errors about which
+// a Classifier has no opinion are left to the SDK's rules. The client's Retryer
+// and RetryMaxAttempts, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored.
+// The error of a call that gives up is a [retry.Error] inside the SDK's
+// OperationError; errors.As finds the API error in it as before.
 //
-// AttemptTimeout ends an attempt that has not returned its output in time, as
-// a timeout; an output that comes later counts for nothing. Reading a body that
-// is streamed, like that of S3's GetObject, is not part of the attempt.
+// AttemptTimeout ends an attempt that has not returned its output in time, as a
+// timeout; a later output is discarded. Reading a streamed body, like that of
+// S3's GetObject, is not part of the attempt.
 //
 // A request whose body cannot be rewound is attempted once. Requests that are
-// only presigned are left alone. What the SDK's loop does beside retrying is
-// lost: metrics, spans and results of attempts (GetAttemptResults), and the
-// correction of a wrong clock.
+// only presigned are not affected. Whatever else the SDK's loop does is lost:
+// metrics, spans and results of attempts (GetAttemptResults), the logs of
+// aws.LogRetries (the policy's OnRetry can log instead), and the correction of a
+// wrong clock.
 //
-// An invalid policy fails every call before anything is sent, with an error
-// that matches [retry.ErrInvalid].
+// If the policy is invalid, every call fails before anything is sent, with an
+// error that matches [retry.ErrInvalid].
 func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 	invalid := p.Validate()
-	p.MaxAttempts = cmp.Or(p.MaxAttempts, defaultMaxAttempts)
+	p = withDefaults(p)
 	return func(stack *middleware.Stack) error {
 		if invalid != nil {
 			return invalid
@@ -59,7 +61,7 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 // loopID is the name of the middleware that retries.
 const loopID = "Retry"
 
-// loop runs what stands behind it in the stack under a policy.
+// loop runs the rest of the stack under a policy.
 type loop struct{ policy retry.Policy }
 
 func (loop) ID() string { return loopID }
@@ -72,7 +74,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 		return out, metadata, fmt.Errorf("retryaws: request of unknown type %T", in.Request)
 	}
 	p := l.policy
-	p.AttemptTimeout = 0 // a call that streams outlives the operation: see timeLimit
+	p.AttemptTimeout = 0 // timeLimit applies it: a streamed body is read after the operation returned
 	if req.GetStream() != nil && !req.IsStreamSeekable() {
 		p.MaxAttempts = 1
 	}
@@ -90,8 +92,8 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	return out, metadata, err
 }
 
-// prepare returns req as it is to be sent by an attempt. What comes behind
-// changes it, so each attempt has its own.
+// prepare returns the request of an attempt. Each attempt has its own, because
+// the rest of the stack changes it.
 func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
 	attempt := req.Clone()
 	if number > 1 {

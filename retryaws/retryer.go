@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,50 +12,56 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Retryer lets the SDK's own loop retry by a [retry.Policy]. It is an
-// aws.RetryerV2. Make it with [New]; the zero Retryer follows the zero Policy.
-// A Retryer must not be copied.
+// A Retryer makes the SDK's own loop retry according to a [retry.Policy]. It is
+// an aws.RetryerV2. Make it with [New]; the zero Retryer uses the zero Policy. A
+// Retryer must not be copied.
 //
-// One Retryer serves any number of clients, calls and goroutines. Those that
-// share it share the policy's Budget and Limiter, so have one for each service
-// that is called.
+// A Retryer may be used by any number of clients, calls and goroutines. All of
+// them share the policy's Budget and Limiter, so use one Retryer for each
+// service.
 //
-// It reads no environment and follows the SDK whether AWS_NEW_RETRIES_2026 is
-// set or not, from the first call on and with any number of calls at once. The
-// variable must not change while the Retryer is in use.
+// It works with and without AWS_NEW_RETRIES_2026=true, in whose mode the SDK
+// numbers its retries differently. The variable must not change after the first
+// call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
 
-	// How many attempts that succeeded and that failed for good will be
-	// reported once more, by the token of the attempt. See answered.
-	successesToSkip, failuresToSkip atomic.Int64
+	// successesToSkip is how many successes will be reported a second time, by
+	// the token of the attempt. See succeeded.
+	successesToSkip atomic.Int64
+	failures        failures
 }
 
-// New returns a Retryer for p, or an error that matches [retry.ErrInvalid] if
-// p is invalid or sets a field that only [WithPolicy] honours: MaxElapsed,
+// New returns a Retryer for p, or an error that matches [retry.ErrInvalid] if p
+// is invalid or sets a field that works only with [WithPolicy]: MaxElapsed,
 // AttemptTimeout, Clock, OnAttempt, OnRetry or OnGiveUp.
 //
-// These fields mean a little less than in [retry.Do]:
+// Some fields differ from their meaning in [retry.Do]:
 //
-//   - MaxAttempts gives way to the client's RetryMaxAttempts, which the SDK's
-//     package config takes from AWS_MAX_ATTEMPTS.
-//   - Backoff is not told the true delay before: see [Delayer].
-//   - Budget is told that each failure is the first of its call, which only
-//     [retry.RatioBudget] looks at. It allows Ratio/(1−Ratio) retries for each
-//     call where every call fails. A retry that the Hint rule then forbids has
-//     been paid for.
-//   - Limiter ends a call with its own error alone, without that of the
-//     attempt before.
-//   - LongPoll is left to the SDK, which does it for the operations that it
-//     knows, with AWS_NEW_RETRIES_2026=true only.
-//   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to what the
-//     rule says, even if that is HintIgnore, to follow x-amz-retry-after.
-//   - A call that gives up ends with the SDK's error, which is no
-//     [retry.Error], and after the last attempt does not match
-//     [retry.ErrMaxAttempts].
-//   - A wait that outlasts the context's deadline is begun, and the SDK's
-//     error then holds the end of the context, not the last failure.
+//   - MaxAttempts: the client's RetryMaxAttempts has precedence. The SDK's
+//     package config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given
+//     to config.WithRetryer, which ignores the variable.
+//   - Backoff does not get the true delay before: see [Delayer].
+//   - Classifier: nil means the errors that the SDK retries, and errors about
+//     which a Classifier has no opinion are left to the SDK's rules. Wrappers
+//     around the Retryer, such as the SDK's AddWithErrorCodes, decide before the
+//     policy. Each client of STS has such a wrapper.
+//   - Budget: every retry is paid for, also if a wrapper decided it; it then
+//     costs what a transient failure costs. Each failure is reported as the
+//     first of its call, which matters for [retry.RatioBudget] only: it allows
+//     Ratio/(1−Ratio) retries for each call if every call fails. A retry that
+//     the Hint rule forbids has been paid for. If a wrapper asks the Retryer and
+//     then retries against its decision, the failure also counts as a response.
+//   - Limiter: its error ends a call, without the error of the attempt before.
+//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true the SDK knows its long
+//     polls itself.
+//   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to the result
+//     of the rule, even of HintIgnore, to honor x-amz-retry-after.
+//   - A call that gives up ends with the SDK's error. It is no [retry.Error], and
+//     after the last attempt it does not match [retry.ErrMaxAttempts].
+//   - A wait that would end after the context's deadline is started, and the
+//     SDK's error then has the context's error, not the last failure.
 func New(p retry.Policy) (*Retryer, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -81,36 +86,36 @@ func New(p retry.Policy) (*Retryer, error) {
 		return nil, fmt.Errorf("%w retry policy: the SDK's loop knows nothing of %s; use WithPolicy",
 			retry.ErrInvalid, strings.Join(unfit, ", "))
 	}
-	return &Retryer{policy: p, delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
+	return &Retryer{policy: withDefaults(p), delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
 }
 
-// MaxAttempts returns the policy's number of attempts; 0 is the SDK's word for
-// no limit.
+// MaxAttempts returns the policy's number of attempts; 0, which the SDK takes
+// for no limit, if it is [retry.Unlimited].
 func (r *Retryer) MaxAttempts() int {
-	if r.policy.MaxAttempts == math.MaxInt {
+	if r.policy.MaxAttempts == retry.Unlimited {
 		return 0
 	}
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// defaultMaxAttempts is what 0 means in a [retry.Policy].
-const defaultMaxAttempts = 3
-
 // IsErrorRetryable reports whether the policy retries after err; not after nil.
-// The SDK asks once for every failed attempt, and this is the only call of
-// which that is true, so the Limiter is told of the failure here.
+// If it does not, the call ends, and the Budget is told of its response.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
 	}
 	a := r.attempt(err)
-	r.observe(a)
-	return a.Class != retry.ClassPermanent && !a.Unrepeatable
+	if f, ok := r.failures.take(err); ok && !f.canceled && a.Class == retry.ClassPermanent {
+		r.deposit(f.paid, false)
+	}
+	return isRetryable(a)
 }
 
+func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
+
 // RetryDelay returns the wait before the retry with the number that the SDK
-// gives it: the delay, and what the Hint rule makes of it if the server asked
-// for a wait. Where the rule gives up, the error matches opErr and
+// gives it: the delay, combined by the Hint rule with the wait that the server
+// asked for. Where the rule gives up, the error matches opErr and
 // [retry.ErrHint].
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
@@ -139,20 +144,30 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (func(error) error, error
 	return r.token(ctx, retry.ClassUnknown), nil
 }
 
-// GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it for
-// older retryers only.
+// GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only
+// for retryers that are no aws.RetryerV2, such as a wrapper with an embedded
+// aws.Retryer.
 func (r *Retryer) GetInitialToken() func(error) error {
 	return r.token(context.Background(), retry.ClassUnknown)
 }
 
-// GetRetryToken asks the Budget. The error of a refusal, which the SDK joins
-// to opErr, matches [retry.ErrBudget] and is permanent to an outer [retry.Do];
-// once ctx has ended the Budget is not asked, and the error is that of ctx.
+// GetRetryToken withdraws from the Budget. The error of a refusal, which the
+// SDK joins to opErr, matches [retry.ErrBudget] and is permanent to an outer
+// [retry.Do]. Once ctx has ended nothing is withdrawn, and the error is that of
+// ctx.
+//
+// The SDK calls it for every retry, also for one that a wrapper of the Retryer
+// has decided against the Classifier. Such a retry costs what a transient
+// failure costs.
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
+	r.failures.take(opErr)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	a := r.attempt(opErr)
+	if !isRetryable(a) {
+		a.Class, a.Unrepeatable = retry.ClassTransient, false
+	}
 	a.Number = 1
 	if budget := r.policy.Budget; budget != nil && !budget.TryWithdraw(a) {
 		return nil, retry.Permanent(retry.ErrBudget)
@@ -160,49 +175,57 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	return r.token(ctx, a.Class), nil
 }
 
-// attempt returns what err says of the attempt that it ended.
+// attempt returns what err says about the attempt that it ended.
 func (r *Retryer) attempt(err error) retry.Attempt {
-	a := r.policy.Classify(withHint(err))
+	p := retry.Policy{Classifier: r.policy.Classifier}
+	if p.Classifier == nil { // of the zero Retryer
+		p.Classifier = sdkClassifier{}
+	}
+	a := p.Classify(withHint(err))
 	a.Err = err
 	return a
 }
 
 // token returns the function that the SDK calls when an attempt has ended,
-// with its error. paid is the class of the failure that the attempt was
-// withdrawn for, ClassUnknown for the token that every attempt has.
+// with its error. paid is the class of the failure for which the attempt was
+// withdrawn, ClassUnknown for the token that every attempt has.
 func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
 	return func(err error) error {
-		switch {
-		case err == nil:
-			r.answered(paid, true, &r.successesToSkip)
-		case ctx.Err() == nil && r.attempt(err).Class == retry.ClassPermanent:
-			r.answered(paid, false, &r.failuresToSkip)
+		if err == nil {
+			r.succeeded(paid)
+		} else if r.failures.add(failure{err, paid, ctx.Err() != nil || isCanceled(err)}) {
+			r.observe(r.attempt(err))
 		}
 		return nil
 	}
 }
 
-// answered tells Budget and Limiter of a call that got its answer.
+// isCanceled reports whether the SDK says that the caller ended the attempt. A
+// token that was given out without a context knows it from nowhere else.
+func isCanceled(err error) bool {
+	canceled, ok := errors.AsType[interface {
+		error
+		CanceledError() bool
+	}](err)
+	return ok && canceled.CanceledError()
+}
+
+// succeeded tells Budget and Limiter of a success.
 //
-// A retry has two tokens. Counting from 1, the SDK gives back both, that of
-// the retry first, so one of the other sort has to be passed over; counting
-// from 0, it gives back only that of the retry. Which call's token is passed
-// over does not matter: what is told for any of them is the same. If the context
-// ends between the two, one report of a later call is passed over in their
-// place; a cure would need memory of every call.
-func (r *Retryer) answered(paid retry.Class, ok bool, toSkip *atomic.Int64) {
-	if paid == retry.ClassUnknown && takeOne(toSkip) {
+// A retry has two tokens. In the loop that counts from 1 the SDK gives back
+// both, that of the retry first, so one of the other kind has to be passed
+// over; in the loop that counts from 0 it gives back only that of the retry.
+// It does not matter which call's token is passed over, because what is told
+// for any of them is the same.
+func (r *Retryer) succeeded(paid retry.Class) {
+	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return
 	}
-	if paid != retry.ClassUnknown && !r.delays.fromZero.Load() {
-		toSkip.Add(1)
+	if paid != retry.ClassUnknown && !r.delays.sdk.startsAtZero() {
+		r.successesToSkip.Add(1)
 	}
-	if budget := r.policy.Budget; budget != nil {
-		budget.Deposit(paid, ok)
-	}
-	if ok {
-		r.observe(retry.Attempt{})
-	}
+	r.deposit(paid, true)
+	r.observe(retry.Attempt{})
 }
 
 // takeOne takes 1 from n unless it is 0, and reports whether it did.
@@ -218,9 +241,15 @@ func takeOne(n *atomic.Int64) bool {
 	}
 }
 
+func (r *Retryer) deposit(paid retry.Class, succeeded bool) {
+	if budget := r.policy.Budget; budget != nil {
+		budget.Deposit(paid, succeeded)
+	}
+}
+
 // observe tells the Limiter how an attempt ended, if it wants to know.
 func (r *Retryer) observe(a retry.Attempt) {
-	if limiter, ok := r.policy.Limiter.(interface{ Observe(retry.Attempt) }); ok {
+	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
 		limiter.Observe(a)
 	}
 }

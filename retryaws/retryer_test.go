@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"sync"
@@ -34,7 +35,7 @@ func TestNew(t *testing.T) {
 		want   string // in the error; "": none
 	}{
 		{"the zero policy", retry.Policy{}, ""},
-		{"a profile", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
+		{"a preset", awspreset.JavaScriptV3Standard.Policy("sqs"), ""},
 		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
 		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
@@ -210,6 +211,40 @@ func TestAccountsTogether(t *testing.T) {
 			0: 3 * calls, retry.ClassTransient: 6 * calls, retry.ClassThrottled: 2 * calls, retry.ClassPermanent: 2 * calls,
 		}, l.observed)
 	})
+}
+
+// TestAccountsRandom: over many calls of all kinds, both forms report the same to
+// budget and limiter.
+func TestAccountsRandom(t *testing.T) {
+	const calls = 500
+	kinds := []step{ok, ok, unavailable, throttled, denied, failWith(io.EOF), answer(200, "<html>"), answer(429, "{}")}
+	random := rand.New(rand.NewPCG(1, 2))
+	scripts := make([][]step, calls)
+	for i := range scripts {
+		for range 1 + random.IntN(4) {
+			scripts[i] = append(scripts[i], kinds[random.IntN(len(kinds))])
+		}
+	}
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Setenv(modeVariable, mode.value)
+			var ledgers []*ledger
+			for _, f := range []form{asRetryer, asMiddleware} {
+				l, transport := newLedger(), newScript(ok)
+				c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, Budget: l, Limiter: l})
+				for _, steps := range scripts {
+					transport.rewrite(steps...)
+					_ = getItem(t.Context(), c)
+				}
+				ledgers = append(ledgers, l)
+			}
+			assert.Equal(t, ledgers[1].deposits, ledgers[0].deposits)
+			assert.Equal(t, ledgers[1].withdraw, ledgers[0].withdraw)
+			assert.Equal(t, ledgers[1].observed, ledgers[0].observed)
+			assert.Equal(t, ledgers[1].waits, ledgers[0].waits)
+			assert.NotEmpty(t, ledgers[0].deposits[deposit{retry.ClassThrottled, false}])
+		})
+	}
 }
 
 // TestBudget: an empty budget ends a call with both the API's error and the

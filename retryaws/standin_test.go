@@ -17,7 +17,10 @@ import (
 type standIn struct {
 	mu     sync.Mutex
 	stored map[string][]byte // objects by their path, items and messages by table and queue
+	counts map[string]int    // updates by table
 }
+
+func newStandIn() *standIn { return &standIn{stored: map[string][]byte{}, counts: map[string]int{}} }
 
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -68,6 +71,9 @@ func (s *standIn) serveJSON(w http.ResponseWriter, operation string, body []byte
 		s.stored[in.TableName] = nil
 	case "PutItem":
 		s.stored[in.TableName] = in.Item
+	case "UpdateItem": // of the number n
+		s.counts[in.TableName]++
+		s.stored[in.TableName] = fmt.Appendf(nil, `{"n":{"N":"%d"}}`, s.counts[in.TableName])
 	case "CreateQueue":
 		s.stored[in.QueueName] = nil
 		out = map[string]string{"QueueUrl": "http://127.0.0.1/" + in.QueueName}

@@ -11,9 +11,9 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// timeLimit is a time limit for one attempt; 0: none. Ending the attempt's
-// context when the attempt returns would cut off a body that the caller is yet
-// to read, so that is left to the body's Close.
+// timeLimit is a time limit for one attempt; 0: none. The attempt's context does
+// not end when the attempt returns, which would cut off a body that the caller
+// has yet to read, but when the body is closed.
 type timeLimit time.Duration
 
 type cancelKey struct{}
@@ -31,16 +31,15 @@ func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInpu
 	if err != nil {
 		cancel()
 	}
-	// An output that comes too late counts for nothing: the body that may be
-	// yet to read is cut off.
+	// A late output is discarded: its body, if it has yet to be read, is cut off.
 	if !inTime && parent.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = &timeoutError{limit, err}
 	}
 	return out, metadata, err
 }
 
-// timeoutError replaces what the SDK makes of an attempt whose own context has
-// ended. That says of itself that the caller has canceled it, which is not so.
+// timeoutError replaces the SDK's error for an attempt whose own context has
+// ended, which says that the caller canceled it.
 type timeoutError struct {
 	limit timeLimit
 	err   error // for its text; nil if there was an output
@@ -56,8 +55,8 @@ func (e *timeoutError) Error() string {
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
 func (e *timeoutError) Timeout() bool { return true }
 
-// releaser ends the context of an attempt with a time limit once its body,
-// which the SDK closes if the caller does not get to see it, is closed.
+// releaser ends the context of an attempt with a time limit when its body is
+// closed. The SDK closes a body that it does not return to the caller.
 type releaser struct{}
 
 func (releaser) ID() string { return "ReleaseAttempt" }

@@ -7,15 +7,15 @@ import sys
 
 def main():
     given = json.load(sys.stdin)
-    if given['profile'].startswith('aws-botocore-') and given['profile'].endswith('-2026'):
+    if given['preset'].endswith('-2026-preview'):
         os.environ['AWS_NEW_RETRIES_2026'] = 'true'
     from player import Player  # imports botocore, which reads the switch then and never again
 
-    json.dump(Player(given['endpoint'], mode_of(given['profile'])).play_all(given['cases']), sys.stdout)
+    json.dump(Player(given['endpoint'], mode_of(given['preset'])).play_all(given['cases']), sys.stdout)
 
 
-def mode_of(profile):
-    return next(mode for mode in ('legacy', 'standard', 'adaptive') if mode in profile.split('-'))
+def mode_of(preset):
+    return next(mode for mode in ('legacy', 'standard', 'adaptive') if mode in preset.split('-'))
 
 
 if __name__ == '__main__':

@@ -39,7 +39,7 @@ class Player:
         return self.session.create_client(
             case['service'],
             region_name='us-east-1',
-            endpoint_url=self.endpoint,
+            endpoint_url=case.get('endpoint', self.endpoint),
             aws_access_key_id='key',
             aws_secret_access_key='secret',
             config=Config(retries=retries, connect_timeout=1, read_timeout=1, s3={'addressing_style': 'path'}),

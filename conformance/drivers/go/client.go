@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,14 +32,14 @@ type client struct {
 func newClient(in input, c testCase) (client, error) {
 	recorder := record(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{
-		BaseEndpoint:     aws.String(in.Endpoint),
+		BaseEndpoint:     aws.String(cmp.Or(c.Endpoint, in.Endpoint)),
 		Region:           "us-east-1",
 		Credentials:      aws.CredentialsProviderFunc(credentials),
 		HTTPClient:       recorder,
 		RetryMode:        aws.RetryModeStandard,
 		RetryMaxAttempts: c.MaxAttempts,
 	}
-	if strings.Contains(in.Profile, "adaptive") {
+	if strings.Contains(in.Preset, "adaptive") {
 		config.RetryMode = aws.RetryModeAdaptive
 	}
 	call, retryer, err := operation(config, c.Service+" "+c.Operation)

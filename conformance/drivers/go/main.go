@@ -18,7 +18,7 @@ import (
 
 type input struct {
 	Endpoint string     `json:"endpoint"`
-	Profile  string     `json:"profile"`
+	Preset   string     `json:"preset"`
 	Cases    []testCase `json:"cases"`
 }
 
@@ -26,6 +26,7 @@ type testCase struct {
 	Name        string            `json:"name"`
 	Service     string            `json:"service"`
 	Operation   string            `json:"operation"`
+	Endpoint    string            `json:"endpoint"`
 	MaxAttempts int               `json:"max_attempts"`
 	Random      []float64         `json:"random"`
 	RandomThen  float64           `json:"random_then"`
@@ -57,7 +58,7 @@ func main() {
 	if err := json.NewDecoder(os.Stdin).Decode(&in); err != nil {
 		log.Fatal(err)
 	}
-	setFlag(strings.HasSuffix(in.Profile, "-2026"))
+	setFlag(strings.HasSuffix(in.Preset, "-2026"))
 	out := output{SDK: "aws-sdk-go-v2 " + aws.SDKVersion, Unit: "ns"}
 	for _, c := range in.Cases {
 		result, err := play(in, c)

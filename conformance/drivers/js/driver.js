@@ -16,8 +16,7 @@ async function main(folder) {
   const sdk = require(folder.endsWith('js-v2') ? './v2.js' : './v3.js');
   const load = createRequire(path.join(folder, 'package.json'));
   const settings = {
-    endpoint: input.endpoint,
-    mode: input.profile.includes('adaptive') ? 'adaptive' : 'standard',
+    mode: input.preset.includes('adaptive') ? 'adaptive' : 'standard',
     timeout: TIMEOUT_MS,
   };
   const script = new Script();
@@ -25,7 +24,7 @@ async function main(folder) {
   const cases = [];
   for (const c of input.cases) {
     script.begin(c.random ?? [], c.random_then);
-    const client = await sdk.connect(load, settings, c, script);
+    const client = await sdk.connect(load, { ...settings, endpoint: c.endpoint ?? input.endpoint }, c, script);
     cases.push({ name: c.name, calls: await play(client, input.endpoint, c, script) });
     client.close();
   }

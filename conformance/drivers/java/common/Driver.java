@@ -32,7 +32,7 @@ public final class Driver {
 
     /** Makes the client of a case. It takes every random number from random and adds every delay to delays, in ms. */
     public interface Opener {
-        Client open(String profile, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
+        Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
                 throws Exception;
     }
 
@@ -63,9 +63,9 @@ public final class Driver {
         ObjectNode result = JSON.createObjectNode().put("name", testCase.get("name").asText());
         ArrayNode calls = result.putArray("calls");
         List<Long> delays = new ArrayList<>();
-        URI endpoint = URI.create(input.get("endpoint").asText());
+        URI endpoint = URI.create((testCase.has("endpoint") ? testCase : input).get("endpoint").asText());
         ScriptedRandom random = new ScriptedRandom(testCase);
-        try (Client client = opener.open(input.get("profile").asText(), endpoint, testCase, random, delays)) {
+        try (Client client = opener.open(input.get("preset").asText(), endpoint, testCase, random, delays)) {
             for (JsonNode call : testCase.get("calls")) {
                 calls.add(playCall(client, call, delays));
             }

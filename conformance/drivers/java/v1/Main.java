@@ -34,9 +34,9 @@ public final class Main {
         Driver.run("aws-sdk-java " + VersionInfoUtils.getVersion(), Main::open);
     }
 
-    private static Driver.Client open(String profile, URI endpoint, JsonNode testCase, ScriptedRandom random,
+    private static Driver.Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random,
             List<Long> delays) throws Exception {
-        configure(profile, testCase);
+        configure(preset, testCase);
         Operation operation = operation(testCase, endpoint);
         Object http = Fields.get(operation.client, "client");
         record(Fields.get(http, "retryPolicy"), random, delays);
@@ -64,8 +64,8 @@ public final class Main {
     }
 
     /** The settings that the builder of the next client reads. */
-    private static void configure(String profile, JsonNode testCase) {
-        System.setProperty("com.amazonaws.sdk.retryMode", profile.replace("aws-java-v1-", ""));
+    private static void configure(String preset, JsonNode testCase) {
+        System.setProperty("com.amazonaws.sdk.retryMode", preset.replace("aws-java-v1-", ""));
         System.clearProperty("com.amazonaws.sdk.maxAttempts");
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("com.amazonaws.sdk.maxAttempts", testCase.get("max_attempts").asText());

@@ -31,9 +31,9 @@ public final class Main {
         Driver.run("aws-sdk-java-v2 " + VersionInfo.SDK_VERSION, Main::open);
     }
 
-    private static Driver.Client open(String profile, URI endpoint, JsonNode testCase, ScriptedRandom random,
+    private static Driver.Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random,
             List<Long> delays) throws Exception {
-        configure(profile, testCase);
+        configure(preset, testCase);
         Operation operation = operation(testCase, endpoint);
         RetryStrategy strategy = RecordingStrategy.install(operation.client, delays);
         for (String backoff : List.of("backoffStrategy", "throttlingBackoffStrategy")) {
@@ -66,10 +66,10 @@ public final class Main {
     }
 
     /** The settings that the builder of the next client reads. "aws-java-v2-standard-2026" is mode standard with the flag. */
-    private static void configure(String profile, JsonNode testCase) {
-        String mode = profile.replace("aws-java-v2-", "").replace("-2026", "");
+    private static void configure(String preset, JsonNode testCase) {
+        String mode = preset.replace("aws-java-v2-", "").replace("-2026", "");
         System.setProperty("aws.retryMode", mode);
-        System.setProperty("aws.newRetries2026", String.valueOf(profile.endsWith("-2026")));
+        System.setProperty("aws.newRetries2026", String.valueOf(preset.endsWith("-2026")));
         System.clearProperty("aws.maxAttempts");
         if (testCase.hasNonNull("max_attempts")) {
             System.setProperty("aws.maxAttempts", testCase.get("max_attempts").asText());

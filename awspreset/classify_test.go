@@ -1,0 +1,129 @@
+package awspreset_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+)
+
+func TestServiceName(t *testing.T) {
+	for _, service := range []string{"", "dynamodb", "s3", "route53", "rds-data", "not-known"} {
+		assert.NoError(t, awspreset.Standard2026.Policy(service).Validate(), service)
+	}
+	for _, service := range []string{"DynamoDB", "dynamo db", "sqs ", "a=b", "s3(", "Ä"} {
+		err := awspreset.Standard2026.Policy(service).Validate()
+		require.ErrorIs(t, err, retry.ErrInvalid)
+		assert.ErrorContains(t, err, fmt.Sprintf("%q does not name a service as the AWS CLI does", service))
+	}
+}
+
+// TestPresetClassifierBeyondVectors has the rules of the SDKs that no golden
+// vector shows.
+func TestPresetClassifierBeyondVectors(t *testing.T) {
+	js := func(service string) retry.Classifier {
+		return awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
+	}
+	bad := 400
+	tests := []struct {
+		classifier retry.Classifier
+		code       string
+		want       retry.Class
+	}{
+		{js(""), "XMLParserError", retry.ClassTransient},
+		{js("sqs"), "InvalidChecksum", retry.ClassTransient},
+		{js(""), "InvalidChecksum", retry.ClassPermanent},
+		{js("sts"), "IDPCommunicationErrorException", retry.ClassTransient},
+		{js("sts"), "InvalidIdentityToken", retry.ClassTransient},
+		{js(""), "InvalidIdentityToken", retry.ClassPermanent},
+		{js("dynamodb"), "CRC32CheckFailed", retry.ClassTransient},
+		{js("s3"), "CRC32CheckFailed", retry.ClassPermanent},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")), "%+v %s", tt.classifier, tt.code)
+	}
+	for preset := range awspreset.All() {
+		c := preset.Policy("").Classifier
+		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, cancelled{}} {
+			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
+		}
+	}
+}
+
+// TestPresetNetworkFailures: what the network does to an answer is retried as
+// the SDK does; what the service says outweighs it.
+func TestPresetNetworkFailures(t *testing.T) {
+	const (
+		permanent = retry.ClassPermanent
+		transient = retry.ClassTransient
+		timeout   = retry.ClassTimeout
+	)
+	tests := []struct {
+		name               string
+		err                error
+		js, botocore, java retry.Class
+	}{
+		{"closed", io.EOF, transient, transient, transient},
+		{"closed after a good status", errors.Join(statusedError(200), io.EOF), transient, transient, transient},
+		{"closed after a bad status", errors.Join(statusedError(400), io.EOF), permanent, permanent, permanent},
+		{"closed after a code", errors.Join(codedError{"NoSuchKey"}, io.EOF), permanent, permanent, permanent},
+		{"cut short", io.ErrUnexpectedEOF, transient, transient, transient},
+		{"cut short after a good status", errors.Join(statusedError(200), io.ErrUnexpectedEOF), transient, transient, transient},
+		{"cut short after a bad status", errors.Join(statusedError(400), codedError{"Throttling"}, io.ErrUnexpectedEOF), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
+		{"no answer in time", os.ErrDeadlineExceeded, timeout, timeout, timeout},
+		{"status 429", statusedError(429), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
+		{"status 500", statusedError(500), transient, transient, transient},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.js, awspreset.Classifier{Preset: awspreset.JavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
+		assert.Equal(t, tt.botocore, awspreset.Classifier{Preset: awspreset.BotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
+		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
+	}
+}
+
+// TestServiceRules has the codes that an SDK retries for one service, or with
+// one option, and that no vector has.
+func TestServiceRules(t *testing.T) {
+	aws := func(p awspreset.Preset, service string) awspreset.Classifier {
+		return awspreset.Classifier{Preset: p, Service: service}
+	}
+	skew := func(p awspreset.Preset) awspreset.Classifier {
+		return awspreset.Classifier{Preset: p, CorrectsClockSkew: true}
+	}
+	const permanent, transient = retry.ClassPermanent, retry.ClassTransient
+	tests := []struct {
+		classifier awspreset.Classifier
+		code       string
+		want       retry.Class
+	}{
+		{aws(awspreset.Standard2026, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.JavaScriptV3Standard, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.Standard2026, "dynamodb"), "AccessDenied", permanent},
+		{aws(awspreset.Standard2026, "sts"), "IDPCommunicationErrorException", transient},
+		{aws(awspreset.Standard2026, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(awspreset.JavaV2Legacy, "dynamodb"), "ReplicatedWriteConflictException", transient},
+		{aws(awspreset.JavaV2Legacy, "dynamodb"), "AccessDenied", permanent},
+		{aws(awspreset.JavaV2Legacy, "s3"), "ReplicatedWriteConflictException", permanent},
+		{aws(awspreset.JavaV2Standard2026, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.JavaV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.JavaV2Standard, "sts"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard, "sts"), "IDPCommunicationError", transient},
+		{aws(awspreset.GoV2Standard2026, "sts"), "AccessDenied", permanent},
+		{aws(awspreset.GoV2Standard, "s3"), "IDPCommunicationError", permanent},
+		{aws(awspreset.GoV2Standard, ""), "AccessDeniedException", permanent},
+		{skew(awspreset.GoV2Standard), "AccessDeniedException", transient},
+		{skew(awspreset.GoV2Standard), "RequestInTheFuture", transient},
+		{skew(awspreset.GoV2Standard), "ValidationException", permanent},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}), "%+v, %s", tt.classifier, tt.code)
+	}
+}

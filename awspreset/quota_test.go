@@ -1,0 +1,78 @@
+package awspreset_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+)
+
+// TestPresetQuotaIsPerPolicy also has the number of presets without one.
+func TestPresetQuotaIsPerPolicy(t *testing.T) {
+	without := 0
+	for preset := range awspreset.All() {
+		p, other := preset.Policy(""), preset.Policy("")
+		copied := p
+		if p.Budget == nil {
+			without++
+			continue
+		}
+		require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
+		assert.Less(t, balance(p), 500.0, preset)
+		assert.Equal(t, balance(p), balance(copied), preset)
+		assert.Equal(t, 500.0, balance(other), preset)
+	}
+	assert.Equal(t, 2, without)
+}
+
+// TestPresetRefunds has what a success brings to the quotas that are not a
+// plain TokenBudget, also from many goroutines.
+func TestPresetRefunds(t *testing.T) {
+	tests := []struct {
+		preset          awspreset.Preset
+		first, retried  float64 // the balance after a success from 400
+		above, afterBad float64 // after a success from 500, and a permanent failure from 400
+	}{
+		{awspreset.Standard2026, 401, 414, 500, 400},
+		{awspreset.GoV2Standard, 401, 406, 500, 400},
+		{awspreset.GoV2Adaptive, 400, 405, 500, 400},
+		{awspreset.GoV2AdaptiveRepaired, 401, 406, 500, 400},
+		{awspreset.GoV2Adaptive2026, 400, 414, 500, 400},
+		{awspreset.JavaScriptV3Standard, 401, 410, 500, 400},
+		{awspreset.JavaScriptV3StandardLateCap, 500, 500, 501, 400},
+	}
+	for _, tt := range tests {
+		t.Run(tt.preset.String(), func(t *testing.T) {
+			after := func(from float64, last retry.Class, ok bool) float64 {
+				p := tt.preset.Policy("")
+				for balance(p) > from {
+					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
+				}
+				p.Budget.Deposit(last, ok)
+				return balance(p)
+			}
+			assert.Equal(t, tt.first, after(400, retry.ClassUnknown, true))
+			assert.Equal(t, tt.retried, after(400, retry.ClassTransient, true))
+			assert.Equal(t, tt.above, after(500, retry.ClassUnknown, true))
+			assert.Equal(t, tt.afterBad, after(400, retry.ClassTransient, false))
+
+			p := tt.preset.Policy("")
+			var wg sync.WaitGroup
+			for range 8 {
+				wg.Go(func() {
+					for range 100 {
+						if p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}) {
+							p.Budget.Deposit(retry.ClassTransient, true)
+						}
+					}
+				})
+			}
+			wg.Wait()
+			assert.GreaterOrEqual(t, balance(p), 500.0)
+		})
+	}
+}

@@ -1,0 +1,123 @@
+package awspreset_test
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"slices"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+type pollingDelay struct {
+	Retry         int64
+	MaxIntervalMS int64 `json:"max_wait_interval_ms"`
+	ExpMS         int64 `json:"wait_time_exp_ms"`
+	DelayMS       int64 `json:"delay_ms"`
+}
+
+// checkPollingDelay compares the waits of a Java sample: none before the first
+// poll, 2ⁿ · 100 ms with a cap before the others.
+func checkPollingDelay(c pollingDelay) error {
+	if c.Retry <= 0 {
+		// There is no rule to ask: Do does not wait before the first attempt.
+		return mustBe("the sample's delay", c.DelayMS, 0)
+	}
+	limit := milliseconds(c.MaxIntervalMS)
+	want := milliseconds(c.DelayMS)
+	exact := new(big.Int).Lsh(big.NewInt(100), uint(c.Retry))
+	if exact.Cmp(big.NewInt(c.ExpMS)) != 0 {
+		want = limit // the sample's long overflows; here the delay saturates
+	}
+	rule := retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
+	return mustBe("delay", rule.Delay(afterRetry(c.Retry-1, retry.ClassUnknown), 0), want)
+}
+
+type blogDelay struct {
+	Strategy  string
+	Base, Cap number // in the simulator's unit of time, a millisecond here
+	Retry     int64
+	Random    []float64
+	Delay     number
+	Delays    []number // of one chain, each drawn from the one before
+}
+
+func checkBlogDelay(c blogDelay) error {
+	base, limit := c.Base.times(time.Millisecond), c.Cap.times(time.Millisecond)
+	// The simulator adds and multiplies a few times more than it has to.
+	const slack = wholeNanosecond + 1e-4
+	var rule retry.Backoff
+	switch c.Strategy {
+	case "ExpoBackoff":
+		rule = retry.Exponential{Base: base, Cap: limit}
+	case "ExpoBackoffEqualJitter":
+		rule = retry.EqualJitter{Base: base, Cap: limit}
+	case "ExpoBackoffFullJitter":
+		rule = retry.FullJitter{Base: base, Cap: limit}
+	case "ExpoBackoffDecorr":
+		rule = retry.DecorrelatedJitter{Base: base, Cap: limit}
+		a, inherited := retry.Attempt{}, 0.0
+		if len(c.Delays) == 0 || len(c.Delays) != len(c.Random) {
+			return fmt.Errorf("%d random numbers and %d delays", len(c.Random), len(c.Delays))
+		}
+		for i, u := range c.Random {
+			a.Number, a.Waited = i+1, rule.Delay(a, u)
+			inherited = slack + 3*u*inherited // what truncation took before counts 3u times
+			if err := agree(a.Waited, c.Delays[i], time.Millisecond, inherited); err != nil {
+				return fmt.Errorf("delay %d: %w", i+1, err)
+			}
+		}
+		return nil
+	default:
+		return fmt.Errorf("unknown strategy %q", c.Strategy)
+	}
+	return agree(rule.Delay(afterRetry(c.Retry, retry.ClassTransient), onlyRandom(c.Random)), c.Delay, time.Millisecond, slack)
+}
+
+type pollingLoop struct {
+	Variant       string
+	MaxRetries    int      `json:"max_retries"`
+	SucceedsOn    int      `json:"succeeds_on_poll"`
+	MaxIntervalMS *int64   `json:"max_wait_interval_ms"`
+	WaitsMS       []number `json:"waits_ms"`
+	Polls         int
+	Succeeded     bool
+}
+
+// checkPollingLoop builds the two polling loops of the AWS General Reference
+// from a policy.
+func checkPollingLoop(c pollingLoop) error {
+	var limit time.Duration
+	if c.MaxIntervalMS != nil {
+		limit = milliseconds(*c.MaxIntervalMS)
+	}
+	p := retry.Policy{MaxAttempts: c.MaxRetries + 1}
+	waits, before := c.WaitsMS, 0 // attempts before the first poll
+	switch c.Variant {
+	case "java":
+		// It waits 0 ms before the first poll, where Do does not wait.
+		if len(waits) == 0 || waits[0] != 0 {
+			return fmt.Errorf("first wait of %v is not 0", waits)
+		}
+		waits = waits[1:]
+		p.Backoff = retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
+	case "pseudo-code":
+		// It starts something, which here is the first attempt, and waits
+		// before every poll; it polls once even if it is told to poll 0 times.
+		before = 1
+		p.MaxAttempts = max(c.MaxRetries, 1) + before
+		p.Backoff = retry.Exponential{Base: 100 * time.Millisecond, Cap: limit}
+	default:
+		return fmt.Errorf("unknown variant %q", c.Variant)
+	}
+	script := slices.Repeat([]error{errors.New("not ready")}, before+c.SucceedsOn-1)
+	r := play(p, append(script, nil), retrytest.Fixed(0))
+	return errors.Join(
+		mustBe("number of polls", r.attempts-before, c.Polls),
+		agreeAll(r.waits, waits, time.Millisecond),
+		r.ended(c.Succeeded),
+		r.gaveUp(!c.Succeeded, false),
+	)
+}

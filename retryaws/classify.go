@@ -1,0 +1,50 @@
+package retryaws
+
+import (
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+
+	"github.com/gobackoff/retry"
+)
+
+// withDefaults returns p with the defaults of this package in place of those
+// of package retry.
+func withDefaults(p retry.Policy) retry.Policy {
+	if p.MaxAttempts == 0 {
+		p.MaxAttempts = defaultMaxAttempts
+	}
+	p.Classifier = classifierOf(p)
+	return p
+}
+
+// defaultMaxAttempts is what 0 means in a [retry.Policy].
+const defaultMaxAttempts = 3
+
+// classifierOf returns the Classifier of p, followed by the SDK's.
+func classifierOf(p retry.Policy) retry.Classifier {
+	if p.Classifier == nil {
+		return sdkClassifier{}
+	}
+	return retry.FirstOf(p.Classifier, sdkClassifier{})
+}
+
+// sdkClassifier retries what the SDK's standard retryer retries. Anything else
+// is permanent, which includes requests that could not be signed and successful
+// responses that could not be parsed: their operation has been executed.
+type sdkClassifier struct{}
+
+func (sdkClassifier) Classify(err error) (class retry.Class) {
+	defer func() {
+		if recover() != nil { // the methods of a half-built error
+			class = retry.ClassUnknown
+		}
+	}()
+	switch {
+	case !sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool():
+		return retry.ClassPermanent
+	case sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool():
+		return retry.ClassThrottled
+	case sdkretry.IsErrorTimeouts(sdkretry.DefaultTimeouts).IsErrorTimeout(err).Bool():
+		return retry.ClassTimeout
+	}
+	return retry.ClassTransient
+}

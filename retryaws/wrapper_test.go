@@ -1,0 +1,168 @@
+package retryaws_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryaws"
+)
+
+// The tests of Retryers inside of the SDK's wrappers, and of others.
+
+// inEveryMode runs test in both modes of the SDK, with what a retry costs in its
+// quota of 500.
+func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
+	costs := []float64{5, 14}
+	for i, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			t.Setenv(modeVariable, mode.value)
+			test(t, costs[i])
+		})
+	}
+}
+
+func newRetryer(t *testing.T, p retry.Policy) *retryaws.Retryer {
+	t.Helper()
+	r, err := retryaws.New(p)
+	require.NoError(t, err)
+	return r
+}
+
+// TestWrappedBudget: the budget bounds retries that a wrapper decides as the
+// SDK's own quota does: 300 calls that fail with a code which only the wrapper
+// retries send no more requests than with the SDK's standard retryer. Every
+// client of STS puts such a wrapper around its Retryer.
+func TestWrappedBudget(t *testing.T) {
+	const calls = 300
+	refused := slices.Repeat([]fault{refuse(400, `<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>`)}, 3*calls)
+	onEveryBackend(t, func(t *testing.T, url string) {
+		inEveryMode(t, func(t *testing.T, cost float64) {
+			p := newProxy(t, url)
+			requests := func(r aws.Retryer) int {
+				p.expect(refused...)
+				c := sts.New(sts.Options{Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL, Retryer: r})
+				for range calls {
+					_, err := c.GetCallerIdentity(t.Context(), nil)
+					require.Error(t, err)
+				}
+				return p.count()
+			}
+			quota := &retry.TokenBudget{Capacity: 500, Costs: retry.TokenCosts{Transient: cost}}
+			ours := requests(newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: quota}))
+			theirs := requests(sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Backoff = &retryaws.Delayer{Backoff: retry.NoDelay{}} }))
+			assert.Equal(t, theirs, ours)
+			assert.Less(t, ours, 2*calls)
+			assert.Less(t, quota.Balance(), cost, "what is left")
+		})
+	})
+}
+
+// TestWrappedAccounts: a failure that a wrapper retries is no response for the
+// budget, and the limiter learns of every attempt.
+func TestWrappedAccounts(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, url string) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
+			p, l := newProxy(t, url), newLedger()
+			c := wrapped(p, sdkretry.AddWithErrorCodes(
+				newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 3, Budget: l, Limiter: l}), "Odd"))
+			odd := refuse(400, `{"__type":"Odd"}`)
+			denied := refuse(400, `{"__type":"AccessDeniedException"}`)
+
+			p.expect(odd, odd)
+			_, err := c.ListTables(t.Context(), nil)
+			require.NoError(t, err)
+			assert.Equal(t, map[deposit]int{{retry.ClassTransient, true}: 1}, l.deposits)
+			p.expect(odd, denied)
+			_, err = c.ListTables(t.Context(), nil)
+			assertAPIError(t, err, "AccessDeniedException")
+			p.expect(odd, odd, odd)
+			_, err = c.ListTables(t.Context(), nil)
+			assertAPIError(t, err, "Odd")
+			assert.Equal(t, map[deposit]int{{retry.ClassTransient, true}: 1, {retry.ClassTransient, false}: 1}, l.deposits)
+			assert.Equal(t, map[retry.Class]int{retry.ClassTransient: 5}, l.withdraw)
+			assert.Equal(t, map[retry.Class]int{retry.ClassUnknown: 1, retry.ClassPermanent: 7}, l.observed)
+		})
+	})
+}
+
+// wrapped returns a client that sends its requests to p.
+func wrapped(p *proxy, r aws.Retryer) *dynamodb.Client {
+	return dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL, HTTPClient: p.client(), Retryer: r,
+	})
+}
+
+// TestWrappedBackoff: successes are counted once, also if a wrapper keeps the
+// numbers of the retries to itself.
+func TestWrappedBackoff(t *testing.T) {
+	const calls = 8
+	onEveryBackend(t, func(t *testing.T, url string) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
+			p, l := newProxy(t, url), newLedger()
+			c := wrapped(p, sdkretry.AddWithMaxBackoffDelay(newRetryer(t, retry.Policy{Budget: l, Limiter: l}), time.Millisecond))
+			for range calls {
+				p.despite(t, []fault{refuse(503, `{}`)}, func() error { _, err := c.ListTables(t.Context(), nil); return err })
+				p.despite(t, nil, func() error { _, err := c.ListTables(t.Context(), nil); return err })
+			}
+			assert.Equal(t, map[deposit]int{{retry.ClassTransient, true}: calls, {retry.ClassUnknown, true}: calls}, l.deposits)
+			assert.Equal(t, map[retry.Class]int{retry.ClassUnknown: 2 * calls, retry.ClassTransient: calls}, l.observed)
+		})
+	})
+}
+
+// TestOldWrapper: a call that its caller has canceled got no response, also if
+// the SDK has to do without the context of the attempt.
+func TestOldWrapper(t *testing.T) {
+	onEveryBackend(t, func(t *testing.T, url string) {
+		inEveryMode(t, func(t *testing.T, _ float64) {
+			p, l := newProxy(t, url), newLedger()
+			c := wrapped(p, struct{ aws.Retryer }{newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})})
+			ctx, cancel := context.WithCancel(t.Context())
+			p.expect(func(p *proxy, w http.ResponseWriter, r *http.Request) { cancel(); hang(p, w, r) })
+			_, err := c.ListTables(ctx, nil)
+			require.ErrorIs(t, err, context.Canceled)
+			assert.Empty(t, l.deposits)
+			p.despite(t, []fault{refuse(503, `{}`)}, func() error { _, err := c.ListTables(t.Context(), nil); return err })
+			assert.Equal(t, map[deposit]int{{retry.ClassTransient, true}: 1}, l.deposits)
+		})
+	})
+}
+
+// asking is a wrapper that retries what it likes, after it has asked.
+type asking struct {
+	aws.RetryerV2
+	asked int
+}
+
+func (w *asking) IsErrorRetryable(err error) bool {
+	w.asked++
+	return w.RetryerV2.IsErrorRetryable(err) || errors.Is(err, errOdd)
+}
+
+var errOdd = retry.Permanent(errors.New("odd"))
+
+// TestAskingWrapper: retries that a wrapper decides against the answer that it
+// got cost what others do.
+func TestAskingWrapper(t *testing.T) {
+	inEveryMode(t, func(t *testing.T, _ float64) {
+		l := newLedger()
+		w := &asking{RetryerV2: newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})}
+		options := newDynamoDB(t, newScript(failWith(errOdd)), asMiddleware, retry.Policy{}).Options()
+		options.Retryer, options.APIOptions = w, nil
+		require.ErrorIs(t, getItem(t.Context(), dynamodb.New(options)), errOdd)
+		assert.Equal(t, 3, w.asked)
+		assert.Equal(t, map[retry.Class]int{retry.ClassTransient: 2}, l.withdraw)
+	})
+}
