@@ -294,6 +294,9 @@ func (p *Policy) fromMapping(value any) error {
 		return nil
 	case string:
 		return p.UnmarshalText([]byte(m))
+	case *Policy: // a hook of the decoder has called UnmarshalText
+		*p = *m
+		return nil
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(m)) {
 			text, err := scalarText(m[key])

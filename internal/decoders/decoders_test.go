@@ -1,0 +1,180 @@
+package decoders
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/alecthomas/kong"
+	"github.com/go-viper/mapstructure/v2"
+	goccy "github.com/goccy/go-yaml"
+	"github.com/kelseyhightower/envconfig"
+	koanfyaml "github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/viper"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/gobackoff/retry"
+	_ "github.com/gobackoff/retry/awspreset"
+)
+
+type config struct {
+	Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
+}
+
+// A decoder reads a document into a config.
+type decoder func(document string) (config, error)
+
+func fromViper(document string) (c config, err error) {
+	v := viper.New()
+	v.SetConfigType("yaml")
+	if err := v.ReadConfig(strings.NewReader(document)); err != nil {
+		return c, err
+	}
+	return c, v.Unmarshal(&c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
+}
+
+func fromKoanf(document string) (c config, err error) {
+	k := koanf.New(".")
+	if err := k.Load(rawbytes.Provider([]byte(document)), koanfyaml.Parser()); err != nil {
+		return c, err
+	}
+	return c, k.Unmarshal("", &c)
+}
+
+var yamlDecoders = map[string]decoder{
+	"yaml.v3": func(document string) (c config, err error) { return c, yaml.Unmarshal([]byte(document), &c) },
+	"goccy":   func(document string) (c config, err error) { return c, goccy.Unmarshal([]byte(document), &c) },
+	"viper":   fromViper,
+	"koanf":   fromKoanf,
+}
+
+var (
+	jsonDecoder decoder = func(document string) (c config, err error) { return c, json.Unmarshal([]byte(document), &c) }
+	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
+)
+
+// TestForms: the text and the mapping mean the same in every library.
+func TestForms(t *testing.T) {
+	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
+		"text": {
+			`retry: full base=100ms cap=5s attempts=7`,
+			`{"retry": "full base=100ms cap=5s attempts=7"}`,
+			`retry = "full base=100ms cap=5s attempts=7"`,
+			"full base=100ms cap=5s attempts=7",
+		},
+		"mapping": {
+			"retry: {rule: full, base: 100ms, cap: 5s, attempts: 7}",
+			`{"retry": {"rule": "full", "base": "100ms", "cap": "5s", "attempts": 7}}`,
+			"[retry]\nrule = 'full'\nbase = '100ms'\ncap = '5s'\nattempts = 7",
+			"full base=100ms cap=5s attempts=7",
+		},
+		"preset": {
+			"retry:\n  preset: aws-standard-2026\n  service: dynamodb\n  elapsed: 1m",
+			`{"retry": {"preset": "aws-standard-2026", "service": "dynamodb", "elapsed": "1m"}}`,
+			"[retry]\npreset = 'aws-standard-2026'\nservice = 'dynamodb'\nelapsed = '1m'",
+			"aws-standard-2026 service=dynamodb elapsed=1m",
+		},
+		"numbers, lists, true": {
+			"retry: {rule: spread(full base=1s), fraction: 0.25, longpoll: true, budget: 'token:100:5'}",
+			`{"retry": {"rule": "spread(full base=1s)", "fraction": 0.25, "longpoll": true, "budget": "token:100:5"}}`,
+			"[retry]\nrule = 'spread(full base=1s)'\nfraction = 0.25\nlongpoll = true\nbudget = 'token:100:5'",
+			"spread(full base=1s) fraction=0.25 attempts=3 budget=token:100:5 longpoll=true",
+		},
+		"a schedule": {
+			"retry: {rule: schedule, delays: [1s, 2s, 4s]}",
+			`{"retry": {"rule": "schedule", "delays": ["1s", "2s", "4s"]}}`,
+			"[retry]\nrule = 'schedule'\ndelays = ['1s', '2s', '4s']",
+			"schedule delays=1s/2s/4s attempts=4",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := func(library, document string, decode decoder) {
+				c, err := decode(document)
+				require.NoError(t, err, library)
+				assert.Equal(t, tt.want, c.Retry.String(), library)
+			}
+			for library, decode := range yamlDecoders {
+				check(library, tt.yaml, decode)
+			}
+			check("encoding/json", tt.json, jsonDecoder)
+			check("toml", tt.toml, tomlDecoder)
+		})
+	}
+}
+
+// TestMistakes: nothing that is wrong is ignored, whatever the library.
+func TestMistakes(t *testing.T) {
+	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
+		"an unknown key": {
+			"retry: {rule: full, base: 5s, atempts: 7}",
+			`{"retry": {"rule": "full", "base": "5s", "atempts": 7}}`,
+			"[retry]\nrule = 'full'\nbase = '5s'\natempts = 7",
+			`unknown key "atempts"; known here: base, cap, factor, attempts`,
+		},
+		"no rule": {
+			"retry: {base: 5s, attempts: 7}", `{"retry": {"base": "5s", "attempts": 7}}`, "[retry]\nbase = '5s'\nattempts = 7",
+			`unknown key "base"`,
+		},
+		"no unit": {
+			"retry: {rule: full, base: 5}", `{"retry": {"rule": "full", "base": 5}}`, "[retry]\nrule = 'full'\nbase = 5",
+			"base=5 needs a unit",
+		},
+		"a field of the struct": {
+			"retry: {MaxAttempts: 7}", `{"retry": {"MaxAttempts": 7}}`, "[retry]\nMaxAttempts = 7",
+			`unknown key`, // viper makes keys lower case
+		},
+		"a wrong text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
+		"a list":       {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := func(library, document string, decode decoder) {
+				c, err := decode(document)
+				assert.ErrorContains(t, err, tt.want, library)
+				assert.Equal(t, retry.Policy{}, c.Retry, library)
+			}
+			for library, decode := range yamlDecoders {
+				check(library, tt.yaml, decode)
+			}
+			check("encoding/json", tt.json, jsonDecoder)
+			check("toml", tt.toml, tomlDecoder)
+		})
+	}
+}
+
+// TestEnvironment and TestFlags: what has texts only takes the text form.
+func TestEnvironment(t *testing.T) {
+	var c struct{ Retry retry.Policy }
+	t.Setenv("APP_RETRY", "full base=100ms attempts=7")
+	require.NoError(t, envconfig.Process("app", &c))
+	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())
+	t.Setenv("APP_RETRY", "ful base=100ms")
+	assert.ErrorContains(t, envconfig.Process("app", &c), `unknown name "ful"`)
+}
+
+func TestFlags(t *testing.T) {
+	var c struct {
+		Retry retry.Policy `default:"aws-standard-2026"`
+	}
+	parser, err := kong.New(&c)
+	require.NoError(t, err)
+	_, err = parser.Parse(nil)
+	require.NoError(t, err)
+	assert.Equal(t, "aws-standard-2026", c.Retry.String())
+	_, err = parser.Parse([]string{"--retry=full base=100ms attempts=7"})
+	require.NoError(t, err)
+	assert.Equal(t, "full base=100ms attempts=7", c.Retry.String())
+	_, err = parser.Parse([]string{"--retry=full base=100"})
+	assert.ErrorContains(t, err, "needs a unit")
+}
+
+// TestErrInvalid: where the library keeps the chain, the error is recognized.
+func TestErrInvalid(t *testing.T) {
+	_, err := jsonDecoder(`{"retry": "ful"}`)
+	assert.True(t, errors.Is(err, retry.ErrInvalid))
+}
