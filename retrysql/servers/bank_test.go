@@ -35,12 +35,12 @@ type work struct {
 
 // tally is what came of them.
 type tally struct {
-	attempts  atomic.Int64
-	mu        sync.Mutex
-	acked     []int
-	unknown   []int
-	failed    []int // certainly without effect
-	lastError error // of these
+	attempts atomic.Int64
+	mu       sync.Mutex
+	acked    []int
+	unknown  []int
+	failed   []int   // certainly without effect
+	failures []error // of these
 }
 
 func createBank(t *testing.T, db session, accounts int) {
@@ -106,7 +106,7 @@ func (sum *tally) add(id int, err error) {
 		sum.unknown = append(sum.unknown, id)
 	default:
 		sum.failed = append(sum.failed, id)
-		sum.lastError = err
+		sum.failures = append(sum.failures, err)
 	}
 }
 
@@ -128,8 +128,8 @@ func (sum *tally) check(t *testing.T, db session) {
 	failed, d3 := count(sum.failed)
 	t.Logf("%d transactions, %d attempts, %d acknowledged, %d unknown (%d of them took effect), %d failed, %d duplicates",
 		len(sum.acked)+len(sum.unknown)+len(sum.failed), sum.attempts.Load(), len(sum.acked), len(sum.unknown), took, len(sum.failed), d1+d2+d3)
-	if sum.lastError != nil {
-		t.Logf("the last that failed: %v", sum.lastError)
+	if len(sum.failures) > 0 {
+		t.Logf("the first that failed: %v", sum.failures[0])
 	}
 	assert.Zero(t, d1+d2+d3, "duplicates")
 	assert.Equal(t, len(sum.acked), acked, "acknowledged transactions that took effect")

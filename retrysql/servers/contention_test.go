@@ -39,7 +39,7 @@ func TestContention(t *testing.T) {
 			}
 			sum := w.run(t.Context(), db)
 			sum.check(t, direct)
-			assert.Len(t, sum.acked, w.transactions, "%v", sum.lastError)
+			assert.Len(t, sum.acked, w.transactions, "%v", sum.failures)
 			assert.Greater(t, sum.attempts.Load(), int64(w.transactions), "there was no contention")
 			returned(t, db)
 		})
@@ -71,7 +71,7 @@ func TestDeadlock(t *testing.T) {
 			go func() { other <- transfer(1, 0) }()
 			require.NoError(t, transfer(0, 1))
 			require.NoError(t, <-other)
-			assert.EqualValues(t, 3, attempts.Load(), "one of them ran again")
+			assert.GreaterOrEqual(t, attempts.Load(), int32(3), "one of them ran again")
 			assert.Equal(t, 4, number(t, db, "SELECT sum(balance) FROM account"))
 			returned(t, db)
 		})
@@ -92,7 +92,7 @@ func TestOneConnection(t *testing.T) {
 			db := v.open(t, p.addr(), 1)
 			defer db.Close()
 			sum := work{transactions: 30, workers: 3, accounts: 2, policy: quick}.run(t.Context(), db)
-			assert.Len(t, sum.acked, 30-len(sum.unknown), "%v", sum.lastError)
+			assert.Len(t, sum.acked, 30-len(sum.unknown), "%v", sum.failures)
 			returned(t, db)
 		})
 	}
