@@ -18,8 +18,8 @@ type Beginner interface {
 // A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does.
 // After either of them, successful or not, its connection is free for others.
 type Tx interface {
-	Commit(ctx context.Context) error
-	Rollback(ctx context.Context) error
+	Commit(ctx context.Context) error   // makes the transaction's effects permanent
+	Rollback(ctx context.Context) error // undoes them
 }
 
 // InTx begins a transaction on db, calls fn, and commits. If an attempt fails
