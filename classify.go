@@ -3,7 +3,6 @@ package retry
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gobackoff/retry/internal/errfacts"
 )
@@ -30,16 +29,36 @@ func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone
 
 type firstOf []Classifier
 
-func (f firstOf) Classify(err error) Class {
+func (f firstOf) Classify(err error) Class { return alone(f.judge(err)) }
+
+func (f firstOf) judge(err error) (class Class, unrepeatable bool) {
 	for _, c := range f {
-		if c == nil {
-			continue // Validate reports it
-		}
-		if class := c.Classify(err); class != ClassUnknown {
-			return class
+		if class, unrepeatable = judge(c, err); class != ClassUnknown {
+			return class, unrepeatable
 		}
 	}
-	return ClassUnknown
+	return ClassUnknown, false
+}
+
+// judge asks c about err, and, if c is a [DefaultClassifier] or has asked one,
+// whether the operation may have taken effect.
+func judge(c Classifier, err error) (class Class, unrepeatable bool) {
+	switch c := c.(type) {
+	case nil:
+		return ClassUnknown, false // Validate reports it
+	case interface{ judge(error) (Class, bool) }:
+		return c.judge(err)
+	}
+	return c.Classify(err), false
+}
+
+// alone returns a class for callers that do not learn whether the operation may have
+// taken effect.
+func alone(class Class, unrepeatable bool) Class {
+	if unrepeatable {
+		return ClassPermanent
+	}
+	return class
 }
 
 // Validate reports classifiers that are nil or invalid.
@@ -80,13 +99,14 @@ func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	var m mark
 	m.read(a.Err, overtime)
 	if m.class == ClassUnknown {
-		switch {
-		case overtime && !isAnswer(a.Err):
+		if c == nil {
+			c = DefaultClassifier{}
+		}
+		if overtime && !isAnswer(a.Err) {
 			m.class = ClassTimeout
-		case c == nil:
-			m.class = DefaultClassifier{}.Classify(a.Err)
-		default:
-			m.class = c.Classify(a.Err)
+		} else {
+			class, unrepeatable := judge(c, a.Err)
+			m.class, m.unrepeatable = class, m.unrepeatable || unrepeatable && !m.after
 		}
 		if m.class == ClassUnknown || m.class == ClassPermanent && m.after {
 			m.class = ClassTransient
@@ -116,103 +136,43 @@ func isAnswer(err error) bool {
 	return f.IsResponse()
 }
 
-// DefaultClassifier reads what errors say of themselves through methods and
-// standard types, so that it understands the errors of many libraries without
-// importing them. It knows, in order of precedence:
+// DefaultClassifier reads what errors report through methods, fields and well-known
+// types, so that it understands the errors of many libraries without importing them.
+// It knows, in order of precedence:
 //
-//   - an error's own no: RetryableError() bool, Retryable() bool,
-//     NonRetriable() or CanceledError() bool;
-//   - throttling: a throttling code of AWS, as ErrorCode() string, or status
-//     429, as HTTPStatusCode() int or HTTPCode() int;
-//   - an error's own yes: RetryableError, Retryable, SafeToRetry() bool, or the
-//     labels TransientTransactionError and RetryableWriteError of
-//     HasErrorLabel(string) bool;
-//   - the timeout codes of AWS;
-//   - other statuses: 408 is a timeout, 425 and all of 5xx but 501 and 505 are
-//     transient, the rest of 4xx, 501 and 505 are permanent, others say nothing;
-//   - SQLState() string: serialization failures, deadlocks, locks, lost
-//     connections and shutdowns are transient, a lack of resources is
-//     throttled, all other states are permanent, those whose outcome is not
-//     known (40003, 08007) included;
-//   - RedisError(): BUSY, LOADING, READONLY, MASTERDOWN, CLUSTERDOWN and
-//     TRYAGAIN are transient, other replies are permanent;
+//   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
+//     NonRetriable() and CanceledError() bool;
+//   - throttling: status 429, ErrorCode() string with a throttling code of AWS, and
+//     what other libraries report as such;
+//   - methods that allow a retry: RetryableError, Retryable, SafeToRetry() bool, and
+//     the labels of MongoDB;
+//   - HTTP statuses, as HTTPStatusCode() int or HTTPCode() int: 408 is a timeout, 425
+//     and all of 5xx but 501 and 505 are transient, the rest of 4xx, 501 and 505 are
+//     permanent;
+//   - SQLState() string, and the replies of Redis;
+//   - errors of gRPC, Connect, Kubernetes, Google, MySQL, SQL Server, SQLite and
+//     MongoDB, and of any type with a field StatusCode, HTTPStatusCode or Response;
 //   - Timeout() bool and ConnectionError() bool, the errors of package net, and
-//     io.EOF: timeouts and broken connections are worth a retry, a name that
-//     DNS does not know and a failed TLS handshake or certificate are not.
+//     io.EOF: timeouts, broken connections and unknown names are worth a retry, a
+//     failed TLS handshake or certificate is not;
+//   - local failures that do not pass: fs.ErrNotExist, exec.ErrNotFound,
+//     sql.ErrNoRows, and errors of JSON.
 //
-// About anything else it has no opinion. Nothing here reads HTTP headers or
-// bodies, and package net/http has no error for a status: the operation makes
-// an error with such methods. A context's end is not its business:
-// the call looks at its own context, and an attempt that ran into a time limit
-// of its own is a timeout. Methods that panic on half-built values are treated
-// as absent.
+// The table in docs/errors.md has each error. Some may have taken effect, such as a
+// statement of MySQL whose connection was lost: those are unrepeatable, see
+// [Unrepeatable]. About anything else it has no opinion. Context errors are not
+// classified: [Do] checks its own context, so a deadline is the attempt's own.
+// Methods that panic on half-built values are treated as absent.
 type DefaultClassifier struct{}
 
-// Classify returns the class of err.
-func (DefaultClassifier) Classify(err error) Class {
-	f := errfacts.Read(err)
-	if !f.Methods && !f.Canceled && f.Kind == errfacts.NoKind {
-		return ClassUnknown
-	}
-	throttled := f.Status == 429 || errfacts.IsThrottlingCode(f.Code)
-	switch {
-	case f.Canceled || f.Verdict == errfacts.No:
-		return ClassPermanent
-	case throttled:
-		return ClassThrottled
-	case f.Verdict == errfacts.Yes:
-		return ClassTransient
-	case f.Code == "RequestTimeout" || f.Code == "RequestTimeoutException":
-		return ClassTimeout
-	case f.Status >= 400:
-		return classOfStatus(f.Status)
-	case f.SQLState != "":
-		return classOfSQLState(f.SQLState)
-	case f.Redis != "":
-		return classOfRedis(f.Redis)
-	}
-	switch f.Kind {
-	case errfacts.Timeout:
-		return ClassTimeout
-	case errfacts.NotFound, errfacts.TLS:
-		return ClassPermanent
-	case errfacts.Connection, errfacts.Closed, errfacts.Truncated:
-		return ClassTransient
-	}
-	return ClassUnknown
+// Classify returns the class of err. A Class alone cannot say that a retryable
+// failure must not be repeated: Classify returns [ClassPermanent] for it, while [Do]
+// keeps the class and sets Attempt.Unrepeatable.
+func (c DefaultClassifier) Classify(err error) Class {
+	return alone(c.judge(err))
 }
 
-func classOfStatus(status int) Class {
-	switch {
-	case status == 408:
-		return ClassTimeout
-	case status == 425, status >= 500 && status != 501 && status != 505:
-		return ClassTransient
-	}
-	return ClassPermanent
-}
-
-// classOfSQLState follows the list in "PostgreSQL Error Codes", appendix A of
-// its manual. 40001 and 40P01 mean that the whole transaction must run again,
-// not the statement alone.
-func classOfSQLState(state string) Class {
-	switch state {
-	case "40001", "40P01", "55P03", "55006", "57P01", "57P02", "57P03",
-		"58000", "58030", "08000", "08001", "08003", "08004", "08006":
-		return ClassTransient
-	}
-	if strings.HasPrefix(state, "53") {
-		return ClassThrottled
-	}
-	return ClassPermanent
-}
-
-// classOfRedis reads the first word of an error reply.
-func classOfRedis(reply string) Class {
-	word, _, _ := strings.Cut(reply, " ")
-	switch word {
-	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN":
-		return ClassTransient
-	}
-	return ClassPermanent
+func (DefaultClassifier) judge(err error) (class Class, unrepeatable bool) {
+	c, unrepeatable := errfacts.Classify(err)
+	return Class(c), unrepeatable
 }

@@ -4,15 +4,20 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +27,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/internal/errfacts"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -45,8 +51,16 @@ type (
 	azureError     struct{ statusedError }
 	timeoutError   struct{ yes bool }
 	retryAfter     time.Duration
-	brokenError    struct{ inner error }
-	hintedError    struct {
+	mongoError     []int
+	statusField    struct{ StatusCode uint16 }
+
+	statusFieldOfStripe struct {
+		Code           string
+		HTTPStatusCode int
+	}
+	responseField struct{ Response *http.Response }
+	brokenError   struct{ inner error }
+	hintedError   struct {
 		hint  time.Duration
 		inner error
 	}
@@ -99,6 +113,12 @@ func (brokenError) RetryAfter() time.Duration        { panic("no response") }
 func (hintedError) Error() string               { return "later" }
 func (e hintedError) Unwrap() error             { return e.inner }
 func (e hintedError) RetryAfter() time.Duration { return e.hint }
+
+func (e statusField) Error() string          { return "field" }
+func (e *statusFieldOfStripe) Error() string { return "field" }
+func (e *responseField) Error() string       { return "field" }
+func (e mongoError) Error() string           { return "mongo" }
+func (e mongoError) ErrorCodes() []int       { return e }
 
 func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
 
@@ -182,11 +202,11 @@ func TestDefaultClassifier(t *testing.T) {
 		{"no timeout", timeoutError{false}, unknown},
 		{"connection refused", dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), transient},
 		{"dial timeout", dial(os.ErrDeadlineExceeded), timeout},
-		{"no such host", dial(&net.DNSError{Err: "no such host", IsNotFound: true}), permanent},
+		{"no such host", dial(&net.DNSError{Err: "no such host", IsNotFound: true}), transient},
 		{"DNS is down", dial(&net.DNSError{Err: "server misbehaving", IsTemporary: true}), transient},
 		{"DNS is slow", dial(&net.DNSError{Err: "i/o timeout", IsTimeout: true}), timeout},
 		{"bare reset", syscall.ECONNRESET, transient},
-		{"other errno", syscall.ENOENT, unknown},
+		{"other errno", syscall.EINVAL, unknown},
 		{"closed before an answer", &url.Error{Op: "Get", Err: io.EOF}, transient},
 		{"closed within an answer", io.ErrUnexpectedEOF, transient},
 		{"unknown certificate", &url.Error{Op: "Get", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, permanent},
@@ -194,6 +214,33 @@ func TestDefaultClassifier(t *testing.T) {
 		{"certificate of another name", x509.HostnameError{Certificate: &x509.Certificate{}, Host: "host"}, permanent},
 		{"not TLS at all", &url.Error{Op: "Get", Err: tls.RecordHeaderError{Msg: "not TLS"}}, permanent},
 		{"alert of the server", &url.Error{Op: "Get", Err: &net.OpError{Op: "remote error", Err: tls.AlertError(40)}}, permanent},
+
+		{"no such file", &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, permanent},
+		{"no such file, from a file system of its own", wrapped(fs.ErrNotExist), permanent},
+		{"no such socket yet", dial(os.NewSyscallError("connect", syscall.ENOENT)), transient},
+		{"no such program", &exec.Error{Name: "x", Err: exec.ErrNotFound}, permanent},
+		{"a program that failed", &exec.ExitError{}, unknown},
+		{"JSON syntax", wrapped(&json.SyntaxError{}), permanent},
+		{"JSON type", &json.UnmarshalTypeError{}, permanent},
+		{"no rows", wrapped(sql.ErrNoRows), permanent},
+		{"finished transaction", sql.ErrTxDone, permanent},
+		{"returned connection", sql.ErrConnDone, permanent},
+		{"bad connection", driver.ErrBadConn, transient},
+		{"bad connection of a local failure", errors.Join(sql.ErrNoRows, io.EOF), transient},
+		{"changed keys of a transaction", redisError{"redis: transaction failed"}, transient},
+
+		{"field for the status", statusField{404}, permanent},
+		{"field of a pointer", wrapped(&statusField{429}), throttled},
+		{"field for something else", statusField{7}, unknown},
+		{"field of a nil pointer", (*statusField)(nil), unknown},
+		{"field of another name", &statusFieldOfStripe{HTTPStatusCode: 503}, transient},
+		{"response", &responseField{Response: &http.Response{StatusCode: 404}}, permanent},
+		{"no response", &responseField{}, unknown},
+
+		{"overload of MongoDB", labelError{"SystemOverloadedError"}, throttled},
+		{"duplicate key of MongoDB", mongoError{0, 11000}, permanent},
+		{"stepped down", mongoError{189}, transient},
+		{"no code of MongoDB", mongoError{}, unknown},
 
 		{"the outermost status", fmt.Errorf("%w after %w", statusedError(503), statusedError(404)), transient},
 		{"a tree", errors.Join(errOp, wrapped(statusedError(404))), permanent},
@@ -208,6 +255,55 @@ func TestDefaultClassifier(t *testing.T) {
 			assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err))
 		})
 	}
+}
+
+// errLost has the text of ErrInvalidConn of go-sql-driver/mysql.
+var errLost = errors.New("invalid connection")
+
+// TestUnrepeatableErrors: errors whose operation may have taken effect.
+func TestUnrepeatableErrors(t *testing.T) {
+	mine := func(class retry.Class) retry.Classifier {
+		return retry.ClassifierFunc(func(error) retry.Class { return class })
+	}
+	tests := []struct {
+		name         string
+		classifier   retry.Classifier
+		err          error
+		class        retry.Class
+		unrepeatable bool
+	}{
+		{"lost connection", nil, wrapped(errLost), retry.ClassTransient, true},
+		{"named classifier", retry.DefaultClassifier{}, errLost, retry.ClassTransient, true},
+		{"behind others", retry.FirstOf(mine(retry.ClassUnknown), retry.FirstOf(retry.DefaultClassifier{})), errLost, retry.ClassTransient, true},
+		{"another decides first", retry.FirstOf(mine(retry.ClassTransient), retry.DefaultClassifier{}), errLost, retry.ClassTransient, false},
+		{"another decides alone", mine(retry.ClassUnknown), errLost, retry.ClassTransient, false},
+		{"hidden in another", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassPermanent, false},
+		{"hidden in a list in another", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassPermanent, false},
+		{"statement with an unknown outcome", nil, sqlError{"40003"}, retry.ClassTransient, true},
+		{"transaction with an unknown outcome", nil, wrapped(sqlError{"08007"}), retry.ClassTransient, true},
+		{"commit with an unknown outcome", nil, labelError{"UnknownTransactionCommitResult"}, retry.ClassTransient, true},
+		{"own word further out", nil, errors.Join(retryableError{true}, errLost), retry.ClassTransient, false},
+		{"own no", nil, errors.Join(retryableError{false}, errLost), retry.ClassPermanent, false},
+		{"marked transient", nil, retry.Transient(errLost), retry.ClassTransient, false},
+		{"marked with a hint", nil, retry.After(errLost, time.Second), retry.ClassTransient, false},
+		{"nothing of the kind", nil, errOp, retry.ClassTransient, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := failed(t, tt.classifier, tt.err)
+			assert.Equal(t, tt.class, a.Class)
+			assert.Equal(t, tt.unrepeatable, a.Unrepeatable)
+		})
+	}
+	op := retrytest.Script(errLost, nil)
+	require.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)
+}
+
+// TestClassesOfFacts: DefaultClassifier converts the classes of errfacts.
+func TestClassesOfFacts(t *testing.T) {
+	assert.Equal(t, []retry.Class{retry.ClassUnknown, retry.ClassPermanent, retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled},
+		[]retry.Class{retry.Class(errfacts.Unknown), retry.Class(errfacts.Permanent), retry.Class(errfacts.Transient),
+			retry.Class(errfacts.TimedOut), retry.Class(errfacts.Throttled)})
 }
 
 // TestRealErrors: what real failures of net and net/http say.

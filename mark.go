@@ -85,13 +85,12 @@ func (m *mark) read(err error, overtime bool) {
 			m.add(mark{class: ClassPermanent, gaveUp: true})
 			err = walk.Instead(nil)
 			continue
-		case errfacts.RetryAfterer:
-			if hint, _ := errfacts.Guarded(e.RetryAfter); hint > 0 {
-				m.add(mark{hint: hint, hinted: true})
-			}
 		default:
 			if err == ErrInvalid { // an inner call was refused, and would be again
 				m.add(mark{class: ClassPermanent})
+			}
+			if hint := errfacts.Hint(err); hint > 0 {
+				m.add(mark{hint: hint, hinted: true})
 			}
 		}
 		err = walk.Next(err)

@@ -134,7 +134,7 @@ func TestRepeats(t *testing.T) {
 		{"refused, in an error", reply{err: fmt.Errorf("token: %w", errDial)}, true, true},
 		{"no proxy", reply{err: &net.OpError{Op: "proxyconnect", Err: io.EOF}}, true, true},
 		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
-		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, false, false},
+		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, true, true},
 		{"DNS is away", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
 		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known by the trace alone
 		{"refused, and something else", reply{err: errors.Join(errReset, errDial)}, true, false},

@@ -4,9 +4,7 @@ package errfacts
 
 import (
 	"context"
-	"errors"
 	"io"
-	"reflect"
 	"slices"
 	"time"
 )
@@ -24,7 +22,12 @@ type Facts struct {
 	Canceled bool   // by the caller
 	Lost     bool   // no connection was made, or the error calls itself temporary
 	Kind     Kind
-	Methods  bool // an error in the chain has one of the methods
+
+	// The rest is known to retry.DefaultClassifier only: no SDK of AWS meets it.
+	Class        Class // of an error that a library or server reports
+	Fallback     Class // of an error that matters only if nothing else is known
+	Unrepeatable bool  // the operation may have taken effect
+	Methods      bool  // an error in the chain has one of the methods
 }
 
 // Verdict is what an error says about retrying, with methods such as Retryable.
@@ -64,7 +67,6 @@ func Read(err error) Facts {
 type (
 	Unwrapper     interface{ Unwrap() error }
 	TreeUnwrapper interface{ Unwrap() []error }
-	RetryAfterer  interface{ RetryAfter() time.Duration }
 	Timeouter     interface{ Timeout() bool }
 )
 
@@ -85,6 +87,8 @@ type (
 	canceledErr   interface{ CanceledError() bool }
 	connectionErr interface{ ConnectionError() bool }
 	temporary     interface{ Temporary() bool }
+	retryAfterer  interface{ RetryAfter() time.Duration }
+	mongoErr      interface{ ErrorCodes() []int }
 )
 
 // Guarded calls a method of a foreign error and reports whether it returned.
@@ -138,7 +142,7 @@ func (f *Facts) read(err error) {
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
-			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter:
+			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
 			f.readMethods(err)
 		}
 	}
@@ -148,7 +152,7 @@ func (f *Facts) read(err error) {
 // code shows. A query that the caller canceled is not, although PostgreSQL has a
 // code for it.
 func (f *Facts) IsResponse() bool {
-	return f.Status != 0 || f.Code != "" || f.SQLState != "" && f.SQLState != "57014" || f.Redis != ""
+	return f.Status != 0 || f.Code != "" || f.SQLState != "" && f.SQLState != "57014" || f.Redis != "" || f.Class != Unknown
 }
 
 func (f *Facts) readTransport(err error) {
@@ -168,140 +172,117 @@ func (f *Facts) readTransport(err error) {
 	f.Kind = max(f.Kind, k)
 }
 
-// plainError is the most common type of error, whose package need not be looked up.
-var plainError = reflect.TypeOf(errors.New(""))
-
-// IsPlain reports whether err comes from errors.New and has nothing but a text.
-func IsPlain(err error) bool {
-	return reflect.TypeOf(err) == plainError && err != io.EOF && err != io.ErrUnexpectedEOF && err != context.Canceled
-}
-
-// readType knows types by name, so that the packages they come from need not be
-// linked: package net alone would add 107 kB and, with cgo, make the binary
-// dynamic. Not every error of crypto/tls is TLS: it wraps those of the network in
-// a type of its own.
-func (f *Facts) readType(err error) Kind {
-	t := reflect.TypeOf(err)
-	if t == plainError {
-		return NoKind
-	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.PkgPath() {
-	case "net":
-		switch t.Name() {
-		case "OpError":
-			f.Lost = f.Lost || field(err, "Op").String() == "dial"
-			return Connection
-		case "DNSError":
-			if found := field(err, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
-				return NotFound
-			}
-			return Connection
-		}
-	case "crypto/x509":
-		return TLS
-	case "crypto/tls":
-		switch t.Name() {
-		case "CertificateVerificationError", "RecordHeaderError", "ECHRejectionError", "AlertError", "alert":
-			return TLS
-		}
-	case "net/url":
-		if t.Name() == "Error" {
-			return Request
-		}
-	}
-	return NoKind
-}
-
-// field returns the exported field of that name of a struct that v is or points
-// to, or the zero Value. A loop over the fields costs an importer 8 kB less than
-// FieldByName.
-func field(v any, name string) reflect.Value {
-	s := reflect.ValueOf(v)
-	if s.Kind() == reflect.Pointer {
-		s = s.Elem()
-	}
-	if s.Kind() == reflect.Struct {
-		for i := range s.NumField() {
-			if t := s.Type().Field(i); t.Name == name && t.IsExported() {
-				return s.Field(i)
-			}
-		}
-	}
-	return reflect.Value{}
-}
-
+// readMethods calls the methods of err.
 func (f *Facts) readMethods(err error) {
 	f.Methods = true
-	if e, ok := err.(statusCoder); ok && f.Status == 0 {
-		f.Status, _ = Guarded(e.HTTPStatusCode)
+	var v verdict
+	for next := 0; next < methodCount; {
+		f.readMethodsFrom(err, &next, &v)
 	}
-	if e, ok := err.(httpCoder); ok && f.Status == 0 {
-		f.Status, _ = Guarded(e.HTTPCode)
-	}
-	if e, ok := err.(errorCoder); ok && f.Code == "" {
-		f.Code, _ = Guarded(e.ErrorCode)
-	}
-	if e, ok := err.(messager); ok && f.Message == "" {
-		f.Message, _ = Guarded(e.ErrorMessage)
-	}
-	if e, ok := err.(sqlStater); ok && f.SQLState == "" {
-		f.SQLState, _ = Guarded(e.SQLState)
-	}
-	if _, ok := err.(redisError); ok && f.Redis == "" {
-		f.Redis, _ = Guarded(err.Error)
-	}
-	if e, ok := err.(connectionErr); ok && Reports(e.ConnectionError) {
-		f.Kind, f.Lost = max(f.Kind, Connection), true
-	}
-	if e, ok := err.(temporary); ok && Reports(e.Temporary) {
-		f.Lost = true
-	}
-	if e, ok := err.(Timeouter); ok && Reports(e.Timeout) {
-		f.Kind = max(f.Kind, Timeout)
-	}
-	if e, ok := err.(canceledErr); ok && Reports(e.CanceledError) {
-		f.Canceled = true
-	}
-	if f.Verdict == None {
-		f.Verdict = verdict(err)
+	switch {
+	case f.Verdict != None:
+	case v.no:
+		f.Verdict = No
+	case v.yes:
+		f.Verdict = Yes
 	}
 }
 
-// verdict returns what the methods of err say about retrying.
-func verdict(err error) Verdict {
-	yes, no := false, false
-	said := func(method func() bool) {
-		if word, ok := Guarded(method); ok {
-			yes, no = yes || word, no || !word
+// verdict is what the methods of one error say about retrying.
+type verdict struct{ yes, no bool }
+
+func (v *verdict) add(yes bool) { v.yes, v.no = v.yes || yes, v.no || !yes }
+
+const methodCount = 16
+
+// readMethodsFrom calls the methods of err, the first of which has the number *next,
+// up to the one that panics. One recover for all is faster than one for each.
+func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
+	defer func() { _ = recover() }()
+	for *next < methodCount {
+		*next++
+		switch *next - 1 {
+		case 0:
+			if e, ok := err.(statusCoder); ok && f.Status == 0 {
+				f.Status = e.HTTPStatusCode()
+			}
+		case 1:
+			if e, ok := err.(httpCoder); ok && f.Status == 0 {
+				f.Status = e.HTTPCode()
+			}
+		case 2:
+			if e, ok := err.(errorCoder); ok && f.Code == "" {
+				f.Code = e.ErrorCode()
+			}
+		case 3:
+			if e, ok := err.(messager); ok && f.Message == "" {
+				f.Message = e.ErrorMessage()
+			}
+		case 4:
+			if e, ok := err.(sqlStater); ok && f.SQLState == "" {
+				f.SQLState = e.SQLState()
+			}
+		case 5:
+			if _, ok := err.(redisError); ok && f.Redis == "" {
+				f.Redis = err.Error()
+			}
+		case 6:
+			if e, ok := err.(connectionErr); ok && e.ConnectionError() {
+				f.Kind, f.Lost = max(f.Kind, Connection), true
+			}
+		case 7:
+			if e, ok := err.(temporary); ok && e.Temporary() {
+				f.Lost = true
+			}
+		case 8:
+			if e, ok := err.(Timeouter); ok && e.Timeout() {
+				f.Kind = max(f.Kind, Timeout)
+			}
+		case 9:
+			if e, ok := err.(canceledErr); ok && e.CanceledError() {
+				f.Canceled = true
+			}
+		case 10:
+			if e, ok := err.(retryable); ok {
+				v.add(e.Retryable())
+			}
+		case 11:
+			if e, ok := err.(retryableErr); ok {
+				v.add(e.RetryableError())
+			}
+		case 12:
+			if _, ok := err.(nonRetriable); ok {
+				v.no = true
+			}
+		case 13:
+			if e, ok := err.(safeToRetry); ok && e.SafeToRetry() {
+				v.yes = true
+			}
+		case 14:
+			if e, ok := err.(labeler); ok {
+				f.readLabels(e, v)
+			}
+		case 15:
+			if e, ok := err.(mongoErr); ok {
+				for _, code := range e.ErrorCodes() {
+					f.report(ofMongo(int64(code)), false)
+				}
+			}
 		}
 	}
-	if e, ok := err.(retryable); ok {
-		said(e.Retryable)
+}
+
+// readLabels reads the labels of MongoDB. A commit whose result is not known may be
+// repeated, but not the transaction, and only the caller can tell the one from the
+// other.
+func (f *Facts) readLabels(e labeler, v *verdict) {
+	if e.HasErrorLabel("SystemOverloadedError") {
+		f.report(Throttled, false)
 	}
-	if e, ok := err.(retryableErr); ok {
-		said(e.RetryableError)
+	if e.HasErrorLabel("UnknownTransactionCommitResult") {
+		f.report(Transient, true)
 	}
-	if _, ok := err.(nonRetriable); ok {
-		no = true
-	}
-	if e, ok := err.(safeToRetry); ok {
-		yes = yes || Reports(e.SafeToRetry)
-	}
-	if e, ok := err.(labeler); ok {
-		yes = yes || Reports(func() bool {
-			return e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
-		})
-	}
-	switch {
-	case no:
-		return No
-	case yes:
-		return Yes
-	}
-	return None
+	v.yes = v.yes || e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
 }
 
 // Reports reports whether method returns true.

@@ -1,0 +1,155 @@
+package compat
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+var update = flag.Bool("update", false, "write the table of docs/errors.md anew")
+
+// A fault is an error of a library and what a policy without a Classifier makes of it.
+type fault struct {
+	name         string
+	err          error
+	class        retry.Class
+	unrepeatable bool
+	hint         time.Duration
+}
+
+const (
+	unknown   = retry.ClassUnknown
+	permanent = retry.ClassPermanent
+	transient = retry.ClassTransient
+	timeout   = retry.ClassTimeout
+	throttled = retry.ClassThrottled
+)
+
+// libraries are in the order of the table.
+var libraries = []struct {
+	name   string
+	faults func(*testing.T) []fault
+}{
+	{"net, crypto/x509", networkFaults},
+	{"os, os/exec, encoding/json", localFaults},
+	{"database/sql", databaseFaults},
+	{"grpc-go", grpcFaults},
+	{"connect", connectFaults},
+	{"googleapi", googleFaults},
+	{"azcore", azureFaults},
+	{"go-github", githubFaults},
+	{"stripe-go", stripeFaults},
+	{"openai-go", openaiFaults},
+	{"minio-go", minioFaults},
+	{"Kubernetes (apimachinery)", kubernetesFaults},
+	{"PostgreSQL, CockroachDB (pgx)", pgxFaults},
+	{"PostgreSQL, CockroachDB (lib/pq)", pqFaults},
+	{"MySQL, MariaDB (go-sql-driver)", mysqlFaults},
+	{"SQL Server (go-mssqldb)", sqlServerFaults},
+	{"SQLite (modernc.org)", moderncFaults},
+	{"SQLite (mattn)", mattnFaults},
+	{"SQLite (ncruces)", ncrucesFaults},
+	{"Redis (go-redis)", redisFaults},
+	{"MongoDB (mongo-driver)", mongoFaults},
+}
+
+// TestErrors: the errors of libraries are what the policy takes them for, and docs/errors.md
+// has all of them.
+func TestErrors(t *testing.T) {
+	var names, contents []string
+	for _, library := range libraries {
+		faults := library.faults(t)
+		for _, f := range faults {
+			t.Run(library.name+"/"+f.name, func(t *testing.T) { check(t, f) })
+		}
+		content := lines(faults)
+		if i := slices.Index(contents, content); i >= 0 {
+			names[i] += ", " + library.name
+			continue
+		}
+		names, contents = append(names, library.name), append(contents, content)
+	}
+	table := "| library | class | errors |\n|---|---|---|\n"
+	for i, content := range contents {
+		table += "| " + names[i] + " " + content
+	}
+	checkPage(t, table)
+}
+
+// check: f is recognized, also inside other errors.
+func check(t *testing.T, f fault) {
+	require.Error(t, f.err)
+	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
+		got := retry.Policy{}.Classify(err)
+		want := retry.Attempt{Err: err, Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
+		alone := f.class
+		switch {
+		case f.class == unknown:
+			want.Class = transient
+		case f.unrepeatable:
+			alone = permanent
+		}
+		assert.Equal(t, want, got, "%T: %v", f.err, f.err)
+		assert.Equal(t, alone, retry.DefaultClassifier{}.Classify(err), "%T: %v", f.err, f.err)
+		assert.Equal(t, want, retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{})}.Classify(err))
+	}
+}
+
+// lines returns the lines of the table for one library, one for each class, without
+// its name.
+func lines(faults []fault) string {
+	var order []string
+	names := map[string][]string{}
+	for _, f := range faults {
+		class := f.class.String()
+		switch {
+		case f.class == unknown:
+			class = "unknown, so transient"
+		case f.unrepeatable:
+			class = "unrepeatable (" + class + ")"
+		}
+		if !slices.Contains(order, class) {
+			order = append(order, class)
+		}
+		name := f.name
+		if f.hint > 0 {
+			name += " (with hint)"
+		}
+		names[class] = append(names[class], name)
+	}
+	slices.Sort(order)
+	var rows []string
+	for _, class := range order {
+		rows = append(rows, fmt.Sprintf("| %s | %s |\n", class, strings.Join(names[class], "; ")))
+	}
+	return strings.Join(rows, "| ")
+}
+
+func checkPage(t *testing.T, table string) {
+	t.Helper()
+	const page = "../../docs/errors.md"
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, found := strings.Cut(string(text), "<!-- errors -->\n")
+	require.True(t, found)
+	_, after, found := strings.Cut(rest, "<!-- end -->\n")
+	require.True(t, found)
+	want := before + "<!-- errors -->\n" + table + "<!-- end -->\n" + after
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
+		return
+	}
+	if want != string(text) { // both are too long to be shown
+		t.Errorf("the table of %s is stale: go test -run TestErrors -update", page)
+	}
+}

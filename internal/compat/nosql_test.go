@@ -1,0 +1,88 @@
+package compat
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// serveRedis answers "ECHO text" with an error reply of that text, and everything
+// else with a refusal, as servers before version 6 do to HELLO.
+func serveRedis(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for {
+		var parts, size int
+		if _, err := fmt.Fscanf(in, "*%d\r\n", &parts); err != nil {
+			return
+		}
+		words := make([]string, parts)
+		for i := range words {
+			if _, err := fmt.Fscanf(in, "$%d\r\n", &size); err != nil {
+				return
+			}
+			word := make([]byte, size+2)
+			if _, err := io.ReadFull(in, word); err != nil {
+				return
+			}
+			words[i] = string(word[:size])
+		}
+		reply := "ERR unknown command"
+		if strings.EqualFold(words[0], "echo") {
+			reply = words[1]
+		}
+		if _, err := fmt.Fprintf(conn, "-%s\r\n", reply); err != nil {
+			return
+		}
+	}
+}
+
+func redisFaults(t *testing.T) []fault {
+	client := redis.NewClient(&redis.Options{
+		MaxRetries: -1, Protocol: 2, DisableIdentity: true,
+		Dialer: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go serveRedis(theirs)
+			return ours, nil
+		},
+	})
+	defer client.Close()
+	faults := []fault{
+		{name: "`redis.Nil`", err: redis.Nil, class: permanent},
+		{name: "`redis.TxFailedErr`", err: redis.TxFailedErr, class: transient},
+	}
+	for _, reply := range []string{"BUSY script", "LOADING dataset", "READONLY replica", "MASTERDOWN link", "CLUSTERDOWN hash slot", "TRYAGAIN keys"} {
+		word, _, _ := strings.Cut(reply, " ")
+		faults = append(faults, fault{name: word, err: client.Echo(t.Context(), reply).Err(), class: transient})
+	}
+	for _, reply := range []string{"WRONGTYPE operation", "NOAUTH required", "NOSCRIPT no", "OOM command", "ERR syntax"} {
+		word, _, _ := strings.Cut(reply, " ")
+		faults = append(faults, fault{name: word, err: client.Echo(t.Context(), reply).Err(), class: permanent})
+	}
+	return faults
+}
+
+func mongoFaults(*testing.T) []fault {
+	command := func(code int32, labels ...string) error { return mongo.CommandError{Code: code, Labels: labels} }
+	return []fault{
+		{name: "label TransientTransactionError", err: command(112, "TransientTransactionError"), class: transient},
+		{name: "label RetryableWriteError", err: command(91, "RetryableWriteError"), class: transient},
+		{name: "label UnknownTransactionCommitResult", err: command(50, "UnknownTransactionCommitResult"), class: transient, unrepeatable: true},
+		{name: "the same with RetryableWriteError", err: command(91, "RetryableWriteError", "UnknownTransactionCommitResult"), class: transient, unrepeatable: true},
+		{name: "label SystemOverloadedError", err: command(462, "SystemOverloadedError", "RetryableError"), class: throttled},
+		{name: "189 PrimarySteppedDown", err: command(189), class: transient},
+		{name: "50 MaxTimeMSExpired", err: command(50), class: timeout},
+		{name: "13 Unauthorized", err: command(13), class: permanent},
+		{name: "11000 DuplicateKey", err: mongo.WriteException{WriteErrors: mongo.WriteErrors{{Code: 11000}}}, class: permanent},
+		{name: "11000 DuplicateKey in a bulk", err: mongo.BulkWriteException{WriteErrors: []mongo.BulkWriteError{{WriteError: mongo.WriteError{Code: 11000}}}}, class: permanent},
+		{name: "64 WriteConcernTimeout", err: mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, class: permanent},
+		{name: "`mongo.ErrNoDocuments`", err: mongo.ErrNoDocuments, class: permanent},
+	}
+}

@@ -1,0 +1,297 @@
+package errfacts
+
+import (
+	"errors"
+	"io/fs"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// origin is what is known about a type of errors. Types are known by name, so that
+// the packages they come from need not be linked: package net alone would add 107 kB
+// and, with cgo, make the binary dynamic.
+type origin uint8
+
+const (
+	foreign origin = iota // nothing is known
+	plain                 // errors.New
+	systemError
+	netError
+	dnsError
+	tlsError
+	urlError
+	localError // a failure that has to do with neither a network nor a server
+	withStatus // has a field for an HTTP status
+	grpcError
+	connectError
+	kubernetesError
+	googleError
+	githubLimit
+	mysqlError
+	sqliteError
+	sqlServerError
+	pgxLock
+	badConnection
+)
+
+// plainError is the most common type of error, which need not be looked up.
+var plainError = reflect.TypeOf(errors.New(""))
+
+// origins caches what originOfType finds: map[reflect.Type]origin, an entry for each
+// type of error that the program has met.
+var origins sync.Map
+
+func originOf(err error) origin {
+	t := reflect.TypeOf(err)
+	if t == plainError {
+		return plain
+	}
+	if o, ok := origins.Load(t); ok {
+		return o.(origin)
+	}
+	o, _ := origins.LoadOrStore(t, originOfType(t))
+	return o.(origin)
+}
+
+func originOfType(t reflect.Type) origin {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	path := t.PkgPath()
+	name := path + "." + t.Name()
+	for _, known := range knownTypes {
+		if name == known.name || path == known.name {
+			return known.origin
+		}
+	}
+	if strings.HasPrefix(name, "github.com/google/go-github/") && strings.HasSuffix(name, "RateLimitError") {
+		return githubLimit
+	}
+	if t.Kind() == reflect.Struct {
+		for i := range t.NumField() {
+			switch t.Field(i).Name {
+			case "StatusCode", "HTTPStatusCode", "Response":
+				return withStatus
+			}
+		}
+	}
+	return foreign
+}
+
+// knownTypes are the types that errors are read by, or packages of which all are.
+var knownTypes = [...]struct {
+	name   string
+	origin origin
+}{
+	{"syscall", systemError},
+	{"net.OpError", netError},
+	{"net.DNSError", dnsError},
+	{"net/url.Error", urlError},
+	{"crypto/x509", tlsError},
+	{"crypto/tls.CertificateVerificationError", tlsError}, // not all of crypto/tls: it wraps
+	{"crypto/tls.RecordHeaderError", tlsError},            // errors of the network in a type
+	{"crypto/tls.ECHRejectionError", tlsError},            // of its own
+	{"crypto/tls.AlertError", tlsError},
+	{"crypto/tls.alert", tlsError},
+	{"encoding/json", localError},
+	{"os/exec.Error", localError},
+	{"google.golang.org/grpc/internal/status.Error", grpcError},
+	{"connectrpc.com/connect.Error", connectError},
+	{"k8s.io/apimachinery/pkg/api/errors.StatusError", kubernetesError},
+	{"google.golang.org/api/googleapi.Error", googleError},
+	{"github.com/go-sql-driver/mysql.MySQLError", mysqlError},
+	{"github.com/mattn/go-sqlite3", sqliteError},
+	{"modernc.org/sqlite", sqliteError},
+	{"github.com/ncruces/go-sqlite3", sqliteError},
+	{"github.com/microsoft/go-mssqldb.Error", sqlServerError},
+	{"github.com/microsoft/go-mssqldb.RetryableError", badConnection},
+	{"github.com/jackc/pgx/v5/pgconn.connLockError", pgxLock},
+}
+
+// readType reads the fields of a type that is known.
+func (f *Facts) readType(err error) Kind {
+	o := originOf(err)
+	if o == foreign {
+		return NoKind
+	}
+	v := reflect.ValueOf(err)
+	switch o {
+	case plain:
+		f.readPlain(err)
+	case systemError:
+		// It does not matter below a dial: the socket of a server that starts.
+		if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
+			f.Fallback = Permanent
+		}
+	case netError:
+		f.Lost = f.Lost || text(v, "Op") == "dial"
+		return Connection
+	case dnsError:
+		if found := field(v, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
+			return NotFound
+		}
+		return Connection
+	case tlsError:
+		return TLS
+	case urlError:
+		return Request
+	case localError:
+		f.Fallback = Permanent
+	case badConnection:
+		f.Fallback = Transient
+	case pgxLock:
+		// SafeToRetry is true for all of these, and right for "conn busy". But pgx 5.9
+		// to 5.12 report a connection lost during COMMIT as "conn closed", too.
+		if text(v, "status") == "conn closed" {
+			f.report(Transient, true)
+		}
+	default:
+		f.report(classOf(o, v))
+	}
+	return NoKind
+}
+
+// readPlain knows the variables of libraries by their text.
+func (f *Facts) readPlain(err error) {
+	if err == fs.ErrNotExist {
+		f.Fallback = Permanent
+		return
+	}
+	switch err.Error() {
+	case "sql: no rows in result set",
+		"sql: connection is already closed",
+		"sql: transaction has already been committed or rolled back",
+		"mongo: no documents in result":
+		f.Fallback = Permanent
+	case "driver: bad connection":
+		f.Fallback = Transient
+	case "invalid connection": // of go-sql-driver/mysql: lost after the statement was sent
+		f.Fallback = Transient
+		f.Unrepeatable = f.Verdict != Yes
+	}
+}
+
+// report sets the class of an error that a library or server reports, unless one
+// further out is known or says that it is retryable.
+func (f *Facts) report(c Class, unrepeatable bool) {
+	switch {
+	case c == canceled:
+		f.Canceled = true
+	case f.Class == Unknown:
+		f.Class = c
+	}
+	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
+}
+
+func classOf(o origin, v reflect.Value) (c Class, unrepeatable bool) {
+	switch o {
+	case withStatus:
+		return ofStatus(statusOf(v)), false
+	case grpcError:
+		return ofRPC(number(v, "s.s.Code")), false
+	case connectError:
+		return ofRPC(number(v, "code")), false
+	case kubernetesError:
+		return ofStatus(number(v, "ErrStatus.Code")), false
+	case googleError:
+		if isGoogleLimit(field(v, "Errors")) {
+			return Throttled, false
+		}
+		return ofStatus(number(v, "Code")), false
+	case githubLimit:
+		return Throttled, false
+	case mysqlError:
+		return ofMySQL(number(v, "Number"))
+	case sqliteError:
+		// Bare codes are errors, too.
+		return ofSQLite(max(number(v, "Code"), number(v, "code"), number(v, ""))), false
+	case sqlServerError:
+		return ofSQLServer(number(v, "Number")), false
+	}
+	return Unknown, false
+}
+
+// statusFields are those that errors have an HTTP status in: azcore, OpenAI and MinIO,
+// Stripe, GitHub, and many that programs define.
+var statusFields = [...]string{"StatusCode", "HTTPStatusCode", "Response.StatusCode"}
+
+func statusOf(v reflect.Value) (status int64) {
+	for _, path := range statusFields {
+		status = max(status, number(v, path))
+	}
+	return status
+}
+
+// isGoogleLimit reports whether a limit is among the errors that came with the
+// status, which is 403 for several services.
+func isGoogleLimit(items reflect.Value) bool {
+	if items.Kind() != reflect.Slice {
+		return false
+	}
+	for i := range items.Len() {
+		switch text(items.Index(i), "Reason") {
+		case "rateLimitExceeded", "userRateLimitExceeded":
+			return true
+		}
+	}
+	return false
+}
+
+// field returns a field of a struct that v is or points to, or the zero Value. The
+// path has the names of a field and of those within it, with dots between. A loop over
+// the fields costs an importer 8 kB less than FieldByName.
+func field(v reflect.Value, path string) reflect.Value {
+	for path != "" && v.IsValid() {
+		var name string
+		name, path, _ = strings.Cut(path, ".")
+		s := pointee(v)
+		v = reflect.Value{}
+		if s.Kind() != reflect.Struct {
+			break
+		}
+		for i := range s.NumField() {
+			if s.Type().Field(i).Name == name {
+				v = s.Field(i)
+			}
+		}
+	}
+	return v
+}
+
+func pointee(v reflect.Value) reflect.Value {
+	if v.Kind() == reflect.Pointer {
+		return v.Elem()
+	}
+	return v
+}
+
+// number returns the integer in a field, or 0.
+func number(v reflect.Value, path string) int64 {
+	v = pointee(field(v, path))
+	switch {
+	case v.CanInt():
+		return v.Int()
+	case v.CanUint():
+		return int64(v.Uint())
+	}
+	return 0
+}
+
+// text returns the string in a field, or "".
+func text(v reflect.Value, path string) string {
+	if v = field(v, path); v.Kind() == reflect.String {
+		return v.String()
+	}
+	return ""
+}
+
+// IsPlain reports whether err comes from errors.New and has nothing but a text that
+// is not known.
+func IsPlain(err error) bool {
+	if reflect.TypeOf(err) != plainError {
+		return false
+	}
+	f := Read(err)
+	return f.Kind == NoKind && f.Fallback == Unknown && !f.Canceled
+}

@@ -1,0 +1,90 @@
+package errfacts
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestHalfBuilt: every type that is known by name is harmless in any state.
+func TestHalfBuilt(t *testing.T) {
+	values := []any{
+		struct{}{}, &struct{}{}, (*struct{ Code int })(nil), 5, "text", []error{}, map[string]int{}, (func())(nil),
+		struct {
+			s *struct{ s *struct{ Code int32 } }
+		}{},
+		struct {
+			ErrStatus struct {
+				Details *struct{ RetryAfterSeconds int32 }
+			}
+		}{},
+		struct{ Errors []struct{ Reason int } }{make([]struct{ Reason int }, 2)},
+		struct{ StatusCode, Number, Code, code, status any }{StatusCode: "x", Code: 5, status: &notFound},
+		struct{ Response *struct{ StatusCode string } }{&struct{ StatusCode string }{"x"}},
+		struct{ RetryAfter *time.Duration }{},
+	}
+	for _, v := range values {
+		for o := foreign; o <= badConnection; o++ {
+			assert.NotPanics(t, func() { classOf(o, reflect.ValueOf(v)) }, "%d: %T", o, v)
+		}
+		for _, path := range []string{"", ".", "Code", "Code.Code", "s.s.Code", "ErrStatus.Details.RetryAfterSeconds", "RetryAfter"} {
+			assert.Zero(t, number(reflect.ValueOf(v), path+"x"))
+			assert.NotPanics(t, func() { number(reflect.ValueOf(v), path) }, "%s: %T", path, v)
+			assert.NotPanics(t, func() { text(reflect.ValueOf(v), path) }, "%s: %T", path, v)
+		}
+	}
+}
+
+var notFound = struct{ StatusCode int }{404}
+
+func TestIsPlain(t *testing.T) {
+	for text, want := range map[string]bool{"": true, "other": true, "invalid connection": false, "driver: bad connection": false} {
+		assert.Equal(t, want, IsPlain(errors.New(text)), text)
+	}
+	assert.False(t, IsPlain(io.EOF))
+	assert.False(t, IsPlain(fmt.Errorf("%w", io.EOF)))
+	assert.False(t, IsPlain(nil))
+}
+
+// TestPanickingMethods: a method that panics hides no other.
+func TestPanickingMethods(t *testing.T) {
+	f := Read(panicking{})
+	assert.Equal(t, "40001", f.SQLState)
+	assert.Equal(t, Yes, f.Verdict)
+	assert.Zero(t, f.Status)
+}
+
+type panicking struct{}
+
+func (panicking) Error() string        { panic("error") }
+func (panicking) HTTPStatusCode() int  { panic("status") }
+func (panicking) ErrorCode() string    { panic("code") }
+func (panicking) SQLState() string     { return "40001" }
+func (panicking) RedisError()          {}
+func (panicking) Retryable() bool      { panic("retryable") }
+func (panicking) RetryableError() bool { return true }
+func (panicking) SafeToRetry() bool    { panic("safe") }
+
+// TestAllocations: classification allocates nothing.
+func TestAllocations(t *testing.T) {
+	for name, err := range map[string]error{
+		"plain": errors.New("x"), "wrapped": fmt.Errorf("outer: %w", errors.New("x")), "field": &withField{StatusCode: 503}, "EOF": io.EOF,
+	} {
+		assert.Zero(t, testing.AllocsPerRun(100, func() {
+			Classify(err)
+			Hint(err)
+		}), name)
+	}
+}
+
+type withField struct {
+	Text       string
+	StatusCode int
+}
+
+func (e *withField) Error() string { return e.Text }
