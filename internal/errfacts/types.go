@@ -1,7 +1,9 @@
 package errfacts
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"reflect"
 	"strings"
@@ -289,9 +291,10 @@ func text(v reflect.Value, path string) string {
 // IsPlain reports whether err comes from errors.New and has nothing but a text that
 // is not known.
 func IsPlain(err error) bool {
-	if reflect.TypeOf(err) != plainError {
+	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
 		return false
 	}
-	f := Read(err)
-	return f.Kind == NoKind && f.Fallback == Unknown && !f.Canceled
+	var f Facts
+	f.readPlain(err)
+	return f.Fallback == Unknown
 }
