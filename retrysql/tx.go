@@ -212,7 +212,7 @@ func (c classifier) Classify(err error) retry.Class {
 	if ok {
 		err = f.err
 	}
-	class := retry.Policy{Classifier: withDialect(c.next)}.Classify(err).Class
+	class := retry.Policy{Classifier: c.next}.Classify(err).Class
 	if ok && f.uncertain && class == retry.ClassPermanent {
 		// So that the call ends with ErrUnrepeatable as its reason.
 		return retry.ClassTransient

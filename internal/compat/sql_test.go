@@ -173,7 +173,7 @@ func mysqlFaults(*testing.T) []fault {
 		{number: 1062, name: "duplicate key", class: permanent},
 		{number: 1064, name: "syntax error", class: permanent},
 		{number: 1317, name: "query interrupted", class: permanent},
-		{number: 1290, name: "read only", class: permanent},
+		{number: 1290, name: "read only", class: transient},
 	} {
 		faults = append(faults, fault{
 			name: fmt.Sprint(number.number, " ", number.name), err: &mysql.MySQLError{Number: number.number},

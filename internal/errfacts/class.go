@@ -138,6 +138,8 @@ func ofRPC(code int64) Class {
 var (
 	mysqlTransient = []uint16{
 		1213, 1205, 3572, // deadlock; lock not granted in time, or not at once
+		1412,       // the table was changed since the transaction began
+		1290, 1836, // read only, as after a failover
 		1020, 3101, // conflict with another transaction: MariaDB's snapshots, group replication
 		1047,             // Galera: the node is not ready
 		1053, 1927, 2006, // shutdown; connection killed; gone before the statement was sent
