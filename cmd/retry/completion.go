@@ -1,10 +1,9 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"strings"
-
-	"github.com/spf13/pflag"
 )
 
 // words are what may follow a flag.
@@ -26,7 +25,7 @@ func words(flag string) []string {
 
 // completion returns the script that completes the command line in a shell.
 func completion(args []string) (string, error) {
-	shells := map[string]func(*pflag.FlagSet) string{"bash": bash, "zsh": zsh, "fish": fish}
+	shells := map[string]func(*flag.FlagSet) string{"bash": bash, "zsh": zsh, "fish": fish}
 	if len(args) == 1 && shells[args[0]] != nil {
 		flags, _, _ := flagSet()
 		return shells[args[0]](flags), nil
@@ -35,11 +34,23 @@ func completion(args []string) (string, error) {
 }
 
 // takesValue reports whether a flag is followed by a value.
-func takesValue(f *pflag.Flag) bool { return f.Value.Type() != "bool" }
+func takesValue(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return !ok || !b.IsBoolFlag()
+}
 
-func bash(flags *pflag.FlagSet) string {
+// eachFlag calls do for every flag by its long name.
+func eachFlag(flags *flag.FlagSet, do func(*flag.Flag)) {
+	flags.VisitAll(func(f *flag.Flag) {
+		if len(f.Name) > 1 {
+			do(f)
+		}
+	})
+}
+
+func bash(flags *flag.FlagSet) string {
 	var all, values, cases []string
-	flags.VisitAll(func(f *pflag.Flag) {
+	eachFlag(flags, func(f *flag.Flag) {
 		all = append(all, "--"+f.Name)
 		if !takesValue(f) {
 			return
@@ -76,19 +87,19 @@ complete -F _retry retry
 `, strings.Join(values, " | "), strings.Join(words("policy"), " "), strings.Join(cases, "\n"), strings.Join(values, " | "), strings.Join(all, " "))
 }
 
-func zsh(flags *pflag.FlagSet) string {
+func zsh(flags *flag.FlagSet) string {
 	var specs []string
-	flags.VisitAll(func(f *pflag.Flag) {
+	eachFlag(flags, func(f *flag.Flag) {
 		spec := "--" + f.Name
 		switch list := words(f.Name); {
 		case !takesValue(f):
 			spec = fmt.Sprintf("'%s'", spec)
 		case list != nil:
-			spec = fmt.Sprintf("'%s=:%s:(%s)'", spec, f.Value.Type(), strings.Join(list, " "))
+			spec = fmt.Sprintf("'%s=:value:(%s)'", spec, strings.Join(list, " "))
 		case f.Name == "json":
 			spec = fmt.Sprintf("'%s=:file:_files'", spec)
 		default:
-			spec = fmt.Sprintf("'%s=:%s: '", spec, f.Value.Type())
+			spec = fmt.Sprintf("'%s=:value: '", spec)
 		}
 		specs = append(specs, "    "+spec+" \\")
 	})
@@ -109,13 +120,13 @@ _retry "$@"
 `, strings.Join(words("policy"), " "), strings.Join(specs, "\n"))
 }
 
-func fish(flags *pflag.FlagSet) string {
+func fish(flags *flag.FlagSet) string {
 	var b strings.Builder
 	b.WriteString("# fish completion for retry: retry completion fish >~/.config/fish/completions/retry.fish\n")
-	flags.VisitAll(func(f *pflag.Flag) {
+	eachFlag(flags, func(f *flag.Flag) {
 		fmt.Fprintf(&b, "complete -c retry -l %s", f.Name)
-		if f.Shorthand != "" {
-			fmt.Fprintf(&b, " -s %s", f.Shorthand)
+		if letter := short[f.Name]; letter != "" {
+			fmt.Fprintf(&b, " -s %s", letter)
 		}
 		if takesValue(f) {
 			b.WriteString(" -r")

@@ -2,14 +2,14 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 
 	"github.com/gobackoff/retry"
 )
@@ -53,18 +53,21 @@ const usage = `retry runs a command until it succeeds.
 Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot
 run it, 127 not found, 128+n signal n.`
 
+// short are the flags with a name of one letter, too.
+var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
+
 // flagSet returns the flags and what they set. finish completes it after Parse.
-func flagSet() (flags *pflag.FlagSet, c *config, finish func() error) {
+// Package flag is enough, and unlike the usual libraries for flags it does not
+// import package net, with which cgo makes the binary dynamic.
+func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	c = &config{grace: 5 * time.Second}
-	flags = pflag.NewFlagSet("retry", pflag.ContinueOnError)
-	flags.SetInterspersed(false)
-	flags.SortFlags = false
-	flags.Usage = func() {}
+	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
 	var text, rule string
 	var base, limit, timeout time.Duration
 	var attempts int
 	stdin, output := choice{"replay", []string{"replay", "pass", "none"}}, choice{"pass", []string{"pass", "last"}}
-	flags.VarP((*attemptsValue)(&attempts), "attempts", "t", "")
+	flags.Var((*attemptsValue)(&attempts), "attempts", "")
 	flags.StringVar(&text, "policy", "", "")
 	flags.StringVar(&rule, "rule", "", "")
 	flags.Var((*durationValue)(&base), "base", "")
@@ -79,11 +82,14 @@ func flagSet() (flags *pflag.FlagSet, c *config, finish func() error) {
 	flags.StringVar(&c.before, "before-retry", "", "")
 	flags.Var(&stdin, "stdin", "")
 	flags.Var(&output, "output", "")
-	flags.BoolVarP(&c.quiet, "quiet", "q", false, "")
-	flags.BoolVarP(&c.verbose, "verbose", "v", false, "")
+	flags.BoolVar(&c.quiet, "quiet", false, "")
+	flags.BoolVar(&c.verbose, "verbose", false, "")
 	flags.StringVar(&c.jsonFile, "json", "", "")
-	flags.BoolVarP(&c.help, "help", "h", false, "")
+	flags.BoolVar(&c.help, "help", false, "")
 	flags.BoolVar(&c.version, "version", false, "")
+	for long, letter := range short {
+		flags.Var(flags.Lookup(long).Value, letter, "")
+	}
 	return flags, c, func() error {
 		c.args, c.stdin, c.keepOutput = flags.Args(), stdin.value, output.value == "last"
 		if text != "" && (rule != "" || base != 0 || limit != 0) {
@@ -110,19 +116,43 @@ func flagSet() (flags *pflag.FlagSet, c *config, finish func() error) {
 func parseFlags(args []string) (config, error) {
 	flags, c, finish := flagSet()
 	err := flags.Parse(args)
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
-		name := unknown.GetSpecifiedName()
-		if len(unknown.GetSpecifiedShortnames()) > 0 {
-			return *c, fmt.Errorf("unknown flag -%s; see retry --help", name)
-		}
-		var known []string
-		flags.VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
-		return *c, fmt.Errorf("unknown flag --%s%s", name, strings.Replace(didYouMean(name, known), `"`, `"--`, 1))
-	}
 	if err == nil && !c.help && !c.version {
 		err = finish()
+	} else if err != nil {
+		err = clearer(err, flags)
 	}
 	return *c, err
+}
+
+// clearer words the errors of package flag, which has no types for them, with
+// two dashes and a suggestion.
+func clearer(err error, flags *flag.FlagSet) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		return fmt.Errorf("unknown flag %s%s", dashed(name), didYouMean("--"+name, longFlags(flags)))
+	}
+	if before, after, ok := strings.Cut(text, " for flag -"); ok {
+		name, why, _ := strings.Cut(after, ":")
+		return fmt.Errorf("%s for %s:%s", before, dashed(name), why)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return fmt.Errorf("%s needs a value", dashed(name))
+	}
+	return err
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// longFlags returns the names of the flags, with dashes.
+func longFlags(flags *flag.FlagSet) []string {
+	var names []string
+	eachFlag(flags, func(f *flag.Flag) { names = append(names, dashed(f.Name)) })
+	return names
 }
 
 // attemptsValue is a number of attempts.
@@ -145,9 +175,6 @@ func (v *attemptsValue) Set(text string) error {
 // String returns the number.
 func (v *attemptsValue) String() string { return strconv.Itoa(int(*v)) }
 
-// Type names the value in messages of package pflag.
-func (*attemptsValue) Type() string { return "number" }
-
 // durationValue is a duration above zero.
 type durationValue time.Duration
 
@@ -164,9 +191,6 @@ func (v *durationValue) Set(text string) error {
 // String returns the duration.
 func (v *durationValue) String() string { return time.Duration(*v).String() }
 
-// Type names the value in messages of package pflag.
-func (*durationValue) Type() string { return "duration" }
-
 // graceValue is a duration that may be zero.
 type graceValue time.Duration
 
@@ -182,9 +206,6 @@ func (v *graceValue) Set(text string) error {
 
 // String returns the duration.
 func (v *graceValue) String() string { return time.Duration(*v).String() }
-
-// Type names the value in messages of package pflag.
-func (*graceValue) Type() string { return "duration" }
 
 func parseDuration(text string) (time.Duration, error) {
 	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
@@ -214,9 +235,6 @@ func (v patternValue) String() string {
 	return (*v.re).String()
 }
 
-// Type names the value in messages of package pflag.
-func (patternValue) Type() string { return "expression" }
-
 // choice is one of a few words.
 type choice struct {
 	value string
@@ -234,6 +252,3 @@ func (c *choice) Set(text string) error {
 
 // String returns the word.
 func (c *choice) String() string { return c.value }
-
-// Type names the value in messages of package pflag.
-func (*choice) Type() string { return "word" }

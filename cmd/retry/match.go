@@ -28,7 +28,7 @@ func (m *match) Classify(err error) retry.Class {
 		transient = retry.ClassTimeout
 	}
 	switch {
-	case o.last != "" || o.broken != nil || m.interrupted(o):
+	case o.ended || o.last != "" || o.broken != nil || m.interrupted(o):
 		return retry.ClassPermanent
 	case m.stopOn.has(o) || o.wrote(m.stopOnOutput):
 		return retry.ClassPermanent
@@ -138,6 +138,3 @@ func (list *statuses) String() string {
 	}
 	return strings.Join(items, ",")
 }
-
-// Type names the value in messages of package pflag.
-func (*statuses) Type() string { return "list" }

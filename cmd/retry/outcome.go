@@ -28,6 +28,7 @@ type outcome struct {
 	limit     string         // the time limit that ended it; "" if none
 	failure   error          // why it could not be started
 	temporary bool           // failure may pass
+	ended     bool           // retry is to end, whatever the outcome
 	last      string         // why it cannot be repeated; "" if it can
 	broken    error          // why its output could not be written
 	survivors []int          // processes that could not be ended

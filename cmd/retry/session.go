@@ -28,7 +28,7 @@ type session struct {
 	last    *outcome       // of the attempt that ended last; nil before
 	output  *streams       // of that attempt
 	ended   syscall.Signal // that ends retry; 0 if none
-	waiting bool           // it came between two attempts
+	alone   bool           // it came when the command had ended
 }
 
 // run makes the attempts and returns the exit status.
@@ -73,6 +73,7 @@ func (s *session) attempt(ctx context.Context) error {
 	if s.ended == 0 && s.match.interrupted(o) {
 		s.ended = syscall.SIGINT
 	}
+	o.ended = s.ended != 0
 	return o
 }
 
@@ -167,7 +168,7 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 			s.processes.reap()
 		case sig := <-s.signals:
 			if isEnding(sig.(syscall.Signal)) {
-				s.ended, s.waiting = sig.(syscall.Signal), true
+				s.ended, s.alone = sig.(syscall.Signal), true
 				return fmt.Errorf("%s between two attempts", signalName(s.ended))
 			}
 			s.onIdleSignal(sig.(syscall.Signal))
@@ -197,7 +198,7 @@ func (s *session) prepare(ctx context.Context) error {
 		s.report.prepareFailed(o)
 	}
 	if s.ended != 0 {
-		s.waiting = true
+		s.alone = true
 		return fmt.Errorf("%s between two attempts", signalName(s.ended))
 	}
 	return ctx.Err()
@@ -225,7 +226,7 @@ func (s *session) status(err error) int {
 	switch {
 	case err == nil:
 		return 0
-	case s.ended != 0 && (s.waiting || s.last.exit < 0):
+	case s.ended != 0 && (s.alone || s.last.exit < 0):
 		return exitSignal + int(s.ended)
 	case s.last != nil:
 		return s.last.status()

@@ -131,7 +131,8 @@ func (v *supervisor) onSignal(sig syscall.Signal) {
 	case !isEnding(sig):
 		v.forward(sig)
 	case v.ended == 0:
-		v.ended = sig
+		v.p.look()
+		v.ended, v.alone = sig, v.p.exited
 		v.end(sig)
 	case sig == syscall.SIGINT || sig == syscall.SIGQUIT: // the second time from the keyboard
 		v.kill()
