@@ -167,6 +167,8 @@ func (s *streams) unrepeatable() string {
 	switch {
 	case s.broken != nil:
 		return fmt.Sprintf("cannot write its output: %v", s.broken)
+	case unread(os.Stdout):
+		return "nobody reads its output"
 	case s.lost != nil:
 		return fmt.Sprintf("cannot keep its output: %v", s.lost)
 	}

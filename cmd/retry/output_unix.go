@@ -15,3 +15,10 @@ func readWaiting(r *os.File, buf []byte) (n int) {
 	}
 	return n
 }
+
+// unread reports whether nobody can read any more what is written to a pipe.
+func unread(f *os.File) bool {
+	fds := []unix.PollFd{{Fd: int32(fileNumber(f)), Events: unix.POLLOUT}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLERR != 0
+}
