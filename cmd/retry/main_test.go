@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -133,6 +134,21 @@ func startRetry(t *testing.T, ready string, args ...string) *background {
 	b := &background{Cmd: newCommand(t, append([]string{"--base", "1ms"}, args...)...), t: t, done: make(chan struct{})}
 	b.begin(ready)
 	return b
+}
+
+// startShell is startRetry for a line of shell in which %s is retry.
+func startShell(t *testing.T, ready, line string) *background {
+	t.Helper()
+	b := &background{Cmd: newCommand(t), t: t, done: make(chan struct{})}
+	b.Path, b.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(line, os.Args[0])}
+	b.begin(ready)
+	return b
+}
+
+// state returns the state of a process as ps shows it, such as T for stopped.
+func state(pid int) string {
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return string(append(out, ' ')[:1])
 }
 
 // begin starts the command and returns when its output contains ready.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -64,6 +65,13 @@ func (r *report) which(number int) string {
 func (r *report) starting(number int) {
 	if r.verbose {
 		r.say("%s starts", r.which(number))
+	}
+}
+
+// ending tells that a signal ends the running command, and so the run.
+func (r *report) ending(sig syscall.Signal, grace time.Duration) {
+	if r.verbose {
+		r.say("ending the command by %s, and by force after %v or another Ctrl-C", signalName(sig), grace)
 	}
 }
 

@@ -133,6 +133,7 @@ func (v *supervisor) onSignal(sig syscall.Signal) {
 	case v.ended == 0:
 		v.p.look()
 		v.ended, v.alone = sig, v.p.exited
+		v.report.ending(sig, v.grace)
 		v.end(sig)
 	case sig == syscall.SIGINT || sig == syscall.SIGQUIT: // the second time from the keyboard
 		v.kill()
