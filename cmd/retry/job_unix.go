@@ -37,7 +37,7 @@ func (v *supervisor) forward(sig syscall.Signal) {
 // onIdleSignal deals with a signal that does not end retry while no command runs.
 func (s *session) onIdleSignal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP {
-		suspend(s.signals, false)
+		stop(false)
 	}
 }
 
@@ -56,7 +56,7 @@ func (v *supervisor) onStop() {
 			return
 		}
 		v.job.front = true
-		suspend(v.signals, true)
+		stop(true)
 	default:
 		if v.terminal.given || v.terminal.foreground() {
 			v.suspend(true)
@@ -68,7 +68,7 @@ func (v *supervisor) onStop() {
 func (v *supervisor) suspend(job bool) {
 	v.job.front = v.terminal != nil && v.terminal.given
 	v.terminal.takeBack()
-	suspend(v.signals, job)
+	stop(job)
 	v.job.resume = time.After(orphaned)
 }
 

@@ -75,7 +75,9 @@ func (t *terminal) takeBack() {
 // set is done by a process in the background, which would be stopped for it.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
-	defer signal.Reset(syscall.SIGTTOU)
+	// Package signal does not go back to the default here; but what has a
+	// handler has the default in commands.
+	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }
 
@@ -85,16 +87,4 @@ func (t *terminal) restore() {
 	if t != nil && t.modes != nil && t.foreground() {
 		_ = term.Restore(t.fd, t.modes)
 	}
-}
-
-// suspend stops retry, or the shell job that it is part of, until SIGCONT. In
-// an orphaned process group, which no shell could continue, it has no effect.
-func suspend(signals chan<- os.Signal, job bool) {
-	signal.Reset(syscall.SIGTSTP)
-	pid := os.Getpid()
-	if job {
-		pid = 0
-	}
-	_ = syscall.Kill(pid, syscall.SIGTSTP)
-	signal.Notify(signals, syscall.SIGTSTP)
 }
