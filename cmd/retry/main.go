@@ -11,6 +11,10 @@ import (
 )
 
 func main() {
+	if os.Args[0] == keyboardName {
+		beKeyboard()
+		return
+	}
 	// The kernel ends a command when the thread that started it ends: see follow.
 	runtime.LockOSThread()
 	os.Exit(start(os.Args[1:]))

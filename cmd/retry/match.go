@@ -47,7 +47,7 @@ func (m *match) Classify(err error) retry.Class {
 // interrupted reports whether somebody at the keyboard ended the command. Shells
 // tell of it by their exit status.
 func (m *match) interrupted(o *outcome) bool {
-	return o.limit == "" && (o.signal == syscall.SIGINT || o.exit == exitInterrupted && !m.retryOn.has(o))
+	return o.limit == "" && (o.interrupted || o.signal == syscall.SIGINT || o.signal == syscall.SIGQUIT || o.exit == exitInterrupted && !m.retryOn.has(o))
 }
 
 func (o *outcome) wrote(pattern *regexp.Regexp) bool {

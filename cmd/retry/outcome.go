@@ -23,15 +23,16 @@ type outcome struct {
 	started time.Time
 	took    time.Duration
 
-	exit      int            // exit status; -1 after a signal
-	signal    syscall.Signal // that ended the command; 0 if none
-	limit     string         // the time limit that ended it; "" if none
-	failure   error          // why it could not be started
-	temporary bool           // failure may pass
-	ended     bool           // retry is to end, whatever the outcome
-	last      string         // why it cannot be repeated; "" if it can
-	broken    error          // why its output could not be written
-	survivors []int          // processes that could not be ended
+	exit        int            // exit status; -1 after a signal
+	signal      syscall.Signal // that ended the command; 0 if none
+	limit       string         // the time limit that ended it; "" if none
+	failure     error          // why it could not be started
+	temporary   bool           // failure may pass
+	interrupted bool           // Ctrl-C was pressed on a terminal that the command had
+	ended       bool           // retry is to end, whatever the outcome
+	last        string         // why it cannot be repeated; "" if it can
+	broken      error          // why its output could not be written
+	survivors   []int          // processes that could not be ended
 
 	stdout, stderr tail
 }

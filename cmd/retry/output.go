@@ -35,8 +35,8 @@ type streams struct {
 	copiers        sync.WaitGroup
 
 	mu     sync.Mutex
-	keep   bool   // until flush
-	kept   spool  // records: the number of the stream, the length and the bytes
+	keep   bool  // until flush
+	kept   spool // records: the number of the stream, the length and the bytes
 	tails  [2]tail
 	lost   error // why the output is not kept any more
 	broken error // why it cannot be written

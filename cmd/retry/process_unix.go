@@ -34,6 +34,8 @@ type process struct {
 	exited  bool           // the leader has; status is valid
 	stopped syscall.Signal // that stopped the leader; 0 while it runs
 	status  syscall.WaitStatus
+
+	keyboard keyboard
 }
 
 // command is what to start. The files are passed on as they are.
@@ -105,8 +107,12 @@ func (ps *processes) reap() (none bool) {
 		case pid == 0:
 			return false
 		}
-		if p := ps.current; p != nil && p.pid == pid {
+		switch p := ps.current; {
+		case p == nil:
+		case p.pid == pid:
 			p.note(status)
+		case p.keyboard.pid == pid:
+			p.keyboard.note(status)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,11 @@ type session struct {
 	input     *input
 	report    *report
 
-	number  int            // of the attempt that runs or ended last
-	last    *outcome       // of the attempt that ended last; nil before
-	output  *streams       // of that attempt
-	ended   syscall.Signal // that ends retry; 0 if none
-	alone   bool           // it came when the command had ended
+	number int            // of the attempt that runs or ended last
+	last   *outcome       // of the attempt that ended last; nil before
+	output *streams       // of that attempt
+	ended  syscall.Signal // that ends retry; 0 if none
+	alone  bool           // it came when the command had ended
 }
 
 // run makes the attempts and returns the exit status.
@@ -71,7 +72,7 @@ func (s *session) attempt(ctx context.Context) error {
 		return nil
 	}
 	if s.ended == 0 && s.match.interrupted(o) {
-		s.ended = syscall.SIGINT
+		s.ended = cmp.Or(o.signal, syscall.SIGINT)
 	}
 	o.ended = s.ended != 0
 	return o

@@ -55,6 +55,7 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	if p.exited {
 		o.exit, o.signal = p.result()
 	}
+	o.interrupted = v.interrupted()
 	s.terminal.takeBack()
 	if !o.succeeded() {
 		s.terminal.restore()
@@ -65,6 +66,7 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 // there is nothing left to do.
 func (v *supervisor) over() bool {
 	v.p.look()
+	v.watchKeyboard()
 	switch {
 	case v.phase == running && v.p.exited && v.p.succeeded():
 		return true // and what it left in the background stays
