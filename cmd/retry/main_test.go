@@ -223,9 +223,3 @@ func count(t *testing.T, file, text string) int {
 }
 
 var _ io.Writer = (*background)(nil)
-
-func writeFile(t *testing.T, name, content string, mode os.FileMode) {
-	t.Helper()
-	require.NoError(t, os.WriteFile(name, []byte(content), mode))
-	require.NoError(t, os.Chmod(name, mode))
-}

@@ -348,7 +348,7 @@ func TestCountdown(t *testing.T) {
 	assert.Equal(t, 7, r.status)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	require.Len(t, lines, 2, r.stdout)
-	assert.Regexp(t, `^\rretry: attempt 1 of 2: exit 7; next in 350ms, deadline in 1h0m0s *\r.*next in 2\d\dms.*\r.*; waited 350ms *\r$`, lines[0])
+	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in 350ms, deadline in 1h0m0s *\r.*next in 2\d\dms.*\r.*; waited 350ms *\r$`, lines[0])
 	assert.Contains(t, lines[1], "attempt 2 of 2: exit 7; gave up")
 
 	plain := finish(t, newCommand(t, "-t", "2", "--rule", "constant", "--base", "30ms", "sh", "-c", "exit 7"))
