@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 // patience is how long a test waits for something that happens at once on an
 // idle machine.
-const patience = 10 * time.Second
+const patience = 30 * time.Second
 
 // eventually polls until done.
 func eventually(t *testing.T, what string, done func() bool) {

@@ -52,6 +52,28 @@ func installed(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
+// TestSize: the binary as "go install" makes it.
+func TestSize(t *testing.T) {
+	file, err := builtRetry()
+	require.NoError(t, err)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(6e6))
+}
+
+// BenchmarkStart: what retry adds to a command that succeeds at once.
+func BenchmarkStart(b *testing.B) {
+	file, err := builtRetry()
+	require.NoError(b, err)
+	for _, args := range [][]string{{"true"}, {file, "--", "true"}} {
+		b.Run(filepath.Base(args[0]), func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, exec.Command(args[0], args[1:]...).Run())
+			}
+		})
+	}
+}
+
 // TestStdin: every attempt gets the whole input, from wherever it comes.
 func TestStdin(t *testing.T) {
 	text := strings.Repeat("line of input\n", 1<<18) // beyond what is kept in memory
