@@ -212,16 +212,16 @@ func TestCtrlC(t *testing.T) {
 		keys  []string
 		want  int
 	}{
-		{"command", "", []string{"sh", "-c", "echo ready; sleep 1000"}, "ready", []string{ctrlC}, 130},
+		{"command", "", []string{"sh", "-c", "echo ready; exec sleep 1000"}, "ready", []string{ctrlC}, 130},
 		{"command, Ctrl-\\", "", []string{"sh", "-c", "ulimit -c 0; echo ready; exec sleep 1000"}, "ready", []string{ctrlBackslash}, 131},
 		{"wait", "--rule constant --base 1h", []string{"false"}, "next in", []string{ctrlC}, 130},
 		{"wait, Ctrl-\\", "--rule constant --base 1h", []string{"false"}, "next in", []string{ctrlBackslash}, 131},
-		{"before a retry", "--before-retry", []string{"echo ready; sleep 1000", "false"}, "ready", []string{ctrlC}, 130},
+		{"before a retry", "--before-retry", []string{"echo ready; exec sleep 1000", "false"}, "ready", []string{ctrlC}, 130},
 		{"reading", "", []string{"sh", "-c", "echo ready; read x"}, "ready", []string{ctrlC}, 130},
 		{"command that exits by itself then", "", []string{"sh", "-c", "trap 'exit 1' INT; echo ready; while :; do sleep .01; done"}, "ready", []string{ctrlC}, 1},
-		{"command that ignores it, then timeout", "--timeout 300ms -t 1", []string{"sh", "-c", "trap '' INT; echo ready; sleep 1000"}, "ready", []string{ctrlC}, 124},
+		{"command that ignores it, then timeout", "--timeout 2s -t 1", []string{"sh", "-c", "trap '' INT; echo ready; exec sleep 1000"}, "ready", []string{ctrlC}, 124},
 		{"command that ignores it, twice", "", []string{"sh", "-c", "trap 'echo got' INT; echo ready; while :; do sleep .01; done"}, "ready", []string{ctrlC, ctrlC}, 130},
-		{"kept output", "--output last", []string{"sh", "-c", "echo ready >/dev/tty; sleep 1000"}, "ready", []string{ctrlC}, 130},
+		{"kept output", "--output last", []string{"sh", "-c", "echo ready >/dev/tty; exec sleep 1000"}, "ready", []string{ctrlC}, 130},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +231,8 @@ func TestCtrlC(t *testing.T) {
 				if i > 0 {
 					k.expect("got")
 				}
-				eventually(t, "the keyboard", func() bool { return len(test.keys) < 2 || keyboards(k.Process.Pid) == 1 })
+				// In the moment before, retry cannot see the key.
+				eventually(t, "the keyboard", func() bool { return test.ready != "ready" || keyboards(k.Process.Pid) == 1 })
 				k.keys(key)
 			}
 			r := k.end()
@@ -250,7 +251,7 @@ func keyboards(pid int) int {
 // TestCtrlCStopsTheScript: a shell loop around retry ends, too.
 func TestCtrlCStopsTheScript(t *testing.T) {
 	k := openShell(t)
-	k.keys("for i in 1 2 3; do $retry -- sh -c \"echo r\"eady\"; sleep 1000\"; done; echo after $?\n")
+	k.keys("for i in 1 2 3; do $retry -- sh -c \"echo r\"eady\"; exec sleep 1000\"; done; echo after $?\n")
 	k.expect("ready")
 	k.keys(ctrlC)
 	k.expect("prompt> ")
