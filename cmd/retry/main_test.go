@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,8 +32,17 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(m.Run())
+	var err error
+	if scratch, err = os.MkdirTemp("", "retry-test-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(scratch)
+	os.Exit(status)
 }
+
+// scratch is a folder for what several tests use.
+var scratch string
 
 // patience is how long a test waits for something that happens at once on an
 // idle machine.
@@ -50,7 +58,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// cmd is the command line of retry, with fast retries, not yet started.
+// newCommand is a command line of retry.
 func newCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -221,5 +229,3 @@ func count(t *testing.T, file, text string) int {
 	}
 	return strings.Count(string(data), text)
 }
-
-var _ io.Writer = (*background)(nil)

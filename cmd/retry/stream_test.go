@@ -1,4 +1,4 @@
-//go:build unix
+//go:build linux
 
 package main
 
@@ -31,11 +31,7 @@ func (devZero) Read(p []byte) (int, error) {
 
 // builtRetry is the command as it is installed, where size and memory count.
 var builtRetry = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "retry-test-")
-	if err != nil {
-		return "", err
-	}
-	file := filepath.Join(dir, "retry")
+	file := filepath.Join(scratch, "retry")
 	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
