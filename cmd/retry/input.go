@@ -31,7 +31,7 @@ type input struct {
 	lost    error // why there is more than what is kept
 }
 
-// newInput reads from file as mode says: "replay", "pass" or "none".
+// newInput returns the input in a mode: "replay", "pass" or "none".
 func newInput(file *os.File, mode string, attempts int) (*input, error) {
 	in := &input{file: file}
 	in.changed.L = &in.mu
@@ -80,7 +80,7 @@ func (in *input) close() {
 	in.kept.Close()
 }
 
-// unrepeatable says why the input cannot be given to another attempt, "" if it can.
+// unrepeatable returns why the input cannot be given to another attempt, "" if it can.
 func (in *input) unrepeatable() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -15,7 +15,7 @@ type job struct {
 }
 
 // orphaned is how long retry waits to be stopped. In an orphaned process group
-// SIGTSTP has no effect, and nobody would continue the command.
+// SIGTSTP has no effect, and no shell would continue the command.
 const orphaned = 100 * time.Millisecond
 
 // forward passes a signal on that does not end retry.
@@ -34,15 +34,15 @@ func (v *supervisor) forward(sig syscall.Signal) {
 	}
 }
 
-// onIdleSignal deals with a signal that does not end retry while no command runs.
+// onIdleSignal handles a signal that does not end retry while no command runs.
 func (s *session) onIdleSignal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP {
 		stop(false)
 	}
 }
 
-// onStop deals with a command that was stopped by a signal. Without a terminal
-// that is nobody's business.
+// onStop handles a command that was stopped by a signal. Without a terminal it
+// stays stopped until it gets SIGCONT or a time limit ends it.
 func (v *supervisor) onStop() {
 	sig := v.p.stopped
 	v.p.stopped = 0

@@ -15,7 +15,7 @@ const keyboardName = "retry-keyboard"
 // keyboard is a child of retry in the command's process group. While the
 // command has the terminal, Ctrl-C is a signal to the command's group alone.
 // If the command handles it and exits with a status, retry would not know and
-// try again. So retry looks at what becomes of another member of the group.
+// try again. So retry puts a child into the group and watches for its end.
 type keyboard struct {
 	pid     int      // 0: none
 	pipe    *os.File // ends the child when retry closes it, or ends
@@ -60,7 +60,7 @@ func (k *keyboard) open(group int) {
 	k.pid, k.pipe = pid, w
 }
 
-// note takes note of the end of the child.
+// note records the end of the child.
 func (k *keyboard) note(status syscall.WaitStatus) {
 	if status.Exited() || status.Signaled() {
 		k.pid = 0

@@ -19,8 +19,8 @@ type match struct {
 // needsOutput reports whether the output of the attempts is searched.
 func (m *match) needsOutput() bool { return m.retryOnOutput != nil || m.stopOnOutput != nil }
 
-// Classify says what a failed attempt means for retrying. What stops wins over
-// what retries; if anything is named that retries, all else stops.
+// Classify returns the class of a failed attempt. The stop lists win over the
+// retry lists; if there is a retry list, everything else is permanent.
 func (m *match) Classify(err error) retry.Class {
 	o := err.(*outcome)
 	transient := retry.ClassTransient
@@ -44,8 +44,8 @@ func (m *match) Classify(err error) retry.Class {
 	return transient
 }
 
-// interrupted reports whether somebody at the keyboard ended the command. Shells
-// tell of it by their exit status.
+// interrupted reports whether the command was ended from the keyboard. Shells
+// report that with exit status 130.
 func (m *match) interrupted(o *outcome) bool {
 	return o.limit == "" && (o.interrupted || o.signal == syscall.SIGINT || o.signal == syscall.SIGQUIT || o.exit == exitInterrupted && !m.retryOn.has(o))
 }

@@ -41,7 +41,7 @@ func (o *outcome) succeeded() bool {
 	return o.exit == 0 && o.limit == "" && o.failure == nil && o.broken == nil
 }
 
-// status is the exit status that tells of the outcome.
+// status is the exit status that stands for the outcome.
 func (o *outcome) status() int {
 	switch {
 	case o.limit != "":

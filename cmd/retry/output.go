@@ -79,7 +79,7 @@ func (s *streams) finish() {
 	s.copiers.Wait()
 }
 
-// copy reads from the pipe of a stream until it ends or nobody wants more.
+// copy reads from the pipe of a stream until it ends or cannot be passed on.
 func (s *streams) copy(stream int, r *os.File) {
 	defer r.Close()
 	buf := make([]byte, chunk)
@@ -159,7 +159,7 @@ func (s *streams) flushLocked() {
 	s.kept.Close()
 }
 
-// unrepeatable says why the output of this attempt cannot be taken back, "" if
+// unrepeatable returns why the output of this attempt cannot be taken back, "" if
 // it can.
 func (s *streams) unrepeatable() string {
 	s.mu.Lock()
@@ -168,7 +168,7 @@ func (s *streams) unrepeatable() string {
 	case s.broken != nil:
 		return fmt.Sprintf("cannot write its output: %v", s.broken)
 	case unread(os.Stdout):
-		return "nobody reads its output"
+		return "its output has no reader"
 	case s.lost != nil:
 		return fmt.Sprintf("cannot keep its output: %v", s.lost)
 	}

@@ -16,7 +16,7 @@ func readWaiting(r *os.File, buf []byte) (n int) {
 	return n
 }
 
-// unread reports whether nobody can read any more what is written to a pipe.
+// unread reports whether f is a pipe whose readers have all closed it.
 func unread(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(fileNumber(f)), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)

@@ -68,7 +68,7 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	ps.tree.follow(attr.Sys)
 	t.passOn(attr.Sys)
 	pid, err := syscall.ForkExec(path, c.args, attr)
-	if err == syscall.ENOEXEC { // a script without #!, as execvp(3) has it
+	if err == syscall.ENOEXEC { // a script without #!: execvp(3) does the same
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, c.args[1:]...), attr)
 	}
 	if err != nil {
@@ -93,7 +93,7 @@ func fileNumber(f *os.File) uintptr {
 	return f.Fd()
 }
 
-// reap takes note of all children that have ended, stopped or continued, and
+// reap records all children that have ended, stopped or continued, and
 // reports whether there are none left.
 func (ps *processes) reap() (none bool) {
 	for {
@@ -136,7 +136,7 @@ func (p *process) result() (exit int, sig syscall.Signal) {
 	return p.status.ExitStatus(), 0
 }
 
-// look takes note of what has happened to the command.
+// look updates the state of the command.
 func (p *process) look() { p.ps.reap() }
 
 // succeeded reports whether the leader has ended with success.

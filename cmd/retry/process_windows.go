@@ -101,8 +101,8 @@ func setJobLimits(job windows.Handle, flags uint32) error {
 	return err
 }
 
-// look takes note of what has happened to the command. What a successful one
-// has left in the background may outlive retry.
+// look updates the state of the command. What a successful one has left in the
+// background may outlive retry.
 func (p *process) look() {
 	select {
 	case p.state = <-p.ended:
@@ -181,7 +181,7 @@ func notifySignals() chan os.Signal {
 	return signals
 }
 
-// dieBy does nothing: the status tells.
+// dieBy does nothing: there is only the exit status.
 func dieBy(syscall.Signal) {}
 
 // shell returns the arguments that run a line of the command interpreter.

@@ -17,7 +17,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// report tells what happens, on standard error and in a JSON file.
+// report writes what happens to standard error and to a JSON file.
 type report struct {
 	out      io.Writer
 	verbose  bool
@@ -68,14 +68,14 @@ func (r *report) starting(number int) {
 	}
 }
 
-// ending tells that a signal ends the running command, and so the run.
+// ending reports a signal that ends the running command, and so the run.
 func (r *report) ending(sig syscall.Signal, grace time.Duration) {
 	if r.verbose {
 		r.say("ending the command by %s, and by force after %v or another Ctrl-C", signalName(sig), grace)
 	}
 }
 
-// retrying tells of a failed attempt that another will follow.
+// retrying reports a failed attempt and the wait before the next.
 func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 	r.line = fmt.Sprintf("retry: %s: %v", r.which(o.number), o)
 	if r.verbose {
@@ -89,7 +89,7 @@ func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 	fmt.Fprintln(r.out, r.line+"; "+r.next(wait))
 }
 
-// next says when the next attempt begins.
+// next describes when the next attempt begins.
 func (r *report) next(wait time.Duration) string {
 	text := fmt.Sprintf("next in %v", round(wait))
 	if !r.deadline.IsZero() {
@@ -130,10 +130,10 @@ func (r *report) overwrite(text string) {
 	r.shown = width
 }
 
-// prepareFailed tells that the command before a retry has failed.
+// prepareFailed reports that the command before a retry has failed.
 func (r *report) prepareFailed(o *outcome) { r.say("--before-retry: %v", o) }
 
-// finished tells of the end of the run.
+// finished reports the end of the run.
 func (r *report) finished(s *session, err error, status int) {
 	o := s.last
 	if o != nil && r.written < o.number {
@@ -162,7 +162,7 @@ func (r *report) finished(s *session, err error, status int) {
 	}
 }
 
-// reasonText says why there was no further attempt.
+// reasonText describes why there was no further attempt.
 func reasonText(s *session, err error) string {
 	gaveUp, ok := errors.AsType[*retry.Error](err)
 	switch {

@@ -62,8 +62,8 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	}
 }
 
-// over takes note of what has happened to the command and reports whether
-// there is nothing left to do.
+// over updates the state of the command and reports whether there is nothing
+// left to do.
 func (v *supervisor) over() bool {
 	v.p.look()
 	v.watchKeyboard()
@@ -127,7 +127,7 @@ func (v *supervisor) kill() {
 	}
 }
 
-// onSignal deals with a signal to retry.
+// onSignal handles a signal to retry.
 func (v *supervisor) onSignal(sig syscall.Signal) {
 	switch {
 	case !isEnding(sig):

@@ -17,7 +17,7 @@ import (
 // is a group of its own. If retry is in the foreground and the standard files are
 // the terminal, a command gets the foreground at once. In a pipeline another
 // command of the same shell job may need it (as in "retry … | less"), so there
-// it is given away only when the kernel stops a command for want of it.
+// it is given away only when the kernel stops a command that reads from it.
 type terminal struct {
 	fd    int
 	own   int  // the process group of retry

@@ -19,8 +19,8 @@ type tree struct {
 	spared map[int]starting // descendants that are not the command's
 }
 
-// starting tells processes apart that have had the same number: the time of
-// its start in clock ticks.
+// starting is the time when a process started, in clock ticks. It distinguishes
+// processes that have had the same number.
 type starting uint64
 
 // member is a living process.
