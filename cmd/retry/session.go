@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +71,9 @@ func (s *session) attempt(ctx context.Context) error {
 		return nil
 	}
 	if s.ended == 0 && s.match.interrupted(o) {
-		s.ended = cmp.Or(o.signal, syscall.SIGINT)
+		if s.ended = syscall.SIGINT; o.signal == syscall.SIGQUIT {
+			s.ended = o.signal
+		}
 	}
 	o.ended = s.ended != 0
 	return o

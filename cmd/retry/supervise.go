@@ -13,6 +13,7 @@ const (
 	running phase = iota
 	ending        // all that is left of it has been asked to end
 	killing       // and is now ended without being asked
+	stuck         // and does not vanish
 )
 
 const (
@@ -70,7 +71,7 @@ func (v *supervisor) over() bool {
 	switch {
 	case v.phase == running && v.p.exited && v.p.succeeded():
 		return true // and what it left in the background stays
-	case v.p.gone() || len(v.outcome.survivors) > 0:
+	case v.p.gone() || v.phase == stuck:
 		return true
 	case v.phase == running && v.p.exited:
 		v.end(syscall.SIGTERM)
@@ -103,8 +104,7 @@ func (v *supervisor) turn(ctx context.Context) {
 		if v.phase == ending {
 			v.kill()
 		} else {
-			v.outcome.survivors = v.p.survivors()
-			v.until = nil
+			v.phase, v.outcome.survivors = stuck, v.p.survivors()
 		}
 	}
 }
