@@ -440,7 +440,7 @@ func (p *parser) policy() (Policy, error) {
 			return policy, err
 		}
 	}
-	if rule.IsValid() {
+	if rule.IsValid() && rule.Type() != reflect.TypeFor[standard]() { // which nil means
 		policy.Backoff = rule.Interface().(Backoff)
 	}
 	return policy, nil

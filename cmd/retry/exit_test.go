@@ -1,0 +1,167 @@
+//go:build unix
+
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestExitStatus: the status of retry, and how often the command ran.
+func TestExitStatus(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		flags  string
+		script string // after a line that counts the attempt; $RETRY_ATTEMPT is its number
+		status int
+		runs   int
+		says   string
+	}{
+		{name: "success", script: "exit 0", status: 0, runs: 1},
+		{name: "success at last", script: "[ $RETRY_ATTEMPT = 3 ]", status: 0, runs: 3},
+		{name: "own status", script: "exit 42", status: 42, runs: 3, says: "attempt 3 of 3: exit 42; gave up"},
+		{name: "status 255", script: "exit 255", status: 255, runs: 3},
+		{name: "attempts", flags: "--attempts 5", script: "exit 1", status: 1, runs: 5},
+		{name: "one attempt", flags: "-t 1", script: "exit 9", status: 9, runs: 1},
+		{name: "unlimited", flags: "--rule constant --base 1ms -t unlimited", script: "[ $RETRY_ATTEMPT = 20 ]", status: 0, runs: 20},
+		{name: "segmentation fault", script: "kill -SEGV $$", status: 139, runs: 3, says: "signal 11 (SIGSEGV)"},
+		{name: "killed", script: "kill -KILL $$", status: 137, runs: 3, says: "signal 9 (SIGKILL)"},
+		{name: "terminated", script: "kill -TERM $$", status: 143, runs: 3},
+		{name: "127 of the command", script: "exit 127", status: 127, runs: 1, says: "not retried"},
+		{name: "126 of the command", script: "exit 126", status: 126, runs: 1},
+		{name: "127 if asked for", flags: "--retry-on 127", script: "exit 127", status: 127, runs: 3},
+		{name: "timeout", flags: "--timeout 30ms", script: "sleep 100", status: 124, runs: 3, says: "ended by the timeout of 30ms"},
+		{name: "timeout wins over the status", flags: "--timeout 30ms -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
+		{name: "deadline in an attempt", flags: "--deadline 50ms", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of 50ms"},
+		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "next wait 2h0m0s"},
+		{name: "elapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "time limit of the policy"},
+		{name: "retry on: listed", flags: "--retry-on 7,40-50", script: "exit 42", status: 42, runs: 3},
+		{name: "retry on: not listed", flags: "--retry-on 7,40-50", script: "exit 51", status: 51, runs: 1},
+		{name: "retry on timeout", flags: "--retry-on timeout --timeout 30ms", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
+		{name: "retry on signal", flags: "--retry-on signal", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; kill -KILL $$", status: 5, runs: 2},
+		{name: "retry on a signal's name", flags: "--retry-on SIGKILL", script: "[ $RETRY_ATTEMPT = 2 ] && kill -TERM $$; kill -KILL $$", status: 143, runs: 2},
+		{name: "stop on", flags: "--stop-on 42", script: "[ $RETRY_ATTEMPT = 2 ] && exit 42; exit 41", status: 42, runs: 2},
+		{name: "stop on timeout", flags: "--stop-on timeout --timeout 30ms", script: "sleep 100", status: 124, runs: 1},
+		{name: "stop wins", flags: "--retry-on 1-100 --stop-on 42", script: "exit 42", status: 42, runs: 1},
+		{name: "retry on output", flags: "--retry-on-output try.again", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; echo try again >&2; exit 1", status: 5, runs: 2},
+		{name: "retry on output or status", flags: "--retry-on-output x --retry-on 5", script: "exit 5", status: 5, runs: 3},
+		{name: "stop on output", flags: "--stop-on-output ^fatal", script: "echo fatal; exit 1", status: 1, runs: 1},
+		{name: "output of a success", flags: "--retry-on-output error", script: "echo error", status: 0, runs: 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			log := filepath.Join(t.TempDir(), "runs")
+			flags := append(strings.Fields(test.flags), "--", "sh", "-c", `echo run >>"$0"; `+test.script, log)
+			var r result
+			if strings.Contains(test.flags, "--policy") || strings.Contains(test.flags, "--base") {
+				r = finish(t, newCommand(t, flags...))
+			} else {
+				r = runRetry(t, flags...)
+			}
+			assert.Equal(t, test.status, r.status, r.stderr)
+			assert.Zero(t, r.signal)
+			assert.Equal(t, test.runs, count(t, log, "run"), r.stderr)
+			assert.Contains(t, r.stderr, test.says)
+		})
+	}
+}
+
+// TestNotStarted: commands that cannot be started are not retried.
+func TestNotStarted(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	writeFile(t, script, "exit 3\n", 0o644)
+	plain := filepath.Join(t.TempDir(), "plain")
+	writeFile(t, plain, "exit 3\n", 0o755)
+	interpreter := filepath.Join(t.TempDir(), "interpreter")
+	writeFile(t, interpreter, "#!/no/such/interpreter\n", 0o755)
+	for _, test := range []struct {
+		name, command string
+		status, lines int
+		says          string
+	}{
+		{"not found", "no-such-command-anywhere", 127, 1, "not found in $PATH"},
+		{"no such file", "/no/such/file", 127, 1, "no such file"},
+		{"no such interpreter", interpreter, 127, 1, "no such file"},
+		{"not executable", script, 126, 1, "permission denied"},
+		{"a folder", "/", 126, 1, ""},
+		{"a script without #!", plain, 3, 3, "exit 3"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := runRetry(t, test.command)
+			assert.Equal(t, test.status, r.status)
+			assert.Equal(t, test.lines, strings.Count(r.stderr, "\n"), r.stderr)
+			assert.Contains(t, r.stderr, test.says)
+		})
+	}
+}
+
+// TestInterrupted: a command that SIGINT has ended, also below a shell, ends
+// retry in the same way, so that a calling shell stops, too.
+func TestInterrupted(t *testing.T) {
+	r := runRetry(t, "sh", "-c", "kill -INT $$")
+	assert.Equal(t, syscall.SIGINT, r.signal)
+	assert.Equal(t, 1, strings.Count(r.stderr, "attempt"))
+	r = runRetry(t, "sh", "-c", "exit 130")
+	assert.Equal(t, 130, r.status)
+	assert.Equal(t, 1, strings.Count(r.stderr, "attempt"))
+	r = runRetry(t, "--retry-on", "130", "sh", "-c", "exit 130")
+	assert.Equal(t, 130, r.status)
+	assert.Equal(t, 3, strings.Count(r.stderr, "attempt"))
+}
+
+// TestUsage: an error of retry itself is one clear line and status 125.
+func TestUsage(t *testing.T) {
+	for _, test := range []struct {
+		name, args, says string
+	}{
+		{"no command", "", "a command is missing"},
+		{"no command after flags", "-q --", "a command is missing"},
+		{"unknown flag", "--atempts 3 true", `unknown flag --atempts; did you mean "--attempts"?`},
+		{"unknown letter", "-x true", "unknown flag -x"},
+		{"no value", "--timeout", "--timeout needs a value"},
+		{"bare number", "--timeout 5 true", "needs a unit, as in 5s"},
+		{"not a duration", "--deadline soon true", "must be a duration"},
+		{"negative", "--base -1s true", "must be above zero"},
+		{"attempts", "--attempts 0 true", "at least 1"},
+		{"unknown policy", "--policy standrad true", `did you mean "standard"?`},
+		{"unknown preset", "--policy aws-standart-2026 true", `did you mean "aws-standard-2026"?`},
+		{"unknown key", "--policy standard,atempts=4 true", `unknown key "atempts"`},
+		{"unknown rule", "--rule exponentail true", `did you mean "exponential"?`},
+		{"base above cap", "--base 2s --cap 1s true", "above Cap"},
+		{"policy and base", "--policy full,base=1s --base 1s true", "cannot be combined"},
+		{"status 0", "--retry-on 0 true", "which is success"},
+		{"status", "--stop-on 300 true", "1-255"},
+		{"status word", "--retry-on timeuot true", "is not an exit status"},
+		{"expression", "--retry-on-output ( true", "missing closing"},
+		{"stdin", "--stdin keep true", "replay, pass, none"},
+		{"output", "--output lasst true", `did you mean "last"?`},
+		{"json", "--json /no/such/folder/file true", "no such file"},
+		{"explain", "explain fulll", `did you mean "full"?`},
+		{"explain nothing", "explain", "needs a policy"},
+		{"presets", "presets all", "no arguments"},
+		{"completion", "completion bush", `did you mean "bash"?`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			r := finish(t, newCommand(t, strings.Fields(test.args)...))
+			assert.Equal(t, exitFailure, r.status)
+			assert.Contains(t, r.stderr, test.says)
+			assert.Equal(t, 1, strings.Count(r.stderr, "\n"), r.stderr)
+			assert.Empty(t, r.stdout)
+		})
+	}
+}
+
+// TestSubcommands: a command with the name of a subcommand needs the dashes.
+func TestSubcommands(t *testing.T) {
+	r := finish(t, newCommand(t, "presets"))
+	require.Equal(t, 0, r.status)
+	assert.Contains(t, r.stdout, "aws-standard-2026")
+	r = runRetry(t, "--", "presets")
+	assert.Equal(t, 127, r.status)
+	assert.Equal(t, "retry ", finish(t, newCommand(t, "--version")).stdout[:6])
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// barWidth is the length of the longest bar of a drawing.
+const barWidth = 30
+
+// explain returns the waits of a policy as a table and a drawing.
+func explain(args []string) (string, error) {
+	if len(args) == 0 {
+		return "", errors.New(`explain needs a policy, such as "full base=1s cap=1m attempts=5"; see retry presets`)
+	}
+	text := strings.Join(args, " ")
+	p, err := parsePolicy(text)
+	if err != nil {
+		return "", err
+	}
+	plan := p.Plan()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s attempts if all fail", p, attemptsText(p.MaxAttempts))
+	if p.MaxElapsed > 0 {
+		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
+	}
+	if p.AttemptTimeout > 0 {
+		fmt.Fprintf(&b, ", each at most %v", p.AttemptTimeout)
+	}
+	b.WriteString("\n\n")
+	if len(plan.Retries) == 0 {
+		b.WriteString("no retry\n")
+		return b.String(), nil
+	}
+	fmt.Fprintf(&b, "%7s %9s %9s %9s %9s\n", "retry", "min", "mean", "p99", "max")
+	const shownRetries = 20
+	longest := time.Duration(1)
+	for _, w := range plan.Retries {
+		longest = max(longest, w.Max)
+	}
+	for i, w := range plan.Retries {
+		if i == shownRetries {
+			fmt.Fprintf(&b, "%7s\n", "…")
+			break
+		}
+		fmt.Fprintf(&b, "%7d %s  %s\n", i+1, waitText(w), bar(w, longest))
+	}
+	total := "total"
+	if plan.Truncated {
+		total = fmt.Sprintf("1–%d", len(plan.Retries))
+	}
+	fmt.Fprintf(&b, "%7s %s\n\n", total, waitText(plan.Total))
+	b.WriteString("The wait before each retry; = is up to the mean, - up to the longest.\n")
+	return b.String(), nil
+}
+
+func waitText(w retry.WaitStats) string {
+	return fmt.Sprintf("%9v %9v %9v %9v", round(w.Min), round(w.Mean), round(w.P99), round(w.Max))
+}
+
+// bar draws a wait: blank up to the shortest, = up to the mean, - up to the longest.
+func bar(w retry.WaitStats, longest time.Duration) string {
+	at := func(d time.Duration) int { return int(float64(d) / float64(longest) * barWidth) }
+	least, mean, most := at(w.Min), at(w.Mean), at(w.Max)
+	if least == most { // no jitter
+		return strings.Repeat("=", most)
+	}
+	return strings.Repeat(" ", least) + strings.Repeat("=", mean-least) + strings.Repeat("-", most-mean)
+}
+
+// presets returns a list of the policies that have a name.
+func presets(args []string) (string, error) {
+	if len(args) > 0 {
+		return "", fmt.Errorf("presets takes no arguments, not %q", args[0])
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-32s %8s %12s %12s\n", "preset", "attempts", "mean wait", "longest wait")
+	for _, name := range append([]string{standard}, presetNames()...) {
+		p, err := parsePolicy(name)
+		if err != nil {
+			return "", err
+		}
+		total := p.Plan().Total
+		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
+	}
+	fmt.Fprintf(&b, "\nThe waits of a command that never succeeds, together. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
+	return b.String(), nil
+}

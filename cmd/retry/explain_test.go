@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestExplain(t *testing.T) {
+	text, err := explain([]string{"exponential", "base=1s", "cap=4s", "attempts=5"})
+	require.NoError(t, err)
+	assert.Equal(t, `exponential base=1s cap=4s attempts=5: 5 attempts if all fail
+
+  retry       min      mean       p99       max
+      1        1s        1s        1s        1s  =======
+      2        2s        2s        2s        2s  ===============
+      3        4s        4s        4s        4s  ==============================
+      4        4s        4s        4s        4s  ==============================
+  total       11s       11s       11s       11s
+
+The wait before each retry; = is up to the mean, - up to the longest.
+`, text)
+	text, err = explain([]string{"full base=1s cap=1s attempts=30 timeout=2s elapsed=1h"})
+	require.NoError(t, err)
+	assert.Contains(t, text, "30 attempts if all fail, no wait beyond 1h0m0s, each at most 2s")
+	assert.Contains(t, text, "===============---------------")
+	assert.Contains(t, text, "      …\n")
+	text, err = explain([]string{"standard attempts=1"})
+	require.NoError(t, err)
+	assert.Contains(t, text, "no retry")
+}
+
+func TestPresets(t *testing.T) {
+	text, err := presets(nil)
+	require.NoError(t, err)
+	for _, name := range append(presetNames(), ruleNames...) {
+		assert.Contains(t, text, name)
+	}
+}
+
+// TestCompletion: the scripts are sound where the shell is there to tell, and
+// bash completes with its own.
+func TestCompletion(t *testing.T) {
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		t.Run(shell, func(t *testing.T) {
+			script, err := completion([]string{shell})
+			require.NoError(t, err)
+			for _, name := range []string{"retry-on-output", "aws-standard-2026", "decorrelated"} {
+				assert.Contains(t, script, name)
+			}
+			path, err := exec.LookPath(shell)
+			if err != nil {
+				t.Skip("needs " + shell)
+			}
+			file := filepath.Join(t.TempDir(), "script")
+			writeFile(t, file, script, 0o600)
+			out, err := exec.Command(path, "-n", file).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			if shell != "bash" {
+				return
+			}
+			for line, want := range map[string]string{
+				"retry --retry-on-o":         "--retry-on-output",
+				"retry --policy aws-java-v1": "aws-java-v1-legacy aws-java-v1-standard aws-java-v1-adaptive",
+				"retry --output ":            "pass last",
+				"retry -t 3 expl":            "explain",
+				"retry completion f":         "fish",
+			} {
+				words := strings.Split(line, " ")
+				script := `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _retry; echo "${COMPREPLY[@]}"`
+				out, err := exec.Command(path, append([]string{"-c", script, file}, words...)...).CombinedOutput()
+				require.NoError(t, err)
+				assert.Equal(t, want, strings.TrimSpace(string(out)), line)
+			}
+		})
+	}
+}

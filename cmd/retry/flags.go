@@ -1,0 +1,254 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// config is what the command line asks for.
+type config struct {
+	policy        retry.Policy // with a MaxAttempts
+	match         match
+	deadline      time.Duration // of the whole run; 0: none
+	grace         time.Duration // from TERM to KILL
+	stdin         string        // a mode of newInput
+	keepOutput    bool
+	before        string // a line of shell; "": none
+	quiet         bool
+	verbose       bool
+	jsonFile      string // "": none
+	args          []string
+	help, version bool
+}
+
+const usage = `retry runs a command until it succeeds.
+
+  retry [flags] [--] command [args…]
+  retry explain POLICY | presets | completion bash|zsh|fish
+
+  -t, --attempts N         how often at most, or "unlimited" (3)
+      --policy TEXT        "standard", or as "full base=1s cap=1m attempts=5"
+      --rule NAME          of the waits: full, constant, exponential, … (full)
+      --base D, --cap D    of the rule: first ceiling (50ms), largest wait (20s)
+      --timeout D          of each attempt (none)
+      --deadline D         of all attempts and waits together (none)
+      --kill-after D       from TERM to KILL, for all that an attempt left (5s)
+      --retry-on LIST      retry only 1,5-7,timeout,signal,SIGKILL …
+      --stop-on LIST       do not retry these (126 and 127 unless in --retry-on)
+      --retry-on-output RE, --stop-on-output RE    the same by what it writes
+      --before-retry CMD   run by sh between the attempts
+      --stdin MODE         replay it to each attempt, pass it on, none (replay)
+      --output MODE        pass it on, or only that of the last attempt (pass)
+  -q, --quiet, -v, --verbose, --json FILE, -h, --help, --version
+
+Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot
+run it, 127 not found, 128+n signal n.`
+
+// short are the flags with a name of one letter, too.
+var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
+
+// flagSet returns the flags and what they set. finish completes it after Parse.
+// Package flag is enough, and unlike the usual libraries for flags it does not
+// import package net, with which cgo makes the binary dynamic.
+func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
+	c = &config{grace: 5 * time.Second}
+	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	var text, rule string
+	var base, limit, timeout time.Duration
+	var attempts int
+	stdin, output := choice{"replay", []string{"replay", "pass", "none"}}, choice{"pass", []string{"pass", "last"}}
+	flags.Var((*attemptsValue)(&attempts), "attempts", "")
+	flags.StringVar(&text, "policy", "", "")
+	flags.StringVar(&rule, "rule", "", "")
+	flags.Var((*durationValue)(&base), "base", "")
+	flags.Var((*durationValue)(&limit), "cap", "")
+	flags.Var((*durationValue)(&timeout), "timeout", "")
+	flags.Var((*durationValue)(&c.deadline), "deadline", "")
+	flags.Var((*graceValue)(&c.grace), "kill-after", "")
+	flags.Var(&c.match.retryOn, "retry-on", "")
+	flags.Var(&c.match.stopOn, "stop-on", "")
+	flags.Var(patternValue{&c.match.retryOnOutput}, "retry-on-output", "")
+	flags.Var(patternValue{&c.match.stopOnOutput}, "stop-on-output", "")
+	flags.StringVar(&c.before, "before-retry", "", "")
+	flags.Var(&stdin, "stdin", "")
+	flags.Var(&output, "output", "")
+	flags.BoolVar(&c.quiet, "quiet", false, "")
+	flags.BoolVar(&c.verbose, "verbose", false, "")
+	flags.StringVar(&c.jsonFile, "json", "", "")
+	flags.BoolVar(&c.help, "help", false, "")
+	flags.BoolVar(&c.version, "version", false, "")
+	for long, letter := range short {
+		flags.Var(flags.Lookup(long).Value, letter, "")
+	}
+	return flags, c, func() error {
+		c.args, c.stdin, c.keepOutput = flags.Args(), stdin.value, output.value == "last"
+		if text != "" && (rule != "" || base != 0 || limit != 0) {
+			return errors.New("--rule, --base and --cap cannot be combined with --policy; write them into its text")
+		}
+		if text == "" {
+			text = ruleText(rule, base, limit)
+		}
+		var err error
+		if c.policy, err = parsePolicy(text); err != nil {
+			return err
+		}
+		if attempts != 0 {
+			c.policy.MaxAttempts = attempts
+		}
+		if timeout != 0 {
+			c.policy.AttemptTimeout = timeout
+		}
+		return nil
+	}
+}
+
+// parseFlags reads the command line. The error is one line.
+func parseFlags(args []string) (config, error) {
+	flags, c, finish := flagSet()
+	err := flags.Parse(args)
+	if err == nil && !c.help && !c.version {
+		err = finish()
+	} else if err != nil {
+		err = clearer(err, flags)
+	}
+	return *c, err
+}
+
+// clearer words the errors of package flag, which has no types for them, with
+// two dashes and a suggestion.
+func clearer(err error, flags *flag.FlagSet) error {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		return fmt.Errorf("unknown flag %s%s", dashed(name), didYouMean("--"+name, longFlags(flags)))
+	}
+	if before, after, ok := strings.Cut(text, " for flag -"); ok {
+		name, why, _ := strings.Cut(after, ":")
+		return fmt.Errorf("%s for %s:%s", before, dashed(name), why)
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return fmt.Errorf("%s needs a value", dashed(name))
+	}
+	return err
+}
+
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// longFlags returns the names of the flags, with dashes.
+func longFlags(flags *flag.FlagSet) []string {
+	var names []string
+	eachFlag(flags, func(f *flag.Flag) { names = append(names, dashed(f.Name)) })
+	return names
+}
+
+// attemptsValue is a number of attempts.
+type attemptsValue int
+
+// Set reads a number, or "unlimited".
+func (v *attemptsValue) Set(text string) error {
+	if text == "unlimited" {
+		*v = retry.Unlimited
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return errors.New(`must be a whole number of at least 1, or "unlimited"`)
+	}
+	*v = attemptsValue(n)
+	return nil
+}
+
+// String returns the number.
+func (v *attemptsValue) String() string { return strconv.Itoa(int(*v)) }
+
+// durationValue is a duration above zero.
+type durationValue time.Duration
+
+// Set reads a duration with a unit.
+func (v *durationValue) Set(text string) error {
+	d, err := parseDuration(text)
+	if err == nil && d <= 0 {
+		err = errors.New("must be above zero")
+	}
+	*v = durationValue(d)
+	return err
+}
+
+// String returns the duration.
+func (v *durationValue) String() string { return time.Duration(*v).String() }
+
+// graceValue is a duration that may be zero.
+type graceValue time.Duration
+
+// Set reads a duration with a unit.
+func (v *graceValue) Set(text string) error {
+	d, err := parseDuration(text)
+	if err == nil && d < 0 {
+		err = errors.New("must not be negative")
+	}
+	*v = graceValue(d)
+	return err
+}
+
+// String returns the duration.
+func (v *graceValue) String() string { return time.Duration(*v).String() }
+
+func parseDuration(text string) (time.Duration, error) {
+	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
+		return 0, fmt.Errorf("needs a unit, as in %[1]ss or %[1]sms", text)
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, errors.New("must be a duration such as 50ms, 20s or 1m30s")
+	}
+	return d, nil
+}
+
+// patternValue is a regular expression.
+type patternValue struct{ re **regexp.Regexp }
+
+// Set compiles the expression.
+func (v patternValue) Set(text string) (err error) {
+	*v.re, err = regexp.Compile(text)
+	return err
+}
+
+// String returns the expression.
+func (v patternValue) String() string {
+	if v.re == nil || *v.re == nil {
+		return ""
+	}
+	return (*v.re).String()
+}
+
+// choice is one of a few words.
+type choice struct {
+	value string
+	known []string
+}
+
+// Set takes one of the words.
+func (c *choice) Set(text string) error {
+	if !slices.Contains(c.known, text) {
+		return fmt.Errorf("must be one of %s%s", strings.Join(c.known, ", "), didYouMean(text, c.known))
+	}
+	c.value = text
+	return nil
+}
+
+// String returns the word.
+func (c *choice) String() string { return c.value }

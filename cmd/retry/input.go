@@ -1,0 +1,189 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+)
+
+// chunk is how much is read at a time.
+const chunk = 64 << 10
+
+// input gives the whole standard input to every attempt. A regular file is
+// read again from where it was. A terminal or another device is passed on. What
+// comes from a pipe or socket is kept: only as much as some attempt has asked
+// for, so that an endless input may feed a command that reads a little of it.
+type input struct {
+	file   *os.File
+	seek   bool  // file is regular
+	offset int64 // of a regular file when retry started
+	replay bool  // file is a pipe or socket
+
+	mu      sync.Mutex
+	changed sync.Cond
+	buffer  []byte // of the goroutine that reads from file
+	reading bool   // it runs
+	kept    spool
+	rest    []byte // read, but not kept, for the running attempt
+	ended   bool
+	lost    error // why there is more than what is kept
+}
+
+// newInput returns the input in a mode: "replay", "pass" or "none".
+func newInput(file *os.File, mode string, attempts int) (*input, error) {
+	in := &input{file: file}
+	in.changed.L = &in.mu
+	if mode == "none" {
+		null, err := os.Open(os.DevNull)
+		in.file = null
+		return in, err
+	}
+	info, err := file.Stat()
+	if mode != "replay" || attempts == 1 || err != nil {
+		return in, nil
+	}
+	if info.Mode().IsRegular() {
+		offset, err := file.Seek(0, io.SeekCurrent)
+		in.seek, in.offset = err == nil, offset
+	} else {
+		in.replay = info.Mode()&os.ModeDevice == 0
+	}
+	return in, nil
+}
+
+// open returns the standard input of an attempt, and the feed that has to be
+// closed after it; nil if nothing has to be fed.
+func (in *input) open() (*os.File, *feed, error) {
+	if in.seek {
+		if _, err := in.file.Seek(in.offset, io.SeekStart); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !in.replay {
+		return in.file, nil, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &feed{in: in, pipe: w}
+	go f.run()
+	return r, f, nil
+}
+
+// close removes what was kept.
+func (in *input) close() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.kept.Close()
+}
+
+// unrepeatable returns why the input cannot be given to another attempt, "" if it can.
+func (in *input) unrepeatable() string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.lost == nil {
+		return ""
+	}
+	return fmt.Sprintf("standard input cannot be repeated: %v", in.lost)
+}
+
+// feed writes the input into the pipe of an attempt.
+type feed struct {
+	in     *input
+	pipe   *os.File
+	at     int64
+	closed bool // protected by in.mu
+}
+
+func (f *feed) run() {
+	defer f.pipe.Close()
+	buf := make([]byte, chunk)
+	for {
+		n := f.next(buf)
+		if n == 0 {
+			return
+		}
+		if _, err := f.pipe.Write(buf[:n]); err != nil {
+			return // the command does not read on
+		}
+	}
+}
+
+// started closes the end of the pipe that belongs to the command.
+func (f *feed) started(stdin *os.File) {
+	if f != nil {
+		stdin.Close()
+	}
+}
+
+// close ends the feed of an attempt that has ended.
+func (f *feed) close() {
+	if f == nil {
+		return
+	}
+	f.in.mu.Lock()
+	f.closed = true
+	f.in.changed.Broadcast()
+	f.in.mu.Unlock()
+	f.pipe.Close()
+}
+
+// next returns the next bytes of the input in buf, and 0 at its end.
+func (f *feed) next(buf []byte) int {
+	in := f.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for !f.closed {
+		if f.at < in.kept.size {
+			n, err := in.kept.ReadAt(buf, f.at)
+			f.at += int64(n)
+			if err != nil && n == 0 {
+				in.lost = err
+			}
+			return n
+		}
+		if len(in.rest) > 0 {
+			n := copy(buf, in.rest)
+			in.rest = in.rest[n:]
+			return n
+		}
+		if in.ended {
+			return 0
+		}
+		if !in.reading {
+			in.reading = true
+			go in.read()
+		}
+		in.changed.Wait()
+	}
+	return 0
+}
+
+// read reads once from the file. It may take for ever, also beyond the attempt
+// that asked for it.
+func (in *input) read() {
+	if in.buffer == nil {
+		in.buffer = make([]byte, chunk)
+	}
+	n, err := in.file.Read(in.buffer)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	data := in.buffer[:n]
+	if n > 0 && in.lost == nil {
+		if _, in.lost = in.kept.Write(data); in.lost == nil {
+			data = nil
+		}
+	}
+	in.rest = data
+	if err != nil {
+		in.ended = true
+		if !errors.Is(err, io.EOF) && in.lost == nil {
+			in.lost = err
+		}
+	}
+	in.reading = false
+	in.changed.Broadcast()
+}

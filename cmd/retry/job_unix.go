@@ -1,0 +1,83 @@
+//go:build unix
+
+package main
+
+import (
+	"syscall"
+	"time"
+)
+
+// job is what a supervisor knows about the shell's job control.
+type job struct {
+	front    bool             // the command was in the foreground when it was stopped
+	stopping bool             // retry has passed SIGTSTP on
+	resume   <-chan time.Time // when to go on if retry could not be stopped
+}
+
+// orphaned is how long retry waits to be stopped. In an orphaned process group
+// SIGTSTP has no effect, and no shell would continue the command.
+const orphaned = 100 * time.Millisecond
+
+// forward passes a signal on that does not end retry.
+func (v *supervisor) forward(sig syscall.Signal) {
+	switch sig {
+	case syscall.SIGTSTP:
+		v.job.stopping = true
+		v.p.signalGroup(sig)
+		v.suspend(false)
+	case syscall.SIGCONT:
+		v.resume()
+	case syscall.SIGWINCH:
+		v.p.signalGroup(sig)
+	default:
+		v.p.signalLeader(sig)
+	}
+}
+
+// onIdleSignal handles a signal that does not end retry while no command runs.
+func (s *session) onIdleSignal(sig syscall.Signal) {
+	if sig == syscall.SIGTSTP {
+		stop(false)
+	}
+}
+
+// onStop handles a command that was stopped by a signal. Without a terminal it
+// stays stopped until it gets SIGCONT or a time limit ends it.
+func (v *supervisor) onStop() {
+	sig := v.p.stopped
+	v.p.stopped = 0
+	if v.terminal == nil || v.phase != running || v.job.stopping {
+		return
+	}
+	switch sig {
+	case syscall.SIGTTIN, syscall.SIGTTOU: // it needs the terminal
+		if v.terminal.give(v.p.pid) {
+			v.p.signalGroup(syscall.SIGCONT)
+			return
+		}
+		v.job.front = true
+		stop(true)
+	default:
+		if v.terminal.given || v.terminal.foreground() {
+			v.suspend(true)
+		}
+	}
+}
+
+// suspend stops retry as the command is stopped.
+func (v *supervisor) suspend(job bool) {
+	v.job.front = v.terminal != nil && v.terminal.given
+	v.terminal.takeBack()
+	stop(job)
+	v.job.resume = time.After(orphaned)
+}
+
+// resume lets a stopped command go on, in the foreground if it was there and
+// retry is.
+func (v *supervisor) resume() {
+	if v.job.front {
+		v.terminal.give(v.p.pid)
+	}
+	v.job = job{}
+	v.p.signalGroup(syscall.SIGCONT)
+}

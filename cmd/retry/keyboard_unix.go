@@ -1,0 +1,103 @@
+//go:build unix
+
+package main
+
+import (
+	"io"
+	"os"
+	"syscall"
+	"time"
+)
+
+// keyboardName is the name under which retry starts itself as a keyboard.
+const keyboardName = "retry-keyboard"
+
+// keyboard is a child of retry in the command's process group. While the
+// command has the terminal, Ctrl-C is a signal to the command's group alone.
+// If the command handles it and exits with a status, retry would not know and
+// try again. So retry puts a child into the group and watches for its end.
+type keyboard struct {
+	pid     int      // 0: none
+	pipe    *os.File // ends the child when retry closes it, or ends
+	pressed bool     // Ctrl-C has ended the child
+	last    time.Time
+}
+
+// twice is how soon a second Ctrl-C has to follow to kill the command. A
+// command that has the terminal may want Ctrl-C for itself now and then.
+const twice = 2 * time.Second
+
+// beKeyboard is what the child does: it waits.
+func beKeyboard() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+// open starts the child. Without it only commands that do not handle Ctrl-C
+// are noticed, so errors do not matter.
+func (k *keyboard) open(group int) {
+	if k.pid != 0 {
+		return
+	}
+	file, err := os.Executable()
+	if err != nil {
+		return
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	fd := r.Fd()
+	pid, err := syscall.ForkExec(file, []string{keyboardName}, &syscall.ProcAttr{
+		Env:   []string{"GOMAXPROCS=1"},
+		Files: []uintptr{fd, fd, fd},
+		Sys:   &syscall.SysProcAttr{Setpgid: true, Pgid: group},
+	})
+	if err != nil {
+		w.Close()
+		return
+	}
+	k.pid, k.pipe = pid, w
+}
+
+// note records the end of the child.
+func (k *keyboard) note(status syscall.WaitStatus) {
+	if status.Exited() || status.Signaled() {
+		k.pid = 0
+		k.pipe.Close()
+		k.pressed = status.Signaled() && status.Signal() == syscall.SIGINT
+	}
+}
+
+// close ends the child.
+func (k *keyboard) close() {
+	if k.pid != 0 {
+		k.pipe.Close()
+	}
+}
+
+// watchKeyboard looks at the keyboard if the command has the terminal.
+func (v *supervisor) watchKeyboard() {
+	k := &v.p.keyboard
+	switch {
+	case v.p.exited:
+		k.close()
+	case k.pressed && v.phase == running:
+		k.pressed = false
+		if time.Since(k.last) < twice {
+			v.ended = syscall.SIGINT
+			v.kill()
+			return
+		}
+		k.last = time.Now()
+		fallthrough
+	case v.terminal != nil && v.terminal.given && v.phase == running:
+		k.open(v.p.pid)
+	}
+}
+
+// interrupted reports whether Ctrl-C was pressed just before the command ended.
+func (v *supervisor) interrupted() bool {
+	k := &v.p.keyboard
+	return k.pressed || !k.last.IsZero() && time.Since(k.last) < v.grace
+}

@@ -1,0 +1,80 @@
+// Command retry runs a command until it succeeds. See docs/command.md.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+func main() {
+	if os.Args[0] == keyboardName {
+		beKeyboard()
+		return
+	}
+	// The kernel ends a command when the thread that started it ends: see follow.
+	runtime.LockOSThread()
+	os.Exit(start(os.Args[1:]))
+}
+
+// start runs what the command line asks for and returns the exit status.
+func start(args []string) int {
+	if len(args) > 0 {
+		for _, sub := range subcommands {
+			if sub.name == args[0] {
+				return show(sub.run(args[1:]))
+			}
+		}
+	}
+	c, err := parseFlags(args)
+	switch {
+	case err != nil:
+		return fail(err)
+	case c.help:
+		return show(usage+"\n", nil)
+	case c.version:
+		return show(version()+"\n", nil)
+	case len(c.args) == 0:
+		return fail(errors.New("a command is missing; see retry --help"))
+	}
+	return run(c)
+}
+
+// subcommands print something. A command of the same name is run with --.
+var subcommands = []struct {
+	name string
+	run  func(args []string) (string, error)
+}{
+	{"explain", explain},
+	{"presets", presets},
+	{"completion", completion},
+}
+
+// show prints the result of a subcommand.
+func show(text string, err error) int {
+	if err != nil {
+		return fail(err)
+	}
+	if _, err := os.Stdout.WriteString(text); err != nil {
+		return fail(err)
+	}
+	return 0
+}
+
+// fail reports an error of retry itself in one line.
+func fail(err error) int {
+	fmt.Fprintf(os.Stderr, "retry: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
+	return exitFailure
+}
+
+// version returns the version that the binary was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "retry (unknown version)"
+	}
+	return fmt.Sprintf("retry %s %s/%s %s", info.Main.Version, runtime.GOOS, runtime.GOARCH, info.GoVersion)
+}

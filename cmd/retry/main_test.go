@@ -1,0 +1,231 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// asRetry makes the test binary be the command, so that the race detector and
+// the coverage see it.
+const asRetry = "RETRY_TEST_AS_RETRY"
+
+// token is inherited by all that a test starts: see leftovers.
+const token = "RETRY_TEST_TOKEN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asRetry) != "" || os.Args[0] == keyboardName {
+		main()
+		return
+	}
+	var err error
+	if scratch, err = os.MkdirTemp("", "retry-test-"); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	os.RemoveAll(scratch)
+	os.Exit(status)
+}
+
+// scratch is a folder for what several tests use.
+var scratch string
+
+// patience is how long a test waits for something that happens at once on an
+// idle machine.
+const patience = 30 * time.Second
+
+// eventually polls until done.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !done(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			require.Fail(t, "timed out waiting for "+what)
+		}
+	}
+}
+
+// newCommand is a command line of retry.
+func newCommand(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), asRetry+"=1", token+"="+tokenOf(t), "TMPDIR="+t.TempDir(), "GOCOVERDIR="+os.Getenv("GOCOVERDIR"))
+	return c
+}
+
+func tokenOf(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }
+
+// result is how a run of retry ended.
+type result struct {
+	stdout, stderr string
+	status         int // as a shell reports it
+	signal         syscall.Signal
+}
+
+func resultOf(c *exec.Cmd, err error) result {
+	r := result{status: c.ProcessState.ExitCode()}
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		if ws := failed.Sys().(syscall.WaitStatus); ws.Signaled() {
+			r.signal, r.status = ws.Signal(), 128+int(ws.Signal())
+		}
+	}
+	return r
+}
+
+// runRetry runs retry with fast retries and checks that nothing is left if it
+// did not succeed.
+func runRetry(t *testing.T, args ...string) result {
+	t.Helper()
+	return finish(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
+}
+
+// finish runs a command to its end.
+func finish(t *testing.T, c *exec.Cmd) result {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if c.Stdout == nil {
+		c.Stdout = &stdout
+	}
+	if c.Stderr == nil {
+		c.Stderr = &stderr
+	}
+	c.WaitDelay = patience
+	err := c.Run()
+	require.NotNil(t, c.ProcessState, "%v", err)
+	r := resultOf(c, err)
+	r.stdout, r.stderr = stdout.String(), stderr.String()
+	if r.status != 0 {
+		assert.Empty(t, leftovers(t), "processes are left")
+	}
+	return r
+}
+
+// background is a retry that runs while the test goes on.
+type background struct {
+	*exec.Cmd
+	t    *testing.T
+	done chan struct{}
+	err  error
+
+	mu  sync.Mutex
+	out bytes.Buffer // of both streams
+}
+
+// Write takes the output.
+func (b *background) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(p)
+}
+
+func (b *background) output() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.String()
+}
+
+// startRetry starts retry and returns when its output contains ready.
+func startRetry(t *testing.T, ready string, args ...string) *background {
+	t.Helper()
+	b := &background{Cmd: newCommand(t, append([]string{"--base", "1ms"}, args...)...), t: t, done: make(chan struct{})}
+	b.begin(ready)
+	return b
+}
+
+// startShell is startRetry for a line of shell in which %s is retry.
+func startShell(t *testing.T, ready, line string) *background {
+	t.Helper()
+	b := &background{Cmd: newCommand(t), t: t, done: make(chan struct{})}
+	b.Path, b.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(line, os.Args[0])}
+	b.begin(ready)
+	return b
+}
+
+// state returns the state of a process as ps shows it, such as T for stopped.
+func state(pid int) string {
+	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return string(append(out, ' ')[:1])
+}
+
+// begin starts the command and returns when its output contains ready.
+func (b *background) begin(ready string) {
+	b.t.Helper()
+	b.Stdout, b.Stderr = b, b
+	b.WaitDelay = patience
+	require.NoError(b.t, b.Start())
+	go func() {
+		b.err = b.Wait()
+		close(b.done)
+	}()
+	b.t.Cleanup(func() {
+		_ = b.Process.Kill() // if the test has failed
+		<-b.done
+	})
+	b.expect(ready)
+}
+
+// expect waits until the output contains text.
+func (b *background) expect(text string) {
+	b.t.Helper()
+	eventually(b.t, fmt.Sprintf("%q in %q", text, b.output()), func() bool { return strings.Contains(b.output(), text) })
+}
+
+func (b *background) signal(sig syscall.Signal) {
+	b.t.Helper()
+	require.NoError(b.t, b.Process.Signal(sig))
+}
+
+// end waits for the end of retry and checks that nothing is left.
+func (b *background) end() result {
+	b.t.Helper()
+	select {
+	case <-b.done:
+	case <-time.After(patience):
+		require.Fail(b.t, "retry does not end", "%s", b.output())
+	}
+	r := resultOf(b.Cmd, b.err)
+	r.stdout = b.output()
+	assert.Empty(b.t, leftovers(b.t), "processes are left")
+	return r
+}
+
+// leftovers returns the command lines of the living processes that inherited
+// the token of the test. Without /proc it returns nil.
+func leftovers(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/environ")
+	require.NoError(t, err)
+	var found []string
+	for _, file := range files {
+		env, err := os.ReadFile(file)
+		if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+token+"="+tokenOf(t)+"\x00")) {
+			continue // the environment of a zombie is empty
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+		found = append(found, filepath.Base(filepath.Dir(file))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+	}
+	return found
+}
+
+// count returns how often text occurs in a file that commands append to.
+func count(t *testing.T, file, text string) int {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if !errors.Is(err, os.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	return strings.Count(string(data), text)
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestStatuses: lists are read and printed, and wrong ones refused.
+func TestStatuses(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"1", "1"},
+		{"1,5-7, 255", "1,5-7,255"},
+		{"timeout,signal", "timeout,signal"},
+		{"SIGINT,term", "SIGINT,SIGTERM"},
+	} {
+		var list statuses
+		require.NoError(t, list.Set(test.text), test.text)
+		assert.Equal(t, test.want, list.String())
+	}
+	for _, text := range []string{"", "0", "0-5", "256", "7-5", "-1", "x", "1,,2", "1-", "SIGNOTHING"} {
+		assert.Error(t, new(statuses).Set(text), text)
+	}
+	var list statuses
+	require.NoError(t, list.Set("1"))
+	require.NoError(t, list.Set("2"), "a flag that is given twice adds")
+	assert.Equal(t, "1,2", list.String())
+}
+
+// TestClassify: what cannot be told apart by running commands.
+func TestClassify(t *testing.T) {
+	written := func(stdout, stderr string) (o *outcome) {
+		o = &outcome{exit: 1}
+		o.stdout.add([]byte(stdout))
+		o.stderr.add([]byte(stderr))
+		return o
+	}
+	pattern := &match{retryOnOutput: regexp.MustCompile("(?m)^again$")}
+	for _, test := range []struct {
+		name    string
+		match   *match
+		outcome *outcome
+		want    retry.Class
+	}{
+		{"a failure", &match{}, &outcome{exit: 1}, retry.ClassTransient},
+		{"a timeout", &match{}, &outcome{exit: -1, limit: "timeout"}, retry.ClassTimeout},
+		{"no process for now", &match{}, &outcome{exit: exitNotExecutable, temporary: true}, retry.ClassTransient},
+		{"not found", &match{}, &outcome{exit: exitNotFound}, retry.ClassPermanent},
+		{"lost input", &match{retryOn: statuses{{from: 1, to: 255}}}, &outcome{exit: 1, last: "lost"}, retry.ClassPermanent},
+		{"retry is to end", &match{}, &outcome{exit: 1, ended: true}, retry.ClassPermanent},
+		{"Ctrl-C", &match{}, &outcome{exit: 1, interrupted: true}, retry.ClassPermanent},
+		{"pattern in stdout", pattern, written("x\nagain\n", ""), retry.ClassTransient},
+		{"pattern in stderr", pattern, written("", "again"), retry.ClassTransient},
+		{"pattern across streams", pattern, written("aga", "in"), retry.ClassPermanent},
+		{"a status below 128+n", &match{stopOn: statuses{{from: 137, to: 137}}}, &outcome{exit: -1, signal: 9}, retry.ClassPermanent},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			assert.Equal(t, test.want, test.match.Classify(test.outcome))
+		})
+	}
+}
+
+// TestTail: the end of the output is kept, however it comes.
+func TestTail(t *testing.T) {
+	var end tail
+	for range 1000 {
+		end.add(make([]byte, 1000))
+	}
+	end.add([]byte("last"))
+	assert.Len(t, end.bytes(), tailSize)
+	assert.Equal(t, "last", string(end.bytes()[tailSize-4:]))
+	assert.LessOrEqual(t, cap(end.data), 4*tailSize)
+}

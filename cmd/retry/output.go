@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+)
+
+// tailSize is how much of the end of a stream is searched.
+const tailSize = 64 << 10
+
+// lingering is how long the output of processes is awaited that a command
+// left running. All that the command wrote itself is there when it has ended.
+const lingering = time.Second
+
+// tail is the end of what was written to it.
+type tail struct{ data []byte }
+
+func (t *tail) add(p []byte) {
+	if t.data = append(t.data, p...); len(t.data) > 2*tailSize {
+		t.data = append(t.data[:0], t.bytes()...)
+	}
+}
+
+func (t *tail) bytes() []byte { return t.data[max(0, len(t.data)-tailSize):] }
+
+// streams are the standard output and the standard error of an attempt.
+type streams struct {
+	stdout, stderr *os.File // of the command
+	readers        []*os.File
+	copiers        sync.WaitGroup
+
+	mu     sync.Mutex
+	keep   bool  // until flush
+	kept   spool // records: the number of the stream, the length and the bytes
+	tails  [2]tail
+	lost   error // why the output is not kept any more
+	broken error // why it cannot be written
+}
+
+// openStreams passes the standard files on, or puts pipes in between if the
+// output is searched or kept.
+func openStreams(search, keep bool) (*streams, error) {
+	s := &streams{stdout: os.Stdout, stderr: os.Stderr, keep: keep}
+	if !search && !keep {
+		return s, nil
+	}
+	for i, end := range []**os.File{&s.stdout, &s.stderr} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			s.started()
+			return nil, err
+		}
+		*end = w
+		s.readers = append(s.readers, r)
+		s.copiers.Go(func() { s.copy(i, r) })
+	}
+	return s, nil
+}
+
+// started closes what belongs to the command.
+func (s *streams) started() {
+	for _, f := range []*os.File{s.stdout, s.stderr} {
+		if f != os.Stdout && f != os.Stderr {
+			f.Close()
+		}
+	}
+}
+
+// finish returns when all that the command wrote has been read.
+func (s *streams) finish() {
+	for _, r := range s.readers {
+		_ = r.SetReadDeadline(time.Now().Add(lingering)) // none on Windows: there only the end of the pipe counts
+	}
+	s.copiers.Wait()
+}
+
+// copy reads from the pipe of a stream until it ends or cannot be passed on.
+func (s *streams) copy(stream int, r *os.File) {
+	defer r.Close()
+	buf := make([]byte, chunk)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 && !s.accept(stream, buf[:n]) {
+			return
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			s.drain(stream, r, buf)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// drain takes what waits in a pipe, and no more: its other end may be open.
+func (s *streams) drain(stream int, r *os.File, buf []byte) {
+	const largestPipe = 1 << 20 // that a process without privileges can set on Linux
+	for range largestPipe / chunk {
+		if n := readWaiting(r, buf); n <= 0 || !s.accept(stream, buf[:n]) {
+			return
+		}
+	}
+}
+
+// accept takes what the command wrote, and reports whether it may write on.
+func (s *streams) accept(stream int, p []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tails[stream].add(p)
+	if s.keep {
+		record := binary.AppendUvarint([]byte{byte(stream)}, uint64(len(p)))
+		if _, s.lost = s.kept.Write(append(record, p...)); s.lost == nil {
+			return true
+		}
+		s.flushLocked()
+	}
+	s.write(stream, p)
+	return s.broken == nil
+}
+
+// write passes output on. The first error stays.
+func (s *streams) write(stream int, p []byte) {
+	if s.broken == nil {
+		_, s.broken = [...]*os.File{os.Stdout, os.Stderr}[stream].Write(p)
+	}
+}
+
+// discard forgets what was kept.
+func (s *streams) discard() { s.kept.Close() }
+
+// flush writes what was kept, in the order in which it was read.
+func (s *streams) flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flushLocked()
+	return s.broken
+}
+
+func (s *streams) flushLocked() {
+	s.keep = false
+	var at int64
+	buf := make([]byte, binary.MaxVarintLen64+chunk+1)
+	for at < s.kept.size && s.broken == nil {
+		n, err := s.kept.ReadAt(buf, at)
+		if err != nil && err != io.EOF {
+			s.broken = err
+			break
+		}
+		length, digits := binary.Uvarint(buf[1:n])
+		end := 1 + digits + int(length)
+		s.write(int(buf[0]), buf[1+digits:end])
+		at += int64(end)
+	}
+	s.kept.Close()
+}
+
+// unrepeatable returns why the output of this attempt cannot be taken back, "" if
+// it can.
+func (s *streams) unrepeatable() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.broken != nil:
+		return fmt.Sprintf("cannot write its output: %v", s.broken)
+	case unread(os.Stdout):
+		return "its output has no reader"
+	case s.lost != nil:
+		return fmt.Sprintf("cannot keep its output: %v", s.lost)
+	}
+	return ""
+}

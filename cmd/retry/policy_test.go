@@ -1,0 +1,87 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestParsePolicy: texts of policies and the number of attempts.
+func TestParsePolicy(t *testing.T) {
+	for _, test := range []struct {
+		text     string
+		attempts int
+		backoff  retry.Backoff
+	}{
+		{"", 3, nil},
+		{"standard", 3, nil},
+		{"standard attempts=6", 6, nil},
+		{"standard,attempts=6", 6, nil},
+		{"attempts=unlimited", retry.Unlimited, nil},
+		{"full base=1s cap=1m attempts=5", 5, retry.FullJitter{Base: time.Second, Cap: time.Minute}},
+		{"schedule delays=1s/2s/4s", 4, retry.Schedule{time.Second, 2 * time.Second, 4 * time.Second}},
+		{"constant delay=1s", 3, retry.Constant(time.Second)},
+	} {
+		t.Run(test.text, func(t *testing.T) {
+			p, err := parsePolicy(test.text)
+			require.NoError(t, err)
+			assert.Equal(t, test.attempts, p.MaxAttempts)
+			assert.Equal(t, test.backoff, p.Backoff)
+		})
+	}
+}
+
+// TestNames: each name that is suggested or completed is known to the library.
+func TestNames(t *testing.T) {
+	for _, name := range ruleNames {
+		_, err := parsePolicy(name)
+		if err != nil { // a rule needs keys
+			assert.NotContains(t, err.Error(), "unknown", name)
+		}
+	}
+	require.NotEmpty(t, presetNames())
+	for _, name := range presetNames() {
+		p, err := parsePolicy(name)
+		require.NoError(t, err)
+		assert.Positive(t, p.MaxAttempts, name)
+	}
+}
+
+// TestRuleText: single flags make the text of a policy.
+func TestRuleText(t *testing.T) {
+	for _, test := range []struct {
+		rule        string
+		base, limit time.Duration
+		want        string
+	}{
+		{"", 0, 0, "standard"},
+		{"", time.Second, 0, "full base=1s cap=20s"},
+		{"", time.Minute, 0, "full base=1m0s cap=1m0s"},
+		{"", 0, time.Minute, "full base=50ms cap=1m0s"},
+		{"", 0, time.Millisecond, "full base=1ms cap=1ms"},
+		{"constant", time.Second, 0, "constant delay=1s"},
+		{"exponential", time.Second, time.Minute, "exponential base=1s cap=1m0s"},
+		{"none", 0, 0, "none"},
+	} {
+		text := ruleText(test.rule, test.base, test.limit)
+		assert.Equal(t, test.want, text)
+		_, err := parsePolicy(text)
+		assert.NoError(t, err, text)
+	}
+}
+
+// TestDistance: the nearest name is suggested, and none if none is near.
+func TestDistance(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"full", "fulll", 1}} {
+		assert.Equal(t, test.want, distance(test.a, test.b), test)
+	}
+	assert.Empty(t, didYouMean("something", ruleNames))
+	assert.Equal(t, `; did you mean "linear"?`, didYouMean("linaer", ruleNames))
+}

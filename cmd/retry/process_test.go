@@ -1,0 +1,166 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// trees are commands that do not end by themselves, or leave something behind
+// that does not. They write ready when it is there.
+var trees = []struct{ name, script string }{
+	{"one process", "echo ready; exec sleep 1000"},
+	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
+	{"children and grandchildren", "sh -c 'sleep 1000 & sleep 1000 & wait' & sleep 1000 & echo ready; wait"},
+	{"leader exits", "sleep 1000 & sleep 1000 & echo ready; exit 1"},
+	{"leader exits, the rest ignores TERM", "trap '' TERM INT HUP QUIT; sleep 1000 & sleep 1000 & echo ready; exit 1"},
+	{"double fork", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exec sleep 1000"},
+	{"double fork and leader exits", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exit 1"},
+	{"session of its own", "setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; exec sleep 1000"},
+	{"session of its own, double fork, ignores TERM", "trap '' TERM INT HUP QUIT; setsid sh -c '(sleep 1000 &)' & sleep .05; echo ready; exit 1"},
+	{"process groups of its own", "set -m; sleep 1000 & sleep 1000 & echo ready; exec sleep 1000"},
+	{"stops itself", "echo ready; kill -STOP $$"},
+	{"stops itself, ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; kill -STOP $$; exec sleep 1000"},
+	{"closes its outputs", "echo ready; exec >&- 2>&-; exec sleep 1000"},
+	{"forks again when asked to end", "trap '(sleep 1000 &)' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"},
+}
+
+// TestTreeAfterFailure: nothing is left after attempts that fail or time out.
+func TestTreeAfterFailure(t *testing.T) {
+	for _, tree := range trees {
+		for _, flags := range []string{"", "--output last"} {
+			t.Run(tree.name+flags, func(t *testing.T) {
+				t.Parallel()
+				args := append(strings.Fields(flags), "-t", "2", "--timeout", "200ms", "--kill-after", "50ms", "sh", "-c", tree.script)
+				r := runRetry(t, args...)
+				assert.Contains(t, []int{1, exitTimeout}, r.status, r.stderr)
+				assert.Contains(t, r.stderr, "attempt 2 of 2")
+			})
+		}
+	}
+}
+
+// TestTreeAfterSignal: nothing is left after a signal that ends retry.
+func TestTreeAfterSignal(t *testing.T) {
+	for _, tree := range trees {
+		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
+			t.Run(fmt.Sprintf("%s, %s", tree.name, signalName(sig)), func(t *testing.T) {
+				t.Parallel()
+				b := startRetry(t, "ready", "--rule", "constant", "--base", "1h", "--kill-after", "50ms", "sh", "-c", tree.script)
+				b.signal(sig)
+				r := b.end()
+				if strings.HasSuffix(tree.script, "exit 1") && r.status == 1 {
+					return // the command ended by itself at the same moment
+				}
+				assert.Equal(t, 128+int(sig), r.status, r.stdout)
+				assert.Equal(t, 0, strings.Count(r.stdout, "attempt 2"), r.stdout)
+			})
+		}
+	}
+}
+
+// TestBetweenAttempts: an attempt never meets what is left of the one before.
+func TestBetweenAttempts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pid")
+	r := runRetry(t, "--kill-after", "50ms", "-t", "3", "sh", "-c", `
+		if [ -f "$0" ] && kill -0 $(cat "$0"); then exit 77; fi
+		trap "" TERM; setsid sleep 1000 & echo $! >"$0"; exit 1`, file)
+	assert.Equal(t, 1, r.status, r.stderr)
+}
+
+// TestBackgroundStays: what a successful command left in the background stays.
+func TestBackgroundStays(t *testing.T) {
+	for _, flags := range []string{"", "--output last"} {
+		t.Run(flags, func(t *testing.T) {
+			start := time.Now()
+			r := runRetry(t, append(strings.Fields(flags), "sh", "-c", "echo said; exec >/dev/null 2>&1; sleep 1000 & (setsid sleep 1000 &) ; exit 0")...)
+			assert.Equal(t, 0, r.status)
+			assert.Equal(t, "said\n", r.stdout)
+			assert.Less(t, time.Since(start), patience)
+			left := leftovers(t)
+			assert.Len(t, left, 2)
+			for _, line := range left {
+				pid, _, _ := strings.Cut(line, " ")
+				require.NoError(t, exec.Command("kill", "-KILL", pid).Run())
+			}
+		})
+	}
+}
+
+// TestOthersAreSpared: children that retry has from before it was executed, and
+// what a successful --before-retry started, are not the attempts'.
+func TestOthersAreSpared(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pids")
+	script := fmt.Sprintf(`sleep 1000 & echo $! >%[2]s
+		exec %[1]s --base 1ms --kill-after 50ms --before-retry 'setsid sleep 1000 & echo $! >>%[2]s' -t 3 -- sh -c 'setsid sleep 1001 & exit 1'`, os.Args[0], file)
+	c := newCommand(t)
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", script}
+	err := c.Run()
+	assert.Equal(t, 1, resultOf(c, err).status)
+	var left []string
+	for _, line := range leftovers(t) {
+		assert.Contains(t, line, "sleep 1000")
+		pid, _, _ := strings.Cut(line, " ")
+		left = append(left, pid)
+		assert.NoError(t, exec.Command("kill", "-KILL", pid).Run())
+	}
+	pids, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.ElementsMatch(t, strings.Fields(string(pids)), left)
+	assert.Len(t, left, 3)
+}
+
+// TestKilled: the kernel ends the command when retry is killed.
+func TestKilled(t *testing.T) {
+	b := startRetry(t, "ready", "sh", "-c", "echo ready; exec sleep 1000")
+	b.signal(syscall.SIGKILL)
+	<-b.done
+	eventually(t, "the end of the command", func() bool { return len(leftovers(t)) == 0 })
+}
+
+// TestPID1: as the first process of a container retry reaps orphans, passes
+// signals on and ends with a status, because the kernel protects it from signals.
+func TestPID1(t *testing.T) {
+	unshare := func(b *background) {
+		b.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+	}
+	probe := exec.Command("true")
+	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
+	if probe.Run() != nil {
+		t.Skip("needs the right to make a PID namespace")
+	}
+	retry := func(args string) string { return fmt.Sprintf("mount -t proc proc /proc; exec %s %s", os.Args[0], args) }
+	start := func(t *testing.T, ready, script string) *background {
+		t.Helper()
+		b := &background{Cmd: newCommand(t), t: t, done: make(chan struct{})}
+		b.Path, b.Args = "/bin/sh", []string{"sh", "-c", script}
+		unshare(b)
+		b.begin(ready)
+		return b
+	}
+	t.Run("reaps", func(t *testing.T) {
+		b := start(t, "zombies 0", retry(`-- sh -c '(true & true & true &); sleep .1; echo zombies $(cat /proc/[0-9]*/stat | grep -c ") Z ")'`))
+		assert.Equal(t, 0, b.end().status)
+	})
+	t.Run("status", func(t *testing.T) {
+		b := start(t, "", retry("-t 2 --base 1ms -- sh -c 'setsid sleep 1000 & exit 42'"))
+		assert.Equal(t, 42, b.end().status)
+	})
+	t.Run("signal", func(t *testing.T) {
+		b := start(t, "ready", retry("-- sh -c 'echo ready; sleep 1000'"))
+		b.signal(syscall.SIGTERM)
+		r := b.end()
+		assert.Equal(t, 143, r.status)
+		assert.Zero(t, r.signal)
+	})
+}

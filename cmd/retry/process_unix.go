@@ -1,0 +1,221 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// processes starts commands and waits for them and for what they leave behind.
+// One command runs at a time. All methods belong to one goroutine.
+type processes struct {
+	changed chan os.Signal // a child may have ended, stopped or continued
+	current *process
+	tree    tree
+}
+
+func newProcesses() *processes {
+	ps := &processes{changed: make(chan os.Signal, 1)}
+	signal.Notify(ps.changed, syscall.SIGCHLD)
+	ps.tree.init()
+	return ps
+}
+
+// process is a running command, the leader of a process group of its own, with
+// everything that it has started.
+type process struct {
+	ps      *processes
+	pid     int            // and the number of the group
+	exited  bool           // the leader has; status is valid
+	stopped syscall.Signal // that stopped the leader; 0 while it runs
+	status  syscall.WaitStatus
+
+	keyboard keyboard
+}
+
+// command is what to start. The files are passed on as they are.
+type command struct {
+	args                  []string
+	env                   []string
+	stdin, stdout, stderr *os.File
+}
+
+// find returns the path of a program.
+func find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if errors.Is(err, exec.ErrDot) { // the user's PATH has the working directory
+		err = nil
+	}
+	return path, err
+}
+
+// start starts a command and gives it the terminal if it needs that at once.
+func (ps *processes) start(c command, t *terminal) (*process, error) {
+	path, err := find(c.args[0])
+	if err != nil {
+		return nil, err
+	}
+	attr := &syscall.ProcAttr{
+		Env:   c.env,
+		Files: []uintptr{fileNumber(c.stdin), fileNumber(c.stdout), fileNumber(c.stderr)},
+		Sys:   &syscall.SysProcAttr{Setpgid: true},
+	}
+	ps.tree.follow(attr.Sys)
+	t.passOn(attr.Sys)
+	pid, err := syscall.ForkExec(path, c.args, attr)
+	if err == syscall.ENOEXEC { // a script without #!: execvp(3) does the same
+		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, c.args[1:]...), attr)
+	}
+	if err != nil {
+		t.takeBack()
+		return nil, &os.PathError{Op: "start", Path: path, Err: err}
+	}
+	ps.current = &process{ps: ps, pid: pid}
+	return ps.current, nil
+}
+
+// fileNumber leaves the standard files in the mode that they have: File.Fd
+// would make them blocking for everyone who shares them.
+func fileNumber(f *os.File) uintptr {
+	switch f {
+	case os.Stdin:
+		return 0
+	case os.Stdout:
+		return 1
+	case os.Stderr:
+		return 2
+	}
+	return f.Fd()
+}
+
+// reap records all children that have ended, stopped or continued, and
+// reports whether there are none left.
+func (ps *processes) reap() (none bool) {
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG|syscall.WUNTRACED|syscall.WCONTINUED, nil)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			return true
+		case pid == 0:
+			return false
+		}
+		switch p := ps.current; {
+		case p == nil:
+		case p.pid == pid:
+			p.note(status)
+		case p.keyboard.pid == pid:
+			p.keyboard.note(status)
+		}
+	}
+}
+
+func (p *process) note(status syscall.WaitStatus) {
+	switch {
+	case status.Stopped():
+		p.stopped = status.StopSignal()
+	case status.Continued():
+		p.stopped = 0
+	default:
+		p.exited, p.stopped, p.status = true, 0, status
+	}
+}
+
+// result returns the exit status of the leader, or the signal that ended it.
+func (p *process) result() (exit int, sig syscall.Signal) {
+	if p.status.Signaled() {
+		return -1, p.status.Signal()
+	}
+	return p.status.ExitStatus(), 0
+}
+
+// look updates the state of the command.
+func (p *process) look() { p.ps.reap() }
+
+// succeeded reports whether the leader has ended with success.
+func (p *process) succeeded() bool { return p.status.Exited() && p.status.ExitStatus() == 0 }
+
+// signalLeader sends a signal to the command itself.
+func (p *process) signalLeader(sig syscall.Signal) {
+	if !p.exited {
+		_ = syscall.Kill(p.pid, sig) // it may have ended just now
+	}
+}
+
+// end asks all of the tree to end by a signal. The ones that are stopped have
+// to go on to receive it.
+func (p *process) end(sig syscall.Signal) {
+	p.signalTree(sig)
+	if sig != syscall.SIGKILL {
+		p.signalTree(syscall.SIGCONT)
+	}
+}
+
+// kill ends what it can of the tree without asking.
+func (p *process) kill() { p.end(syscall.SIGKILL) }
+
+// signalGroup sends a signal to the process group. Its number is not given to
+// another process as long as the group has a member or its leader is not reaped.
+func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
+
+// groupGone reports whether the process group has no member left.
+func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
+
+// startFailure sorts the errors of start as shells do: the exit status for a
+// command that could not be started, and whether it may be possible later.
+func startFailure(err error) (exit int, temporary bool) {
+	switch {
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOENT):
+		return exitNotFound, false
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM), errors.Is(err, syscall.ETXTBSY),
+		errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return exitNotExecutable, true
+	}
+	return exitNotExecutable, false
+}
+
+// Signals that are passed on, by what follows from them.
+var (
+	endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+	otherSignals  = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP}
+)
+
+// notifySignals returns the channel of all signals that are passed on. Those
+// that were ignored when retry started stay so, also for the commands: nohup
+// does this with HUP, and shells with INT in background jobs.
+func notifySignals() chan os.Signal {
+	signals := make(chan os.Signal, 16)
+	for _, list := range [][]os.Signal{endingSignals, otherSignals} {
+		for _, sig := range list {
+			if !signal.Ignored(sig) {
+				signal.Notify(signals, sig)
+			}
+		}
+	}
+	// With a handler, writing to a closed pipe returns an error and does not
+	// end retry while a command runs.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	return signals
+}
+
+// dieBy ends retry by a signal, so that a calling shell sees it and stops, too.
+// It returns if that is not possible.
+func dieBy(sig syscall.Signal) {
+	if os.Getpid() == 1 || sig == syscall.SIGQUIT {
+		return // the kernel protects PID 1, and Go prints stacks on QUIT
+	}
+	signal.Reset(sig)
+	if syscall.Kill(os.Getpid(), sig) == nil {
+		time.Sleep(time.Second)
+	}
+}
+
+// shell returns the arguments that run a line of shell.
+func shell(line string) []string { return []string{"/bin/sh", "-c", line} }

@@ -1,0 +1,141 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestForward: signals that do not end retry reach the command.
+func TestForward(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT} {
+		t.Run(signalName(sig), func(t *testing.T) {
+			t.Parallel()
+			name := strings.TrimPrefix(signalName(sig), "SIG")
+			b := startRetry(t, "ready", "sh", "-c", fmt.Sprintf("trap 'echo got; exit 0' %s; echo ready; while :; do sleep .01; done", name))
+			b.signal(sig)
+			b.expect("got")
+			assert.Equal(t, 0, b.end().status)
+		})
+	}
+}
+
+// TestHandled: a command that handles the signal gives the status, and no
+// retry follows.
+func TestHandled(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
+		for _, status := range []int{0, 42} {
+			t.Run(fmt.Sprintf("%s %d", signalName(sig), status), func(t *testing.T) {
+				t.Parallel()
+				name := strings.TrimPrefix(signalName(sig), "SIG")
+				b := startRetry(t, "ready", "-v", "sh", "-c", fmt.Sprintf("trap 'exit %d' %s; echo ready; while :; do sleep .01; done", status, name))
+				b.signal(sig)
+				r := b.end()
+				assert.Equal(t, status, r.status)
+				assert.NotContains(t, r.stdout, "attempt 2")
+			})
+		}
+	}
+}
+
+// TestSignalStates: signals in every state of retry.
+func TestSignalStates(t *testing.T) {
+	stubborn := "trap 'echo got' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"
+	hour := []string{"--rule", "constant", "--base", "1h", "--kill-after", "1h"}
+	for _, test := range []struct {
+		name  string
+		flags []string
+		ready string
+		args  []string
+		twice bool // the command does not end by the first
+	}{
+		{"while the command runs", hour, "ready", []string{"sh", "-c", "echo ready; sleep 1000"}, false},
+		{"during the wait", hour, "next in", []string{"false"}, false},
+		{"while the command does not end", hour, "ready", []string{"sh", "-c", stubborn}, true},
+		{"while a timeout ends the command", append(hour, "--timeout", "100ms"), "got", []string{"sh", "-c", stubborn}, true},
+		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "(" + stubborn + ") & sleep .1; exit 1"}, true},
+		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; sleep 1000"}, "ready", []string{"false"}, false},
+		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
+		{"while input is missing", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; cat"}, false},
+	} {
+		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+			t.Run(test.name+" "+signalName(sig), func(t *testing.T) {
+				t.Parallel()
+				b := &background{Cmd: newCommand(t, slices.Concat([]string{"-v"}, test.flags, test.args)...), t: t, done: make(chan struct{})}
+				in, err := b.StdinPipe() // stays open
+				assert.NoError(t, err)
+				defer in.Close()
+				b.begin(test.ready)
+				b.signal(sig)
+				if test.twice {
+					b.expect("ending the command by " + signalName(sig))
+					b.signal(syscall.SIGINT)
+				}
+				r := b.end()
+				assert.Equal(t, 128+int(sig), r.status, r.stdout)
+				assert.NotContains(t, r.stdout, "attempt 2")
+			})
+		}
+	}
+}
+
+// TestIgnored: what the caller of retry ignores stays so, also in the command.
+func TestIgnored(t *testing.T) {
+	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; sleep .2; echo end'")
+	b.signal(syscall.SIGHUP)
+	b.signal(syscall.SIGINT)
+	r := b.end()
+	assert.Equal(t, 0, r.status)
+	assert.Contains(t, r.stdout, "end")
+}
+
+// TestStop: TSTP stops the command and retry, CONT continues both.
+func TestStop(t *testing.T) {
+	script := "i=0; while [ $i -lt 1000 ]; do echo tick; sleep .01; i=$((i+1)); done"
+	b := &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
+	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group with a parent outside of it can be stopped
+	b.begin("tick")
+	b.signal(syscall.SIGTSTP)
+	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })
+	before := b.output()
+	b.signal(syscall.SIGCONT)
+	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	b.signal(syscall.SIGTERM)
+	assert.Equal(t, 143, b.end().status)
+
+	b = &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
+	b.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	b.begin("tick")
+	b.signal(syscall.SIGTSTP) // has no effect on retry in an orphaned group, so the command goes on, too
+	time.Sleep(2 * orphaned)
+	before = b.output()
+	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	b.signal(syscall.SIGTERM)
+	assert.Equal(t, 143, b.end().status)
+}
+
+// TestUnder: retry under other programs of the kind.
+func TestUnder(t *testing.T) {
+	for _, test := range []struct {
+		name, line string
+		status     int
+	}{
+		{"timeout", "timeout .1 %s -- sh -c 'setsid sleep 1000 & sleep 1000'", 124},
+		{"nohup", "nohup %s -t 2 --base 1ms -- sh -c 'setsid sleep 1000 & exit 7'", 7},
+		{"setsid", "setsid -w %s -t 2 --base 1ms -- sh -c 'sleep 1000 & exit 7'", 7},
+		{"cron", "env -i " + asRetry + "=1 " + token + "=$" + token + " PATH=/usr/bin:/bin setsid -w %s -t 2 --base 1ms -- sh -c 'sleep 1000 & exit 7' </dev/null", 7},
+		{"closed files", "%s -t 2 --base 1ms -- sh -c 'exit 7' <&- >&- 2>&-", 7},
+		{"another retry", "%[1]s -q --base 1ms -t 2 -- %[1]s -q --base 1ms -t 2 -- sh -c 'setsid sleep 1000 & exit 7'", 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			assert.Equal(t, test.status, runPipeline(t, test.line).status)
+		})
+	}
+}

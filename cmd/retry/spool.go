@@ -1,0 +1,75 @@
+package main
+
+import (
+	"io"
+	"os"
+)
+
+// spoolMemory is how much of a spool is kept in memory.
+const spoolMemory = 1 << 20
+
+// spool keeps bytes, in memory as long as they are few, else in a temporary
+// file. After a failed Write it still has all that was written before.
+type spool struct {
+	memory []byte
+	file   *os.File // has everything, if it is not nil
+	size   int64
+}
+
+// Write appends all of p, or nothing and returns an error.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.file == nil {
+		if len(s.memory)+len(p) <= spoolMemory {
+			s.memory = append(s.memory, p...)
+			s.size += int64(len(p))
+			return len(p), nil
+		}
+		if err := s.spill(); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := s.file.WriteAt(p, s.size); err != nil {
+		return 0, err
+	}
+	s.size += int64(len(p))
+	return len(p), nil
+}
+
+// spill moves what is in memory into a file.
+func (s *spool) spill() error {
+	file, err := os.CreateTemp("", "retry-")
+	if err != nil {
+		return err
+	}
+	s.file = file
+	_ = os.Remove(file.Name()) // Windows refuses until Close
+	if _, err := file.WriteAt(s.memory, 0); err != nil {
+		memory := s.memory
+		s.Close()
+		s.memory, s.size = memory, int64(len(memory))
+		return err
+	}
+	s.memory = nil
+	return nil
+}
+
+// ReadAt reads what was written.
+func (s *spool) ReadAt(p []byte, off int64) (int, error) {
+	if off >= s.size {
+		return 0, io.EOF
+	}
+	p = p[:min(int64(len(p)), s.size-off)]
+	if s.file == nil {
+		return copy(p, s.memory[off:]), nil
+	}
+	return s.file.ReadAt(p, off)
+}
+
+// Close empties the spool and removes its file.
+func (s *spool) Close() {
+	if s.file != nil {
+		s.file.Close()
+		_ = os.Remove(s.file.Name()) // done already, except on Windows
+	}
+	*s = spool{}
+}

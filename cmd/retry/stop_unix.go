@@ -1,0 +1,26 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// stop stops retry, or the shell job that it is part of, until SIGCONT. It has
+// no effect if the parent is not a shell that could continue it.
+func stop(job bool) {
+	parent := os.Getppid()
+	own, _ := unix.Getsid(0)
+	session, err := unix.Getsid(parent)
+	group, _ := unix.Getpgid(parent)
+	if err != nil || session != own || group == unix.Getpgrp() {
+		return
+	}
+	pid := os.Getpid()
+	if job {
+		pid = 0
+	}
+	_ = unix.Kill(pid, unix.SIGSTOP)
+}

@@ -1,0 +1,293 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// zeros is an input of n bytes.
+func zeros(n int64) io.Reader { return io.LimitReader(devZero{}, n) }
+
+type devZero struct{}
+
+func (devZero) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+// builtRetry is the command as it is installed, where size and memory count.
+var builtRetry = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(scratch, "retry")
+	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return file, nil
+})
+
+func installed(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	file, err := builtRetry()
+	require.NoError(t, err)
+	c := newCommand(t, args...)
+	c.Path = file
+	return c
+}
+
+// TestSize: the binary as "go install" makes it.
+func TestSize(t *testing.T) {
+	file, err := builtRetry()
+	require.NoError(t, err)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Less(t, info.Size(), int64(6e6))
+}
+
+// BenchmarkStart: what retry adds to a command that succeeds at once.
+func BenchmarkStart(b *testing.B) {
+	file, err := builtRetry()
+	require.NoError(b, err)
+	for _, args := range [][]string{{"true"}, {file, "--", "true"}} {
+		b.Run(filepath.Base(args[0]), func(b *testing.B) {
+			for b.Loop() {
+				require.NoError(b, exec.Command(args[0], args[1:]...).Run())
+			}
+		})
+	}
+}
+
+// TestStdin: every attempt gets the whole input, from wherever it comes.
+func TestStdin(t *testing.T) {
+	text := strings.Repeat("line of input\n", 1<<18) // beyond what is kept in memory
+	file := filepath.Join(t.TempDir(), "input")
+	writeFile(t, file, "skipped\n"+text, 0o600)
+	sum := "cksum; [ $RETRY_ATTEMPT = 3 ]"
+	var sums bytes.Buffer
+	expected := exec.Command("cksum")
+	expected.Stdin, expected.Stdout = strings.NewReader(text), &sums
+	require.NoError(t, expected.Run())
+
+	for _, test := range []struct {
+		name, flags, script string
+		stdin               func() io.Reader
+		want                string
+	}{
+		{name: "pipe", script: sum, stdin: func() io.Reader { return strings.NewReader(text) }, want: strings.Repeat(sums.String(), 3)},
+		{name: "file, from where it stands", script: sum, stdin: func() io.Reader {
+			f, err := os.Open(file)
+			require.NoError(t, err)
+			_, err = f.Seek(8, io.SeekStart)
+			require.NoError(t, err)
+			t.Cleanup(func() { f.Close() })
+			return f
+		}, want: strings.Repeat(sums.String(), 3)},
+		{name: "attempts that read a part", script: "head -c $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 3 ]", stdin: func() io.Reader { return strings.NewReader("abc") }, want: "aababc"},
+		{name: "empty", script: "wc -c; [ $RETRY_ATTEMPT = 2 ]", stdin: func() io.Reader { return strings.NewReader("") }, want: "0\n0\n"},
+		{name: "pass", flags: "--stdin pass", script: "read x; echo $x; [ $RETRY_ATTEMPT = 1 ] && exit 1; cat", stdin: func() io.Reader {
+			f, err := os.Open(file)
+			require.NoError(t, err)
+			t.Cleanup(func() { f.Close() })
+			return f
+		}, want: "skipped\nline of input\n" + text[14:]},
+		{name: "none", flags: "--stdin none", script: "cat; [ $RETRY_ATTEMPT = 2 ]", stdin: func() io.Reader { return strings.NewReader("abc") }, want: ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCommand(t, append(append([]string{"--base", "1ms"}, strings.Fields(test.flags)...), "sh", "-c", test.script)...)
+			c.Stdin = test.stdin()
+			r := finish(t, c)
+			assert.Equal(t, 0, r.status, r.stderr)
+			assert.Equal(t, test.want, r.stdout)
+		})
+	}
+}
+
+// TestEndlessStdin: no more is read than commands ask for.
+func TestEndlessStdin(t *testing.T) {
+	r := runPipeline(t, "yes | %s --base 1ms -- sh -c 'head -c 4; [ $RETRY_ATTEMPT = 3 ]'")
+	assert.Equal(t, "y\ny\ny\ny\ny\ny\n", r.stdout)
+	assert.Equal(t, 0, r.status)
+}
+
+// runPipeline runs a line of shell in which %s is retry.
+func runPipeline(t *testing.T, line string) result {
+	t.Helper()
+	c := newCommand(t)
+	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf(line, os.Args[0])}
+	return finish(t, c)
+}
+
+// peak is a command that prints the largest memory of retry so far, in kB.
+const peak = "awk '/VmHWM/ { print $2 }' /proc/$PPID/status"
+
+// TestStdinMemory: 300 MB of input are replayed in less than 20 MB of memory.
+func TestStdinMemory(t *testing.T) {
+	const size = 300e6
+	c := installed(t, "-q", "--base", "1ms", "-t", "2", "sh", "-c", "wc -c; "+peak+" >&2; exit 1")
+	c.Stdin = zeros(size)
+	r := finish(t, c)
+	assert.Equal(t, strings.Repeat(strconv.Itoa(size)+"\n", 2), r.stdout)
+	checkPeaks(t, r.stderr, 2)
+}
+
+func checkPeaks(t *testing.T, text string, n int) {
+	t.Helper()
+	peaks := strings.Fields(text)
+	require.Len(t, peaks, n)
+	for _, p := range peaks {
+		kB, err := strconv.Atoi(p)
+		require.NoError(t, err)
+		assert.Less(t, kB, 20_000)
+	}
+	t.Log(peaks, "kB")
+}
+
+// TestFlood: a gigabyte of output, in little memory in each of the modes.
+func TestFlood(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes gigabytes")
+	}
+	const size = 1 << 30
+	for _, flags := range []string{"", "--retry-on-output nothing", "--output last"} {
+		t.Run(flags, func(t *testing.T) {
+			c := installed(t, append(strings.Fields(flags), "-t", "1", "sh", "-c", fmt.Sprintf("head -c %d /dev/zero; %s >&2", size, peak))...)
+			got := new(counter)
+			c.Stdout = got
+			r := finish(t, c)
+			assert.Equal(t, 0, r.status, r.stderr)
+			assert.Equal(t, int64(size), got.n)
+			checkPeaks(t, r.stderr, 1)
+		})
+	}
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+// TestOutput: what is shown of the attempts, and when.
+func TestOutput(t *testing.T) {
+	script := "echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 3 ]"
+	r := runRetry(t, "-q", "sh", "-c", script)
+	assert.Equal(t, "out 1\nout 2\nout 3\n", r.stdout)
+	assert.Equal(t, "err 1\nerr 2\nerr 3\n", r.stderr)
+	r = runRetry(t, "-q", "--output", "last", "sh", "-c", script)
+	assert.Equal(t, "out 3\n", r.stdout)
+	assert.Equal(t, "err 3\n", r.stderr)
+	r = runRetry(t, "-q", "--output", "last", "-t", "2", "sh", "-c", script)
+	assert.Equal(t, "out 2\n", r.stdout, "all have failed")
+
+	both := newCommand(t, "--output", "last", "sh", "-c", "for i in 1 2 3; do echo out $i; sleep .02; echo err $i >&2; sleep .02; done")
+	file, err := os.Create(filepath.Join(t.TempDir(), "both"))
+	require.NoError(t, err)
+	defer file.Close()
+	both.Stdout, both.Stderr = file, file
+	finish(t, both)
+	data, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	assert.Equal(t, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n", string(data), "the order stays")
+
+	large := runRetry(t, "-q", "--output", "last", "sh", "-c", "seq 300000; [ $RETRY_ATTEMPT = 2 ]")
+	assert.Equal(t, 300000, strings.Count(large.stdout, "\n"))
+	assert.True(t, strings.HasSuffix(large.stdout, "\n300000\n"))
+
+	b := startRetry(t, "now", "--retry-on-output", "never", "sh", "-c", "printf now; exec sleep 1000")
+	b.signal(syscall.SIGTERM) // what is searched is passed on at once
+	b.end()
+}
+
+// TestClosedOutput: a command whose reader has gone away is not run again.
+func TestClosedOutput(t *testing.T) {
+	for _, flags := range []string{"", "--retry-on-output x", "--output last"} {
+		t.Run(flags, func(t *testing.T) {
+			r := runPipeline(t, "%s -v --base 1ms "+flags+" -- seq 1000000 | head -n 1; true")
+			assert.Equal(t, "1\n", r.stdout)
+			assert.Equal(t, 0, strings.Count(r.stderr, "next in"), r.stderr)
+		})
+	}
+}
+
+// TestFullDisk: output that cannot be written, and a folder for temporary files
+// that is full. Nothing is lost that was there, and failure is not success.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("needs /dev/full")
+	}
+	for _, flags := range []string{"--retry-on-output x", "--output last"} {
+		r := runPipeline(t, "%s "+flags+" -- echo text >/dev/full")
+		assert.Equal(t, exitFailure, r.status, flags)
+		assert.Contains(t, r.stderr, "no space left on device")
+		assert.Equal(t, 0, strings.Count(r.stderr, "next in"), r.stderr)
+	}
+	r := runPipeline(t, "%s --json /dev/full -- true")
+	assert.Equal(t, 0, r.status)
+	assert.Contains(t, r.stderr, "--json: write /dev/full: no space left on device")
+
+	dir := t.TempDir()
+	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "none", dir).Run(); err != nil {
+		t.Skip("needs the right to mount")
+	}
+	defer func() { assert.NoError(t, exec.Command("umount", dir).Run()) }()
+	full := func(args ...string) *exec.Cmd {
+		c := newCommand(t, append([]string{"--base", "1ms"}, args...)...)
+		c.Env = append(c.Env, "TMPDIR="+dir)
+		return c
+	}
+	c := full("sh", "-c", "wc -c; exit 3")
+	c.Stdin = zeros(10e6)
+	r = finish(t, c)
+	assert.Equal(t, "10000000\n", r.stdout, "the running attempt gets all")
+	assert.Equal(t, 3, r.status)
+	assert.Contains(t, r.stderr, "standard input cannot be repeated")
+
+	r = finish(t, full("--output", "last", "sh", "-c", "seq 1000000; exit 3"))
+	assert.Equal(t, 1000000, strings.Count(r.stdout, "\n"))
+	assert.True(t, strings.HasPrefix(r.stdout, "1\n2\n") && strings.HasSuffix(r.stdout, "\n1000000\n"))
+	assert.Equal(t, 3, r.status)
+	assert.Contains(t, r.stderr, "cannot keep its output")
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries, "no temporary file is left")
+}
+
+// TestEnvironment: what commands are told.
+func TestEnvironment(t *testing.T) {
+	const show = "echo $RETRY_ATTEMPT ${RETRY_MAX_ATTEMPTS} ${RETRY_LAST_EXIT-none} ${RETRY_DEADLINE-none}"
+	r := runRetry(t, "-q", "--deadline", "1h", "-t", "2", "sh", "-c", show+"; exit $((6 + RETRY_ATTEMPT))")
+	assert.Regexp(t, `^1 2 none (\d+)\n2 2 7 \d+\n$`, r.stdout)
+	c := newCommand(t, "-t", "unlimited", "sh", "-c", show)
+	c.Env = append(c.Env, "RETRY_LAST_EXIT=9", "RETRY_DEADLINE=9", "RETRY_ATTEMPT=9")
+	assert.Equal(t, "1 unlimited none none\n", finish(t, c).stdout)
+}
+
+// TestBeforeRetry: a command between the attempts.
+func TestBeforeRetry(t *testing.T) {
+	r := runRetry(t, "-q", "--before-retry", "echo before $RETRY_ATTEMPT after $RETRY_LAST_EXIT", "sh", "-c", "echo attempt $RETRY_ATTEMPT >&2; exit 5")
+	assert.Equal(t, "attempt 1\nbefore 2 after 5\nattempt 2\nbefore 3 after 5\nattempt 3\n", r.stderr)
+	assert.Empty(t, r.stdout)
+	assert.Equal(t, 5, r.status)
+
+	r = runRetry(t, "-t", "2", "--before-retry", "exit 9", "sh", "-c", "[ $RETRY_ATTEMPT = 2 ]")
+	assert.Equal(t, 0, r.status, "its failure prevents nothing")
+	assert.Contains(t, r.stderr, "retry: --before-retry: exit 9\n")
+
+	r = runRetry(t, "--deadline", "200ms", "--kill-after", "20ms", "--before-retry", "trap '' TERM; sleep 1000", "false")
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.stderr, "ended by the deadline of 200ms")
+}

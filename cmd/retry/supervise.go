@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"syscall"
+	"time"
+)
+
+// phase is how far the end of a command is.
+type phase uint8
+
+const (
+	running phase = iota
+	ending        // all that is left of it has been asked to end
+	killing       // and is now ended without being asked
+	stuck         // and does not vanish
+)
+
+const (
+	// sweep is how often an ending tree is looked at. The end of a child is
+	// noticed at once, the end of a child's child is not.
+	sweep = 10 * time.Millisecond
+	// lastWait is how long killed processes may take to vanish. One that takes
+	// longer is stuck in the kernel.
+	lastWait = 5 * time.Second
+)
+
+// supervisor sees one command to its end and, unless it succeeds, to the end
+// of all that it has started.
+type supervisor struct {
+	*session
+	p       *process
+	outcome *outcome
+	phase   phase
+	until   <-chan time.Time // the end of the phase
+	sweeps  *time.Ticker     // while the phase is not running
+	job     job
+}
+
+// supervise runs a command and returns when it has succeeded, or has failed
+// and nothing of it is left. The end of ctx ends the command. started is
+// called when the command has its files, or could not be started.
+func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
+	p, err := s.processes.start(c, s.terminal)
+	started()
+	if err != nil {
+		o.failure = err
+		o.exit, o.temporary = startFailure(err)
+		return
+	}
+	v := &supervisor{session: s, p: p, outcome: o, sweeps: time.NewTicker(time.Hour)}
+	defer v.sweeps.Stop()
+	for !v.over() {
+		v.turn(ctx)
+	}
+	if p.exited {
+		o.exit, o.signal = p.result()
+	}
+	o.interrupted = v.interrupted()
+	s.terminal.takeBack()
+	if !o.succeeded() {
+		s.terminal.restore()
+	}
+}
+
+// over updates the state of the command and reports whether there is nothing
+// left to do.
+func (v *supervisor) over() bool {
+	v.p.look()
+	v.watchKeyboard()
+	switch {
+	case v.phase == running && v.p.exited && v.p.succeeded():
+		return true // and what it left in the background stays
+	case v.p.gone() || v.phase == stuck:
+		return true
+	case v.phase == running && v.p.exited:
+		v.end(syscall.SIGTERM)
+	case v.p.stopped != 0:
+		v.onStop()
+	}
+	return false
+}
+
+// turn waits for the next event.
+func (v *supervisor) turn(ctx context.Context) {
+	done := ctx.Done()
+	if v.phase != running {
+		done = nil
+	}
+	select {
+	case <-v.processes.changed:
+	case sig := <-v.signals:
+		v.onSignal(sig.(syscall.Signal))
+	case <-v.job.resume:
+		v.resume()
+	case <-done:
+		v.outcome.limit = v.limit()
+		v.end(syscall.SIGTERM)
+	case <-v.sweeps.C:
+		if v.phase == killing {
+			v.p.kill() // what has been started since
+		}
+	case <-v.until:
+		if v.phase == ending {
+			v.kill()
+		} else {
+			v.phase, v.outcome.survivors = stuck, v.p.survivors()
+		}
+	}
+}
+
+// end asks the command to end by a signal and gives it a time for that.
+func (v *supervisor) end(sig syscall.Signal) {
+	v.p.end(sig)
+	if v.phase == running {
+		v.phase, v.until = ending, time.After(v.grace)
+		v.sweeps.Reset(sweep)
+	}
+}
+
+// kill ends the command at once.
+func (v *supervisor) kill() {
+	v.p.kill()
+	if v.phase != killing {
+		v.phase, v.until = killing, time.After(lastWait)
+		v.sweeps.Reset(sweep)
+	}
+}
+
+// onSignal handles a signal to retry.
+func (v *supervisor) onSignal(sig syscall.Signal) {
+	switch {
+	case !isEnding(sig):
+		v.forward(sig)
+	case v.ended == 0:
+		v.p.look()
+		v.ended, v.alone = sig, v.p.exited
+		v.report.ending(sig, v.grace)
+		v.end(sig)
+	case sig == syscall.SIGINT || sig == syscall.SIGQUIT: // the second time from the keyboard
+		v.kill()
+	default:
+		v.end(sig)
+	}
+}
+
+func isEnding(sig syscall.Signal) bool {
+	for _, s := range endingSignals {
+		if s == sig {
+			return true
+		}
+	}
+	return false
+}

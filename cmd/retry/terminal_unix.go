@@ -1,0 +1,90 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+)
+
+// terminal is the controlling terminal. A nil terminal stands for none.
+//
+// Only the foreground process group may read from a terminal, and each command
+// is a group of its own. If retry is in the foreground and the standard files are
+// the terminal, a command gets the foreground at once. In a pipeline another
+// command of the same shell job may need it (as in "retry … | less"), so there
+// it is given away only when the kernel stops a command that reads from it.
+type terminal struct {
+	fd    int
+	own   int  // the process group of retry
+	alone bool // all standard files are terminals
+	given bool // the command is in the foreground
+	modes *term.State
+}
+
+// openTerminal returns the controlling terminal, or nil if there is none.
+func openTerminal() *terminal {
+	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	t := &terminal{fd: fd, own: unix.Getpgrp(), alone: term.IsTerminal(0) && term.IsTerminal(1) && term.IsTerminal(2)}
+	if t.foreground() {
+		t.modes, _ = term.GetState(fd)
+	}
+	return t
+}
+
+// foreground reports whether retry has the terminal.
+func (t *terminal) foreground() bool {
+	if t == nil {
+		return false
+	}
+	group, err := unix.IoctlGetInt(t.fd, unix.TIOCGPGRP)
+	return err == nil && group == t.own
+}
+
+// passOn has a command start in the foreground if retry is there.
+func (t *terminal) passOn(attr *syscall.SysProcAttr) {
+	if t != nil && t.alone && t.foreground() {
+		attr.Foreground, attr.Ctty, t.given = true, t.fd, true
+	}
+}
+
+// give puts the command's group into the foreground if retry is there, and
+// reports whether it is.
+func (t *terminal) give(group int) bool {
+	if t.foreground() {
+		t.given = t.set(group)
+	}
+	return t != nil && t.given
+}
+
+// takeBack puts retry into the foreground if the command was there.
+func (t *terminal) takeBack() {
+	if t != nil && t.given {
+		t.given = false
+		t.set(t.own)
+	}
+}
+
+// set is done by a process in the background, which would be stopped for it.
+func (t *terminal) set(group int) bool {
+	signal.Ignore(syscall.SIGTTOU)
+	// Package signal does not go back to the default here; but what has a
+	// handler has the default in commands.
+	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
+	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
+}
+
+// restore undoes what a command that was ended did to the terminal, such as
+// hiding what is typed.
+func (t *terminal) restore() {
+	if t != nil && t.modes != nil && t.foreground() {
+		_ = term.Restore(t.fd, t.modes)
+	}
+}

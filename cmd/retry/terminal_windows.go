@@ -1,0 +1,30 @@
+package main
+
+import (
+	"syscall"
+	"time"
+)
+
+// terminal is nothing here: all processes of a console read from it.
+type terminal struct{}
+
+func openTerminal() *terminal { return &terminal{} }
+
+func (*terminal) foreground() bool { return true }
+func (*terminal) takeBack()        {}
+func (*terminal) restore()         {}
+
+// job is what a supervisor knows about the shell's job control: there is none.
+type job struct{ resume <-chan time.Time }
+
+func (*supervisor) forward(syscall.Signal)   {}
+func (*supervisor) onStop()                  {}
+func (*supervisor) resume()                  {}
+func (*supervisor) watchKeyboard()           {}
+func (*supervisor) interrupted() bool        { return false }
+func (*session) onIdleSignal(syscall.Signal) {}
+
+// keyboardName is not used: Ctrl-C reaches all processes of the console.
+const keyboardName = ""
+
+func beKeyboard() {}

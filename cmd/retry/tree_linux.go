@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"maps"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// tree finds everything that a command has started. On Linux retry is a child
+// subreaper: a process whose parent ends becomes a child of retry, also if it
+// has left its process group or session. So all of a command's processes are
+// descendants of retry, and nothing is left of it when retry has no children.
+type tree struct {
+	proc   bool             // /proc is there
+	spared map[int]starting // descendants that are not the command's
+}
+
+// starting is the time when a process started, in clock ticks. It distinguishes
+// processes that have had the same number.
+type starting uint64
+
+// member is a living process.
+type member struct {
+	pid, parent, group int
+	start              starting
+	zombie             bool
+}
+
+func (t *tree) init() {
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // fails before Linux 3.4; then groups must do
+	_, err := os.Stat("/proc/self/stat")
+	t.proc = err == nil
+	// exec keeps the children of the shell that became retry.
+	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil {
+		t.spare()
+	}
+}
+
+// follow has the kernel end the command if retry is killed.
+func (t *tree) follow(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
+
+// spare excludes all descendants that there are now from later signals.
+func (t *tree) spare() {
+	members, _ := t.members()
+	spared := map[int]starting{}
+	for _, m := range members {
+		spared[m.pid] = m.start
+	}
+	if t.spared == nil {
+		t.spared = spared
+		return
+	}
+	maps.Copy(t.spared, spared)
+}
+
+// members returns the living descendants of retry, without those that are
+// spared and theirs; false if /proc does not show them.
+func (t *tree) members() ([]member, bool) {
+	if !t.proc {
+		return nil, false
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, false
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	if err != nil {
+		return nil, false
+	}
+	children := map[int][]member{}
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if m, ok := readMember(pid); ok {
+				children[m.parent] = append(children[m.parent], m)
+			}
+		}
+	}
+	var found []member
+	queue := []int{os.Getpid()}
+	for len(queue) > 0 {
+		parent := queue[0]
+		queue = queue[1:]
+		for _, m := range children[parent] {
+			if start, ok := t.spared[m.pid]; ok && start == m.start {
+				continue
+			}
+			if !m.zombie {
+				found = append(found, m)
+			}
+			queue = append(queue, m.pid)
+		}
+	}
+	return found, true
+}
+
+// readMember reads /proc/PID/stat as proc_pid_stat(5) describes it.
+func readMember(pid int) (member, bool) {
+	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return member{}, false
+	}
+	// The name of the program is in parentheses and may contain some itself.
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 20 {
+		return member{}, false
+	}
+	number := func(i int) int { n, _ := strconv.Atoi(string(fields[i])); return n }
+	start, err := strconv.ParseUint(string(fields[19]), 10, 64)
+	state := fields[0][0]
+	return member{pid: pid, parent: number(1), group: number(2), start: starting(start),
+		zombie: state == 'Z' || state == 'X'}, err == nil
+}
+
+// signalTree sends a signal to all that the command has started.
+func (p *process) signalTree(sig syscall.Signal) {
+	members, ok := p.ps.tree.members()
+	if !ok {
+		p.signalGroup(sig)
+		return
+	}
+	group := false
+	for _, m := range members {
+		if m.group == p.pid {
+			group = true
+			continue
+		}
+		signalMember(m, sig)
+	}
+	if group { // at once, so that none of it escapes by forking
+		p.signalGroup(sig)
+	}
+}
+
+// signalMember signals a process through a descriptor, so that it cannot hit
+// another one that has got its number since.
+func signalMember(m member, sig syscall.Signal) {
+	fd, err := unix.PidfdOpen(m.pid, 0)
+	if err == unix.ENOSYS { // before Linux 5.3
+		_ = syscall.Kill(m.pid, sig)
+		return
+	}
+	if err != nil {
+		return
+	}
+	defer unix.Close(fd)
+	if now, ok := readMember(m.pid); ok && now.start == m.start {
+		_ = unix.PidfdSendSignal(fd, sig, nil, 0)
+	}
+}
+
+// gone reports whether nothing is left of the command.
+func (p *process) gone() bool {
+	if p.ps.reap() {
+		return true
+	}
+	if !p.exited {
+		return false
+	}
+	if p.ps.tree.proc && len(p.ps.tree.spared) == 0 {
+		return false // each living descendant is a child of retry, or of one
+	}
+	members, ok := p.ps.tree.members()
+	if !ok {
+		return p.groupGone()
+	}
+	return len(members) == 0
+}
+
+// survivors returns the numbers of the processes that are left.
+func (p *process) survivors() []int {
+	var pids []int
+	members, _ := p.ps.tree.members()
+	for _, m := range members {
+		pids = append(pids, m.pid)
+	}
+	return pids
+}
+
+// spareAll lets everything go on that runs now.
+func (ps *processes) spareAll() {
+	if !ps.reap() {
+		ps.tree.spare()
+	}
+}

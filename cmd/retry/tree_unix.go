@@ -1,0 +1,33 @@
+//go:build unix && !linux
+
+package main
+
+import "syscall"
+
+// tree is the command's process group: without a child subreaper a process
+// that leaves the group is lost.
+type tree struct{}
+
+func (*tree) init() {}
+
+func (*tree) follow(*syscall.SysProcAttr) {}
+
+// signalTree sends a signal to the command's process group.
+func (p *process) signalTree(sig syscall.Signal) { p.signalGroup(sig) }
+
+// gone reports whether nothing is left of the command's process group.
+func (p *process) gone() bool {
+	p.ps.reap()
+	return p.exited && p.groupGone()
+}
+
+// survivors returns the number of the process group if it has members left.
+func (p *process) survivors() []int {
+	if p.gone() {
+		return nil
+	}
+	return []int{-p.pid}
+}
+
+// spareAll does nothing: every command has a group of its own.
+func (*processes) spareAll() {}
