@@ -68,12 +68,13 @@ func (c *call) send(ctx context.Context) error {
 	}
 	c.status.Store(int32(c.response.StatusCode))
 	below := attemptBehind(c.response)
-	c.response.Request = &a.request // a Base may have sent another one
+	gaveUp := below != nil && below != a // another Transport below
+	c.response.Request = &a.request      // a Base may have sent another one
 	if c.response.Body == nil {
 		c.response.Body = http.NoBody // which Base ought to have done
 	}
 	c.keep(loop, cancel)
-	return c.judge(below)
+	return c.judge(gaveUp)
 }
 
 // limited returns the context of an attempt, with its time limit. The end of
@@ -143,11 +144,10 @@ func (c *call) lost() error {
 	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
 }
 
-// judge decides about a response. below is the attempt that brought it: ours, one of
-// another Transport, or nil.
-func (c *call) judge(below *attempt) error {
+// judge decides about a response. gaveUp reports that another Transport below has
+// repeated the request already.
+func (c *call) judge(gaveUp bool) error {
 	status := c.response.StatusCode
-	gaveUp := below != nil && below != c.attempt
 	var found error
 	if c.transport.Check != nil && !gaveUp && status != http.StatusSwitchingProtocols {
 		body := &peekedBody{ReadCloser: c.response.Body}

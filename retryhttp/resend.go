@@ -143,9 +143,11 @@ func (a *attempt) wroteHeaders() {
 }
 
 func (a *attempt) wroteHeaderField(name string, _ []string) {
-	a.mu.Lock()
-	a.http2 = strings.HasPrefix(name, ":")
-	a.mu.Unlock()
+	if strings.HasPrefix(name, ":") {
+		a.mu.Lock()
+		a.http2 = true
+		a.mu.Unlock()
+	}
 }
 
 // responded notes a response. What a RoundTripper such as one for digest

@@ -37,13 +37,17 @@ func TestRetryAfter(t *testing.T) {
 		{"0 seconds", 503, []string{general, "0"}, 0},
 		{"fraction", 503, []string{general, "1.5"}, 1500 * time.Millisecond},
 		{"fraction of 0", 503, []string{general, "3.0"}, 3 * time.Second},
-		{"fraction that is not there", 503, []string{general, "3."}, 0},
-		{"fraction alone", 503, []string{general, ".5"}, 0},
+		{"dot at the end", 503, []string{general, "3."}, 3 * time.Second},
+		{"dot at the beginning", 503, []string{general, ".5"}, 500 * time.Millisecond},
+		{"dot alone", 503, []string{general, "."}, 0},
+		{"two dots", 503, []string{general, "1.2.3"}, 0},
 		{"spaces around", 503, []string{general, " 5\t"}, 5 * time.Second},
 		{"space within", 503, []string{general, "5 6"}, 0},
 		{"leading zeros", 503, []string{general, "007"}, 7 * time.Second},
 		{"negative", 503, []string{general, "-1"}, 0},
-		{"sign", 503, []string{general, "+5"}, 0},
+		{"plus sign", 503, []string{general, "+5"}, 5 * time.Second},
+		{"plus sign alone", 503, []string{general, "+"}, 0},
+		{"two signs", 503, []string{general, "++5"}, 0},
 		{"exponent", 503, []string{general, "1e3"}, 0},
 		{"hexadecimal", 503, []string{general, "0x10"}, 0},
 		{"underscore", 503, []string{general, "1_0"}, 0},
@@ -51,7 +55,11 @@ func TestRetryAfter(t *testing.T) {
 		{"no number", 503, []string{general, "NaN"}, 0},
 		{"word", 503, []string{general, "soon"}, 0},
 		{"empty", 503, []string{general, ""}, 0},
-		{"two numbers", 503, []string{general, "5, 6"}, 0},
+		{"list", 503, []string{general, "5, 6"}, 6 * time.Second},
+		{"list, the first is the longest", 503, []string{general, "6,5"}, 6 * time.Second},
+		{"list with a word", 503, []string{general, "soon, 5"}, 5 * time.Second},
+		{"second line", 503, []string{general, "5", general, "6"}, 6 * time.Second},
+		{"second line, a date", 503, []string{general, "5", general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 
 		{"just not 31 years", 503, []string{general, "999999999"}, 999999999 * time.Second},
 		{"the time of day, now", 503, []string{general, "1793620800"}, 0},
@@ -89,14 +97,14 @@ func TestRetryAfter(t *testing.T) {
 		{"reset, not limited", 503, []string{resetIn, "30"}, 0},
 		{"reset, something remains", 503, []string{resetIn, "30", remaining, "17"}, 0},
 		{"reset at a time of day", 429, []string{resetIn, "1793620830"}, 30 * time.Second},
-		{"reset at a date", 429, []string{resetIn, "Mon, 02 Nov 2026 12:00:07 GMT"}, 0},
+		{"reset at a date", 429, []string{resetIn, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 		{"reset after Retry-After", 429, []string{resetIn, "30", general, "3"}, 3 * time.Second},
 		{"reset after a bad Retry-After", 429, []string{resetIn, "30", general, "-3"}, 30 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := http.Header{}
 			for i := 0; i < len(tt.headers); i += 2 {
-				h.Set(tt.headers[i], tt.headers[i+1])
+				h.Add(tt.headers[i], tt.headers[i+1])
 			}
 			assert.Equal(t, tt.want, retryhttp.RetryAfter(&http.Response{StatusCode: tt.status, Header: h}, noon))
 		})

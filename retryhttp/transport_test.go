@@ -147,9 +147,9 @@ func TestRepeats(t *testing.T) {
 		{"idle connection", reply{err: text("http: server closed idle connection")}, true, false},
 		{"anything", reply{err: text("anything")}, true, false},
 
-		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, true},
+		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
+		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
+		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, false},
 		{"stream broken", reply{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
 		{"stream cancelled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
 		{"GOAWAY, above the last stream", reply{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
@@ -494,11 +494,11 @@ func TestRefused(t *testing.T) {
 
 // TestBadBase: what breaks the rules of http.RoundTripper is dealt with.
 func TestBadBase(t *testing.T) {
-	t.Run("neither an answer nor an error", func(t *testing.T) {
+	t.Run("neither a response nor an error", func(t *testing.T) {
 		calls := 0
 		base := roundTripper(func(*http.Request) (*http.Response, error) { calls++; return nil, nil })
 		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
-		assert.ErrorContains(t, err, "neither an answer nor an error")
+		assert.ErrorContains(t, err, "neither a response nor an error")
 		assert.Equal(t, 1, calls)
 	})
 	t.Run("no body", func(t *testing.T) {
@@ -558,7 +558,7 @@ func TestBodies(t *testing.T) {
 		{"empty", strings.NewReader(""), 0, 100, 3, ""},
 		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
 		{"too long, and says so", strings.NewReader(long), 100, 99, 1, ""},
-		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 0, "broken"},
+		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := ""
