@@ -674,6 +674,7 @@ func TestBodyCannotBeRecorded(t *testing.T) {
 		req, transport := put.request(t, s.URL, text(10)), s.transport()
 		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
 		req.GetBody, transport.MaxBuffer = nil, 100
+		req.before = req.Clone(req.Context())
 		o := req.send(t, transport)
 		assert.ErrorIs(t, o.err, errRefused)
 		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
