@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -237,9 +238,12 @@ func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 // Stainless generates (OpenAI, Anthropic) that of the retries they have made.
 func sdkRepeats(h http.Header) bool {
 	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
-		var attempt, most int
-		n, _ := fmt.Sscanf(values[0], "attempt=%d; max=%d", &attempt, &most)
-		return n == 2 && most > 1
+		for part := range strings.SplitSeq(values[0], ";") {
+			if most, ok := strings.CutPrefix(strings.TrimSpace(part), "max="); ok {
+				return most != "1"
+			}
+		}
+		return false
 	}
 	if values := h["X-Stainless-Retry-Count"]; len(values) > 0 {
 		n, err := strconv.Atoi(values[0])
