@@ -47,6 +47,8 @@ func plainParams(p *httpsfv.Params) (params sfv.Params) {
 	return params
 }
 
+func base64(err error) bool { return err != nil && strings.Contains(err.Error(), "illegal base64") }
+
 // TestStructuredFields compares the parser with httpsfv on texts that are made of
 // the pieces of structured fields, but for base64 without padding, which RFC 9651
 // wants a parser to accept and httpsfv does not.
@@ -66,12 +68,12 @@ func TestStructuredFields(t *testing.T) {
 		text := b.String()
 		ours, err := sfv.ParseList(text)
 		theirs, theirErr := httpsfv.UnmarshalList([]string{text})
-		if theirErr != nil && strings.Contains(theirErr.Error(), "illegal base64") {
-			continue
-		}
 		var want []sfv.Member
 		for _, m := range theirs {
 			want = append(want, plainMember("", m))
+		}
+		if base64(theirErr) {
+			continue
 		}
 		if assert.Equal(t, theirErr == nil, err == nil, "list %q: %v, httpsfv: %v", text, err, theirErr) && err == nil {
 			assert.Equal(t, want, ours, "list %q", text)
@@ -79,6 +81,9 @@ func TestStructuredFields(t *testing.T) {
 		}
 		ours, err = sfv.ParseDictionary(text)
 		dictionary, theirErr := httpsfv.UnmarshalDictionary([]string{text})
+		if base64(theirErr) {
+			continue
+		}
 		if assert.Equal(t, theirErr == nil, err == nil, "dictionary %q: %v, httpsfv: %v", text, err, theirErr) && err == nil {
 			want = nil
 			for _, name := range dictionary.Names() {
