@@ -20,7 +20,6 @@ type call struct {
 	context.Context
 	transport *Transport
 	request   *http.Request
-	policy    retry.Policy
 	limit     time.Duration   // of one attempt; 0: none
 	mayRepeat bool            // the request may be executed more than once
 	direct    *http.Transport // that makes the attempts; nil: another Base
@@ -168,7 +167,7 @@ func (c *call) judge(gaveUp bool) error {
 	err, unprocessed := c.failed.verdict(), isUnprocessed(c.failed)
 	if found != nil {
 		err = &checkError{c.failed, found}
-		unprocessed = c.policy.Classify(found).Class == retry.ClassThrottled
+		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
 	}
 	unprocessed = unprocessed || slices.Contains(c.transport.Unprocessed, status)
 	c.ambiguous = c.ambiguous || !unprocessed && status >= 500

@@ -102,14 +102,14 @@ func NewClient(p retry.Policy) *http.Client {
 // [*retry.Error] that says why there was no further attempt, or the attempt's
 // own error if that is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	policy, ok := t.policyFor(req)
+	p, ok := t.policyFor(req)
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, policy: policy, mayRepeat: t.mayRepeat(req)}
+	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req)}
 	c.direct, _ = t.base().(*http.Transport)
-	if c.limit = policy.AttemptTimeout; c.limit > 0 {
-		c.policy.AttemptTimeout = 0 // it would end with the headers: see call.limited
+	if c.limit = p.AttemptTimeout; c.limit > 0 {
+		p.AttemptTimeout = 0 // it would end with the headers: see call.limited
 	}
 	c.takeBody()
 	defer c.recording.finish()
@@ -119,7 +119,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	err := retry.Do(c, c.policy, c.send)
+	err := retry.Do(c, p, c.send)
 	returned = true
 	return c.result(err)
 }
