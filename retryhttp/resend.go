@@ -119,8 +119,10 @@ func (a *attempt) stop() {
 	if a.cancel != nil {
 		a.cancel(errLost)
 	} else if a.direct != nil {
-		a.request.Cancel = closed          // read when a request is sent over HTTP/2
-		a.direct.CancelRequest(&a.request) //lint:ignore SA1019 the context cannot be canceled: see watch
+		//lint:ignore SA1019 net/http reads it when it sends a request over HTTP/2
+		a.request.Cancel = closed
+		//lint:ignore SA1019 for HTTP/1; the context cannot be canceled: see watch
+		a.direct.CancelRequest(&a.request)
 	}
 }
 
