@@ -133,7 +133,7 @@ func isDigits(text string) bool {
 
 // defaultHint is the rule of a Transport whose Policy has none. It is
 // HintOrGiveUp, because a caller of an http.Client does not expect to wait for an
-// hour, and can read the header in the answer; and it adds up to a tenth of the hint, so that
+// hour, and can read the header in the response; and it adds up to a tenth of the hint, so that
 // clients that were given the same one do not come back together.
 type defaultHint struct{ random func() float64 }
 

@@ -21,16 +21,16 @@ import (
 // be. Its fields must not be changed once it is in use.
 type Transport struct {
 	// Base makes the single attempts. nil: http.DefaultTransport. It must not
-	// change requests, as http.RoundTripper demands, and its answers' bodies
+	// change requests, as http.RoundTripper demands, and its responses' bodies
 	// should let Close be called during a Read, as those of net/http do.
 	Base http.RoundTripper
 
-	// Policy says when to try again. In its Classifier and hooks an answer
+	// Policy says when to try again. In its Classifier and hooks a response
 	// with a status of 400 or above is a *StatusError. AttemptTimeout limits an
-	// attempt until the answer's body has been closed; it does not limit a
+	// attempt until the response's body has been closed; it does not limit a
 	// connection that has switched protocols. With a nil Hint, Retry-After and
 	// its relatives are followed, up to a tenth later so that clients do not
-	// come back together, if they ask for a minute or less; else the answer is
+	// come back together, if they ask for a minute or less; else the response is
 	// returned at once. An attempt ends when the headers have arrived, so what
 	// OnAttempt returns must not end a context that the body is read with.
 	Policy retry.Policy
@@ -40,7 +40,7 @@ type Transport struct {
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed are statuses, beside 421, 425 and 429, with which this server
-	// answers only if it has done nothing, so that requests of every kind may
+	// responses only if it has done nothing, so that requests of every kind may
 	// be repeated, if the Classifier finds the status worth a retry. 503 is not one
 	// by itself: proxies say it, too, when a server has vanished in the midst of
 	// a request.
