@@ -331,6 +331,6 @@ func ExampleWithPolicy() {
 		fmt.Println(resp.StatusCode, "in attempt", retryhttp.AttemptNumber(resp.Request.Context()))
 	}
 	// Output:
-	// 503 Service Unavailable
-	// 200 OK GET "", key "", attempt ""
+	// 503 in attempt 0
+	// 200 in attempt 5
 }
