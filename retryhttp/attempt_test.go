@@ -201,6 +201,24 @@ func TestNoConnection(t *testing.T) {
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.Equal(t, 3, connects)
 	})
+	t.Run("the proxy forbids", func(t *testing.T) {
+		for _, status := range []int{http.StatusForbidden, http.StatusProxyAuthRequired} {
+			connects := 0
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				connects++
+				w.WriteHeader(status)
+			}))
+			base := &http.Transport{Proxy: http.ProxyURL(parse(t, proxy.URL))}
+			for _, content := range []string{"", "content"} {
+				req := request(t, "PUT", content)
+				req.URL = parse(t, "https://host/")
+				_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+				assert.EqualError(t, err, http.StatusText(status))
+			}
+			proxy.Close()
+			assert.Equal(t, 2, connects)
+		}
+	})
 	t.Run("the time limit ends the dial", func(t *testing.T) {
 		base := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
