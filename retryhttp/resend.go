@@ -3,7 +3,6 @@ package retryhttp
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptrace"
@@ -195,9 +194,9 @@ func (a *attempt) unsent(err error, trust bool) bool {
 		return false
 	case a.conns == 0: // other RoundTrippers than http.Transport may never tell of connections
 		return a.asked || proof || isDial(err)
-	case a.direct != nil && a.sent == 0:
-		return !errors.Is(err, errLost)
 	}
-	// Of what was sent more than once, err is about the last time only.
+	// That no headers have been seen to leave proves nothing: at the end of its
+	// context, net/http returns while they are being written. Of what was sent more
+	// than once, err is about the last time only.
 	return proof && a.sent <= 1 && (a.direct != nil || a.conns == 1)
 }

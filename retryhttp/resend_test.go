@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -321,5 +322,40 @@ func TestContextAfterwards(t *testing.T) {
 				require.NoError(t, resp.Body.Close())
 			})
 		}
+	}
+}
+
+// slowConn does not return from writing headers for a while after they have left.
+type slowConn struct {
+	net.Conn
+	release <-chan struct{}
+}
+
+func (c slowConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if len(p) > 3 && p[3] == frameHeaders {
+		<-c.release
+	}
+	return n, err
+}
+
+// TestTimeoutWhileWriting: headers may have left although net/http has not said so.
+func TestTimeoutWhileWriting(t *testing.T) {
+	for _, content := range []string{"", "content"} {
+		s := newFrameServer(t, false, respond)
+		release := make(chan struct{})
+		s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			return slowConn{conn, release}, err
+		}
+		req := request(t, "POST", content)
+		req.URL = parse(t, s.url)
+		p := quick()
+		p.AttemptTimeout = 50 * time.Millisecond
+		_, err := (&retryhttp.Transport{Base: s.base, Policy: p}).RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		eventually(t, "the headers have not arrived", func() bool { headers, _ := s.seen(); return headers == 1 })
+		close(release)
 	}
 }

@@ -40,11 +40,13 @@ func program(t *testing.T, name string) string {
 func serve(t *testing.T, address string, command ...string) {
 	var log bytes.Buffer
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Stdout, cmd.Stderr = &log, &log
+	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
+		_ = cmd.Process.Signal(os.Interrupt) // so that it ends its workers, too
+		late := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
+		late.Stop()
 		if t.Failed() {
 			t.Log(log.String())
 		}
