@@ -80,7 +80,9 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 		}
 	}
 	a.conn = info.Conn
-	if a.empty && a.direct != nil && !a.mayRepeat && http2 && !a.stopped {
+	// At the end of its context, net/http does not wait for what still writes the
+	// request to an earlier connection.
+	if a.empty && a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
 		a.request.Body, a.request.GetBody = emptyBody{}, a.takeBack
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// StatusError stands for a response with a status of 400 or above where there
-// has to be an error: in the Classifier and the hooks of a [Transport]'s Policy,
-// in what RoundTrip returns if the context ends during the wait after it, and
-// in an operation of [retry.Do] that calls [CheckStatus]. Its methods are what
-// [retry.DefaultClassifier] and a [retry.HintRule] go by.
+// StatusError stands for a response with a status of 400 or above, or one in which
+// a Transport's Check has found an error, where there has to be an error: in the
+// Classifier and the hooks of a [Transport]'s Policy, in what RoundTrip returns if
+// the context ends during the wait after it, and in an operation of [retry.Do]
+// that calls [CheckStatus]. Its methods are what [retry.DefaultClassifier] and a
+// [retry.HintRule] go by.
 type StatusError struct {
 	// Response is the response. In the functions of a Transport's Policy its Body
 	// must not be read or closed: it is the caller's if there is no further
@@ -27,10 +28,11 @@ type StatusError struct {
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an
 // error for an operation of [retry.Do] to return. It is a [*StatusError], or
-// wraps one where the response's header x-should-retry says true or false, which
-// [retry.DefaultClassifier] goes by. The response of a [Transport] makes a
-// permanent error: there have been attempts enough. CheckStatus does not touch
-// the Body.
+// wraps one if the response says more about a retry than its status does, which
+// [retry.DefaultClassifier] goes by: with a header X-Should-Retry or
+// Stripe-Should-Retry, or a 403 that means throttling. The response of a
+// [Transport] makes a permanent error: there have been attempts enough.
+// CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
