@@ -91,10 +91,10 @@ func TestAmbiguous(t *testing.T) {
 		{"refused", []reply{{status: 429}, {status: 412}}, false},
 		{"at once", []reply{{status: 412}}, false},
 	} {
-		for _, limit := range []time.Duration{0, time.Hour} {
+		for content, limit := range map[string]time.Duration{"": 0, "content": time.Hour} {
 			p := quick()
 			p.AttemptTimeout = limit
-			req := request(t, "PUT", "")
+			req := request(t, "PUT", content)
 			req.Header.Set("If-None-Match", "*")
 			resp, err := (&retryhttp.Transport{Base: &script{replies: tt.replies}, Policy: p}).RoundTrip(req)
 			require.NoError(t, err)

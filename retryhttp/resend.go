@@ -192,8 +192,8 @@ func (a *attempt) unsent(err error, trust bool) bool {
 	defer a.mu.Unlock()
 	proof := isGoAway(err) || trust && isRefused(err)
 	switch {
-	case !a.watched:
-		return false
+	case !a.watched: // it may be repeated anyway
+		return proof || isDial(err)
 	case a.conns == 0: // other RoundTrippers than http.Transport may never tell of connections
 		return a.asked || proof || isDial(err)
 	}
