@@ -147,6 +147,7 @@ def app(environ, start_response):
 			policy, attempts := counted()
 			policy.MaxAttempts = 6
 			policy.Backoff = retry.FullJitter{Base: 20 * time.Millisecond}
+			policy.AttemptTimeout = 3 * time.Second // a worker that ends may keep a connection without a word
 			failed := sendMany(t, &retryhttp.Transport{Base: c.transport(t), Policy: policy}, c.url, k, 150)
 			t.Logf("%d failed, %d attempts, %d requests", len(failed), attempts.Load(), c.headers.Load()-before)
 			assert.LessOrEqual(t, c.headers.Load()-before, int64(attempts.Load()))

