@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -70,26 +71,36 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 		return
 	}
 	a.conns++
-	http2 := a.overHTTP2(info)
-	if a.empty && a.sent > 0 && !a.mayResend(info, http2) {
+	last := a.conn
+	a.conn = info.Conn
+	if !a.empty || a.mayRepeat && a.sent == 0 {
+		return
+	}
+	http2 := a.overHTTP2(info.Conn)
+	if a.sent > 0 && !a.mayResend(http2, info.Conn == last) {
 		a.stop()
-		if !http2 && info.Conn != nil {
-			// It is this request's alone, and net/http would write to it without
-			// another look at the context.
-			_ = info.Conn.Close()
+		if !http2 {
+			abandonConn(info.Conn)
 		}
 	}
-	a.conn = info.Conn
 	// At the end of its context, net/http does not wait for what still writes the
 	// request to an earlier connection.
-	if a.empty && a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
+	if a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
 		a.request.Body, a.request.GetBody = emptyBody{}, a.takeBack
 	}
 }
 
+// abandonConn closes a connection of HTTP/1, which belongs to one request: net/http
+// would write to it without another look at the context. Stand-ins for a connection,
+// such as those of QUIC, may panic.
+func abandonConn(conn net.Conn) {
+	defer func() { _ = recover() }()
+	_ = conn.Close()
+}
+
 // overHTTP2 reports whether a connection speaks HTTP/2.
-func (a *attempt) overHTTP2(info httptrace.GotConnInfo) bool {
-	if c, ok := info.Conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
+func (a *attempt) overHTTP2(conn net.Conn) bool {
+	if c, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		return c.ConnectionState().NegotiatedProtocol == "h2"
 	}
 	if a.direct != nil {
@@ -100,7 +111,7 @@ func (a *attempt) overHTTP2(info httptrace.GotConnInfo) bool {
 }
 
 // mayResend reports whether net/http may send a request without a body once more.
-func (a *attempt) mayResend(info httptrace.GotConnInfo, http2 bool) bool {
+func (a *attempt) mayResend(http2, sameConn bool) bool {
 	switch {
 	case !http2:
 		// What may not be repeated it sends again only if nothing was written.
@@ -111,7 +122,7 @@ func (a *attempt) mayResend(info httptrace.GotConnInfo, http2 bool) bool {
 	// Once, so that a graceful GOAWAY costs no attempt; but not over the same
 	// connection, where the stream was refused: it would be refused again, and
 	// net/http waits for seconds before it sends a third time.
-	return a.sent < 2 && info.Conn != a.conn
+	return a.sent < 2 && !sameConn
 }
 
 // stop keeps net/http from sending the request.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httptrace"
 	"strings"
 	"sync"
 	"testing"
@@ -240,6 +241,32 @@ func TestNotResentOverHTTP1(t *testing.T) {
 		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "it has given up")
 		_, executed := s.seen()
 		assert.Len(t, executed, 1)
+	}
+}
+
+// prohibited is a connection that only stands for one.
+type prohibited struct{ net.Conn }
+
+func (prohibited) Close() error { panic("prohibited") }
+
+// TestStandInConnection: a Base without connections of its own may tell of some.
+func TestStandInConnection(t *testing.T) {
+	for _, conn := range []net.Conn{nil, prohibited{}} {
+		sent := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			sent++
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+			trace.WroteHeaders()
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+			return nil, req.Context().Err()
+		})
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.NotErrorIs(t, err, context.Canceled)
+		assert.Equal(t, 3, sent)
 	}
 }
 
