@@ -24,14 +24,17 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// program returns the path of a program, or skips the test.
+// program returns the path of a program, or skips the test. With CI=true, .ci/run has
+// installed nginx and HAProxy.
 func program(t *testing.T, name string) string {
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin", "/usr/local/sbin") {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
 			return path
 		}
 	}
-	require.Empty(t, os.Getenv("CI"), "%s is not installed", name)
+	if name == "nginx" || name == "haproxy" {
+		require.NotEqual(t, "true", os.Getenv("CI"), "%s is not installed", name)
+	}
 	t.Skipf("%s is not installed", name)
 	return ""
 }
