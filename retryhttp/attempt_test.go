@@ -25,6 +25,7 @@ import (
 // proof that the request was not processed.
 func TestUnsent(t *testing.T) {
 	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
+	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
 	asks := func(trace *httptrace.ClientTrace) { trace.GetConn("host:80") }
 	gets := func(trace *httptrace.ClientTrace) { trace.GotConn(httptrace.GotConnInfo{}) }
 	for _, tt := range []struct {
@@ -35,14 +36,16 @@ func TestUnsent(t *testing.T) {
 	}{
 		{"nothing told, dial", nil, errDial, true},
 		{"nothing told, reset", nil, errReset, false},
-		{"nothing told, refused", nil, refused, true},
+		{"nothing told, refused", nil, refused, false},
+		{"nothing told, GOAWAY", nil, goAway, true},
 		{"no connection, anything", []func(*httptrace.ClientTrace){asks}, errReset, true},
 		{"no connection, timeout", []func(*httptrace.ClientTrace){asks}, context.DeadlineExceeded, true},
 		{"connection, dial", []func(*httptrace.ClientTrace){asks, gets}, errDial, false},
 		{"connection, reset", []func(*httptrace.ClientTrace){asks, gets}, errReset, false},
-		{"connection, refused", []func(*httptrace.ClientTrace){asks, gets}, refused, true},
+		{"connection, refused", []func(*httptrace.ClientTrace){asks, gets}, refused, false},
+		{"connection, GOAWAY", []func(*httptrace.ClientTrace){asks, gets}, goAway, true},
 		{"connection and none, dial", []func(*httptrace.ClientTrace){asks, gets, asks}, errDial, false},
-		{"two connections, refused", []func(*httptrace.ClientTrace){asks, gets, gets}, refused, false},
+		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, goAway, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, content := range []string{"", "content"} {
@@ -84,6 +87,7 @@ func TestNotSentAgain(t *testing.T) {
 				if trace.WroteHeaderField != nil {
 					trace.WroteHeaderField(tt.field, nil)
 				}
+				trace.WroteHeaders()
 				require.NoError(t, req.Context().Err())
 				if next == "GetConn" {
 					trace.GetConn("host:80")
@@ -197,6 +201,24 @@ func TestNoConnection(t *testing.T) {
 		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.Equal(t, 3, connects)
 	})
+	t.Run("the proxy forbids", func(t *testing.T) {
+		for _, status := range []int{http.StatusForbidden, http.StatusProxyAuthRequired} {
+			connects := 0
+			proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				connects++
+				w.WriteHeader(status)
+			}))
+			base := &http.Transport{Proxy: http.ProxyURL(parse(t, proxy.URL))}
+			for _, content := range []string{"", "content"} {
+				req := request(t, "PUT", content)
+				req.URL = parse(t, "https://host/")
+				_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+				assert.EqualError(t, err, http.StatusText(status))
+			}
+			proxy.Close()
+			assert.Equal(t, 2, connects)
+		}
+	})
 	t.Run("the time limit ends the dial", func(t *testing.T) {
 		base := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
@@ -216,8 +238,12 @@ func TestBufferEnds(t *testing.T) {
 	silent, writer := io.Pipe()
 	req := request(t, "PUT", "").WithContext(ctx)
 	req.Body = silent
-	time.AfterFunc(time.Millisecond, func() { cancel(errHung) })
-	_, err := (&retryhttp.Transport{MaxBuffer: 10}).RoundTrip(req)
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		time.AfterFunc(time.Millisecond, func() { cancel(errHung) })
+		<-req.Context().Done()
+		return nil, errors.Join(req.Context().Err(), req.Body.Close())
+	})
+	_, err := (&retryhttp.Transport{Base: base, MaxBuffer: 10}).RoundTrip(req)
 	assert.ErrorIs(t, err, errHung)
 	_, err = writer.Write([]byte("x"))
 	assert.ErrorIs(t, err, io.ErrClosedPipe)

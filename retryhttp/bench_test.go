@@ -2,9 +2,13 @@ package retryhttp_test
 
 import (
 	"bytes"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
@@ -42,6 +46,90 @@ func BenchmarkSuccess(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
+			})
+		}
+	}
+}
+
+// realCases are requests over real connections, and how many allocations a
+// Transport may add to them.
+var realCases = []struct {
+	name, method, content string
+	most                  float64
+}{
+	{"GET", http.MethodGet, "", 5},
+	{"PUT with body", http.MethodPut, "content", 5},
+	{"POST", http.MethodPost, "", 20},
+	{"POST with body", http.MethodPost, "content", 20},
+}
+
+// realServer returns the URL of a server that responds at once and a base for it.
+func realServer(tb testing.TB, protocol string) (string, *http.Transport) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}))
+	server.EnableHTTP2 = protocol == http2
+	if server.StartTLS(); protocol == http1 {
+		server.Close()
+		server = httptest.NewServer(server.Config.Handler)
+	}
+	tb.Cleanup(server.Close)
+	base := server.Client().Transport.(*http.Transport)
+	return server.URL, base
+}
+
+func sendReal(tb testing.TB, rt http.RoundTripper, req *http.Request) {
+	if req.GetBody != nil {
+		req.Body, _ = req.GetBody()
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+}
+
+// BenchmarkConnection is what a Transport adds to an http.Transport.
+func BenchmarkConnection(b *testing.B) {
+	for _, protocol := range []string{http1, http2} {
+		url, base := realServer(b, protocol)
+		for _, c := range realCases {
+			req, err := http.NewRequestWithContext(b.Context(), c.method, url, strings.NewReader(c.content))
+			require.NoError(b, err)
+			for _, by := range []struct {
+				name string
+				rt   http.RoundTripper
+			}{{"base", base}, {"Transport", &retryhttp.Transport{Base: base}}} {
+				b.Run("protocol="+protocol+"/request="+c.name+"/by="+by.name, func(b *testing.B) {
+					b.ReportAllocs()
+					for b.Loop() {
+						sendReal(b, by.rt, req)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestConnectionAllocations: the server allocates in the same process, so what
+// both cause is a mean, and the difference is rounded.
+func TestConnectionAllocations(t *testing.T) {
+	if testing.Short() {
+		t.Skip("allocations differ")
+	}
+	for _, protocol := range []string{http1, http2} {
+		url, base := realServer(t, protocol)
+		for _, c := range realCases {
+			t.Run(protocol+"/"+c.name, func(t *testing.T) {
+				req, err := http.NewRequestWithContext(t.Context(), c.method, url, strings.NewReader(c.content))
+				require.NoError(t, err)
+				req.Header.Set("Accept", "text/plain")
+				bare := testing.AllocsPerRun(500, func() { sendReal(t, base, req) })
+				transport := &retryhttp.Transport{Base: base}
+				with := testing.AllocsPerRun(500, func() { sendReal(t, transport, req) })
+				t.Logf("%v more than %v", with-bare, bare)
+				assert.LessOrEqual(t, with-bare, c.most)
 			})
 		}
 	}

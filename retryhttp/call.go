@@ -7,65 +7,79 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip.
+// call is the state of one RoundTrip, and the context of the policy's loop: the
+// request's, which knows in addition what the hooks can ask for.
 type call struct {
+	context.Context
 	transport *Transport
 	request   *http.Request
-	limit     time.Duration // of one attempt; 0: none
-	mayRepeat bool          // the request may be executed more than once
+	limit     time.Duration   // of one attempt; 0: none
+	mayRepeat bool            // the request may be executed more than once
+	direct    *http.Transport // that makes the attempts; nil: another Base
 
-	body    io.ReadCloser                 // of the first attempt
-	getBody func() (io.ReadCloser, error) // of the others; nil: the request has no body
-	rewinds bool                          // the request can be sent again
+	body      io.ReadCloser                 // of the first attempt
+	getBody   func() (io.ReadCloser, error) // of the others; nil: the request has no body
+	recording *recording                    // behind getBody; nil: the request has a GetBody of its own, or none at all
 
-	number  int // of the attempt
-	context *attempt
-	watch   *watch // nil if the request may be repeated
-	// What came of it: an answer, or an error. failed is the error that stands for the answer.
-	answer *http.Response
-	failed *StatusError
-	err    error
+	// As the hooks see them, who may look from any goroutine.
+	number, status atomic.Int32
+
+	first     attempt // in one allocation with the call
+	attempt   *attempt
+	ambiguous bool // one of the attempts may have been executed
+	// What came of it: a response, or an error. failed is the error that stands for the response.
+	response *http.Response
+	failed   *StatusError
+	err      error
 }
 
-// attempt sends the request once.
-func (c *call) attempt(ctx context.Context) error {
+// send makes one attempt.
+func (c *call) send(ctx context.Context) error {
 	last := c.lastFailure()
-	c.answer, c.failed, c.err = nil, nil, nil
-	c.number++
+	c.response, c.failed, c.err = nil, nil, nil
+	c.number.Add(1)
+	c.status.Store(0)
+	loop := ctx
 	ctx, cancel := c.limited(ctx)
-	req, err := c.prepare(ctx)
-	if err != nil {
+	if err := c.prepare(ctx); err != nil {
 		cancel()
-		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number, err)
+		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number.Load(), err)
 		return retry.Permanent(c.err)
 	}
+	a := c.attempt
 	base := c.transport.base()
-	c.answer, c.err = base.RoundTrip(req)
-	if c.err == nil && c.answer == nil {
-		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither an answer nor an error", base))
+	c.response, c.err = base.RoundTrip(&a.request)
+	a.end()
+	if c.err == nil && c.response == nil {
+		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
 	}
 	if c.err != nil {
-		c.answer = nil
-		release(cancel, c.watch)
+		c.response = nil
+		cancel()
+		a.release()
 		return c.lost()
 	}
-	below := attemptBehind(c.answer)
-	c.answer.Request = req // a Base may have sent another one
-	if c.answer.Body == nil {
-		c.answer.Body = http.NoBody // which Base ought to have done
+	c.status.Store(int32(c.response.StatusCode))
+	below := attemptBehind(c.response)
+	gaveUp := below != nil && below != a // another Transport below
+	c.response.Request = &a.request      // a Base may have sent another one
+	if c.response.Body == nil {
+		c.response.Body = http.NoBody // which Base ought to have done
 	}
-	c.keep(cancel)
-	return c.judge(below)
+	c.keep(loop, cancel)
+	return c.judge(gaveUp)
 }
 
 // limited returns the context of an attempt, with its time limit. The end of
 // the limit is not deferred to the end of the attempt, because the body of the
-// answer is read later.
+// response is read later.
 func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.limit <= 0 {
 		return ctx, func() {}
@@ -73,43 +87,38 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limit)
 }
 
-// prepare returns the request as the attempt is to send it.
-func (c *call) prepare(ctx context.Context) (*http.Request, error) {
+// prepare makes the attempt, with the request that it is to send.
+func (c *call) prepare(ctx context.Context) error {
+	number := int(c.number.Load())
 	body := c.body
-	if c.number > 1 && c.getBody != nil {
+	if number > 1 && c.getBody != nil {
 		var err error
 		if body, err = c.getBody(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	req := c.withContext(ctx)
-	req.Body = body
-	req.GetBody = nil // with one, net/http would repeat the request by itself
-	if c.number > 1 || c.transport.AttemptHeader != "" {
-		req.Header = c.request.Header.Clone()
+	c.attempt = &c.first
+	if number > 1 {
+		c.attempt = new(attempt) // what sent the one before may still use that
 	}
-	if name := c.transport.AttemptHeader; name != "" {
-		if req.Header == nil {
-			req.Header = http.Header{}
+	a := c.attempt
+	a.Context, a.number, a.ambiguous = ctx, number, c.ambiguous
+	a.mayRepeat, a.direct = c.mayRepeat, c.direct
+	a.empty = c.body == nil || c.body == http.NoBody
+	a.watched = a.empty || !c.mayRepeat
+	a.request = *c.request.WithContext(a)
+	a.request.Body = body
+	a.request.GetBody = nil // with one, net/http would repeat the request by itself
+	if name := c.transport.AttemptHeader; c.direct == nil || name != "" {
+		// Of its own, because RoundTrippers that sign do so in place.
+		if a.request.Header = c.request.Header.Clone(); a.request.Header == nil {
+			a.request.Header = http.Header{}
 		}
-		req.Header.Set(name, strconv.Itoa(c.number))
+		if name != "" {
+			a.request.Header.Set(name, strconv.Itoa(number))
+		}
 	}
-	return req, nil
-}
-
-// withContext returns a copy of the request with the context of the attempt.
-func (c *call) withContext(ctx context.Context) *http.Request {
-	var req *http.Request
-	if c.mayRepeat {
-		c.context = &attempt{Context: ctx, number: c.number}
-		req = c.request.WithContext(c.context)
-	} else {
-		c.watch = &watch{attempt: attempt{Context: ctx, number: c.number}, empty: c.getBody == nil && c.rewinds}
-		c.context = &c.watch.attempt
-		req = c.request.WithContext(c.watch)
-	}
-	c.context.request = req
-	return req
+	return nil
 }
 
 // lastFailure returns what the attempt before failed with.
@@ -120,28 +129,49 @@ func (c *call) lastFailure() error {
 	return c.err
 }
 
-// lost decides about an attempt that brought no answer.
+// lost decides about an attempt that brought no response.
 func (c *call) lost() error {
-	c.err = legible(c.err)
-	if isMalformed(c.err) {
+	if c.attempt.lost() && c.request.Context().Err() == nil {
+		c.err = errLost
+	} else {
+		c.err = legible(c.err)
+	}
+	if isMalformed(c.err) || c.recording.failed() {
 		return retry.Permanent(c.err)
 	}
-	return c.unlessUnrepeatable(c.err, c.mayRepeat || c.watch.unsent(c.err))
+	unsent := c.attempt.unsent(c.err, c.transport.TrustRefusedStream)
+	c.ambiguous = c.ambiguous || !unsent
+	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
 }
 
-// judge decides about an answer. below is the attempt that brought it: ours, one of
-// another Transport, or nil.
-func (c *call) judge(below *attempt) error {
-	status := c.answer.StatusCode
-	if status < 400 {
+// judge decides about a response. gaveUp reports that another Transport below has
+// repeated the request already.
+func (c *call) judge(gaveUp bool) error {
+	status := c.response.StatusCode
+	var found error
+	if c.transport.Check != nil && !gaveUp && status != http.StatusSwitchingProtocols {
+		body := &peekedBody{ReadCloser: c.response.Body}
+		found = c.transport.Check(c.response, func(n int) ([]byte, error) {
+			c.response.Body = body
+			return body.peek(n)
+		})
+	}
+	if status < 400 && found == nil {
 		return nil
 	}
-	c.failed = newStatusError(c.answer, c.transport.now())
-	c.failed.body = c.answer.Body
-	if below != nil && below != c.context {
-		return retry.Permanent(c.failed) // it has given up
+	c.failed = newStatusError(c.response, c.transport.now())
+	c.failed.body = c.response.Body
+	if gaveUp {
+		return retry.Permanent(c.failed)
 	}
-	return c.unlessUnrepeatable(c.failed.withWord(), c.mayRepeat || isUnprocessed(status) || slices.Contains(c.transport.Unprocessed, status))
+	err, unprocessed := c.failed.verdict(), isUnprocessed(c.failed)
+	if found != nil {
+		err = &checkError{c.failed, found}
+		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
+	}
+	unprocessed = unprocessed || slices.Contains(c.transport.Unprocessed, status)
+	c.ambiguous = c.ambiguous || !unprocessed && status >= 500
+	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
 }
 
 // unlessUnrepeatable returns err so that it is retried if that does no harm and can be
@@ -150,7 +180,7 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
 		return retry.Unrepeatable(err)
-	case !c.rewinds:
+	case !c.rewinds():
 		return retry.Unrepeatable(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
 	}
 	return err
@@ -159,10 +189,10 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 // result returns what RoundTrip is to return, for the error of the loop.
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil {
-		return c.answer, nil
+		return c.response, nil
 	}
-	if c.answer != nil && c.failed.body != nil && c.request.Context().Err() == nil {
-		return c.answer, nil
+	if c.response != nil && c.failed.body != nil && c.request.Context().Err() == nil {
+		return c.response, nil
 	}
 	c.abandon()
 	if _, ok := err.(*retry.Error); !ok && c.err != nil {
@@ -171,13 +201,52 @@ func (c *call) result(err error) (*http.Response, error) {
 	return nil, err
 }
 
-// abandon closes what nobody else has got or closed: the answer, or the body of a
+// abandon closes what nobody else has got or closed: the response, or the body of a
 // request that was never sent.
 func (c *call) abandon() {
 	switch {
-	case c.answer != nil && (c.failed == nil || c.failed.body != nil):
-		_ = c.answer.Body.Close()
-	case c.number == 0 && c.body != nil:
+	case c.response != nil && (c.failed == nil || c.failed.body != nil):
+		_ = c.response.Body.Close()
+	case c.number.Load() == 0 && c.body != nil:
 		_ = c.body.Close()
 	}
+}
+
+// keep lets the time limit of the attempt last until the body of its response is
+// closed. The context of the response's Request outlives that. A connection that
+// has switched protocols is the caller's, without a limit, and its Body must keep
+// its method Write.
+func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
+	if c.limit <= 0 && c.attempt.cancel == nil {
+		return
+	}
+	before := c.attempt
+	after := &attempt{Context: loop, number: before.number, ambiguous: before.ambiguous}
+	after.request = *before.request.WithContext(after)
+	c.attempt, c.response.Request = after, &after.request
+	if c.response.StatusCode == http.StatusSwitchingProtocols {
+		cancel()
+		before.release()
+		return
+	}
+	c.response.Body = &keptBody{c.response.Body, cancel, before}
+}
+
+// sdkRepeats reports whether the client above repeats the request by itself, as
+// far as it tells. The AWS SDKs send their number of attempts; the SDKs that
+// Stainless generates (OpenAI, Anthropic) that of the retries they have made.
+func sdkRepeats(h http.Header) bool {
+	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
+		for part := range strings.SplitSeq(values[0], ";") {
+			if most, ok := strings.CutPrefix(strings.TrimSpace(part), "max="); ok {
+				return most != "1"
+			}
+		}
+		return false
+	}
+	if values := h["X-Stainless-Retry-Count"]; len(values) > 0 {
+		n, err := strconv.Atoi(values[0])
+		return err == nil && n > 0
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -240,4 +241,100 @@ func ExampleCheckStatus() {
 	})
 	fmt.Println(page, err)
 	// Output: GET "", key "", attempt "" <nil>
+}
+
+// One line for each attempt, with the request but without its secrets.
+func ExampleInfoFrom() {
+	server := flaky(503)
+	defer server.Close()
+
+	policy := soon
+	policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		return nil, func(ended retry.Attempt) {
+			info, _ := retryhttp.InfoFrom(ctx)
+			path := strings.TrimPrefix(info.URL, server.URL)
+			fmt.Printf("method=%s url=%s attempt=%d status=%d class=%v err=%v\n",
+				info.Method, path, info.Attempt, info.Status, ended.Class, ended.Err)
+		}
+	}
+	resp, err := retryhttp.NewClient(policy).Get(server.URL + "/orders?token=secret")
+	if err == nil {
+		resp.Body.Close()
+	}
+	// Output:
+	// method=GET url=/orders attempt=1 status=503 class=transient err=503 Service Unavailable
+	// method=GET url=/orders attempt=2 status=200 class=unknown err=<nil>
+}
+
+// Google's APIs say 403 for a rate limit and for a lack of permission, and GraphQL
+// servers say 200 for everything. The reason is in the body.
+func ExampleTransport_check() {
+	replies := []string{
+		`{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}`,
+		`{"errors": [{"extensions": {"code": "THROTTLED"}}]}`,
+		`{"data": {}}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.Contains(replies[0], "rateLimit") {
+			w.WriteHeader(http.StatusForbidden)
+		}
+		fmt.Fprint(w, replies[0])
+		replies = replies[1:]
+	}))
+	defer server.Close()
+
+	check := func(resp *http.Response, peek func(int) ([]byte, error)) error {
+		if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+			return nil
+		}
+		start, err := peek(4096)
+		if err != nil {
+			return err
+		}
+		for _, reason := range []string{`"rateLimitExceeded"`, `"userRateLimitExceeded"`, `"THROTTLED"`} {
+			if bytes.Contains(start, []byte(reason)) {
+				return retry.Throttled(errors.New("the body says " + reason))
+			}
+		}
+		return nil
+	}
+	policy := soon
+	policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) { fmt.Println(failed.Err) }
+	client := &http.Client{Transport: &retryhttp.Transport{Policy: policy, Check: check}}
+	show(client.Post(server.URL, "application/json", strings.NewReader("{}")))
+	// Output:
+	// 403 Forbidden: the body says "rateLimitExceeded"
+	// 200 OK: the body says "THROTTLED"
+	// 200 OK {"data": {}}
+}
+
+// One request under another policy, and one under none.
+func ExampleWithPolicy() {
+	server := flaky(503, 503, 503, 503, 503)
+	defer server.Close()
+
+	client := retryhttp.NewClient(soon)
+	patient := soon
+	patient.MaxAttempts = 5
+	for _, ctx := range []context.Context{
+		retryhttp.WithoutRetry(context.Background()),
+		retryhttp.WithPolicy(context.Background(), patient),
+	} {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		resp.Body.Close()
+		fmt.Println(resp.StatusCode, "in attempt", retryhttp.AttemptNumber(resp.Request.Context()))
+	}
+	// Output:
+	// 503 in attempt 0
+	// 200 in attempt 5
 }

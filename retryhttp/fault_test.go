@@ -473,9 +473,13 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		})
 		transport := s.transport()
 		transport.Policy.AttemptTimeout = time.Hour
+		var ctx context.Context
+		transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
+			ctx = req.Context()
+			return s.base.RoundTrip(req)
+		})
 		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
 		require.NoError(t, err)
-		ctx := resp.Request.Context()
 		close(returned)
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -483,6 +487,8 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		assert.NoError(t, ctx.Err())
 		require.NoError(t, resp.Body.Close())
 		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
+		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
+		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
 
@@ -654,15 +660,27 @@ var refusals = []struct {
 	{"no second body", func(req *watchedRequest, _ *retryhttp.Transport) {
 		req.GetBody = func() (io.ReadCloser, error) { return nil, errRefused }
 	}, errRefused, 1},
-	{"body cannot be buffered", func(req *watchedRequest, tr *retryhttp.Transport) {
-		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
-		req.GetBody, tr.MaxBuffer = nil, 100
-	}, errRefused, 0},
 	{"unknown scheme", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Scheme = "gopher" }, nil, 0},
 	{"no host", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL.Host = "" }, nil, 0},
 	{"no URL", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL = nil }, nil, 0},
 	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.AttemptHeader = nil, "" }, nil, 0},
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
+}
+
+// TestBodyCannotBeRecorded: a body that cannot be read is not read again.
+func TestBodyCannotBeRecorded(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, answer(503, "later"))
+		req, transport := put.request(t, s.URL, text(10)), s.transport()
+		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
+		req.GetBody, transport.MaxBuffer = nil, 100
+		req.before = req.Clone(req.Context())
+		o := req.send(t, transport)
+		assert.ErrorIs(t, o.err, errRefused)
+		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
+		_, executed := s.seen()
+		assert.Empty(t, executed)
+	})
 }
 
 // TestRefusedCallClosesBody: also a call that never comes to an attempt, or to

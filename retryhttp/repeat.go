@@ -24,15 +24,16 @@ func hasKey(h http.Header, name string) bool {
 	return ok && (len(values) == 0 || values[0] != "")
 }
 
-// isUnprocessed reports whether a server that answers with the status has
+// isUnprocessed reports whether a server that responds so has
 // refused to process the request: 421 Misdirected Request by RFC 9110, 425 Too
-// Early by RFC 8470, and 429 Too Many Requests by what everybody means with it.
-func isUnprocessed(status int) bool {
-	switch status {
-	case http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusTooManyRequests:
+// Early by RFC 8470, and 429 Too Many Requests, and what counts as such, by what
+// everybody means with it.
+func isUnprocessed(e *StatusError) bool {
+	switch e.Response.StatusCode {
+	case http.StatusMisdirectedRequest, http.StatusTooEarly:
 		return true
 	}
-	return false
+	return isThrottling(e.Response)
 }
 
 // isMalformed reports whether err says that the request cannot be sent at all.

@@ -12,22 +12,35 @@ import (
 )
 
 // RetryAfter returns how long the server asks to wait before the request is
-// repeated, or 0 if the answer says nothing of it that can be understood. The
+// repeated, or 0 if the response says nothing about it that can be understood. The
 // first of these headers that can be understood decides:
 //
-//	X-Amz-Retry-After  milliseconds
-//	Retry-After-Ms     milliseconds
-//	Retry-After        seconds, or a date in one of the three forms of HTTP
-//	RateLimit-Reset    seconds; only with status 429 or RateLimit-Remaining: 0,
-//	                   because otherwise it does not ask for a wait
+//	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
+//	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// Numbers may have a decimal fraction; a sign or an exponent is not understood.
-// A number that would be longer than 31 years is taken for what it must be, a time
-// of day in the header's unit since 1970; a larger one than a Duration can hold
-// counts as the largest. How much of a long wait is waited for is up to the
-// [retry.HintRule] of the policy.
+// and, only if the response says that a limit is used up (status 429, 430, or 403 with
+// a limit, or remaining requests of 0), because otherwise they do not ask for a wait,
 //
-// Dates and times count from the Date of the answer, so that the clocks need not
+//	RateLimit                          t, or the window of RateLimit-Policy; also in
+//	                                   the older form limit=, remaining=, reset=
+//	RateLimit-Reset                    seconds
+//	X-RateLimit-Reset-After            seconds
+//	X-RateLimit-Reset, X-Rate-Limit-Reset                 seconds, or seconds since 1970
+//	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens  a duration such as 6m0s
+//	Anthropic-RateLimit-...-Reset      a time of RFC 3339
+//
+// Of several limits in one family of headers the one that is used up decides; of
+// several of those the longest wait, and if none says that it is used up the
+// shortest. docs/http.md lists the APIs that send them.
+//
+// Numbers may have a decimal fraction, a dot at either end and a plus sign; a minus
+// sign or an exponent is not understood. Of several values of one header the longest
+// wait counts. A number that would be longer than 31 years is taken for
+// what it must be, a time of day in the header's unit since 1970; a larger one than
+// a Duration can hold counts as the largest. How much of a long wait is waited for
+// is up to the [retry.HintRule] of the policy.
+//
+// Dates and times count from the Date of the response, so that the clocks need not
 // agree, and from now if it has none. What is past asks for no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	h := resp.Header
@@ -40,28 +53,50 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	}{
 		{"X-Amz-Retry-After", time.Millisecond},
 		{"Retry-After-Ms", time.Millisecond},
+		{"X-Ms-Retry-After-Ms", time.Millisecond},
 		{"Retry-After", time.Second},
-		{"Ratelimit-Reset", time.Second},
 	} {
-		value := strings.TrimSpace(h.Get(field.name))
-		if value == "" || field.name == "Ratelimit-Reset" && !isLimited(resp) {
-			continue
+		if wait, ok := longest(h[field.name], field.unit, now); ok {
+			return wait
 		}
-		if wait, ok := parseNumber(value, field.unit); ok {
-			return sinceEpoch(wait, now)
-		}
-		if field.name == "Retry-After" {
-			if at, err := http.ParseTime(value); err == nil {
-				return max(0, at.Sub(now))
-			}
+	}
+	usedUp := isThrottling(resp)
+	if wait, ok := rateLimit(h).wait(usedUp); ok {
+		return wait
+	}
+	for _, family := range families {
+		if wait, ok := family.limits(h, now).wait(usedUp); ok {
+			return wait
 		}
 	}
 	return 0
 }
 
-// isLimited reports whether the answer says that no requests are left.
-func isLimited(resp *http.Response) bool {
-	return resp.StatusCode == http.StatusTooManyRequests || strings.TrimSpace(resp.Header.Get("Ratelimit-Remaining")) == "0"
+// longest returns the longest wait of the values of a header.
+func longest(lines []string, unit time.Duration, now time.Time) (wait time.Duration, found bool) {
+	for _, line := range lines {
+		values := []string{line}
+		if _, err := http.ParseTime(strings.TrimSpace(line)); err != nil {
+			values = strings.Split(line, ",")
+		}
+		for _, value := range values {
+			if w, ok := parseWait(strings.TrimSpace(value), unit, now); ok {
+				wait, found = max(wait, w), true
+			}
+		}
+	}
+	return wait, found
+}
+
+// parseWait reads a number or a date.
+func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, bool) {
+	if wait, ok := parseNumber(value, unit); ok {
+		return sinceEpoch(wait, now), true
+	}
+	if at, err := http.ParseTime(value); err == nil && unit == time.Second {
+		return max(0, at.Sub(now)), true
+	}
+	return 0, false
 }
 
 // epochLike is 10⁹ seconds, 31 years: no server means to ask for so long a
@@ -75,11 +110,12 @@ func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
 	return max(0, time.Unix(0, 0).Add(wait).Sub(now))
 }
 
-// parseNumber reads a number of units: digits, and perhaps a fraction. Others
+// parseNumber reads a number of units: digits, perhaps with a dot before, among or
+// after them, and a plus sign. Others
 // that strconv knows, such as 1e3 and 0x1p-2, have no place in a header.
 func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
-	whole, fraction, found := strings.Cut(text, ".")
-	if !isDigits(whole) || found && !isDigits(fraction) {
+	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "+"), ".")
+	if !isDigits(whole + fraction) {
 		return 0, false
 	}
 	n, _ := strconv.ParseUint(whole, 10, 64) // the largest if it is too large
@@ -97,7 +133,7 @@ func isDigits(text string) bool {
 
 // defaultHint is the rule of a Transport whose Policy has none. It is
 // HintOrGiveUp, because a caller of an http.Client does not expect to wait for an
-// hour, and can read the header in the answer; and it adds up to a tenth of the hint, so that
+// hour, and can read the header in the response; and it adds up to a tenth of the hint, so that
 // clients that were given the same one do not come back together.
 type defaultHint struct{ random func() float64 }
 

@@ -10,13 +10,14 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// StatusError stands for an answer with a status of 400 or above where there
-// has to be an error: in the Classifier and the hooks of a [Transport]'s Policy,
-// in what RoundTrip returns if the context ends during the wait after it, and
-// in an operation of [retry.Do] that calls [CheckStatus]. Its methods are what
-// [retry.DefaultClassifier] and a [retry.HintRule] go by.
+// StatusError stands for a response with a status of 400 or above, or one in which
+// a Transport's Check has found an error, where there has to be an error: in the
+// Classifier and the hooks of a [Transport]'s Policy, in what RoundTrip returns if
+// the context ends during the wait after it, and in an operation of [retry.Do]
+// that calls [CheckStatus]. Its methods are what [retry.DefaultClassifier] and a
+// [retry.HintRule] go by.
 type StatusError struct {
-	// Response is the answer. In the functions of a Transport's Policy its Body
+	// Response is the response. In the functions of a Transport's Policy its Body
 	// must not be read or closed: it is the caller's if there is no further
 	// attempt.
 	Response *http.Response
@@ -27,15 +28,16 @@ type StatusError struct {
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an
 // error for an operation of [retry.Do] to return. It is a [*StatusError], or
-// wraps one where the answer's header x-should-retry says true or false, which
-// [retry.DefaultClassifier] goes by. The answer of a [Transport] makes a
-// permanent error: there have been attempts enough. CheckStatus does not touch
-// the Body.
+// wraps one if the response says more about a retry than its status does, which
+// [retry.DefaultClassifier] goes by: with a header X-Should-Retry or
+// Stripe-Should-Retry, or a 403 that means throttling. The response of a
+// [Transport] makes a permanent error: there have been attempts enough.
+// CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
 	}
-	err := newStatusError(resp, time.Now()).withWord()
+	err := newStatusError(resp, time.Now()).verdict()
 	if attemptBehind(resp) != nil {
 		return retry.Permanent(err)
 	}
@@ -48,7 +50,11 @@ func newStatusError(resp *http.Response, now time.Time) *StatusError {
 
 // Error returns the status as text, such as "503 Service Unavailable".
 func (e *StatusError) Error() string {
-	return strings.TrimSpace(fmt.Sprint(e.Response.StatusCode, " ", http.StatusText(e.Response.StatusCode)))
+	text := strings.TrimSpace(fmt.Sprint(e.Response.StatusCode, " ", http.StatusText(e.Response.StatusCode)))
+	if e.Response.StatusCode == http.StatusPreconditionFailed && Ambiguous(e.Response) {
+		text += " (an earlier attempt may have succeeded)"
+	}
+	return text
 }
 
 // HTTPStatusCode returns the status.
@@ -58,22 +64,63 @@ func (e *StatusError) HTTPStatusCode() int { return e.Response.StatusCode }
 // [RetryAfter] reads it; 0 if it has not.
 func (e *StatusError) RetryAfter() time.Duration { return e.after }
 
-// withWord returns e with what the answer says of being repeated.
-func (e *StatusError) withWord() error {
-	switch word := strings.TrimSpace(e.Response.Header.Get("X-Should-Retry")); {
-	case strings.EqualFold(word, "false"):
-		return wordedError{e, false}
-	case strings.EqualFold(word, "true"), e.Response.StatusCode == http.StatusMisdirectedRequest:
-		return wordedError{e, true}
+// verdict returns e with what the response says about a retry.
+func (e *StatusError) verdict() error {
+	h := e.Response.Header
+	for _, name := range [...]string{"X-Should-Retry", "Stripe-Should-Retry"} {
+		switch said := strings.TrimSpace(h.Get(name)); {
+		case strings.EqualFold(said, "false"):
+			return toldError{e, false}
+		case strings.EqualFold(said, "true"):
+			return toldError{e, true}
+		}
+	}
+	switch status := e.Response.StatusCode; {
+	case isThrottling(e.Response):
+		return throttledError{e}
+	case status == http.StatusMisdirectedRequest,
+		status == http.StatusRequestEntityTooLarge && h.Get("Retry-After") != "", // RFC 9110, section 15.5.14
+		status == http.StatusConflict && h.Get("Stripe-Version") != "":           // a lock, or the same key at the same time
+		return toldError{e, true}
 	}
 	return e
 }
 
-// wordedError is a StatusError whose answer says whether to repeat the request.
-type wordedError struct {
+// isThrottling reports whether a response means what 429 means: some APIs say 403,
+// with a limit that is used up or a time to come back, and Shopify says 430.
+func isThrottling(resp *http.Response) bool {
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, statusShopify:
+		return true
+	case http.StatusForbidden:
+		h := resp.Header
+		return h.Get("Retry-After") != "" || strings.TrimSpace(h.Get("X-Ratelimit-Remaining")) == "0"
+	}
+	return false
+}
+
+const statusShopify = 430
+
+// toldError is a StatusError whose response says whether to repeat the request.
+type toldError struct {
 	*StatusError
 	retryable bool
 }
 
-func (e wordedError) RetryableError() bool { return e.retryable }
-func (e wordedError) Unwrap() error        { return e.StatusError }
+func (e toldError) RetryableError() bool { return e.retryable }
+func (e toldError) Unwrap() error        { return e.StatusError }
+
+// throttledError is a StatusError that counts as 429.
+type throttledError struct{ *StatusError }
+
+func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
+func (e throttledError) Unwrap() error       { return e.StatusError }
+
+// checkError is what a Transport's Check has found.
+type checkError struct {
+	status *StatusError
+	found  error
+}
+
+func (e *checkError) Error() string   { return e.status.Error() + ": " + e.found.Error() }
+func (e *checkError) Unwrap() []error { return []error{e.found, e.status} }

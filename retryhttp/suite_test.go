@@ -661,7 +661,7 @@ func TestSuiteRetryAfter(t *testing.T) {
 		"date":                  {[]string{"Fri, 31 Dec 1999 23:59:59 GMT"}, 2 * time.Second},
 		"date that is past":     {[]string{"Fri, 31 Dec 1999 23:59:00 GMT"}, 0},
 		"none":                  {nil, 0},
-		"two":                   {[]string{"2", "3"}, 2 * time.Second},
+		"two":                   {[]string{"2", "3"}, 3 * time.Second},
 		"empty":                 {[]string{""}, 0},
 		"negative":              {[]string{"-2"}, 0},
 		"date that is none":     {[]string{"Fri, 32 Dec 1999 23:59:59 GMT"}, 0},

@@ -147,9 +147,9 @@ func TestRepeats(t *testing.T) {
 		{"idle connection", reply{err: text("http: server closed idle connection")}, true, false},
 		{"anything", reply{err: text("anything")}, true, false},
 
-		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, true},
-		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, true},
+		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
+		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
+		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, false},
 		{"stream broken", reply{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
 		{"stream cancelled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
 		{"GOAWAY, above the last stream", reply{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
@@ -339,12 +339,12 @@ func TestHints(t *testing.T) {
 		rule   retry.HintRule
 		want   time.Duration
 	}{
-		{"none", "", nil, 25 * ms},
-		{"below the delay", "Retry-After-Ms: 1", nil, 25 * ms},
+		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
+		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
 		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
 		{"a rule of the user's", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
-		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5025 * ms},
-		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 25 * ms},
+		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
+		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
 		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},
 		{"longest", "Retry-After: 60", nil, 63 * time.Second},
 	} {
@@ -494,11 +494,11 @@ func TestRefused(t *testing.T) {
 
 // TestBadBase: what breaks the rules of http.RoundTripper is dealt with.
 func TestBadBase(t *testing.T) {
-	t.Run("neither an answer nor an error", func(t *testing.T) {
+	t.Run("neither a response nor an error", func(t *testing.T) {
 		calls := 0
 		base := roundTripper(func(*http.Request) (*http.Response, error) { calls++; return nil, nil })
 		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
-		assert.ErrorContains(t, err, "neither an answer nor an error")
+		assert.ErrorContains(t, err, "neither a response nor an error")
 		assert.Equal(t, 1, calls)
 	})
 	t.Run("no body", func(t *testing.T) {
@@ -558,7 +558,7 @@ func TestBodies(t *testing.T) {
 		{"empty", strings.NewReader(""), 0, 100, 3, ""},
 		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
 		{"too long, and says so", strings.NewReader(long), 100, 99, 1, ""},
-		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 0, "broken"},
+		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := ""

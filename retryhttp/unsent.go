@@ -3,16 +3,17 @@ package retryhttp
 import (
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 )
 
-// isRefused reports whether err says that a server has refused the stream of
-// HTTP/2 without processing the request.
-//
-// Package net/http has no values or types for these errors, so they are known by
-// their text; a text that is not known any more keeps requests from being
-// repeated, and not the other way round.
-func isRefused(err error) bool {
+// Package net/http has no values or types for the errors of HTTP/2, so they are
+// known by their text; a text that is not known any more keeps requests from
+// being repeated, and not the other way round.
+
+// isGoAway reports whether err proves that no server has processed the request: it
+// was not written, or its stream is above the last that a GOAWAY accepts.
+func isGoAway(err error) bool {
 	return says(err, func(text string) bool {
 		switch text {
 		case "http2: Transport received Server's graceful shutdown GOAWAY",
@@ -22,8 +23,17 @@ func isRefused(err error) bool {
 			notUsable:
 			return true
 		}
-		return strings.HasPrefix(text, "http2: Transport received GOAWAY from server ErrCode:") ||
-			strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
+		return strings.HasPrefix(text, "http2: Transport received GOAWAY from server ErrCode:")
+	})
+}
+
+// isRefused reports whether err says that a stream was reset with REFUSED_STREAM.
+// By section 8.7 of RFC 9113 the request was not processed; but HAProxy also
+// resets so when a server has closed the connection after it had executed the
+// request (haproxy/haproxy issue 3414).
+func isRefused(err error) bool {
+	return says(err, func(text string) bool {
+		return strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
 	})
 }
 
@@ -37,6 +47,21 @@ func isDial(err error) bool {
 		}
 	}
 	return false
+}
+
+// proxyRefusal returns the status with which a proxy has refused CONNECT, 0 if err
+// is something else. Package net/http makes an error of the reason phrase alone.
+func proxyRefusal(err error) int {
+	if errors.Unwrap(err) != nil {
+		return 0
+	}
+	text := err.Error()
+	for status := 400; status < 600; status++ {
+		if text != "" && http.StatusText(status) == text {
+			return status
+		}
+	}
+	return 0
 }
 
 // notUsable is what legible makes of an error that package net/http, for lack of

@@ -3,6 +3,7 @@ module github.com/gobackoff/retry/retryhttp/interop
 go 1.26.0
 
 require (
+	github.com/dunglas/httpsfv v1.1.2
 	github.com/gobackoff/retry v0.0.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/stretchr/testify v1.12.1

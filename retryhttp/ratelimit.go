@@ -1,0 +1,140 @@
+package retryhttp
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry/internal/sfv"
+)
+
+// limits are what a response says about the limits of a client.
+type limits []limit
+
+type limit struct {
+	usedUp bool          // nothing remains of it
+	reset  time.Duration // until something remains again
+}
+
+// wait returns how long to wait, false if the limits do not ask for a wait. refused
+// reports that the response says so.
+func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
+	for _, limit := range l {
+		if limit.usedUp {
+			wait, ok = max(wait, limit.reset), true
+		}
+	}
+	if ok || !refused || len(l) == 0 {
+		return wait, ok
+	}
+	wait = l[0].reset
+	for _, limit := range l {
+		wait = min(wait, limit.reset)
+	}
+	return wait, true
+}
+
+// A family is a group of headers, one for what remains of a limit and one for the
+// time when it is reset.
+type family []struct{ remaining, reset string }
+
+var families = []family{
+	{{"Ratelimit-Remaining", "Ratelimit-Reset"}},
+	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset-After"}},
+	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"}},
+	{{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}},
+	{
+		{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
+		{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
+	},
+	{
+		{"Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
+		{"Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
+		{"Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
+		{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
+	},
+}
+
+func (f family) limits(h http.Header, now time.Time) limits {
+	var found limits
+	for _, names := range f {
+		if reset, ok := parseReset(strings.TrimSpace(h.Get(names.reset)), now); ok {
+			found = append(found, limit{strings.TrimSpace(h.Get(names.remaining)) == "0", reset})
+		}
+	}
+	return found
+}
+
+// parseReset reads a time in any of the forms of the families.
+func parseReset(value string, now time.Time) (time.Duration, bool) {
+	if wait, ok := parseWait(value, time.Second, now); ok {
+		return wait, true
+	}
+	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
+		return wait, true
+	}
+	if at, err := time.Parse(time.RFC3339, value); err == nil {
+		return max(0, at.Sub(now)), true
+	}
+	return 0, false
+}
+
+// rateLimit reads the header RateLimit of draft-ietf-httpapi-ratelimit-headers: the
+// list of draft 8 and later, "name";r=0;t=30, or the dictionary of draft 7,
+// limit=100, remaining=0, reset=30. Without t, the window of the policy of that
+// name is the longest that it can last.
+func rateLimit(h http.Header) limits {
+	text := strings.Join(h["Ratelimit"], ",")
+	if text == "" {
+		return nil
+	}
+	if dictionary, err := sfv.ParseDictionary(text); err == nil {
+		members := sfv.Params(dictionary)
+		if reset, ok := seconds(members.Get("reset")); ok {
+			return limits{{members.Get("remaining") == int64(0), reset}}
+		}
+	}
+	list, err := sfv.ParseList(text)
+	if err != nil {
+		return nil
+	}
+	var found limits
+	for _, item := range list {
+		reset, ok := seconds(item.Params.Get("t"))
+		if !ok {
+			reset, ok = window(h, item.Value)
+		}
+		if ok {
+			found = append(found, limit{item.Params.Get("r") == int64(0), reset})
+		}
+	}
+	return found
+}
+
+// window returns the window of a policy.
+func window(h http.Header, name any) (time.Duration, bool) {
+	policies, err := sfv.ParseList(strings.Join(h["Ratelimit-Policy"], ","))
+	if err != nil {
+		return 0, false
+	}
+	for _, policy := range policies {
+		if _, ok := policy.Value.(string); ok && policy.Value == name {
+			return seconds(policy.Params.Get("w"))
+		}
+	}
+	return 0, false
+}
+
+// seconds returns an integer as seconds; those that are negative say nothing.
+func seconds(value any) (time.Duration, bool) {
+	n, ok := value.(int64)
+	if !ok || n < 0 {
+		return 0, false
+	}
+	return saturatedSeconds(n), true
+}
+
+func saturatedSeconds(n int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Second)
+	return time.Duration(min(n, most)) * time.Second
+}

@@ -1,0 +1,388 @@
+package retryhttp_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// Replies of a frameServer to a request.
+const (
+	resetProtocol = iota
+	resetRefused
+	goAwayBelow // a GOAWAY that does not accept the stream
+	respond     // with 200
+)
+
+// frameServer speaks as much HTTP/2 as it takes to refuse requests in the ways
+// that net/http knows.
+type frameServer struct {
+	url     string
+	base    *http.Transport
+	wg      sync.WaitGroup
+	mu      sync.Mutex
+	replies []int // the last one for all that follow
+	headers int   // frames with HEADERS that have arrived
+	bodies  int   // frames with DATA
+	conns   []net.Conn
+}
+
+// newFrameServer serves over TLS, or without.
+func newFrameServer(t *testing.T, secure bool, replies ...int) *frameServer {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	s := &frameServer{url: "http://" + listener.Addr().String(), replies: replies}
+	if secure {
+		certified := httptest.NewUnstartedServer(nil)
+		certified.EnableHTTP2 = true
+		certified.StartTLS()
+		certified.Close()
+		listener = tls.NewListener(listener, certified.TLS)
+		s.url = "https://" + listener.Addr().String()
+		s.base = certified.Client().Transport.(*http.Transport)
+	} else {
+		s.base = &http.Transport{Protocols: new(http.Protocols)}
+		s.base.Protocols.SetUnencryptedHTTP2(true)
+	}
+	s.wg.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.mu.Lock()
+			s.conns = append(s.conns, conn)
+			s.mu.Unlock()
+			s.wg.Go(func() { s.serve(conn) })
+		}
+	})
+	t.Cleanup(func() {
+		s.base.CloseIdleConnections()
+		assert.NoError(t, listener.Close())
+		s.mu.Lock()
+		for _, conn := range s.conns {
+			_ = conn.Close()
+		}
+		s.mu.Unlock()
+		s.wg.Wait()
+	})
+	return s
+}
+
+const (
+	frameData     = 0
+	frameHeaders  = 1
+	frameReset    = 3
+	frameSettings = 4
+	frameGoAway   = 7
+)
+
+func (s *frameServer) serve(conn net.Conn) {
+	defer conn.Close()
+	if _, err := io.CopyN(io.Discard, conn, 24); err != nil { // the preface
+		return
+	}
+	s.write(conn, frameSettings, 0, 0)
+	for {
+		var head [9]byte
+		if _, err := io.ReadFull(conn, head[:]); err != nil {
+			return
+		}
+		stream := binary.BigEndian.Uint32(head[5:])
+		if _, err := io.CopyN(io.Discard, conn, int64(binary.BigEndian.Uint32(head[:4])>>8)); err != nil {
+			return
+		}
+		switch kind, ended := head[3], head[4]&1 != 0; kind {
+		case frameSettings:
+			if !ended { // not an acknowledgment
+				s.write(conn, frameSettings, 1, 0)
+			}
+		case frameHeaders, frameData:
+			s.arrived(kind)
+			if ended {
+				s.reply(conn, stream)
+			}
+		}
+	}
+}
+
+func (s *frameServer) arrived(kind byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if kind == frameHeaders {
+		s.headers++
+	} else {
+		s.bodies++
+	}
+}
+
+func (s *frameServer) reply(conn net.Conn, stream uint32) {
+	s.mu.Lock()
+	reply := s.replies[min(s.headers, len(s.replies))-1]
+	s.mu.Unlock()
+	switch reply {
+	case resetProtocol:
+		s.write(conn, frameReset, 0, stream, 0, 0, 0, 1)
+	case resetRefused:
+		s.write(conn, frameReset, 0, stream, 0, 0, 0, 7)
+	case goAwayBelow:
+		s.write(conn, frameGoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	case respond:
+		s.write(conn, frameHeaders, 5, stream, 0x88) // :status: 200, of HPACK's static table
+	}
+}
+
+// write leaves errors to show as errors of reading.
+func (s *frameServer) write(conn net.Conn, kind, flags byte, stream uint32, payload ...byte) {
+	frame := append([]byte{0, 0, byte(len(payload)), kind, flags}, binary.BigEndian.AppendUint32(nil, stream)...)
+	_, _ = conn.Write(append(frame, payload...))
+}
+
+func (s *frameServer) seen() (headers, bodies int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.headers, s.bodies
+}
+
+// through is a Base that is not an http.Transport itself.
+func through(base http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) { return base.RoundTrip(req.Clone(req.Context())) })
+}
+
+// TestResent: what leaves within one attempt, and how many attempts there are.
+func TestResent(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		method   string
+		replies  []int
+		attempts int32
+		headers  int
+		err      error
+		wrapped  int32 // attempts if the Base is wrapped and that differs; -1: it fails
+	}{
+		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
+		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 3, err: retry.ErrMaxAttempts},
+		{name: "GET, GOAWAY", method: "GET", replies: []int{goAwayBelow, respond}, attempts: 1, headers: 2},
+		{name: "GET, GOAWAY throughout", method: "GET", replies: []int{goAwayBelow}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
+		{name: "POST, PROTOCOL_ERROR", method: "POST", replies: []int{resetProtocol, respond}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
+		{name: "POST, REFUSED_STREAM", method: "POST", replies: []int{resetRefused, respond}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
+		{name: "POST, GOAWAY", method: "POST", replies: []int{goAwayBelow, respond}, attempts: 2, headers: 2, wrapped: -1},
+	} {
+		for _, secure := range []bool{false, true} {
+			for _, wrapped := range []bool{false, true} {
+				t.Run(tt.name+map[bool]string{false: "", true: ", TLS"}[secure]+map[bool]string{false: "", true: ", wrapped"}[wrapped], func(t *testing.T) {
+					s := newFrameServer(t, secure, tt.replies...)
+					attempts, base := int32(0), http.RoundTripper(s.base)
+					if wrapped {
+						base = through(s.base)
+					}
+					p := quick()
+					p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+						attempts++
+						return nil, nil
+					}
+					req := request(t, tt.method, "")
+					req.URL = parse(t, s.url)
+					resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
+					headers, bodies := s.seen()
+					want, wantHeaders := tt.err, tt.headers
+					if wrapped && tt.wrapped < 0 {
+						want, wantHeaders = retry.ErrUnrepeatable, 1
+					} else {
+						assert.Equal(t, tt.attempts, attempts)
+					}
+					assert.Equal(t, wantHeaders, headers)
+					if want == nil {
+						require.NoError(t, err)
+						require.NoError(t, resp.Body.Close())
+					} else {
+						assert.ErrorIs(t, err, want)
+						assert.NotErrorIs(t, err, context.Canceled, "nobody has canceled")
+					}
+					assert.Equal(t, tt.method == "POST" && !wrapped, bodies > 0, "DATA frames")
+				})
+			}
+		}
+	}
+}
+
+// TestNotResentOverHTTP1: on a connection that was used before, net/http alone
+// sends a GET again when it is closed without a response.
+func TestNotResentOverHTTP1(t *testing.T) {
+	for _, wrapped := range []bool{false, true} {
+		s := newServer(t, http1, processed(closed))
+		transport := s.transport()
+		if wrapped {
+			transport.Base = through(s.base)
+		}
+		s.warm(t, transport)
+		transport.Policy.MaxAttempts = 1
+		// Another idle connection, that would be used.
+		req := request(t, "GET", "")
+		req.URL = parse(t, s.URL)
+		_, err := transport.RoundTrip(req)
+		require.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.ErrorContains(t, err, "no response")
+		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "it has given up")
+		_, executed := s.seen()
+		assert.Len(t, executed, 1)
+	}
+}
+
+// prohibited is a connection that only stands for one.
+type prohibited struct{ net.Conn }
+
+func (prohibited) Close() error { panic("prohibited") }
+
+// TestStandInConnection: a Base without connections of its own may tell of some.
+func TestStandInConnection(t *testing.T) {
+	for _, conn := range []net.Conn{nil, prohibited{}} {
+		sent := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			sent++
+			trace := httptrace.ContextClientTrace(req.Context())
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+			trace.WroteHeaders()
+			trace.GetConn("host:443")
+			trace.GotConn(httptrace.GotConnInfo{Conn: conn})
+			return nil, req.Context().Err()
+		})
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.NotErrorIs(t, err, context.Canceled)
+		assert.Equal(t, 3, sent)
+	}
+}
+
+// TestTrustRefusedStream: for servers that keep the promise of HTTP/2.
+func TestTrustRefusedStream(t *testing.T) {
+	s := newFrameServer(t, false, resetRefused, respond)
+	for _, content := range []string{"", "content"} {
+		s.mu.Lock()
+		s.headers = 0
+		s.mu.Unlock()
+		req := request(t, "POST", content)
+		req.URL = parse(t, s.url)
+		resp, err := (&retryhttp.Transport{Base: s.base, Policy: quick(), TrustRefusedStream: true}).RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		headers, _ := s.seen()
+		assert.Equal(t, 2, headers)
+	}
+}
+
+// TestSecondRequestWithinAttempt: what a Base sends after it has a response, as
+// digest authentication does, is not taken for net/http's own resending.
+func TestSecondRequestWithinAttempt(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if asked++; r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer server.Close()
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil || resp.StatusCode != http.StatusUnauthorized {
+			return resp, err
+		}
+		_ = resp.Body.Close()
+		req = req.Clone(req.Context())
+		req.Header.Set("Authorization", "Digest")
+		return http.DefaultTransport.RoundTrip(req)
+	})
+	req := request(t, "GET", "")
+	req.URL = parse(t, server.URL)
+	resp, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{MaxAttempts: 1}}).RoundTrip(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, 200, resp.StatusCode)
+	assert.Equal(t, 2, asked)
+}
+
+// TestContextAfterwards: the context of a response's Request may be used for other
+// requests when the body has been closed, and what they do is not an attempt.
+func TestContextAfterwards(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "content")
+	}))
+	defer server.Close()
+	base := server.Client().Transport
+	for name, rt := range map[string]http.RoundTripper{"http.Transport": base, "wrapped": through(base)} {
+		for _, method := range []string{"GET", "POST"} {
+			t.Run(name+"/"+method, func(t *testing.T) {
+				transport := &retryhttp.Transport{Base: rt}
+				ctx := t.Context()
+				for range 4 {
+					req, err := http.NewRequestWithContext(ctx, method, server.URL, nil)
+					require.NoError(t, err)
+					resp, err := transport.RoundTrip(req)
+					require.NoError(t, err)
+					data, err := io.ReadAll(resp.Body)
+					require.NoError(t, err)
+					assert.Equal(t, "content", string(data))
+					require.NoError(t, resp.Body.Close())
+					ctx = resp.Request.Context()
+					require.NoError(t, ctx.Err())
+					assert.Equal(t, 1, retryhttp.AttemptNumber(ctx))
+				}
+				plain, err := http.NewRequestWithContext(ctx, method, server.URL, strings.NewReader("x"))
+				require.NoError(t, err)
+				resp, err := base.RoundTrip(plain)
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+			})
+		}
+	}
+}
+
+// slowConn does not return from writing headers for a while after they have left.
+type slowConn struct {
+	net.Conn
+	release <-chan struct{}
+}
+
+func (c slowConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if len(p) > 3 && p[3] == frameHeaders {
+		<-c.release
+	}
+	return n, err
+}
+
+// TestTimeoutWhileWriting: headers may have left although net/http has not said so.
+func TestTimeoutWhileWriting(t *testing.T) {
+	for _, content := range []string{"", "content"} {
+		s := newFrameServer(t, false, respond)
+		release := make(chan struct{})
+		s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			return slowConn{conn, release}, err
+		}
+		req := request(t, "POST", content)
+		req.URL = parse(t, s.url)
+		p := quick()
+		p.AttemptTimeout = 50 * time.Millisecond
+		_, err := (&retryhttp.Transport{Base: s.base, Policy: p}).RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		eventually(t, "the headers have not arrived", func() bool { headers, _ := s.seen(); return headers == 1 })
+		close(release)
+	}
+}

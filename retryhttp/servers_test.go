@@ -1,0 +1,154 @@
+package retryhttp_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// exampleTime is the Date of the examples.
+var exampleTime = time.Date(2026, time.November, 2, 12, 0, 0, 0, time.UTC)
+
+// servers are the rows of the table in docs/http.md: what an API sends, as its own
+// documentation shows it, and what a Transport makes of it.
+var servers = []struct {
+	api     string
+	status  int
+	headers []string // "name: value"
+	class   retry.Class
+	wait    time.Duration
+}{
+	{"RFC 9110", 503, []string{"Retry-After: 120"}, retry.ClassTransient, 2 * time.Minute},
+	{"RFC 9110", 503, []string{"Retry-After: Mon, 02 Nov 2026 12:00:30 GMT"}, retry.ClassTransient, 30 * time.Second},
+	{"RFC 9110", 413, []string{"Retry-After: 120"}, retry.ClassTransient, 2 * time.Minute},
+	{"RFC 9110", 413, nil, retry.ClassPermanent, 0},
+	{"RFC 6585", 429, []string{"Retry-After: 3600"}, retry.ClassThrottled, time.Hour},
+	{"RateLimit, draft 8 to 11", 429, []string{`RateLimit: "default";r=0;t=30`}, retry.ClassThrottled, 30 * time.Second},
+	{"RateLimit, draft 8 to 11", 429, []string{`RateLimit-Policy: "burst";q=100;w=60, "daily";q=1000;w=86400`, `RateLimit: "burst";r=0, "daily";r=17;t=9000`}, retry.ClassThrottled, time.Minute},
+	{"RateLimit, draft 8 to 11", 503, []string{`RateLimit: "default";r=50;t=30`}, retry.ClassTransient, 0},
+	{"RateLimit, draft 7", 429, []string{"RateLimit: limit=100, remaining=0, reset=5"}, retry.ClassThrottled, 5 * time.Second},
+	{"RateLimit, to draft 6", 429, []string{"RateLimit-Limit: 100", "RateLimit-Remaining: 0", "RateLimit-Reset: 50"}, retry.ClassThrottled, 50 * time.Second},
+	{"GitHub, primary limit", 403, []string{"X-RateLimit-Limit: 60", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793620845"}, retry.ClassThrottled, 45 * time.Second},
+	{"GitHub, secondary limit", 403, []string{"Retry-After: 60", "X-RateLimit-Remaining: 4999"}, retry.ClassThrottled, time.Minute},
+	{"GitHub, no permission", 403, []string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1793620845"}, retry.ClassPermanent, 0},
+	{"X", 429, []string{"X-Rate-Limit-Limit: 900", "X-Rate-Limit-Remaining: 0", "X-Rate-Limit-Reset: 1793621700"}, retry.ClassThrottled, 15 * time.Minute},
+	{"Discord", 429, []string{"Retry-After: 65", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793620864.57", "X-RateLimit-Reset-After: 64.57"}, retry.ClassThrottled, 65 * time.Second},
+	{"Discord, another route", 429, []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793620899", "X-RateLimit-Reset-After: 64.57"}, retry.ClassThrottled, 64570 * time.Millisecond},
+	{"Azure Cosmos DB", 429, []string{"X-Ms-Retry-After-Ms: 1234"}, retry.ClassThrottled, 1234 * time.Millisecond},
+	{"Azure SDKs", 503, []string{"Retry-After-Ms: 1500"}, retry.ClassTransient, 1500 * time.Millisecond},
+	{"AWS", 503, []string{"X-Amz-Retry-After: 1500"}, retry.ClassTransient, 1500 * time.Millisecond},
+	{"Stripe", 402, []string{"Stripe-Should-Retry: true"}, retry.ClassTransient, 0},
+	{"Stripe", 429, []string{"Stripe-Should-Retry: false"}, retry.ClassPermanent, 0},
+	{"Stripe, a lock", 409, []string{"Stripe-Version: 2026-10-29.dahlia"}, retry.ClassTransient, 0},
+	{"any other", 409, nil, retry.ClassPermanent, 0},
+	{"Shopify", 430, nil, retry.ClassThrottled, 0},
+	{"OpenAI, requests", 429, []string{"X-RateLimit-Remaining-Requests: 0", "X-RateLimit-Reset-Requests: 1s", "X-RateLimit-Remaining-Tokens: 149984", "X-RateLimit-Reset-Tokens: 6m0s"}, retry.ClassThrottled, time.Second},
+	{"OpenAI, tokens", 429, []string{"X-RateLimit-Remaining-Requests: 59", "X-RateLimit-Reset-Requests: 1s", "X-RateLimit-Remaining-Tokens: 0", "X-RateLimit-Reset-Tokens: 6m0s"}, retry.ClassThrottled, 6 * time.Minute},
+	{"OpenAI", 503, []string{"X-Should-Retry: false", "Retry-After: 1"}, retry.ClassPermanent, time.Second},
+	{"Anthropic", 429, []string{"Anthropic-RateLimit-Requests-Remaining: 0", "Anthropic-RateLimit-Requests-Reset: 2026-11-02T12:00:20Z", "Anthropic-RateLimit-Tokens-Remaining: 8000", "Anthropic-RateLimit-Tokens-Reset: 2026-11-02T12:00:40Z"}, retry.ClassThrottled, 20 * time.Second},
+	{"Anthropic, overloaded", 529, []string{"X-Should-Retry: true"}, retry.ClassTransient, 0},
+}
+
+func header(lines []string) http.Header {
+	h := http.Header{}
+	for _, line := range lines {
+		name, value, _ := strings.Cut(line, ": ")
+		h.Add(name, value)
+	}
+	return h
+}
+
+// TestServers: each row of the table in docs/http.md, in its order.
+func TestServers(t *testing.T) {
+	page, err := os.ReadFile("../docs/http.md")
+	require.NoError(t, err)
+	var rows []string
+	for _, server := range servers {
+		row := fmt.Sprintf("| %s | %d | %s | %v | %v |", server.api, server.status, quoted(server.headers), server.class, server.wait)
+		rows = append(rows, row)
+		t.Run(server.api, func(t *testing.T) {
+			resp := &http.Response{StatusCode: server.status, Header: header(server.headers)}
+			assert.Equal(t, server.wait, retryhttp.RetryAfter(resp, exampleTime))
+			a := retry.Policy{}.Classify(retryhttp.CheckStatus(resp))
+			assert.Equal(t, server.class, a.Class)
+			e, ok := a.Err.(interface{ Unwrap() error })
+			if status, _ := a.Err.(*retryhttp.StatusError); !ok {
+				require.NotNil(t, status)
+			} else {
+				assert.IsType(t, status, e.Unwrap(), "a Classifier finds the status")
+			}
+		})
+	}
+	assert.Contains(t, string(page), strings.Join(rows, "\n")+"\n", "docs/http.md")
+}
+
+func quoted(lines []string) string {
+	var cells []string
+	for _, line := range lines {
+		cells = append(cells, "`"+line+"`")
+	}
+	if cells == nil {
+		return "none"
+	}
+	return strings.Join(cells, "<br>")
+}
+
+// TestThrottledPosts: what means throttling may be repeated whatever the method,
+// what merely means a retry may not.
+func TestThrottledPosts(t *testing.T) {
+	for _, server := range servers {
+		sent := 0
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			sent++
+			return &http.Response{StatusCode: server.status, Header: header(server.headers)}, nil
+		})
+		p := quick()
+		p.Hint = retry.HintIgnore{}
+		_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "POST", "content"))
+		require.NoError(t, err)
+		assert.Equal(t, server.class == retry.ClassThrottled, sent == 3, "%s %d", server.api, server.status)
+	}
+}
+
+// TestRateLimitHeaders: the rest of what these headers can say.
+func TestRateLimitHeaders(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		status  int
+		headers []string
+		want    time.Duration
+	}{
+		{"several are used up", 429, []string{`RateLimit: "a";r=0;t=5, "b";r=0;t=9, "c";r=1;t=99`}, 9 * time.Second},
+		{"none is used up", 429, []string{`RateLimit: "a";r=3;t=5, "b";r=1;t=9`}, 5 * time.Second},
+		{"used up, another status", 500, []string{`RateLimit: "a";r=0;t=5`}, 5 * time.Second},
+		{"two lines", 429, []string{`RateLimit: "a";r=1;t=5`, `RateLimit: "b";r=0;t=9`}, 9 * time.Second},
+		{"no time and no policy", 429, []string{`RateLimit: "a";r=0`}, 0},
+		{"no time, policy of another name", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "b";q=1;w=5`}, 0},
+		{"no time, broken policy", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "a`}, 0},
+		{"negative time", 429, []string{`RateLimit: "a";r=0;t=-5`}, 0},
+		{"time of another type", 429, []string{`RateLimit: "a";r=0;t=soon`}, 0},
+		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63-1) / time.Second * time.Second},
+		{"broken", 429, []string{`RateLimit: "a`, "RateLimit-Reset: 7"}, 7 * time.Second},
+		{"older form, without reset", 429, []string{"RateLimit: limit=100, remaining=0", "RateLimit-Reset: 7"}, 7 * time.Second},
+		{"Retry-After before all", 429, []string{`RateLimit: "a";r=0;t=5`, "Retry-After: 3"}, 3 * time.Second},
+		{"reset in the past", 429, []string{"X-RateLimit-Reset: 1793620799"}, 0},
+		{"negative duration", 429, []string{"X-RateLimit-Reset-Requests: -1s"}, 0},
+		{"short duration", 429, []string{"X-RateLimit-Reset-Requests: 20ms"}, 20 * time.Millisecond},
+		{"neither", 429, []string{"X-RateLimit-Reset: soon"}, 0},
+		{"nothing remains, 403", 403, []string{"X-RateLimit-Remaining: 0"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			resp := &http.Response{StatusCode: tt.status, Header: header(tt.headers)}
+			assert.Equal(t, tt.want, retryhttp.RetryAfter(resp, exampleTime))
+		})
+	}
+}
