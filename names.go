@@ -167,11 +167,11 @@ func fieldsText(fields ...string) string {
 	for len(fields) > 0 && fields[len(fields)-1] == "0" {
 		fields = fields[:len(fields)-1]
 	}
-	text := ""
+	var text strings.Builder
 	for _, field := range fields {
-		text += ":" + field
+		text.WriteString(":" + field)
 	}
-	return text
+	return text.String()
 }
 
 // nameOf returns the name of the rule's type.

@@ -136,6 +136,11 @@ func TestReadmeHTTP(t *testing.T) {
 	assert.Equal(t, []string{"17", "17"}, keys)
 }
 
+func TestReadmeSQL(t *testing.T) {
+	err := readmeSQL(t.Context(), retry.Policy{MaxAttempts: -1}, nil, 1)
+	assert.ErrorIs(t, err, retry.ErrInvalid) // package retrysql has the tests
+}
+
 // TestReadme: the README's code is compiled, its error text is real, its
 // policies parse, and its defaults are those of the package.
 func TestReadme(t *testing.T) {

@@ -112,7 +112,7 @@ func TestTransportVerdicts(t *testing.T) {
 		{"closed by the server", failWith(io.EOF), transient, transient, transient},
 		{"network timeout", broken("read", os.ErrDeadlineExceeded), timeout, timeout, timeout},
 		{"client timeout", failWith(context.DeadlineExceeded), timeout, timeout, timeout},
-		{"no such host", failWith(&net.DNSError{Err: "no such host", Name: "host", IsNotFound: true}), permanent, transient, permanent},
+		{"no such host", failWith(&net.DNSError{Err: "no such host", Name: "host", IsNotFound: true}), permanent, transient, transient},
 		{"DNS for the moment", failWith(&net.DNSError{Err: "server misbehaving", Name: "host", IsTemporary: true}), transient, transient, transient},
 		{"DNS timeout", failWith(&net.DNSError{Err: "timed out", Name: "host", IsTimeout: true}), timeout, timeout, timeout},
 		{"unknown", failWith(errors.New("strange")), transient, transient, transient},
@@ -146,14 +146,13 @@ func cutShort(body string) step {
 // looks at the context first.
 func TestCanceledVerdict(t *testing.T) {
 	for _, tt := range []struct {
-		name      string
-		when      func(cancel func()) step
-		byDefault retry.Class
+		name string
+		when func(cancel func()) step
 	}{
-		{"before the attempt", func(cancel func()) step { cancel(); return ok }, retry.ClassUnknown},
+		{"before the attempt", func(cancel func()) step { cancel(); return ok }},
 		{"within the attempt", func(cancel func()) step {
 			return func(req *http.Request) (*http.Response, error) { cancel(); return silent(req) }
-		}, retry.ClassPermanent},
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -163,7 +162,7 @@ func TestCanceledVerdict(t *testing.T) {
 			assert.Equal(t, retry.ClassPermanent, verdict(err))
 			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(err))
 			assert.Equal(t, retry.ClassPermanent, asCommon.Classify(err))
-			assert.Equal(t, tt.byDefault, retry.DefaultClassifier{}.Classify(err))
+			assert.Equal(t, retry.ClassPermanent, retry.DefaultClassifier{}.Classify(err))
 		})
 	}
 }
