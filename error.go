@@ -95,6 +95,34 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
+// ReasonLabel returns one word for the Reason, to label metrics and spans with: attempts,
+// elapsed, budget, hint, unrepeatable or permanent for the errors of those names,
+// canceled or deadline if the Reason matches an error of package context, else limiter.
+func (e *Error) ReasonLabel() string {
+	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
+	case ErrMaxAttempts:
+		return "attempts"
+	case ErrMaxElapsed:
+		return "elapsed"
+	case ErrBudget:
+		return "budget"
+	case ErrHint:
+		return "hint"
+	case ErrUnrepeatable:
+		return "unrepeatable"
+	case ErrPermanent:
+		return "permanent"
+	}
+	switch {
+	// First, because what canceled the context may itself have been a deadline.
+	case errors.Is(e.Reason, context.Canceled):
+		return "canceled"
+	case errors.Is(e.Reason, context.DeadlineExceeded):
+		return "deadline"
+	}
+	return "limiter"
+}
+
 // Timeout reports whether the last failure or the reason is a timeout by its own
 // account, as the end of a context's deadline is. Callers of net/http and
 // os.IsTimeout ask for it.
