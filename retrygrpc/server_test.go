@@ -115,3 +115,12 @@ var (
 	unavailable = status.Error(codes.Unavailable, "not now")
 	quick       = retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}
 )
+
+// nowhere returns a client of a server that does not run.
+func nowhere(t testing.TB, p retry.Policy) pb.TestServiceClient {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return dial(t, l.Addr().String(), retrygrpc.DialOptions(p)...)
+}
