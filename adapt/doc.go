@@ -34,15 +34,15 @@
 // Libraries disagree about it, and a mistake makes the first delay twice as long, or
 // half as long. These count the first retry as 0 and take [ZeroBased]:
 //
-//	asynq           Config.RetryDelayFunc
+//	asynq             Config.RetryDelayFunc
 //	go-retryablehttp  Client.Backoff
-//	sarama          Metadata.Retry.BackoffFunc
+//	sarama            Metadata.Retry.BackoffFunc
 //
 // These count it as 1 and take [OneBased]:
 //
 //	go-elasticsearch, opensearch-go  Config.RetryBackoff
-//	franz-go        kgo.RetryBackoffFn
-//	nats.go         nats.CustomReconnectDelay
-//	resty           Request.Attempt
-//	sarama          Producer.Retry.BackoffFunc
+//	franz-go                         kgo.RetryBackoffFn
+//	nats.go                          nats.CustomReconnectDelay
+//	resty                            Request.Attempt
+//	sarama                           Producer.Retry.BackoffFunc, Consumer.Retry.BackoffFunc
 package adapt
