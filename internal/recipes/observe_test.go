@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -23,11 +24,12 @@ func TestPrometheus(t *testing.T) {
 	got := map[string]float64{}
 	for _, family := range families {
 		for _, m := range family.GetMetric() {
-			key := family.GetName()
+			var key strings.Builder
+			key.WriteString(family.GetName())
 			for _, label := range m.GetLabel() {
-				key += " " + label.GetValue()
+				key.WriteString(" " + label.GetValue())
 			}
-			got[key] = m.GetCounter().GetValue() + m.GetHistogram().GetSampleSum()
+			got[key.String()] = m.GetCounter().GetValue() + m.GetHistogram().GetSampleSum()
 		}
 	}
 	assert.Equal(t, map[string]float64{
