@@ -22,12 +22,13 @@ func DialOptions(p retry.Policy) []grpc.DialOption {
 // WithPolicy returns an option for one call, which then has this policy instead of the
 // connection's. It has no effect without [DialOptions].
 func WithPolicy(p retry.Policy) grpc.CallOption {
-	return callPolicy{policy: withClassifier(p)}
+	p = withClassifier(p)
+	return callPolicy{policy: &p}
 }
 
 type callPolicy struct {
 	grpc.EmptyCallOption
-	policy retry.Policy
+	policy *retry.Policy
 }
 
 func withClassifier(p retry.Policy) retry.Policy {
@@ -39,7 +40,7 @@ func withClassifier(p retry.Policy) retry.Policy {
 
 // policyOf returns the policy of a call: the last one among its options, or the
 // connection's.
-func policyOf(opts []grpc.CallOption, connection retry.Policy) retry.Policy {
+func policyOf(opts []grpc.CallOption, connection *retry.Policy) *retry.Policy {
 	for _, o := range slices.Backward(opts) {
 		if o, ok := o.(callPolicy); ok {
 			return o.policy

@@ -16,7 +16,7 @@ import (
 
 func streamInterceptor(connection retry.Policy) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-		policy := policyOf(opts, connection)
+		policy := *policyOf(opts, &connection)
 		timeout := policy.AttemptTimeout
 		policy.AttemptTimeout = 0 // it would end a stream that has been opened
 		open := func(ctx context.Context, previous int) (grpc.ClientStream, error) {

@@ -17,7 +17,7 @@ func unaryInterceptor(connection retry.Policy) grpc.UnaryClientInterceptor {
 			last     error
 		)
 		attemptOpts := append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))
-		err := retry.Do(ctx, policyOf(opts, connection), func(ctx context.Context) error {
+		err := retry.Do(ctx, *policyOf(opts, &connection), func(ctx context.Context) error {
 			trailer = nil
 			last = invoker(withAttempts(ctx, previous), method, req, reply, cc, attemptOpts...)
 			if last == nil {
