@@ -107,6 +107,33 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
+// ReasonLabel returns one word for the Reason, for metrics and spans: attempts, elapsed,
+// budget, hint, unrepeatable, permanent, canceled, deadline or limiter.
+func (e *Error) ReasonLabel() string {
+	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
+	case ErrMaxAttempts:
+		return "attempts"
+	case ErrMaxElapsed:
+		return "elapsed"
+	case ErrBudget:
+		return "budget"
+	case ErrHint:
+		return "hint"
+	case ErrUnrepeatable:
+		return "unrepeatable"
+	case ErrPermanent:
+		return "permanent"
+	}
+	switch {
+	// First, because what canceled the context may itself have been a deadline.
+	case errors.Is(e.Reason, context.Canceled):
+		return "canceled"
+	case errors.Is(e.Reason, context.DeadlineExceeded):
+		return "deadline"
+	}
+	return "limiter"
+}
+
 // Timeout reports whether the last failure or the reason reports itself as a timeout,
 // for callers of net/http and os.IsTimeout.
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }

@@ -1,0 +1,51 @@
+package adapt
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/dur"
+)
+
+// errFailed stands for the failure where a library does not pass it on. It is marked so
+// that no Classifier takes it for permanent.
+var errFailed = retry.Transient(errors.New("failed"))
+
+// maxChain is how many delays are drawn to get at one. A rule may draw a delay from the
+// one before, so the chain is walked from its start; this bounds the work at some
+// 100 µs for any number.
+const maxChain = 1000
+
+// link is the last attempt of a chain of failures.
+type link struct {
+	number int           // of the attempt
+	waited time.Duration // before it
+	total  time.Duration // all waits before it
+}
+
+// next returns the wait after the attempt, by the rule alone: nothing is asked that
+// refuses retries or counts them.
+func (l *link) next(rule retry.Backoff, random func() float64) time.Duration {
+	free := retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
+	wait, _ := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
+	return wait
+}
+
+// after advances to the attempt that follows the wait.
+func (l *link) after(wait time.Duration) {
+	l.number, l.waited, l.total = increment(l.number), wait, dur.Add(l.total, wait)
+}
+
+// walk returns the attempt of that number, with waits drawn anew.
+func walk(rule retry.Backoff, number int, random func(number int) float64) link {
+	number = max(1, number)
+	l := link{number: max(1, number-maxChain+1)}
+	for l.number < number {
+		l.after(l.next(rule, func() float64 { return random(l.number) }))
+	}
+	return l
+}
+
+// increment adds 1, saturating.
+func increment(n int) int { return max(n, n+1) }

@@ -1,0 +1,142 @@
+package adapt_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+func TestDelayForDecides(t *testing.T) {
+	short := doubling
+	short.MaxElapsed = 5 * time.Second
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		failed int
+		err    error
+		want   time.Duration
+		reason error
+	}{
+		"first":        {doubling, 1, errOp, time.Second, nil},
+		"below first":  {doubling, -5, errOp, time.Second, nil},
+		"third":        {doubling, 3, errOp, 4 * time.Second, nil},
+		"attempts":     {doubling, 4, errOp, 0, retry.ErrMaxAttempts},
+		"permanent":    {doubling, 1, retry.Permanent(errOp), 0, retry.ErrPermanent},
+		"unrepeatable": {doubling, 1, retry.Unrepeatable(errOp), 0, retry.ErrUnrepeatable},
+		"hint":         {doubling, 1, retry.After(errOp, time.Minute), time.Minute, nil},
+		"progress":     {doubling, 4, retry.Progress(errOp), time.Second, nil},
+		"elapsed":      {short, 3, errOp, 4 * time.Second, retry.ErrMaxElapsed},
+		"no error":     {doubling, 1, nil, 0, retry.ErrInvalid},
+		"no end":       {retry.Policy{Backoff: doubling.Backoff, MaxAttempts: retry.Unlimited}, math.MaxInt, errOp, math.MaxInt64, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wait, reason := adapt.DelayFor(tt.policy, "id", tt.failed, tt.err)
+			assert.ErrorIs(t, reason, tt.reason)
+			assert.Equal(t, tt.want, wait)
+		})
+	}
+}
+
+func TestDelayForBudget(t *testing.T) {
+	budget := &retry.TokenBudget{}
+	policy := doubling
+	policy.Budget = budget
+	_, reason := adapt.DelayFor(policy, "id", 3, errOp)
+	require.NoError(t, reason)
+	assert.EqualValues(t, 486, budget.Balance(), "one retry, not three")
+}
+
+// chain returns the first delays of a message.
+func chain(policy retry.Policy, id string) []time.Duration {
+	var delays []time.Duration
+	for failed := 1; ; failed++ {
+		d, reason := adapt.DelayFor(policy, id, failed, errOp)
+		if reason != nil {
+			return delays
+		}
+		delays = append(delays, d)
+	}
+}
+
+// TestDelayForChain: every worker finds the same chain, and each delay of a rule that
+// remembers is drawn from the one before it.
+func TestDelayForChain(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
+	for i := range 100 {
+		id := fmt.Sprint("message ", i)
+		delays := chain(policy, id)
+		require.Len(t, delays, 9)
+		assert.Equal(t, delays, chain(policy, id))
+		before := time.Second
+		for _, d := range delays {
+			assert.GreaterOrEqual(t, d, time.Second)
+			assert.LessOrEqual(t, d, 3*before)
+			before = d
+		}
+	}
+	// A later version must find the chains of this one, or messages that wait now are
+	// delivered at another time.
+	full := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 4}
+	assert.Equal(t, []time.Duration{27777521, 400365780, 705451618}, chain(full, "order-4711"))
+}
+
+// TestDelayForUniform: the random numbers of similar ids and of following attempts are
+// uniform and independent.
+func TestDelayForUniform(t *testing.T) {
+	const ids, attempts = 2000, 10
+	policy := retry.Policy{Backoff: retry.BackoffFunc(func(_ retry.Attempt, u float64) time.Duration {
+		return time.Duration(u * 1e6)
+	}), MaxAttempts: attempts + 1}
+	var all, next []float64
+	byID := make([][]float64, attempts)
+	for i := range ids {
+		for n, d := range chain(policy, fmt.Sprint(i)) {
+			u := float64(d)/1e6 - 0.5
+			all, byID[n] = append(all, u), append(byID[n], u)
+			if n > 0 {
+				next = append(next, u*all[len(all)-2])
+			}
+		}
+	}
+	mean := func(values []float64) float64 {
+		sum := 0.0
+		for _, v := range values {
+			sum += v
+		}
+		return sum / float64(len(values))
+	}
+	const sigma = 0.28867513 // of a uniform number
+	assert.InDelta(t, 0, mean(all), 4*sigma/math.Sqrt(ids*attempts))
+	assert.InDelta(t, 0, mean(next), 4*sigma*sigma/math.Sqrt(ids*(attempts-1)), "attempts of one message")
+	for n, values := range byID {
+		assert.InDelta(t, 0, mean(values), 4*sigma/math.Sqrt(ids))
+		var neighbors []float64
+		for i := 1; i < len(values); i++ {
+			neighbors = append(neighbors, values[i]*values[i-1])
+		}
+		assert.InDelta(t, 0, mean(neighbors), 4*sigma*sigma/math.Sqrt(ids), "attempt %d of following messages", n+1)
+		slices.Sort(values)
+		for i, v := range values { // Kolmogorov and Smirnov; 1.95 is 1 in 1,000
+			assert.InDelta(t, float64(i)/ids-0.5, v, 1.95/math.Sqrt(ids)+1e-3)
+		}
+	}
+}
+
+func BenchmarkDelayFor(b *testing.B) {
+	policy := retry.Policy{MaxAttempts: retry.Unlimited}
+	for _, failed := range []int{1, 10, 1000} {
+		b.Run(fmt.Sprint(failed), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				_, _ = adapt.DelayFor(policy, "message", failed, errOp)
+			}
+		})
+	}
+}

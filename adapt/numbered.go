@@ -1,0 +1,42 @@
+package adapt
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// OneBased returns the delays of the policy's Backoff as a function of the number of the
+// retry, for libraries that count the first retry as 1:
+//
+//	elasticsearch.Config{MaxRetries: 3, RetryBackoff: adapt.OneBased(policy)}
+//	kgo.NewClient(kgo.RetryBackoffFn(adapt.OneBased(policy)))
+//	nats.Connect(url, nats.CustomReconnectDelay(adapt.OneBased(policy)))
+//
+// The library decides which failures it retries and how often; an n below 1 counts as 1.
+// The failures count as transient. A rule that draws a delay from the one before, such as
+// [retry.DecorrelatedJitter], is drawn from the first retry on each time: the delays have
+// the right distribution, but are no chain. The function may be shared if the policy's
+// Rand may.
+func OneBased(p retry.Policy) func(n int) time.Duration {
+	random := p.Rand
+	if random == nil {
+		random = rand.Float64
+	}
+	return func(n int) time.Duration {
+		last := walk(p.Backoff, n, func(int) float64 { return random() })
+		return last.next(p.Backoff, random)
+	}
+}
+
+// ZeroBased is [OneBased] for libraries that count the first retry as 0. Hooks with
+// further parameters take a function around it:
+//
+//	delay := adapt.ZeroBased(policy)
+//	asynq.Config{RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration { return delay(n) }}
+//	client.Backoff = func(_, _ time.Duration, n int, _ *http.Response) time.Duration { return delay(n) }
+func ZeroBased(p retry.Policy) func(n int) time.Duration {
+	delay := OneBased(p)
+	return func(n int) time.Duration { return delay(increment(n)) }
+}

@@ -1,0 +1,61 @@
+package adapt_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+func TestNumbered(t *testing.T) {
+	oneBased, zeroBased := adapt.OneBased(doubling), adapt.ZeroBased(doubling)
+	const most = time.Duration(math.MaxInt64)
+	for name, tt := range map[string]struct {
+		n         int
+		one, zero time.Duration
+	}{
+		"below all":             {math.MinInt, time.Second, time.Second},
+		"-1":                    {-1, time.Second, time.Second},
+		"0":                     {0, time.Second, time.Second},
+		"1":                     {1, time.Second, 2 * time.Second},
+		"2":                     {2, 2 * time.Second, 4 * time.Second},
+		"beyond MaxAttempts":    {5, 16 * time.Second, 32 * time.Second},
+		"beyond what is walked": {5000, most, most},
+		"most":                  {math.MaxInt, most, most},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.one, oneBased(tt.n), "one-based")
+			assert.Equal(t, tt.zero, zeroBased(tt.n), "zero-based")
+		})
+	}
+}
+
+// TestNumberedAlone: what only the library can do is not done behind its back.
+func TestNumberedAlone(t *testing.T) {
+	budget := &retry.TokenBudget{}
+	policy := doubling
+	policy.Budget, policy.MaxElapsed, policy.MaxAttempts = budget, 1, 1
+	policy.Classifier = retry.OnlyIf(func(error) bool { return false })
+	assert.Equal(t, 8*time.Second, adapt.OneBased(policy)(4))
+	assert.EqualValues(t, 500, budget.Balance())
+}
+
+// TestNumberedChain: a rule that remembers gets a chain.
+func TestNumberedChain(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5)}
+	one := adapt.OneBased(policy)
+	assert.Equal(t, 2*time.Second, one(1))         // 1 + ½ (3·1 − 1)
+	assert.Equal(t, 3500*time.Millisecond, one(2)) // 1 + ½ (3·2 − 1)
+}
+
+func TestNumberedDefault(t *testing.T) {
+	one := adapt.OneBased(retry.Policy{})
+	for n := range 100 {
+		assert.LessOrEqual(t, one(n), 20*time.Second)
+	}
+}

@@ -1,0 +1,59 @@
+package adapt
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A RateLimiter holds the delays of the items of a work queue. It is a
+// workqueue.TypedRateLimiter of k8s.io/client-go, and so what the Options of a
+// controller of controller-runtime take:
+//
+//	controller.Options{RateLimiter: &adapt.RateLimiter[reconcile.Request]{Backoff: rule}}
+//
+// Each item has a chain of its own, which begins anew after Forget. The delays are those
+// after transient failures, and never end: a work queue does not drop items. The default
+// limiter of client-go has no jitter, so that items that failed together come back
+// together; and it holds back all items together to 10 a second, which this does not.
+//
+// A RateLimiter is safe for concurrent use, if Rand is. It must not be copied.
+type RateLimiter[T comparable] struct {
+	Backoff retry.Backoff  // nil: the rule of the zero [retry.Policy], from 50 ms to 20 s
+	Rand    func() float64 // uniform in [0, 1); nil: math/rand/v2.Float64
+
+	mu    sync.Mutex
+	items map[T]link
+}
+
+// When returns how long an item that has failed is to wait, and counts the failure.
+func (r *RateLimiter[T]) When(item T) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, failed := r.items[item]
+	if !failed {
+		last.number = 1
+		if r.items == nil {
+			r.items = make(map[T]link)
+		}
+	}
+	wait := last.next(r.Backoff, r.Rand)
+	last.after(wait)
+	r.items[item] = last
+	return wait
+}
+
+// Forget ends the chain of an item: it has succeeded, or is not to be retried.
+func (r *RateLimiter[T]) Forget(item T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.items, item)
+}
+
+// NumRequeues returns how often an item has failed since it was last forgotten.
+func (r *RateLimiter[T]) NumRequeues(item T) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(0, r.items[item].number-1)
+}

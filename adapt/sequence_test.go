@@ -1,0 +1,142 @@
+package adapt_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+var errOp = errors.New("operation failed")
+
+// doubling is a policy without chance: 1 s, 2 s, 4 s …
+var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
+
+func TestSequenceForms(t *testing.T) {
+	for name, next := range map[string]func(s *adapt.Sequence) (time.Duration, bool){
+		"NextBackOff": func(s *adapt.Sequence) (time.Duration, bool) {
+			d := s.NextBackOff()
+			return max(0, d), d != -1
+		},
+		"Next":  func(s *adapt.Sequence) (time.Duration, bool) { d, stop := s.Next(); return d, !stop },
+		"Retry": func(s *adapt.Sequence) (time.Duration, bool) { return s.Retry(errOp) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := adapt.NewSequence(doubling)
+			for range 2 {
+				for _, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+					d, ok := next(s)
+					assert.True(t, ok)
+					assert.Equal(t, want, d)
+				}
+				for range 2 {
+					_, ok := next(s)
+					assert.False(t, ok, "after four attempts")
+				}
+				s.Reset()
+			}
+		})
+	}
+}
+
+// TestSequenceDecides: Retry decides about its error as a loop does.
+func TestSequenceDecides(t *testing.T) {
+	onlyThrottled := doubling
+	onlyThrottled.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
+	choosy := doubling
+	choosy.Classifier = retry.OnlyIf(func(error) bool { return false })
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		err    error
+		want   time.Duration
+		ok     bool
+	}{
+		"transient":    {doubling, errOp, time.Second, true},
+		"permanent":    {doubling, retry.Permanent(errOp), 0, false},
+		"unrepeatable": {doubling, retry.Unrepeatable(errOp), 0, false},
+		"hint":         {doubling, retry.After(errOp, 7*time.Second), 7 * time.Second, true},
+		"throttled":    {onlyThrottled, retry.Throttled(errOp), time.Minute, true},
+		"classifier":   {choosy, errOp, 0, false},
+		"no error":     {doubling, nil, 0, false},
+		"invalid":      {retry.Policy{MaxAttempts: -1}, errOp, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, ok := adapt.NewSequence(tt.policy).Retry(tt.err)
+			assert.Equal(t, tt.ok, ok)
+			assert.Equal(t, tt.want, d)
+		})
+	}
+	t.Run("a failure that is not passed on counts as transient", func(t *testing.T) {
+		assert.Equal(t, time.Second, adapt.NewSequence(choosy).NextBackOff())
+	})
+}
+
+func TestSequenceElapsed(t *testing.T) {
+	clock := &retrytest.Clock{}
+	policy := doubling
+	policy.MaxElapsed, policy.Clock = 5*time.Second, clock
+	s := adapt.NewSequence(policy)
+	clock.Advance(4 * time.Second)
+	assert.Equal(t, time.Second, s.NextBackOff())
+	assert.Equal(t, time.Duration(-1), s.NextBackOff(), "4 s and 2 s are more than 5 s")
+	s.Reset()
+	assert.Equal(t, time.Second, s.NextBackOff(), "the time begins anew")
+}
+
+// TestSequenceChain: the delays are a chain, and hints are part of it.
+func TestSequenceChain(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5), MaxAttempts: retry.Unlimited}
+	s := adapt.NewSequence(policy)
+	assert.Equal(t, 2*time.Second, s.NextBackOff()) // 1 + ½ (3·1 − 1)
+	d, _ := s.Retry(retry.After(errOp, 11*time.Second))
+	assert.Equal(t, 11*time.Second, d)
+	assert.Equal(t, 17*time.Second, s.NextBackOff()) // 1 + ½ (3·11 − 1)
+}
+
+func TestSequenceBudget(t *testing.T) {
+	cost := retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}
+	budget := &retry.TokenBudget{Capacity: 3, Costs: cost, Success: 0.5, SuccessOnly: true}
+	policy := doubling
+	policy.Budget = budget
+	s := adapt.NewSequence(policy)
+	for range 2 {
+		s.NextBackOff()
+	}
+	assert.EqualValues(t, 1, budget.Balance(), "each retry is withdrawn once")
+	s.Succeeded()
+	assert.EqualValues(t, 2, budget.Balance(), "the last one comes back")
+	s.Succeeded()
+	assert.EqualValues(t, 2.5, budget.Balance(), "a success without a retry")
+	s.NextBackOff()
+	_, ok := s.Retry(retry.Permanent(errOp))
+	assert.False(t, ok)
+	assert.EqualValues(t, 1.5, budget.Balance(), "a permanent failure is no success")
+	d, ok := s.Retry(retry.Progress(errOp))
+	assert.True(t, ok)
+	assert.Equal(t, time.Second, d, "progress begins anew")
+	assert.EqualValues(t, 1, budget.Balance(), "progress brings 0.5 and the retry takes 1")
+	s.NextBackOff()
+	assert.Equal(t, time.Duration(-1), s.NextBackOff(), "the budget is empty")
+}
+
+// TestSequenceAsksOnce: a Classifier may count.
+func TestSequenceAsksOnce(t *testing.T) {
+	asked := 0
+	policy := doubling
+	policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { asked++; return retry.ClassThrottled })
+	adapt.NewSequence(policy).Retry(errOp)
+	assert.Equal(t, 1, asked)
+}
+
+func TestSequenceOfMany(t *testing.T) {
+	s := adapt.NewSequence(retry.Policy{Backoff: retry.FullJitter{Base: 1, Cap: math.MaxInt64}, MaxAttempts: retry.Unlimited})
+	for range 10_000 {
+		assert.GreaterOrEqual(t, s.NextBackOff(), time.Duration(0))
+	}
+}

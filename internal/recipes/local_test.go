@@ -1,0 +1,183 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ThreeDotsLabs/watermill"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/ThreeDotsLabs/watermill/pubsub/gochannel"
+	"github.com/coder/websocket"
+	"github.com/sony/gobreaker/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// TestBreaker: an open breaker is not waited on.
+func TestBreaker(t *testing.T) {
+	breaker := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures == 6 }})
+	hits := 0
+	op := func(context.Context) (int, error) { hits++; return 0, errOp }
+	policy := quick
+	policy.MaxAttempts = 8
+	_, err := WithBreaker(t.Context(), policy, breaker, op)
+	assert.ErrorIs(t, err, gobreaker.ErrOpenState)
+	assert.Equal(t, 6, hits)
+	attempts := 0
+	policy = policy.With(retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		attempts++
+		return nil, nil
+	}})
+	_, err = WithBreaker(t.Context(), policy, breaker, op)
+	assert.ErrorIs(t, err, gobreaker.ErrOpenState)
+	assert.Equal(t, 6, hits)
+	assert.Equal(t, 1, attempts)
+}
+
+func TestFetchAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := retry.Policy{Backoff: retry.Constant(time.Minute)}
+		failed := map[string]bool{}
+		pages, err := FetchAll(t.Context(), policy, []string{"a", "b"}, func(_ context.Context, url string) (string, error) {
+			if url == "b" && !failed[url] {
+				failed[url] = true
+				return "", errOp
+			}
+			return "page " + url, nil
+		})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"page a", "page b"}, pages)
+
+		start := time.Now()
+		_, err = FetchAll(t.Context(), policy, []string{"waits", "fails"}, func(_ context.Context, url string) (string, error) {
+			if url == "fails" {
+				time.Sleep(time.Second)
+				return "", retry.Permanent(errOp)
+			}
+			return "", errors.New("temporary")
+		})
+		assert.ErrorIs(t, err, errOp)
+		assert.Equal(t, time.Second, time.Since(start), "the other did not wait its minute")
+	})
+}
+
+func TestController(t *testing.T) {
+	queue := NewQueue(quick)
+	defer queue.ShutDown()
+	results := []error{errOp, retry.After(errOp, 5*time.Millisecond), nil, retry.Permanent(errOp)}
+	var seen []int
+	reconcile := func(context.Context, string) error {
+		seen = append(seen, queue.NumRequeues("item"))
+		return results[len(seen)-1]
+	}
+	queue.Add("item")
+	for range 3 {
+		assert.True(t, Work(t.Context(), queue, quick, reconcile))
+	}
+	assert.Zero(t, queue.NumRequeues("item"))
+	queue.Add("item")
+	assert.True(t, Work(t.Context(), queue, quick, reconcile))
+	assert.Equal(t, []int{0, 1, 1, 0}, seen)
+	queue.ShutDown()
+	assert.False(t, Work(t.Context(), queue, quick, reconcile), "a permanent failure is not put back")
+}
+
+// TestConsume: connections that break are made anew, and nothing is lost.
+func TestConsume(t *testing.T) {
+	var connections atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		n := connections.Add(1)
+		if n == 2 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		conn, err := websocket.Accept(w, req, nil)
+		if err != nil {
+			return
+		}
+		_ = conn.Write(req.Context(), websocket.MessageText, []byte{byte('0' + n)})
+		_ = conn.Close(websocket.StatusGoingAway, "")
+	}))
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var got string
+	err := Consume(ctx, s.URL, func(m []byte) {
+		if got += string(m); len(got) == 3 {
+			cancel()
+		}
+	})
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.Equal(t, "134", got)
+}
+
+func TestWaitFor(t *testing.T) {
+	address := nobody(t)
+	time.AfterFunc(50*time.Millisecond, func() {
+		if l, err := net.Listen("tcp", address); assert.NoError(t, err) {
+			t.Cleanup(func() { _ = l.Close() })
+		}
+	})
+	assert.NoError(t, WaitFor(t.Context(), address))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	assert.ErrorIs(t, WaitFor(ctx, nobody(t)), context.DeadlineExceeded)
+}
+
+func TestPoll(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: retry.Unlimited}
+	for name, tt := range map[string]struct {
+		answers []Job
+		result  string
+		err     error
+		took    time.Duration
+	}{
+		"at once": {[]Job{{Done: true, Result: "r"}}, "r", nil, 0},
+		"later":   {[]Job{{}, {Again: time.Minute}, {Done: true, Result: "r"}}, "r", nil, 61 * time.Second},
+		"failed":  {[]Job{{}, {Done: true, Err: errOp}}, "", errOp, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, asked := time.Now(), 0
+				result, err := Poll(t.Context(), policy, func(context.Context) (Job, error) { asked++; return tt.answers[asked-1], nil })
+				assert.ErrorIs(t, err, tt.err)
+				assert.Equal(t, tt.result, result)
+				assert.Equal(t, tt.took, time.Since(start))
+			})
+		})
+	}
+}
+
+func TestWatermill(t *testing.T) {
+	logger := watermill.NopLogger{}
+	channel := gochannel.NewGoChannel(gochannel.Config{}, logger)
+	router, err := message.NewRouter(message.RouterConfig{}, logger)
+	require.NoError(t, err)
+	router.AddMiddleware(RetryMessages(quick))
+	calls := make(chan string, 10)
+	failures := 2
+	router.AddConsumerHandler("handler", "topic", channel, func(m *message.Message) error {
+		calls <- string(m.Payload)
+		if failures--; failures >= 0 {
+			return errOp
+		}
+		return nil
+	})
+	go func() { _ = router.Run(t.Context()) }()
+	<-router.Running()
+	defer func() { _ = router.Close() }()
+	m := message.NewMessage("id", []byte("payload"))
+	require.NoError(t, channel.Publish("topic", m))
+	for range 3 {
+		assert.Equal(t, "payload", <-calls)
+	}
+}

@@ -1,0 +1,20 @@
+package recipes
+
+import (
+	"context"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+
+	"github.com/gobackoff/retry"
+)
+
+// RetryMessages is a middleware for Watermill: router.AddMiddleware(RetryMessages(policy)).
+// The message is neither acknowledged nor refused meanwhile, so keep the whole call
+// shorter than the broker waits for that.
+func RetryMessages(policy retry.Policy) message.HandlerMiddleware {
+	return func(handle message.HandlerFunc) message.HandlerFunc {
+		return func(m *message.Message) ([]*message.Message, error) {
+			return retry.DoValue(m.Context(), policy, func(context.Context) ([]*message.Message, error) { return handle(m) })
+		}
+	}
+}

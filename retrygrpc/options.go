@@ -1,0 +1,50 @@
+package retrygrpc
+
+import (
+	"slices"
+
+	"google.golang.org/grpc"
+
+	"github.com/gobackoff/retry"
+)
+
+// DialOptions returns options for grpc.NewClient that retry every call of the connection by
+// the policy, and turn off the retries of grpc-go itself. Other interceptors
+// given after these see every attempt, those given before see one call.
+func DialOptions(p retry.Policy) []grpc.DialOption {
+	return []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(unaryInterceptor(withClassifier(p))),
+		grpc.WithChainStreamInterceptor(streamInterceptor(withClassifier(p))),
+		grpc.WithDisableRetry(),
+	}
+}
+
+// WithPolicy returns an option for one call, which then has this policy instead of the
+// connection's. It has no effect without [DialOptions].
+func WithPolicy(p retry.Policy) grpc.CallOption {
+	p = withClassifier(p)
+	return callPolicy{policy: &p}
+}
+
+type callPolicy struct {
+	grpc.EmptyCallOption
+	policy *retry.Policy
+}
+
+func withClassifier(p retry.Policy) retry.Policy {
+	if p.Classifier == nil {
+		p.Classifier = Classifier{}
+	}
+	return p
+}
+
+// policyOf returns the policy of a call: the last one among its options, or the
+// connection's.
+func policyOf(opts []grpc.CallOption, connection *retry.Policy) *retry.Policy {
+	for _, o := range slices.Backward(opts) {
+		if o, ok := o.(callPolicy); ok {
+			return o.policy
+		}
+	}
+	return connection
+}

@@ -1,0 +1,126 @@
+package retrygrpc_test
+
+import (
+	"context"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrygrpc"
+)
+
+// A server is a grpc-go server on the loopback interface whose methods do what a test
+// says. n is the number of the call, from 1.
+type server struct {
+	pb.UnimplementedTestServiceServer
+	unary  func(ctx context.Context, n int) error
+	stream func(n int, s grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error
+
+	mu    sync.Mutex
+	calls []metadata.MD // of each call
+	at    []time.Time
+}
+
+func (s *server) count(ctx context.Context) int {
+	md, _ := metadata.FromIncomingContext(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls, s.at = append(s.calls, md), append(s.at, time.Now())
+	return len(s.calls)
+}
+
+func (s *server) hits() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// previous returns what each call announced about those before it.
+func (s *server) previous() [][]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var all [][]string
+	for _, md := range s.calls {
+		all = append(all, md["grpc-previous-rpc-attempts"])
+	}
+	return all
+}
+
+func (s *server) UnaryCall(ctx context.Context, req *pb.SimpleRequest) (*pb.SimpleResponse, error) {
+	if err := s.unary(ctx, s.count(ctx)); err != nil {
+		return nil, err
+	}
+	return &pb.SimpleResponse{Payload: req.GetPayload()}, nil
+}
+
+func (s *server) StreamingOutputCall(_ *pb.StreamingOutputCallRequest, stream grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error {
+	return s.stream(s.count(stream.Context()), stream)
+}
+
+func (s *server) StreamingInputCall(stream grpc.ClientStreamingServer[pb.StreamingInputCallRequest, pb.StreamingInputCallResponse]) error {
+	return s.unary(stream.Context(), s.count(stream.Context()))
+}
+
+// start serves until the test ends, and returns the address.
+func (s *server) start(t testing.TB, l net.Listener) string {
+	t.Helper()
+	if l == nil {
+		var err error
+		l, err = net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+	}
+	g := grpc.NewServer()
+	pb.RegisterTestServiceServer(g, s)
+	go func() { _ = g.Serve(l) }()
+	t.Cleanup(g.Stop)
+	return l.Addr().String()
+}
+
+// dial returns a client.
+func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServiceClient {
+	t.Helper()
+	conn, err := grpc.NewClient(address, append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	return pb.NewTestServiceClient(conn)
+}
+
+// newClient returns a client of s that retries by the policy.
+func newClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
+	t.Helper()
+	return dial(t, s.start(t, nil), retrygrpc.DialOptions(p)...)
+}
+
+// failing returns a script that fails the first calls.
+func failing(times int, err error) func(context.Context, int) error {
+	return func(_ context.Context, n int) error {
+		if n <= times {
+			return err
+		}
+		return nil
+	}
+}
+
+var (
+	unavailable = status.Error(codes.Unavailable, "not now")
+	quick       = retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}
+)
+
+// nowhere returns a client of a server that does not run.
+func nowhere(t testing.TB, p retry.Policy) pb.TestServiceClient {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	return dial(t, l.Addr().String(), retrygrpc.DialOptions(p)...)
+}

@@ -1,0 +1,233 @@
+package retrygrpc
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/gobackoff/retry"
+)
+
+// ServiceConfig writes a policy as the JSON of a gRPC service config, for clients in other
+// languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
+// "package.Service/Method", or "package.Service" for all of its methods; without any,
+// the config is for all services.
+//
+// gRPC has fewer parts than a policy. lost says in a sentence each what the config does
+// not do as the policy would; the delays are those with the closest means. Its codes are
+// those that the policy's Classifier takes for retryable. The
+// error is that of [retry.Policy.Validate], or tells which method makes no sense.
+func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
+	p = withClassifier(p)
+	names, err := methodNames(methods)
+	if err := errors.Join(p.Validate(), err); err != nil {
+		return "", nil, err
+	}
+	method := methodConfig{Name: names}
+	c := serviceConfig{MethodConfig: []*methodConfig{&method}}
+	attempts := attemptsOf(p)
+	if attempts > 1 {
+		var r retryPolicy
+		r, lost = retryPolicyOf(p, attempts)
+		if len(r.RetryableStatusCodes) > 0 { // grpc refuses an empty list
+			method.RetryPolicy = &r
+		}
+	}
+	switch b := p.Budget.(type) {
+	case nil:
+	case *retry.ThrottleBudget:
+		t := throttling{MaxTokens: orElse(b.MaxTokens, 10), TokenRatio: orElse(b.TokenRatio, 0.1)}
+		if t.MaxTokens > 1000 {
+			t.MaxTokens = 1000
+			lost = append(lost, fmt.Sprintf("Budget: gRPC has at most 1000 tokens, not %v", b.MaxTokens))
+		}
+		c.RetryThrottling = &t
+	default:
+		lost = append(lost, fmt.Sprintf("Budget: gRPC knows the rule of a ThrottleBudget only, not that of a %T", b))
+	}
+	lost = append(lost, lostParts(p)...)
+	text, err := json.Marshal(c)
+	return string(text), lost, err
+}
+
+type serviceConfig struct {
+	MethodConfig    []*methodConfig `json:"methodConfig"`
+	RetryThrottling *throttling     `json:"retryThrottling,omitempty"`
+}
+
+type methodConfig struct {
+	Name        []methodName `json:"name"`
+	RetryPolicy *retryPolicy `json:"retryPolicy,omitempty"`
+}
+
+type methodName struct {
+	Service string `json:"service,omitempty"`
+	Method  string `json:"method,omitempty"`
+}
+
+type retryPolicy struct {
+	MaxAttempts          int      `json:"maxAttempts"`
+	InitialBackoff       string   `json:"initialBackoff"`
+	MaxBackoff           string   `json:"maxBackoff"`
+	BackoffMultiplier    float64  `json:"backoffMultiplier"`
+	RetryableStatusCodes []string `json:"retryableStatusCodes"`
+}
+
+type throttling struct {
+	MaxTokens  float64 `json:"maxTokens"`
+	TokenRatio float64 `json:"tokenRatio"`
+}
+
+func orElse(x, otherwise float64) float64 {
+	if x == 0 {
+		return otherwise
+	}
+	return x
+}
+
+func methodNames(methods []string) ([]methodName, error) {
+	if len(methods) == 0 {
+		return []methodName{{}}, nil
+	}
+	var names []methodName
+	for _, m := range methods {
+		service, method, both := strings.Cut(strings.TrimPrefix(m, "/"), "/")
+		if service == "" || both && method == "" || strings.Contains(method, "/") {
+			return nil, fmt.Errorf("method %q is neither package.Service nor package.Service/Method", m)
+		}
+		names = append(names, methodName{service, method})
+	}
+	return names, nil
+}
+
+// attemptsOf returns how many attempts the policy makes.
+func attemptsOf(p retry.Policy) int {
+	if p.MaxAttempts != 0 {
+		return p.MaxAttempts
+	}
+	attempts := 1
+	for range (retry.Policy{Backoff: p.Backoff}).Delays() {
+		attempts++
+	}
+	return attempts
+}
+
+// mostAttempts is what grpc-go makes without grpc.WithMaxCallAttempts, whatever the
+// config says.
+const mostAttempts = 5
+
+func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) {
+	if attempts > mostAttempts {
+		what := strconv.Itoa(attempts)
+		if attempts == retry.Unlimited {
+			what = "unlimited"
+		}
+		lost = append(lost, fmt.Sprintf("MaxAttempts: gRPC makes at most %d attempts, not %s", mostAttempts, what))
+		attempts = mostAttempts
+	}
+	waits := (retry.Policy{Backoff: p.Backoff, MaxAttempts: attempts}).Plan().Retries
+	first, most := float64(waits[0].Mean), 0.0
+	for _, w := range waits {
+		most = max(most, float64(w.Mean))
+	}
+	factor := 1.0
+	if len(waits) > 1 && first > 0 {
+		factor = max(1, float64(waits[1].Mean)/first)
+	}
+	r = retryPolicy{
+		MaxAttempts:       attempts,
+		InitialBackoff:    seconds(first),
+		MaxBackoff:        seconds(most),
+		BackoffMultiplier: rounded(factor, 3),
+	}
+	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
+		if p.Classify(status.Error(code, code.String())).Class != retry.ClassPermanent {
+			r.RetryableStatusCodes = append(r.RetryableStatusCodes, codeName(code))
+		}
+	}
+	return r, append(lost, lostDelays(p, waits, first, factor, most)...)
+}
+
+// lostDelays compares the delays with those of gRPC: the mean of retry n is
+// min(initial · factorⁿ, max), and each is drawn from within 20 % of it.
+func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most float64) (lost []string) {
+	jitter := false
+	for i, w := range waits {
+		mean := min(first*math.Pow(factor, float64(i)), most)
+		if math.Abs(float64(w.Mean)-mean) > 0.05*mean {
+			lost = append(lost, fmt.Sprintf("Backoff: retry %d waits for %v on average, not %v",
+				i+1, time.Duration(mean).Round(time.Millisecond), w.Mean.Round(time.Millisecond)))
+		}
+		jitter = jitter || math.Abs(float64(w.Min)-0.8*mean) > 0.05*mean || math.Abs(float64(w.Max)-1.2*mean) > 0.05*mean
+	}
+	if jitter {
+		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, and not with this policy's jitter")
+	}
+	if first == 0 {
+		lost = append(lost, "Backoff: gRPC has no retry without a delay")
+	}
+	p.Rand, p.Budget, p.Classifier, p.MaxElapsed, p.MaxAttempts = func() float64 { return 0.5 }, nil, nil, 0, retry.Unlimited
+	failed := errors.New("failed")
+	ordinary, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Transient(failed)}, 0)
+	throttled, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Throttled(failed)}, 0)
+	if ordinary != throttled {
+		lost = append(lost, "Backoff: gRPC has no other delays after throttling")
+	}
+	return lost
+}
+
+// lostParts lists the parts of a policy that gRPC does not have.
+func lostParts(p retry.Policy) (lost []string) {
+	_, ignoresHints := p.Hint.(retry.HintIgnore)
+	for _, part := range []struct {
+		isSet bool
+		text  string
+	}{
+		{p.MaxElapsed != 0, "MaxElapsed: gRPC has the deadline of the call only"},
+		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has the deadline of the call only"},
+		{p.Stagger != 0, "Stagger: gRPC has none"},
+		{p.Limiter != nil, "Limiter: gRPC has none"},
+		{!ignoresHints, "Hint: gRPC waits for exactly what the pushback of a server says, and grpc-go ignores RetryInfo"},
+		{p.OnAttempt != nil || p.OnRetry != nil || p.OnGiveUp != nil, "Hooks: gRPC has none"},
+	} {
+		if part.isSet {
+			lost = append(lost, part.text)
+		}
+	}
+	return lost
+}
+
+// seconds returns nanoseconds as the text of a protobuf Duration, above 0 as gRPC wants it.
+func seconds(ns float64) string {
+	s := max(rounded(ns/1e9, 3), 1e-9)
+	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
+}
+
+// rounded rounds to a number of significant digits, which hides that the means
+// come from drawn numbers.
+func rounded(x float64, digits int) float64 {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	return x
+}
+
+// codeName returns the name of a code in a service config, such as RESOURCE_EXHAUSTED.
+func codeName(code codes.Code) string {
+	if code == codes.Canceled {
+		return "CANCELLED"
+	}
+	var b strings.Builder
+	for i, r := range code.String() {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToUpper(b.String())
+}

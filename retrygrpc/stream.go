@@ -1,0 +1,231 @@
+package retrygrpc
+
+import (
+	"context"
+	"io"
+	"math"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gobackoff/retry"
+)
+
+func streamInterceptor(connection retry.Policy) grpc.StreamClientInterceptor {
+	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+		policy := *policyOf(opts, &connection)
+		timeout := policy.AttemptTimeout
+		policy.AttemptTimeout = 0 // it would end a stream that has been opened
+		open := func(ctx context.Context, previous int) (grpc.ClientStream, error) {
+			return streamer(withAttempts(ctx, previous), desc, cc, method, opts...)
+		}
+		if desc.ClientStreams {
+			return openStream(ctx, policy, open)
+		}
+		return &serverStream{
+			ctx: ctx, policy: policy, timeout: timeout, open: open,
+			target: make(chan any), settled: make(chan struct{}),
+		}, nil
+	}
+}
+
+type opener func(ctx context.Context, previous int) (grpc.ClientStream, error)
+
+// openStream retries the opening of a stream.
+func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientStream, error) {
+	var last error
+	previous := 0
+	stream, err := retry.DoValue(ctx, p, func(ctx context.Context) (grpc.ClientStream, error) {
+		var s grpc.ClientStream
+		if s, last = open(ctx, previous); last != nil {
+			previous++
+			return nil, judged(last, nil)
+		}
+		return s, nil
+	})
+	if err != nil {
+		return nil, outcome(ctx, err, last)
+	}
+	return stream, nil
+}
+
+// A serverStream is a stream with one request, which may be sent again until the first
+// message has arrived. Its attempts are made by a goroutine of its own, so that the
+// server gets the request when CloseSend is called and not when the caller first
+// receives.
+type serverStream struct {
+	ctx     context.Context
+	policy  retry.Policy
+	timeout time.Duration // of the wait for the first message
+	open    opener
+
+	requests []any    // what SendMsg was called with
+	begun    bool     // CloseSend was called
+	target   chan any // what the first RecvMsg is to fill, or nil to stop retrying
+
+	asked   bool // there is a message to fill, or nil instead
+	message any
+	cancel  context.CancelFunc // of the attempt
+
+	settled chan struct{} // closed when the attempts are over; what follows is set by then
+	stream  grpc.ClientStream
+	first   error // of the first RecvMsg: nil or io.EOF
+	err     error // of the call, without a stream
+}
+
+// SendMsg keeps m for the attempts.
+func (s *serverStream) SendMsg(m any) error {
+	if s.begun {
+		return status.Error(codes.Internal, "SendMsg called after CloseSend")
+	}
+	s.requests = append(s.requests, m)
+	return nil
+}
+
+// CloseSend begins the first attempt.
+func (s *serverStream) CloseSend() error {
+	if !s.begun {
+		s.begun = true
+		go s.run()
+	}
+	return nil
+}
+
+func (s *serverStream) RecvMsg(m any) error {
+	_ = s.CloseSend()
+	select {
+	case s.target <- m:
+		<-s.settled
+		if s.err == nil {
+			return s.first
+		}
+	case <-s.settled:
+	}
+	if s.err != nil {
+		return s.err
+	}
+	err := s.stream.RecvMsg(m)
+	if err != nil {
+		s.cancel()
+	}
+	return err
+}
+
+// Header settles for the attempt that is under way.
+func (s *serverStream) Header() (metadata.MD, error) {
+	_ = s.CloseSend()
+	select {
+	case s.target <- nil:
+		<-s.settled
+	case <-s.settled:
+	}
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.stream.Header()
+}
+
+func (s *serverStream) Trailer() metadata.MD {
+	select {
+	case <-s.settled:
+		if s.stream != nil {
+			return s.stream.Trailer()
+		}
+	default:
+	}
+	return nil
+}
+
+func (s *serverStream) Context() context.Context {
+	select {
+	case <-s.settled:
+		if s.err == nil {
+			return s.stream.Context()
+		}
+	default:
+	}
+	return s.ctx
+}
+
+// run makes the attempts.
+func (s *serverStream) run() {
+	defer close(s.settled)
+	var last error
+	previous := 0
+	err := retry.Do(s.ctx, s.policy, func(ctx context.Context) error {
+		var trailer metadata.MD
+		if last = s.attempt(ctx, previous); last == nil {
+			return nil
+		}
+		if s.stream != nil {
+			trailer = s.stream.Trailer()
+		}
+		previous++
+		return judged(last, trailer)
+	})
+	s.err = outcome(s.ctx, err, last)
+}
+
+// attempt sends the request and receives the first message.
+func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
+	ctx, s.cancel = context.WithCancel(ctx)
+	limit := time.AfterFunc(s.limit(), s.cancel)
+	if s.stream, err = s.begin(ctx, previous); err == nil && !s.asked {
+		inTime := limit.Stop() // the time until the caller receives does not count
+		select {
+		case s.message = <-s.target:
+			s.asked = true
+		case <-ctx.Done():
+			err = status.FromContextError(ctx.Err()).Err()
+		}
+		if inTime {
+			limit.Reset(s.limit())
+		}
+	}
+	if err == nil && s.message != nil {
+		err = s.receive(s.message)
+	}
+	if !limit.Stop() && err != nil {
+		err = status.Error(codes.DeadlineExceeded, "no message within the policy's AttemptTimeout")
+	}
+	if err != nil || s.first != nil {
+		s.cancel()
+	}
+	return err
+}
+
+// limit returns the time limit of the wait for the first message.
+func (s *serverStream) limit() time.Duration {
+	if s.timeout == 0 {
+		return math.MaxInt64
+	}
+	return s.timeout
+}
+
+// begin opens a stream and sends the request.
+func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStream, error) {
+	stream, err := s.open(ctx, previous)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range s.requests {
+		if err := stream.SendMsg(m); err == io.EOF {
+			break // RecvMsg says why the stream has ended
+		} else if err != nil {
+			return stream, err
+		}
+	}
+	return stream, stream.CloseSend()
+}
+
+// receive receives the first message. The end of the stream is a success, too.
+func (s *serverStream) receive(m any) error {
+	s.first = s.stream.RecvMsg(m)
+	if s.first == io.EOF {
+		return nil
+	}
+	return s.first
+}

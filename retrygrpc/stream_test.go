@@ -1,0 +1,211 @@
+package retrygrpc_test
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gobackoff/retry"
+)
+
+type outStream = grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]
+
+func message(body string) *pb.StreamingOutputCallResponse {
+	return &pb.StreamingOutputCallResponse{Payload: &pb.Payload{Body: []byte(body)}}
+}
+
+// receiveAll returns the bodies of a stream and its error.
+func receiveAll(t *testing.T, stream grpc.ServerStreamingClient[pb.StreamingOutputCallResponse]) (bodies string, err error) {
+	t.Helper()
+	for {
+		m, err := stream.Recv()
+		if err != nil {
+			return bodies, err
+		}
+		bodies += string(m.GetPayload().GetBody())
+	}
+}
+
+// TestStream: a stream is retried until its first message, and then no more.
+func TestStream(t *testing.T) {
+	for name, tt := range map[string]struct {
+		script func(n int, s outStream) error
+		bodies string
+		err    codes.Code // OK: io.EOF
+		hits   int
+	}{
+		"at once": {func(_ int, s outStream) error { return s.Send(message("a")) }, "a", codes.OK, 1},
+		"fails before the first message": {func(n int, s outStream) error {
+			if n < 3 {
+				return unavailable
+			}
+			_ = s.Send(message("a"))
+			return s.Send(message("b"))
+		}, "ab", codes.OK, 3},
+		"headers are no message": {func(n int, s outStream) error {
+			_ = s.SendHeader(metadata.Pairs("k", "v"))
+			if n < 2 {
+				return unavailable
+			}
+			return s.Send(message("a"))
+		}, "a", codes.OK, 2},
+		"fails after the first message": {func(_ int, s outStream) error {
+			_ = s.Send(message("a"))
+			return unavailable
+		}, "a", codes.Unavailable, 1},
+		"an empty stream is a success": {func(int, outStream) error { return nil }, "", codes.OK, 1},
+		"permanent":                    {func(int, outStream) error { return status.Error(codes.NotFound, "") }, "", codes.NotFound, 1},
+		"gives up":                     {func(int, outStream) error { return unavailable }, "", codes.Unavailable, 4},
+		"pushback -1": {func(_ int, s outStream) error {
+			s.SetTrailer(metadata.Pairs("grpc-retry-pushback-ms", "-1"))
+			return unavailable
+		}, "", codes.Unavailable, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{stream: tt.script}
+			stream, err := newClient(t, s, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+			require.NoError(t, err)
+			bodies, err := receiveAll(t, stream)
+			assert.Equal(t, tt.bodies, bodies)
+			if tt.err == codes.OK {
+				assert.Equal(t, io.EOF, err)
+			}
+			assert.Equal(t, tt.hits, s.hits())
+			_, again := stream.Recv()
+			if tt.err != codes.OK {
+				assert.Equal(t, tt.err, status.Code(err))
+				assert.Equal(t, tt.err, status.Code(again))
+			}
+			if tt.hits == 4 {
+				assert.Equal(t, [][]string{nil, {"1"}, {"2"}, {"3"}}, s.previous())
+				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+			}
+		})
+	}
+}
+
+// TestStreamBegins: the server gets the request before the caller receives.
+func TestStreamBegins(t *testing.T) {
+	begun := make(chan struct{})
+	s := &server{stream: func(_ int, s outStream) error {
+		close(begun)
+		return s.Send(message("a"))
+	}}
+	stream, err := newClient(t, s, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+	require.NoError(t, err)
+	<-begun
+	assert.Nil(t, stream.Trailer(), "not before the end")
+	assert.NotNil(t, stream.Context())
+	bodies, err := receiveAll(t, stream)
+	assert.Equal(t, "a", bodies)
+	assert.Equal(t, io.EOF, err)
+	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "after CloseSend")
+}
+
+// TestStreamHeader: Header settles for an attempt.
+func TestStreamHeader(t *testing.T) {
+	s := &server{stream: func(n int, s outStream) error {
+		_ = s.SendHeader(metadata.Pairs("attempt", "x"))
+		s.SetTrailer(metadata.Pairs("last", "words"))
+		return unavailable
+	}}
+	stream, err := newClient(t, s, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+	require.NoError(t, err)
+	header, err := stream.Header()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"x"}, header["attempt"])
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, []string{"words"}, stream.Trailer()["last"])
+	assert.Equal(t, 1, s.hits())
+}
+
+// TestStreamTimeout: the time limit holds for the first message, not for the stream,
+// and not for a caller that takes its time.
+func TestStreamTimeout(t *testing.T) {
+	policy := quick
+	policy.AttemptTimeout = 40 * time.Millisecond
+	hang := func(n int, s outStream) error {
+		if n == 1 {
+			<-s.Context().Done()
+			return nil
+		}
+		_ = s.Send(message("a"))
+		time.Sleep(80 * time.Millisecond)
+		return s.Send(message("b"))
+	}
+	for name, pause := range map[string]time.Duration{"eager caller": 0, "slow caller": 80 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{stream: hang}
+			stream, err := newClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+			require.NoError(t, err)
+			time.Sleep(pause)
+			bodies, err := receiveAll(t, stream)
+			assert.Equal(t, "ab", bodies)
+			assert.Equal(t, io.EOF, err)
+			assert.Equal(t, 2, s.hits())
+		})
+	}
+}
+
+// TestStreamCanceled: a stream that nobody receives from ends with its context.
+func TestStreamCanceled(t *testing.T) {
+	for _, first := range []string{"receive first", "cancel first"} {
+		t.Run(first, func(t *testing.T) {
+			s := &server{stream: func(_ int, s outStream) error { <-s.Context().Done(); return nil }}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			stream, err := newClient(t, s, quick).StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{})
+			require.NoError(t, err)
+			if first == "cancel first" {
+				cancel()
+			} else {
+				time.AfterFunc(20*time.Millisecond, cancel)
+			}
+			_, err = stream.Recv()
+			assert.Equal(t, codes.Canceled, status.Code(err))
+			_, err = stream.Header()
+			assert.Equal(t, codes.Canceled, status.Code(err))
+			assert.LessOrEqual(t, s.hits(), 1)
+		})
+	}
+}
+
+// TestClientStream: once the client may have sent something, nothing is repeated; before,
+// opening is.
+func TestClientStream(t *testing.T) {
+	s := &server{unary: failing(9, unavailable)}
+	stream, err := newClient(t, s, quick).StreamingInputCall(t.Context())
+	require.NoError(t, err)
+	_ = stream.Send(&pb.StreamingInputCallRequest{})
+	_, err = stream.CloseAndRecv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, 1, s.hits())
+
+	attempts := 0
+	policy := quick.With(retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { attempts++ }})
+	_, err = nowhere(t, policy).StreamingInputCall(t.Context())
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 3, attempts)
+}
+
+// TestServerStreamNowhere: a failure to open a stream is that of the first Recv.
+func TestServerStreamNowhere(t *testing.T) {
+	stream, err := nowhere(t, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+	require.NoError(t, err)
+	_, err = stream.Recv()
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Nil(t, stream.Trailer())
+	assert.NotNil(t, stream.Context())
+}

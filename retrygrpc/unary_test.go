@@ -1,0 +1,267 @@
+package retrygrpc_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrygrpc"
+)
+
+// TestCodes: every code is retried or not, and stays what callers find.
+func TestCodes(t *testing.T) {
+	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
+		t.Run(code.String(), func(t *testing.T) {
+			want := 1
+			switch code {
+			case codes.Unknown, codes.DeadlineExceeded, codes.ResourceExhausted, codes.Aborted, codes.Internal, codes.Unavailable:
+				want = 4
+			}
+			s := &server{unary: failing(100, status.Error(code, "no"))}
+			_, err := newClient(t, s, quick).UnaryCall(t.Context(), &pb.SimpleRequest{})
+			assert.Equal(t, want, s.hits())
+			assert.Equal(t, code, status.Code(err))
+			_, isGiveUp := errors.AsType[*retry.Error](err)
+			assert.Equal(t, want > 1, isGiveUp)
+			if !isGiveUp {
+				assert.Equal(t, "no", status.Convert(err).Message())
+			}
+		})
+	}
+}
+
+func TestUnarySucceeds(t *testing.T) {
+	s := &server{unary: failing(2, unavailable)}
+	resp, err := newClient(t, s, quick).UnaryCall(t.Context(), &pb.SimpleRequest{Payload: &pb.Payload{Body: []byte("body")}})
+	require.NoError(t, err)
+	assert.Equal(t, "body", string(resp.GetPayload().GetBody()))
+	assert.Equal(t, [][]string{nil, {"1"}, {"2"}}, s.previous())
+}
+
+// pushback fails with a trailer.
+func pushback(values ...string) func(context.Context, int) error {
+	return func(ctx context.Context, n int) error {
+		if n > 2 {
+			return nil
+		}
+		_ = grpc.SetTrailer(ctx, metadata.MD{"grpc-retry-pushback-ms": values})
+		return unavailable
+	}
+}
+
+func info(code codes.Code, d time.Duration) error {
+	s, err := status.New(code, "later").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(d)})
+	if err != nil {
+		panic(err)
+	}
+	return s.Err()
+}
+
+// TestHints: what the server asks for is the wait, and no reason to retry by itself.
+func TestHints(t *testing.T) {
+	const ms = time.Millisecond
+	for name, tt := range map[string]struct {
+		script func(context.Context, int) error
+		waits  []time.Duration
+		hits   int
+		code   codes.Code
+	}{
+		"pushback":                       {pushback("20"), []time.Duration{20 * ms, 20 * ms}, 3, codes.OK},
+		"pushback 0":                     {pushback("0"), []time.Duration{0, 0}, 3, codes.OK},
+		"pushback -1 stops":              {pushback("-1"), nil, 1, codes.Unavailable},
+		"malformed pushback stops":       {pushback("soon"), nil, 1, codes.Unavailable},
+		"two pushbacks stop":             {pushback("1", "2"), nil, 1, codes.Unavailable},
+		"pushback beyond an int32 stops": {pushback("99999999999"), nil, 1, codes.Unavailable},
+		"RetryInfo":                      {failing(2, info(codes.Unavailable, 15*ms)), []time.Duration{15 * ms, 15 * ms}, 3, codes.OK},
+		"RetryInfo of a quota":           {failing(1, info(codes.ResourceExhausted, 15*ms)), []time.Duration{15 * ms}, 2, codes.OK},
+		"RetryInfo of a permanent code":  {failing(2, info(codes.InvalidArgument, 15*ms)), nil, 1, codes.InvalidArgument},
+		"pushback of a permanent code":   {withTrailer("5", status.Error(codes.NotFound, "")), nil, 1, codes.NotFound},
+		"pushback outweighs RetryInfo":   {withTrailer("5", info(codes.Unavailable, time.Hour)), []time.Duration{5 * ms, 5 * ms, 5 * ms}, 4, codes.Unavailable},
+		"negative RetryInfo is no hint":  {failing(1, info(codes.Unavailable, -time.Hour)), []time.Duration{0}, 2, codes.OK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{unary: tt.script}
+			var waits []time.Duration
+			policy := quick.With(retry.Hooks{OnRetry: func(_ context.Context, _ retry.Attempt, wait time.Duration) { waits = append(waits, wait) }})
+			_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
+			assert.Equal(t, tt.code, status.Code(err))
+			assert.Equal(t, tt.waits, waits)
+			assert.Equal(t, tt.hits, s.hits())
+		})
+	}
+}
+
+func withTrailer(value string, err error) func(context.Context, int) error {
+	return func(ctx context.Context, _ int) error {
+		_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", value))
+		return err
+	}
+}
+
+// TestDetails: the error of a call that gave up has the details of the last failure.
+func TestDetails(t *testing.T) {
+	s := &server{unary: failing(9, info(codes.Unavailable, time.Microsecond))}
+	_, err := newClient(t, s, quick).UnaryCall(t.Context(), &pb.SimpleRequest{})
+	found := status.Convert(err)
+	assert.Len(t, found.Details(), 1)
+	assert.Contains(t, found.Message(), "gave up after 4 attempts (all attempts used)")
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+}
+
+// TestTooLarge: a message above a limit is not sent again.
+func TestTooLarge(t *testing.T) {
+	s := &server{unary: failing(0, nil)}
+	c := newClient(t, s, quick)
+	body := &pb.SimpleRequest{Payload: &pb.Payload{Body: make([]byte, 5000)}}
+	attempts := 0
+	count := quick.With(retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+		attempts++
+		return nil, nil
+	}})
+	for _, limit := range []grpc.CallOption{grpc.MaxCallSendMsgSize(1000), grpc.MaxCallRecvMsgSize(1000)} {
+		attempts = 0
+		_, err := c.UnaryCall(t.Context(), body, limit, retrygrpc.WithPolicy(count))
+		assert.Equal(t, codes.ResourceExhausted, status.Code(err))
+		assert.Equal(t, 1, attempts)
+	}
+}
+
+// TestDeadlines: an attempt has its deadline and the call has its own.
+func TestDeadlines(t *testing.T) {
+	policy := quick
+	policy.AttemptTimeout = 30 * time.Millisecond
+	hang := func(ctx context.Context, n int) error {
+		if n == 1 {
+			<-ctx.Done() // the server sees the deadline of the attempt
+		}
+		return nil
+	}
+	t.Run("attempt", func(t *testing.T) {
+		s := &server{unary: hang}
+		_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
+		assert.NoError(t, err)
+		assert.Equal(t, 2, s.hits())
+	})
+	for name, tt := range map[string]struct {
+		end  func(context.Context) (context.Context, context.CancelFunc)
+		code codes.Code
+	}{
+		"the caller's deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 20*time.Millisecond)
+		}, codes.DeadlineExceeded},
+		"canceled by the caller": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(20*time.Millisecond, cancel)
+			return ctx, cancel
+		}, codes.Canceled},
+		"canceled before": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, codes.Canceled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{unary: hang}
+			ctx, cancel := tt.end(t.Context())
+			defer cancel()
+			_, err := newClient(t, s, quick).UnaryCall(ctx, &pb.SimpleRequest{})
+			assert.Equal(t, tt.code, status.Code(err))
+			assert.ErrorIs(t, err, ctx.Err())
+			assert.LessOrEqual(t, s.hits(), 1)
+		})
+	}
+}
+
+// TestWaitForReady: an attempt that waits for a connection fails by its deadline, and
+// the next one finds the server.
+func TestWaitForReady(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+	s := &server{unary: failing(0, nil)}
+	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 100, AttemptTimeout: 50 * time.Millisecond}
+	failures := 0
+	policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+		assert.Equal(t, retry.ClassTimeout, failed.Class)
+		if failures++; failures == 2 {
+			l, err := net.Listen("tcp", address)
+			require.NoError(t, err)
+			s.start(t, l)
+		}
+	}
+	c := dial(t, address, retrygrpc.DialOptions(policy)...)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err = c.UnaryCall(ctx, &pb.SimpleRequest{}, grpc.WaitForReady(true))
+	assert.NoError(t, err)
+	assert.GreaterOrEqual(t, failures, 2)
+	assert.Equal(t, 1, s.hits())
+}
+
+// TestWithPolicy: a call may have a policy of its own; the last one counts.
+func TestWithPolicy(t *testing.T) {
+	s := &server{unary: failing(9, unavailable)}
+	c := newClient(t, s, quick)
+	_, err := c.UnaryCall(t.Context(), &pb.SimpleRequest{}, retrygrpc.WithPolicy(quick), retrygrpc.WithPolicy(retry.Policy{MaxAttempts: 1}))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 1, s.hits())
+	_, err = c.UnaryCall(t.Context(), &pb.SimpleRequest{}, retrygrpc.WithPolicy(retry.Policy{MaxAttempts: -1}))
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.Equal(t, 1, s.hits())
+}
+
+type refusal struct{ err error }
+
+func (r refusal) Wait(context.Context) error { return r.err }
+
+func TestLimiterRefuses(t *testing.T) {
+	s := &server{unary: failing(0, nil)}
+	policy := quick
+	policy.Limiter = refusal{errors.New("no token")}
+	_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.ErrorContains(t, err, "no token")
+	assert.Zero(t, s.hits())
+}
+
+// TestClassifierOfTheUser replaces that of the package.
+func TestClassifierOfTheUser(t *testing.T) {
+	s := &server{unary: failing(2, status.Error(codes.NotFound, "not yet"))}
+	policy := quick
+	policy.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Class {
+		if status.Code(err) == codes.NotFound {
+			return retry.ClassTransient
+		}
+		return retry.ClassUnknown
+	}), retrygrpc.Classifier{})
+	_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
+	assert.NoError(t, err)
+	assert.Equal(t, 3, s.hits())
+	assert.Equal(t, retry.ClassUnknown, retrygrpc.Classifier{}.Classify(errors.New("no status")))
+}
+
+// TestNested: a policy around the client adds to its attempts, and does not multiply them.
+func TestNested(t *testing.T) {
+	s := &server{unary: failing(99, unavailable)}
+	c := newClient(t, s, quick)
+	err := retry.Do(t.Context(), quick, func(ctx context.Context) error {
+		_, err := c.UnaryCall(ctx, &pb.SimpleRequest{})
+		return err
+	})
+	assert.Equal(t, codes.Unavailable, status.Code(err))
+	assert.Equal(t, 4, s.hits())
+}

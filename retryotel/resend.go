@@ -1,0 +1,32 @@
+package retryotel
+
+import (
+	"net/http"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// ResendCount returns a RoundTripper that sets http.request.resend_count on the span of the
+// request, as the semantic conventions for HTTP have it: 1 for the first retry, nothing
+// before. It belongs below otelhttp, and the request has to be made with the context of an
+// attempt of an instrumented policy:
+//
+//	otelhttp.NewTransport(retryotel.ResendCount(http.DefaultTransport))
+//
+// base is what sends the request; nil: http.DefaultTransport.
+func ResendCount(base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return resendCount{base}
+}
+
+type resendCount struct{ base http.RoundTripper }
+
+func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
+	if n, ok := req.Context().Value(attemptKey{}).(int); ok && n > 1 {
+		trace.SpanFromContext(req.Context()).SetAttributes(attribute.Int("http.request.resend_count", n-1))
+	}
+	return r.base.RoundTrip(req)
+}

@@ -1,0 +1,157 @@
+package retryotel
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gobackoff/retry"
+)
+
+const scope = "github.com/gobackoff/retry/retryotel"
+
+// bounds are those of waits. The default ones of OpenTelemetry are for milliseconds, and
+// have nearly all waits, in seconds, in one bucket.
+var bounds = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300}
+
+// Instrument returns the policy with hooks that trace and count its attempts, under the
+// name of an operation. The name must come from a small set: it is an attribute
+// of the metrics.
+func Instrument(p retry.Policy, operation string) retry.Policy {
+	return Instrumentation{}.Instrument(p, operation)
+}
+
+// An Instrumentation says where spans and metrics go.
+type Instrumentation struct {
+	TracerProvider trace.TracerProvider // nil: otel.GetTracerProvider()
+	MeterProvider  metric.MeterProvider // nil: otel.GetMeterProvider()
+}
+
+// Instrument is the function [Instrument] with these providers.
+func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Policy {
+	if i.TracerProvider == nil {
+		i.TracerProvider = otel.GetTracerProvider()
+	}
+	if i.MeterProvider == nil {
+		i.MeterProvider = otel.GetMeterProvider()
+	}
+	return p.With(newRecorder(i, operation).hooks())
+}
+
+// recorder holds what the hooks need.
+type recorder struct {
+	span      string
+	tracer    trace.Tracer
+	attempts  metric.Int64Counter
+	delay     metric.Float64Histogram
+	giveUps   metric.Int64Counter
+	operation attribute.KeyValue
+	plain     metric.MeasurementOption            // the operation alone
+	outcomes  map[string]metric.MeasurementOption // with each outcome
+}
+
+func newRecorder(i Instrumentation, operation string) *recorder {
+	r := &recorder{
+		span:      operation + " attempt",
+		tracer:    i.TracerProvider.Tracer(scope),
+		operation: attribute.String("retry.operation", operation),
+		outcomes:  map[string]metric.MeasurementOption{},
+	}
+	r.plain = metric.WithAttributeSet(attribute.NewSet(r.operation))
+	r.outcomes[success] = r.with("retry.outcome", success)
+	for class := retry.ClassUnknown; class <= retry.ClassThrottled; class++ {
+		r.outcomes[class.String()] = r.with("retry.outcome", class.String())
+	}
+	meter := i.MeterProvider.Meter(scope)
+	var err error
+	// An instrument that comes with an error can be used and does nothing.
+	if r.attempts, err = meter.Int64Counter("retry.attempts", metric.WithUnit("{attempt}"),
+		metric.WithDescription("Attempts of operations, the first included.")); err != nil {
+		otel.Handle(err)
+	}
+	if r.delay, err = meter.Float64Histogram("retry.delay", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(bounds...),
+		metric.WithDescription("Waits before retries.")); err != nil {
+		otel.Handle(err)
+	}
+	if r.giveUps, err = meter.Int64Counter("retry.give_ups", metric.WithUnit("{call}"),
+		metric.WithDescription("Calls that ended without success.")); err != nil {
+		otel.Handle(err)
+	}
+	return r
+}
+
+const success = "success"
+
+// with returns the attributes of a measurement.
+func (r *recorder) with(key, value string) metric.MeasurementOption {
+	return metric.WithAttributeSet(attribute.NewSet(r.operation, attribute.String(key, value)))
+}
+
+func (r *recorder) hooks() retry.Hooks {
+	return retry.Hooks{OnAttempt: r.onAttempt, OnRetry: r.onRetry, OnGiveUp: r.onGiveUp}
+}
+
+func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+	attributes := append(make([]attribute.KeyValue, 0, 2), attribute.Int("retry.attempt", a.Number))
+	if a.Waited > 0 {
+		attributes = append(attributes, attribute.Float64("retry.waited", a.Waited.Seconds()))
+	}
+	options := []trace.SpanStartOption{trace.WithAttributes(attributes...)}
+	call, _ := ctx.Value(callKey{}).(*call)
+	if call != nil {
+		if before := call.last.Load(); before != nil {
+			options = append(options, trace.WithLinks(trace.Link{SpanContext: *before}))
+		}
+	}
+	inner, span := r.tracer.Start(ctx, r.span, options...)
+	if call != nil {
+		this := span.SpanContext()
+		call.last.Store(&this)
+	}
+	return context.WithValue(inner, attemptKey{}, a.Number), func(a retry.Attempt) {
+		outcome := success
+		if a.Err != nil {
+			outcome = a.Class.String()
+			span.SetAttributes(attribute.String("retry.class", outcome))
+			span.SetStatus(codes.Error, fmt.Sprint(a.Err)) // Sprint, because a typed nil may panic
+		}
+		r.attempts.Add(inner, 1, r.outcomes[outcome])
+		span.End()
+	}
+}
+
+func (r *recorder) onRetry(ctx context.Context, _ retry.Attempt, wait time.Duration) {
+	r.delay.Record(ctx, wait.Seconds(), r.plain)
+}
+
+func (r *recorder) onGiveUp(ctx context.Context, e *retry.Error) {
+	reason := e.ReasonLabel()
+	r.giveUps.Add(ctx, 1, r.with("retry.reason", reason))
+	trace.SpanFromContext(ctx).AddEvent("retry.give_up", trace.WithAttributes(r.operation, attribute.String("retry.reason", reason)))
+}
+
+// call is what the attempts of one call share.
+type call struct {
+	last atomic.Pointer[trace.SpanContext]
+}
+
+type callKey struct{}
+
+// OneCall returns a context for one call of an instrumented policy, whose spans are then
+// linked, each to the one before:
+//
+//	retry.Do(retryotel.OneCall(ctx), policy, op)
+//
+// Hooks alone cannot tell the attempts of one call from those of another.
+func OneCall(ctx context.Context) context.Context {
+	return context.WithValue(ctx, callKey{}, &call{})
+}
+
+type attemptKey struct{}
