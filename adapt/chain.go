@@ -24,10 +24,14 @@ type link struct {
 	total  time.Duration // all waits before it
 }
 
-// next returns the wait after the attempt, by the rule alone: nothing is asked that
-// refuses retries or counts them.
-func (l *link) next(rule retry.Backoff, random func() float64) time.Duration {
-	free := retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
+// free returns a policy that decides by the rule alone: nothing in it refuses retries or
+// counts them.
+func free(rule retry.Backoff, random func() float64) retry.Policy {
+	return retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
+}
+
+// next returns the wait after the attempt, under a free policy.
+func (l *link) next(free retry.Policy) time.Duration {
 	wait, _ := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
 	return wait
 }
@@ -41,8 +45,9 @@ func (l *link) after(wait time.Duration) {
 func walk(rule retry.Backoff, number int, random func(number int) float64) link {
 	number = max(1, number)
 	l := link{number: max(1, number-maxChain+1)}
+	policy := free(rule, func() float64 { return random(l.number) })
 	for l.number < number {
-		l.after(l.next(rule, func() float64 { return random(l.number) }))
+		l.after(l.next(policy))
 	}
 	return l
 }

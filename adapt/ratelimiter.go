@@ -38,7 +38,7 @@ func (r *RateLimiter[T]) When(item T) time.Duration {
 			r.items = make(map[T]link)
 		}
 	}
-	wait := last.next(r.Backoff, r.Rand)
+	wait := last.next(free(r.Backoff, r.Rand))
 	last.after(wait)
 	r.items[item] = last
 	return wait

@@ -171,9 +171,8 @@ func TestOneBased(t *testing.T) {
 		address, hits := unavailable(t)
 		u, err := url.Parse(address)
 		require.NoError(t, err)
-		transport, err := elastictransport.New(elastictransport.Config{
-			URLs: []*url.URL{u}, MaxRetries: 3, RetryBackoff: seen.of(adapt.OneBased(quick)),
-		})
+		transport, err := elastictransport.NewClient(elastictransport.WithURLs(u), elastictransport.WithMaxRetries(3),
+			elastictransport.WithRetryBackoff(seen.of(adapt.OneBased(quick))))
 		require.NoError(t, err)
 		req, err := http.NewRequest("POST", "/_search", strings.NewReader("{}"))
 		require.NoError(t, err)

@@ -136,7 +136,7 @@ func TestElastic(t *testing.T) {
 		address, hits := failing(t, 2, status, "{}")
 		node, err := url.Parse(address)
 		require.NoError(t, err)
-		transport, err := elastictransport.New(ElasticConfig([]*url.URL{node}, quick))
+		transport, err := elastictransport.NewClient(append(ElasticOptions(quick), elastictransport.WithURLs(node))...)
 		require.NoError(t, err)
 		req, err := http.NewRequest("POST", "/_search", strings.NewReader("{}"))
 		require.NoError(t, err)

@@ -1,0 +1,42 @@
+package retrygrpc_test
+
+import (
+	"fmt"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrygrpc"
+)
+
+func ExampleDialOptions() {
+	policy := retry.Policy{MaxAttempts: 4, AttemptTimeout: 2 * time.Second, Budget: &retry.TokenBudget{}}
+	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("localhost:50051", options...)
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
+	// All calls of clients that are made with conn are retried.
+}
+
+func ExampleServiceConfig() {
+	policy := retry.Policy{
+		Backoff:        retry.Spread{Of: retry.Exponential{Base: 100 * time.Millisecond, Cap: time.Second}, Fraction: 0.2},
+		AttemptTimeout: time.Second,
+		Hint:           retry.HintIgnore{},
+	}
+	config, lost, err := retrygrpc.ServiceConfig(policy, "shop.Orders/Get")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(config)
+	for _, l := range lost {
+		fmt.Println(l)
+	}
+	// Output:
+	// {"methodConfig":[{"name":[{"service":"shop.Orders","method":"Get"}],"retryPolicy":{"maxAttempts":3,"initialBackoff":"0.1s","maxBackoff":"0.2s","backoffMultiplier":2,"retryableStatusCodes":["UNKNOWN","DEADLINE_EXCEEDED","RESOURCE_EXHAUSTED","ABORTED","INTERNAL","UNAVAILABLE"]}}]}
+	// AttemptTimeout: gRPC has the deadline of the call only
+}
