@@ -157,7 +157,7 @@ func TestPID1(t *testing.T) {
 		assert.Equal(t, 42, b.end().status)
 	})
 	t.Run("signal", func(t *testing.T) {
-		b := start(t, "ready", retry("-- sh -c 'echo ready; sleep 1000'"))
+		b := start(t, "ready", retry("-- sh -c 'echo ready; exec sleep 1000'"))
 		b.signal(syscall.SIGTERM)
 		r := b.end()
 		assert.Equal(t, 143, r.status)

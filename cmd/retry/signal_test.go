@@ -56,14 +56,14 @@ func TestSignalStates(t *testing.T) {
 		args  []string
 		twice bool // the command does not end by the first
 	}{
-		{"while the command runs", hour, "ready", []string{"sh", "-c", "echo ready; sleep 1000"}, false},
+		{"while the command runs", hour, "ready", []string{"sh", "-c", "echo ready; exec sleep 1000"}, false},
 		{"during the wait", hour, "next in", []string{"false"}, false},
 		{"while the command does not end", hour, "ready", []string{"sh", "-c", stubborn}, true},
 		{"while a timeout ends the command", append(hour, "--timeout", "100ms"), "got", []string{"sh", "-c", stubborn}, true},
 		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "(" + stubborn + ") & sleep .1; exit 1"}, true},
-		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; sleep 1000"}, "ready", []string{"false"}, false},
+		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
 		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
-		{"while input is missing", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; cat"}, false},
+		{"while input is missing", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(test.name+" "+signalName(sig), func(t *testing.T) {
