@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/gobackoff/retry"
 )
 
 // A Metastability maps where a server that works again does not recover, because
@@ -28,7 +30,8 @@ type Metastability struct {
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
 	Contender   string  // its name
-	Attempts    int     // the most of each call
+	Attempts    int     // the most of each call; retry.Unlimited: no bound
+	Bounded     bool    // a budget or a limiter bounds its retries, too
 	Utilization float64 // calls a second by what the server can serve
 	Trials      int     // that finished
 	Recovery    Summary // seconds, of the trials with a recovery
@@ -118,9 +121,13 @@ func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase
 	for _, contender := range m.Storm.Contenders {
-		attempts := int(attemptsOf(contender.Policy(&world{})))
+		p := contender.Policy(&world{})
+		attempts := retry.Unlimited
+		if p.MaxAttempts != retry.Unlimited {
+			attempts = int(attemptsOf(p))
+		}
 		for _, utilization := range m.Utilizations {
-			points = append(points, MetastabilityPoint{Contender: contender.Name, Attempts: attempts, Utilization: utilization})
+			points = append(points, MetastabilityPoint{Contender: contender.Name, Attempts: attempts, Bounded: p.Budget != nil || p.Limiter != nil, Utilization: utilization})
 			cases = append(cases, stormCase{m.at(utilization), contender})
 		}
 	}
