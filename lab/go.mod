@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/gobackoff/retry v0.0.0
+	github.com/lucasb-eyer/go-colorful v1.2.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	github.com/stretchr/testify v1.12.1
 	go.yaml.in/yaml/v3 v3.0.5

@@ -3,7 +3,10 @@
 //	backofflab contention   clients that contend for one row
 //	backofflab storm        clients of a server that fails for a while
 //	backofflab explain      the waits of a policy
+//	backofflab advise       policies that suit a system
 //	backofflab report       all of it, in one HTML page
+//	backofflab init         writes an example of a system's file
+//	backofflab version      the version of this program
 //
 // Each command has a -help. Tables go to the standard output; -csv and -html write
 // files. An interrupt ends the simulation, and what has finished is written. The
