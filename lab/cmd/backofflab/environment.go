@@ -315,6 +315,9 @@ func (env *environment) print(results []result) error {
 		if i > 0 {
 			fmt.Fprintln(env.stdout)
 		}
+		if a, ok := r.(report.Advice); ok {
+			fmt.Fprintln(env.stdout, a.Lead()+"\n")
+		}
 		if e, ok := r.(report.Explain); ok {
 			if err := report.Notes(env.stdout, e.Facts()); err != nil {
 				return err

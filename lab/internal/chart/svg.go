@@ -39,7 +39,7 @@ const mutedHue = firstHue + hues
 
 // roles holds what each role looks like. Contrast with the paper is at least 3:1
 // for hues and muted lines and 7:1 for ink and soft, in light and in dark. Any two hues
-// are at least 8 apart by CIEDE2000, also with protanopia, deuteranopia or tritanopia.
+// are at least 10 apart by CIEDE2000, also with protanopia, deuteranopia or tritanopia.
 var roles = []struct{ light, dark string }{
 	paper:        {"#ffffff", "#15181d"},
 	ink:          {"#1f2328", "#e8eaed"},

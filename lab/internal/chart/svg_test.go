@@ -130,7 +130,7 @@ func TestColorsDiffer(t *testing.T) {
 				} {
 					d := 100 * seen(t, pair[0], vision).DistanceCIEDE2000(seen(t, pair[1], vision))
 					least[paper] = min(least[paper], d)
-					assert.GreaterOrEqual(t, d, 8.0, "%s, %s: %v", name, paper, pair)
+					assert.GreaterOrEqual(t, d, 10.0, "%s, %s: %v", name, paper, pair)
 				}
 			}
 		}
