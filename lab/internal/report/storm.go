@@ -285,6 +285,7 @@ func (m Metastability) Map() ([]byte, error) {
 		return nil, nil // the table shows all
 	}
 	var cells [][]float64
+	ended := false
 	edge := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
 	for i, first := range rows {
 		var row []float64
@@ -300,18 +301,23 @@ func (m Metastability) Map() ([]byte, error) {
 			}
 		}
 		cells = append(cells, row)
+		// The line goes as far as attempts grow from row to row, and nothing else bounds them.
 		switch {
 		case first.Bounded || first.Attempts == retry.Unlimited || i > 0 && first.Attempts <= rows[i-1].Attempts:
-			edge = nil // there is no such line
-		case edge != nil && i == 0:
+			ended = true
+		case ended:
+		case i == 0:
 			edge.X, edge.Y = []float64{1 / float64(first.Attempts)}, []float64{0}
-		case edge != nil:
+		default:
 			from, to := float64(rows[i-1].Attempts), float64(first.Attempts)
 			for part := 0.05; part < 1.01; part += 0.05 {
 				edge.X = append(edge.X, 1/(from+part*(to-from)))
 				edge.Y = append(edge.Y, float64(i-1)+part)
 			}
 		}
+	}
+	if len(edge.X) < 2 {
+		edge = nil
 	}
 	_, names := m.names()
 	return chart.Map{
