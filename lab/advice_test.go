@@ -2,7 +2,6 @@ package lab
 
 import (
 	"flag"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -51,39 +50,42 @@ func TestAdviceAgainstLongSearch(t *testing.T) {
 		t.Skip("takes minutes; -exhaustive runs it")
 	}
 	for name, system := range described {
-		for _, goal := range []Goal{SuccessFirst, RecoveryFirst} {
-			t.Run(fmt.Sprint(name, ", ", goal), func(t *testing.T) {
-				system.Seed, system.Horizon = 1, 120*time.Second
-				verdict, err := Advice{Storm: system, Goal: goal}.Run(t.Context())
-				require.NoError(t, err)
-				s, err := system.WithDefaults()
-				require.NoError(t, err)
-				long := &search{ctx: t.Context(), goal: goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
-				require.NoError(t, long.run(longSearch(&s)))
+		t.Run(name, func(t *testing.T) {
+			system.Seed, system.Horizon = 1, 120*time.Second
+			s, err := system.WithDefaults()
+			require.NoError(t, err)
+			long := &search{ctx: t.Context(), small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
+			require.NoError(t, long.run(longSearch(&s)))
+			for _, long.goal = range []Goal{SuccessFirst, RecoveryFirst} {
+				compareAdvice(t, system, s.scaled(finalCalls), long)
+			}
+		})
+	}
+}
 
-				judge := s.scaled(finalCalls)
-				judge.Seed, judge.Trials, judge.Contenders = 99, 4, nil
-				texts := []string{verdict.Advised[0].Row.Contender}
-				for _, c := range long.best(5) {
-					texts = append(texts, c.text())
-				}
-				judge.Contenders = mustParse(texts...)
-				rows, err := judge.Run(t.Context())
-				require.NoError(t, err)
-				ours := rows[0]
-				others := slices.Clone(rows[1:])
-				slices.SortFunc(others, func(a, b StormRow) int { return long.order(&a, &b) })
-				theirs := others[0]
-				t.Logf("%d policies: %s: success %.4f, recovery %.1f, never %v", verdict.Tried, ours.Contender, ours.Success.Mean, ours.Recovery.Mean, ours.Never)
-				t.Logf("%d policies: %s: success %.4f, recovery %.1f, never %v", len(long.rows), theirs.Contender, theirs.Success.Mean, theirs.Recovery.Mean, theirs.Never)
-				assert.LessOrEqual(t, ours.Never, theirs.Never)
-				if goal == SuccessFirst {
-					assert.GreaterOrEqual(t, ours.Success.Mean, 0.95*theirs.Success.Mean)
-				} else {
-					assert.LessOrEqual(t, ours.Recovery.Mean, 1.05*theirs.Recovery.Mean+0.5, "within half a second, its resolution")
-				}
-			})
-		}
+// compareAdvice compares what is advised for a goal with the best of a long search, on
+// random numbers that neither has seen.
+func compareAdvice(t *testing.T, system, judge Storm, long *search) {
+	verdict, err := Advice{Storm: system, Goal: long.goal}.Run(t.Context())
+	require.NoError(t, err)
+	texts := []string{verdict.Advised[0].Row.Contender}
+	for _, c := range long.best(5) {
+		texts = append(texts, c.text())
+	}
+	judge.Seed, judge.Trials, judge.Contenders = 99, 4, mustParse(texts...)
+	rows, err := judge.Run(t.Context())
+	require.NoError(t, err)
+	ours := rows[0]
+	others := slices.Clone(rows[1:])
+	slices.SortFunc(others, func(a, b StormRow) int { return long.order(&a, &b) })
+	theirs := others[0]
+	t.Logf("%v: %d policies: %s: success %.4f, recovery %.1f, never %v", long.goal, verdict.Tried, ours.Contender, ours.Success.Mean, ours.Recovery.Mean, ours.Never)
+	t.Logf("%v: %d policies: %s: success %.4f, recovery %.1f, never %v", long.goal, len(long.rows), theirs.Contender, theirs.Success.Mean, theirs.Recovery.Mean, theirs.Never)
+	assert.LessOrEqual(t, ours.Never, theirs.Never)
+	if long.goal == SuccessFirst {
+		assert.GreaterOrEqual(t, ours.Success.Mean, 0.95*theirs.Success.Mean)
+	} else {
+		assert.LessOrEqual(t, ours.Recovery.Mean, 1.05*theirs.Recovery.Mean+0.5, "within half a second, its resolution")
 	}
 }
 
