@@ -6,6 +6,7 @@
 //	backofflab advise       policies that suit a system
 //	backofflab report       all of it, in one HTML page
 //	backofflab init         writes an example of a system's file
+//	backofflab playground   writes a page for browsers into a folder
 //	backofflab version      the version of this program
 //
 // Each command has a -help. Tables go to the standard output; -csv and -html write
@@ -57,6 +58,7 @@ var commands = map[string]command{
 	"advise":     advise,
 	"report":     both,
 	"init":       initialize,
+	"playground": writePlayground,
 	"version":    printVersion,
 }
 
@@ -90,6 +92,7 @@ const usage = `usage: backofflab COMMAND [FLAGS]
   advise       policies that suit a system
   report       all of it, in one HTML page
   init         writes an example of a system's file
+  playground   writes a page for browsers into a folder
   version      the version of this program
 
 backofflab help COMMAND tells the flags.`
