@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -132,12 +133,14 @@ func texts(values []float64) []string {
 	return names
 }
 
-// rowNames are the names of the rows as far as there is room for them.
+// rowNames are the names of the rows as far as there is room for them. They end before
+// the frame, and the spaces behind them are for readers whose font is wider.
 func (m Map) rowNames() []string {
 	sty := style(tickSize, ink)
 	names := make([]string, len(m.Rows))
 	for i, name := range m.Rows {
-		names[i] = cut(sty, plain(name), width/3)
+		name = cut(sty, plain(name), width/3)
+		names[i] = name + strings.Repeat("\u2002", 1+len(name)/8)
 	}
 	return names
 }
