@@ -187,6 +187,11 @@ func (cr *crowd) conflict(c *client, w *write) error {
 		}
 		known := c.known
 		failure = &known
+		if rule, ok := c.policy.Backoff.(interface {
+			Next(*Conflict) time.Duration
+		}); ok {
+			c.known.Window = rule.Next(&known) // for the conflict after this one
+		}
 	}
 	if cr.class == retry.ClassThrottled {
 		return retry.Throttled(failure)

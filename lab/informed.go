@@ -104,9 +104,4 @@ func (c *client) learn(w *write) {
 		k.Commits, k.Between = version-k.version, time.Duration(w.read-k.read)
 	}
 	k.version, k.read = version, w.read
-	if rule, ok := c.policy.Backoff.(interface {
-		Next(*Conflict) time.Duration
-	}); ok {
-		k.Window = rule.Next(k)
-	}
 }
