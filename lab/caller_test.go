@@ -118,7 +118,7 @@ func TestCallerErrors(t *testing.T) {
 		text       string
 	}{
 		{errRefused, retry.ClassTransient, retry.ClassTransient, "dial tcp: connect: connection refused"},
-		{errTimeout, retry.ClassTimeout, retry.ClassTimeout, "no answer in time"},
+		{errTimeout, retry.ClassTimeout, retry.ClassTimeout, "no response in time"},
 		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded"},
 		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded"},
 	} {
@@ -142,7 +142,7 @@ func TestCallerClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newStormRun(&s, s.Contenders[0], 0)
-	clock := virtualClock{r}
+	clock := &r.world
 	c := newCaller(r)
 	c.deadline = int64(2 * time.Second)
 	var errs []error

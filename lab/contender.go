@@ -2,10 +2,7 @@ package lab
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
+	"reflect"
 	"strings"
 	"time"
 
@@ -14,6 +11,9 @@ import (
 )
 
 // A Contender is what takes part in a comparison: a policy and its name.
+//
+// A model honors the whole policy: each call is one of [retry.Do], or has the same
+// outcome by a shorter way. What a model cannot honor it refuses before it runs.
 type Contender struct {
 	Name string
 
@@ -22,83 +22,31 @@ type Contender struct {
 	// the clock.
 	Policy func(clock retry.Clock) retry.Policy
 
-	// First spreads the first attempts of all clients evenly over this time. In
-	// a [Storm], whose calls come at random times, it has no meaning. 0: none.
-	First time.Duration
-
-	// Slots lets the server of a [Contention] answer conflicts with a hint: each
-	// gets the next of the times that are this far apart. 0: no hints.
+	// Slots makes the server of a [Contention] hint with each conflict when to come
+	// back: at the next free one of the times that are this far apart. A [Storm]
+	// refuses it. 0: no hints.
 	Slots time.Duration
+
+	// next is the policy that a share of the processes has: see Rollout.
+	next  func(clock retry.Clock) retry.Policy
+	share float64
 }
 
-// The keys that ParseContender adds to the text form of a policy.
-var contenderKeys = []string{"budget", "limiter", "first", "slots"}
-
-// ParseContender reads a Contender from text, which is also its name, with one
-// space where it separates: the text form of a [retry.Policy] or of a rule of this package ([KnownContenders],
-// [VersionSeen]), and after it any of
-//
-//	budget=aws                               the zero retry.TokenBudget
-//	budget=bucket:CAPACITY:COST[:TIMEOUT]    a retry.TokenBudget; TIMEOUT is the cost after one
-//	budget=throttle[:TOKENS[:RATIO]]         a retry.ThrottleBudget
-//	budget=ratio[:RATIO[:FLOOR]]             a retry.RatioBudget; FLOOR in retries a second
-//	budget=none                              not even that of the profile
-//	limiter=adaptive                         a awspreset.AdaptiveLimiter
-//	first=DURATION                           Contender.First
-//	slots=DURATION                           Contender.Slots
-//
-// such as
-//
-//	full base=100ms cap=20s attempts=4 budget=throttle:10:0.1
-//	aws-standard-2026 attempts=5
-//	known each=7ms
+// ParseContender reads a Contender from the text form of a policy (see
+// [retry.ParsePolicy]). Its name is the text that the policy prints as, which shows
+// the number of attempts whether or not the text has it.
 func ParseContender(text string) (Contender, error) {
-	c, err := parseContender(text)
-	switch {
-	case errors.Is(err, retry.ErrInvalid): // which says so itself
+	if strings.TrimSpace(text) == "" {
+		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
+	}
+	p, err := retry.ParsePolicy(text)
+	if err != nil {
 		return Contender{}, err
-	case err != nil:
-		return Contender{}, fmt.Errorf("policy %q: %w", text, err)
 	}
-	return c, nil
-}
-
-func parseContender(text string) (Contender, error) {
-	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) })
-	c := Contender{Name: strings.Join(words, " ")}
-	own, rest, err := splitKeys(words)
-	if err != nil {
-		return c, err
-	}
-	if c.First, err = durationOf(own["first"]); err != nil {
-		return c, fmt.Errorf("first: %w", err)
-	}
-	if c.Slots, err = durationOf(own["slots"]); err != nil {
-		return c, fmt.Errorf("slots: %w", err)
-	}
-	budget, err := budgetOf(own["budget"])
-	if err != nil {
-		return c, fmt.Errorf("budget: %w", err)
-	}
-	limiter := own["limiter"]
-	if limiter != "" && limiter != "adaptive" {
-		return c, fmt.Errorf("limiter %q: want adaptive", limiter)
-	}
-	policy, err := policyOf(rest)
-	if err != nil {
-		return c, err
-	}
-	c.Policy = func(clock retry.Clock) retry.Policy {
-		p := policy()
-		if budget != nil {
-			p.Budget = budget()
-		}
-		if limiter != "" {
-			p.Limiter = &awspreset.AdaptiveLimiter{}
-		}
+	return Contender{Name: p.String(), Policy: func(clock retry.Clock) retry.Policy {
+		p, _ := retry.ParsePolicy(text) // each time anew, for a budget and a limiter of its own
 		return onClock(p, clock)
-	}
-	return c, nil
+	}}, nil
 }
 
 // onClock sets the clock of p and of what it has.
@@ -113,129 +61,51 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// splitKeys takes the keys of ParseContender out of words.
-func splitKeys(words []string) (own map[string]string, rest string, err error) {
-	own = map[string]string{}
-	var others []string
-	for _, word := range words {
-		key, value, ok := strings.Cut(word, "=")
-		switch {
-		case !ok || !slices.Contains(contenderKeys, key):
-			others = append(others, word)
-		case value == "":
-			return nil, "", fmt.Errorf("%s: no value", key)
-		case own[key] != "":
-			return nil, "", fmt.Errorf("%s: given twice", key)
-		default:
-			own[key] = value
+// needsConflict reports whether a rule is one of this package, or is made of one:
+// they know what only the clients of a [Contention] do.
+func needsConflict(rule retry.Backoff) bool {
+	v := reflect.Indirect(reflect.ValueOf(rule))
+	if !v.IsValid() {
+		return false
+	}
+	switch v.Interface().(type) {
+	case KnownContenders, VersionSeen:
+		return true
+	}
+	if v.Kind() == reflect.Struct {
+		for field, value := range v.Fields() {
+			if field.IsExported() && value.Kind() == reflect.Interface {
+				if inner, ok := value.Interface().(retry.Backoff); ok && needsConflict(inner) {
+					return true
+				}
+			}
 		}
 	}
-	return own, strings.Join(others, " "), nil
-}
-
-func durationOf(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err == nil && d <= 0 {
-		err = fmt.Errorf("%v is not above 0", d)
-	}
-	return d, err
-}
-
-// policyOf returns a function that makes a new policy of text.
-func policyOf(text string) (func() retry.Policy, error) {
-	rule, ok, err := informedRule(text)
-	if err != nil {
-		return nil, err
-	}
-	if ok {
-		return func() retry.Policy { return retry.Policy{Backoff: rule} }, nil
-	}
-	parse := func() (retry.Policy, error) {
-		if text == "" {
-			return retry.Policy{}, errors.New("no policy")
-		}
-		return retry.ParsePolicy(text)
-	}
-	if _, err := parse(); err != nil {
-		return nil, err
-	}
-	return func() retry.Policy {
-		p, _ := parse() // each time anew, because profiles come with a budget and a limiter
-		return p
-	}, nil
-}
-
-// budgetOf returns a function that makes a new budget of text, or nil if there
-// is none.
-func budgetOf(text string) (func() retry.Budget, error) {
-	if text == "" {
-		return nil, nil
-	}
-	name, list, _ := strings.Cut(text, ":")
-	kind, ok := budgets[name]
-	if !ok {
-		return nil, fmt.Errorf("unknown %q; known are aws, bucket, none, ratio and throttle", name)
-	}
-	var values []float64
-	for word := range strings.SplitSeq(list, ":") {
-		if list == "" {
-			break
-		}
-		v, err := strconv.ParseFloat(word, 64)
-		if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-			return nil, fmt.Errorf("%q in %q is not a number from 0 up", word, text)
-		}
-		values = append(values, v)
-	}
-	if len(values) < kind.least || len(values) > kind.most {
-		return nil, fmt.Errorf("%q has %d numbers; %s takes %d to %d", text, len(values), name, kind.least, kind.most)
-	}
-	values = append(values, make([]float64, kind.most)...)
-	return func() retry.Budget { return kind.make(values) }, nil
-}
-
-// budgets are the kinds of budget and how many numbers each takes; those not
-// given are 0.
-var budgets = map[string]struct {
-	least, most int
-	make        func(v []float64) retry.Budget
-}{
-	"none": {0, 0, func([]float64) retry.Budget { return nil }},
-	"aws":  {0, 0, func([]float64) retry.Budget { return &retry.TokenBudget{} }},
-	"bucket": {2, 3, func(v []float64) retry.Budget {
-		costs := retry.TokenCosts{Transient: v[1], Timeout: v[1], Throttled: v[1]}
-		if v[2] != 0 {
-			costs.Timeout = v[2]
-		}
-		return &retry.TokenBudget{Capacity: v[0], Costs: costs}
-	}},
-	"throttle": {0, 2, func(v []float64) retry.Budget {
-		return &retry.ThrottleBudget{MaxTokens: v[0], TokenRatio: v[1]}
-	}},
-	"ratio": {0, 2, func(v []float64) retry.Budget {
-		return &retry.RatioBudget{Ratio: v[0], Floor: v[1]}
-	}},
+	return false
 }
 
 // Blog returns the five strategies of Marc Brooker, "Exponential Backoff And
 // Jitter", AWS Architecture Blog, 2015, as its simulation has them
 // (aws-samples/aws-arch-backoff-simulator at 66cb169). That counts attempts
 // from 1, so that what it calls a base of 5 ms is one of 10 ms here, but for
-// decorrelated jitter.
+// decorrelated jitter. Its clients go on until they succeed.
 func Blog() []Contender {
 	return mustParse(
-		"none",
-		"exponential base=10ms cap=2s",
-		"equal base=10ms cap=2s",
-		"full base=10ms cap=2s",
-		"decorrelated base=5ms cap=2s",
+		"none attempts=unlimited",
+		"exponential base=10ms cap=2s attempts=unlimited",
+		"equal base=10ms cap=2s attempts=unlimited",
+		"full base=10ms cap=2s attempts=unlimited",
+		"decorrelated base=5ms cap=2s attempts=unlimited",
 	)
 }
 
-// SDKs returns the profiles of all AWS SDKs that the library has.
+// Fibonacci returns full jitter over Fibonacci growth, which needs fewer calls and
+// less time than the blog's full jitter in a [Contention] of 10 to 190 clients.
+func Fibonacci() []Contender {
+	return mustParse("jittered(fibonacci base=50ms cap=1.9s) share=1 attempts=unlimited")
+}
+
+// SDKs returns the presets of all AWS SDKs that the library has.
 func SDKs() []Contender {
 	var names []string
 	for p := range awspreset.All() {
@@ -251,23 +121,29 @@ func Usual() []Contender {
 		"none attempts=1",
 		"none attempts=4",
 		"full base=100ms cap=20s attempts=4",
-		"full base=100ms cap=20s attempts=4 budget=aws",
+		"full base=100ms cap=20s attempts=4 budget=token",
 		"full base=100ms cap=20s attempts=4 budget=throttle",
 		"full base=100ms cap=20s attempts=4 budget=ratio:0.1:0.1",
 		"aws-standard-2026",
 	)
 }
 
-// Informed returns what a client can do that knows more than how often it has
-// failed: how many others there are, how fast the row's version moves, what the
-// server advises; or that does not start when all others do.
+// Informed returns clients that know more than how often they have failed: how many
+// others there are, how fast the row's version moves, or what the server advises; and
+// clients that do not all start at the same time.
 func Informed() []Contender {
-	return mustParse(
-		"full base=10ms cap=2s first=200ms",
-		"known each=7ms",
-		"known each=20ms",
-		"version base=300ms",
-		"none slots=25ms",
+	rule := func(name string, rule retry.Backoff) Contender {
+		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {
+			return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited, Clock: clock}
+		}}
+	}
+	advised := rule("slots of 25ms from the server", retry.NoDelay{})
+	advised.Slots = 25 * time.Millisecond
+	return append(mustParse("full base=10ms cap=2s attempts=unlimited stagger=200ms"),
+		rule("number known, 7ms each", KnownContenders{Each: 7 * time.Millisecond}),
+		rule("number known, 20ms each", KnownContenders{Each: 20 * time.Millisecond}),
+		rule("version seen, from 300ms", VersionSeen{Base: 300 * time.Millisecond}),
+		advised,
 	)
 }
 

@@ -21,6 +21,10 @@ import (
 // Architecture Blog, 2015, and reproduces the figures of its program,
 // aws-samples/aws-arch-backoff-simulator at 66cb169.
 //
+// Every part of a policy is honored, with these bounds: what is random comes from the
+// trial and not from the policy's Rand; a conflict has the Class below, whatever the
+// Classifier says; and a write whose attempt has timed out may still succeed.
+//
 // The fields that are 0 have the blog's values. A Contention may be used by many
 // goroutines, and must not be changed meanwhile.
 type Contention struct {
@@ -30,10 +34,9 @@ type Contention struct {
 	Seed       uint64      // other seeds, other random numbers; 0 is a seed, too
 	Network    Network     // zero: 10 ms, ± 2 ms
 
-	// Limits lets clients give up as their policy's MaxAttempts and MaxElapsed
-	// say. Otherwise they go on until they succeed, and of the policy only the
-	// Backoff and the HintRule count. Budgets and limiters never do: see [Storm].
-	Limits bool
+	// Processes is the number of processes that the clients are spread over: the clients
+	// of a process share its budget and its limiter. 0: each client has its own.
+	Processes int
 
 	// Class is that of a conflict. ClassUnknown: transient.
 	Class retry.Class
@@ -125,8 +128,8 @@ const (
 	mostTrials  = 100_000_000
 )
 
-// mostFirst keeps the sum of times far from an overflow.
-const mostFirst = 10_000 * time.Hour
+// mostStagger keeps the sum of times far from an overflow.
+const mostStagger = 10_000 * time.Hour
 
 func (c *Contention) check() error {
 	for _, n := range c.Clients {
@@ -138,8 +141,8 @@ func (c *Contention) check() error {
 		if contender.Policy == nil {
 			return fmt.Errorf("contenders: %q has no policy", contender.Name)
 		}
-		if contender.First < 0 || contender.First > mostFirst || contender.Slots < 0 || contender.Slots > mostFirst {
-			return fmt.Errorf("contenders: first and slots of %q are not in 0 to %v", contender.Name, mostFirst)
+		if err := c.checkContender(contender); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -147,6 +150,10 @@ func (c *Contention) check() error {
 		return errors.New("contenders: none")
 	case len(c.Clients) == 0:
 		return errors.New("clients: none")
+	case c.Class != retry.ClassTransient && c.Class != retry.ClassThrottled:
+		return fmt.Errorf("class: a conflict is transient or throttled, and not %v", c.Class)
+	case c.Processes < 0:
+		return fmt.Errorf("processes: %d is negative", c.Processes)
 	case c.Trials < 0:
 		return fmt.Errorf("trials: %d is negative", c.Trials)
 	case c.Trials > mostTrials/len(c.Contenders)/len(c.Clients):
@@ -158,12 +165,39 @@ func (c *Contention) check() error {
 	return c.Network.check()
 }
 
+// checkContender refuses what would not be about the contender's policy.
+func (c *Contention) checkContender(contender Contender) error {
+	policy := contender.Policy(&world{})
+	switch {
+	case contender.next != nil:
+		return fmt.Errorf("contenders: %q is a roll-out, which a storm shows", contender.Name)
+	case policy.Stagger > mostStagger || contender.Slots < 0 || contender.Slots > mostStagger:
+		return fmt.Errorf("contenders: stagger and slots of %q are not in 0 to %v", contender.Name, mostStagger)
+	case !plain(&policy) && slices.Max(append([]int{0}, c.Clients...)) > mostCallers:
+		return fmt.Errorf("clients: %q has a budget, a limiter, a timeout or hooks, and can be simulated with up to %d",
+			contender.Name, mostCallers)
+	}
+	if err := policy.Validate(); err != nil {
+		return fmt.Errorf("contenders: %q: %w", contender.Name, err)
+	}
+	return nil
+}
+
+// processes is the number of processes of so many clients.
+func (c *Contention) processes(clients int) int {
+	if c.Processes == 0 {
+		return clients
+	}
+	return min(c.Processes, clients)
+}
+
 // A cell is a Cell in the making.
 type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
 	curious   bool // its clients want to know more than that they failed
+	plain     bool // its trials need no crowd
 	trials    []outcome
 
 	mu     sync.Mutex
@@ -183,12 +217,14 @@ func (c *Contention) cells() []*cell {
 	var cells []*cell
 	for _, contender := range c.Contenders {
 		for _, n := range c.Clients {
-			policy := contender.Policy(stopped{})
+			policy := contender.Policy(&world{})
+			curious := contender.Slots > 0 || curious(policy.Backoff)
 			cells = append(cells, &cell{
 				Cell:      Cell{Contender: contender.Name, Clients: n},
 				contender: contender,
 				policy:    policy,
-				curious:   contender.Slots > 0 || curious(policy.Backoff),
+				curious:   curious,
+				plain:     !curious && plain(&policy),
 				trials:    make([]outcome, c.Trials),
 				timing:    make([]int64, c.Timing),
 			})
@@ -231,8 +267,9 @@ func (c *cell) summary() Cell {
 	return c.Cell
 }
 
-// stopped is a clock that nobody reads.
-type stopped struct{}
-
-func (stopped) Now() time.Time                                   { return time.Time{} }
-func (stopped) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+// curious reports whether a rule may look at the error of an attempt. Those of
+// package retry do not, and they are those that have a text.
+func curious(rule retry.Backoff) bool {
+	_, err := retry.Policy{Backoff: rule}.MarshalText()
+	return err != nil
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,11 +47,11 @@ func contentionReference(t *testing.T) []reference {
 
 // strategies are the reference's names for those of Blog.
 var strategies = map[string]string{
-	"None":        "none",
-	"Exponential": "exponential base=10ms cap=2s",
-	"EqualJitter": "equal base=10ms cap=2s",
-	"FullJitter":  "full base=10ms cap=2s",
-	"Decorr":      "decorrelated base=5ms cap=2s",
+	"None":        "none attempts=unlimited",
+	"Exponential": "exponential base=10ms cap=2s attempts=unlimited",
+	"EqualJitter": "equal base=10ms cap=2s attempts=unlimited",
+	"FullJitter":  "full base=10ms cap=2s attempts=unlimited",
+	"Decorr":      "decorrelated base=5ms cap=2s attempts=unlimited",
 }
 
 // The figures are those of the original program, as far as chance allows: they
@@ -110,6 +111,7 @@ func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 	m := model{progress: &progress{}}
 	var list []outcome
 	for _, cell := range c.cells() {
+		require.True(t, cell.plain, cell.Contender)
 		for trial := range c.Trials {
 			if !byHeap {
 				require.True(t, m.run(t.Context(), &c, cell, trial))
@@ -133,9 +135,9 @@ func TestBucketsDoWhatTheHeapDoes(t *testing.T) {
 		"fast":                   {Mean: 20 * time.Microsecond, SD: 3 * time.Microsecond},
 	}
 	contenders := append(Blog(),
-		contender(t, "exponential base=1s"), // beyond the ring
-		contender(t, "full base=10s cap=5m first=1m"),
-		contender(t, "constant delay=20ms"),
+		contender(t, "exponential base=1s attempts=unlimited"), // beyond the ring
+		contender(t, "full base=10s cap=5m stagger=1m attempts=unlimited"),
+		contender(t, "constant delay=20ms attempts=9 elapsed=1s"),
 	)
 	for name, network := range networks {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +184,7 @@ func FuzzQueues(f *testing.F) {
 	f.Add(uint64(2), uint16(100), uint32(1), uint32(0), uint8(0), uint32(5), uint8(10))
 	f.Add(uint64(3), uint16(60), uint32(100_000), uint32(100_000), uint8(133), uint32(1<<31), uint8(40))
 	contenders := append(Blog(), mustParse(
-		"constant delay=1ms attempts=7", "full base=10ms elapsed=1s attempts=unlimited", "exponential base=1s cap=1h",
+		"constant delay=1ms attempts=7", "full base=10ms elapsed=1s attempts=unlimited", "exponential base=1s cap=1h attempts=unlimited",
 	)...)
 	f.Fuzz(func(t *testing.T, seed uint64, clients uint16, mean, sd uint32, which uint8, spread uint32, width uint8) {
 		c := Contention{
@@ -191,7 +193,6 @@ func FuzzQueues(f *testing.F) {
 			Trials:     2,
 			Seed:       seed,
 			Network:    Network{Mean: time.Duration(mean), SD: time.Duration(sd)},
-			Limits:     which >= 128,
 			Timing:     3,
 		}
 		c, err := c.WithDefaults()
@@ -199,7 +200,7 @@ func FuzzQueues(f *testing.F) {
 			t.Skip()
 		}
 		cell := c.cells()[0]
-		cell.contender.First = time.Duration(spread)
+		cell.policy.Stagger = time.Duration(spread)
 		m := model{progress: &progress{}}
 		m.setUp(&c, cell, 0)
 		m.width = int(width % 47)
@@ -230,7 +231,7 @@ func TestContentionLaws(t *testing.T) {
 			assert.Equal(t, 1.0, c.Done.Mean, c.Contender)
 			assert.Zero(t, c.Done.SD)
 			assert.GreaterOrEqual(t, c.Time.Mean, 35.0, "four messages take 40 ms")
-			if c.Contender != "full base=10ms cap=2s first=200ms" {
+			if !strings.Contains(c.Contender, "stagger") {
 				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: of clients that start together one gets through at once", c.Contender)
 			}
 		}
@@ -239,7 +240,7 @@ func TestContentionLaws(t *testing.T) {
 
 // Knowledge helps: against full jitter each of these saves time, and no calls are the price.
 func TestInformed(t *testing.T) {
-	full := contender(t, "full base=10ms cap=2s")
+	full := contender(t, "full base=10ms cap=2s attempts=unlimited")
 	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
 	require.NoError(t, err)
 	blind := cells[len(cells)-1]
@@ -254,7 +255,7 @@ func TestInformed(t *testing.T) {
 }
 
 func TestContentionLimits(t *testing.T) {
-	c := Contention{Clients: []int{50}, Trials: 50, Limits: true}
+	c := Contention{Clients: []int{50}, Trials: 50}
 	run := func(text string) Cell {
 		c.Contenders = []Contender{contender(t, text)}
 		cells, err := c.Run(t.Context())
@@ -277,7 +278,7 @@ func TestContentionLimits(t *testing.T) {
 	assert.Less(t, short.Done.Mean, 0.9)
 	c.Class = retry.ClassThrottled
 	slow := run("aws-standard-2026 attempts=unlimited")
-	assert.Greater(t, slow.Time.Mean, 1.3*run("full base=50ms attempts=unlimited").Time.Mean, "the profile waits longer after throttling")
+	assert.Greater(t, slow.Time.Mean, 1.3*run("full base=50ms attempts=unlimited").Time.Mean, "the preset waits longer after throttling")
 }
 
 func TestContentionTiming(t *testing.T) {
@@ -303,7 +304,7 @@ func TestContentionTiming(t *testing.T) {
 
 func TestContentionInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms", "none")}
+	c := Contention{Clients: []int{20}, Trials: 4, Parallel: 2, Contenders: mustParse("full base=10ms attempts=unlimited", "none attempts=unlimited")}
 	c.Progress = func(done, total int) {
 		assert.Equal(t, 8*20, total)
 		if done >= 60 {
@@ -320,12 +321,11 @@ func TestContentionInterrupted(t *testing.T) {
 	assert.Positive(t, cells[0].Calls.Mean)
 
 	// A trial that takes long is left in its middle.
-	for _, first := range []time.Duration{0, time.Nanosecond} {
+	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle:1e9"} {
 		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
-		c = Contention{Clients: []int{100_000}, Trials: 1, Contenders: mustParse("none")}
-		c.Contenders[0].First = first
-		if first > 0 {
+		c = Contention{Clients: []int{20_000}, Trials: 1, Contenders: mustParse(text)}
+		if strings.Contains(text, "stagger") {
 			c.Network = Network{Mean: time.Millisecond, SD: time.Millisecond} // by the heap
 		}
 		cells, err = c.Run(ctx)
@@ -343,7 +343,11 @@ func TestContentionRefuses(t *testing.T) {
 		"trials: -1":                            {Trials: -1},
 		"timing: -1":                            {Timing: -1},
 		"has no policy":                         {Contenders: []Contender{{Name: "x"}}},
-		"first and slots":                       {Contenders: mustParse("none first=2562047h")},
+		"stagger and slots":                     {Contenders: mustParse("none stagger=2562047h")},
+		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
+		"class: a conflict":                     {Class: retry.ClassPermanent},
+		"processes: -1":                         {Processes: -1},
+		"is a roll-out":                         {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
 		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
@@ -357,13 +361,13 @@ func TestContentionRefuses(t *testing.T) {
 
 // A wait of centuries is the end of a client, and no overflow.
 func TestContentionForEver(t *testing.T) {
-	cells, err := Contention{Contenders: mustParse("constant delay=2500000h"), Clients: []int{5}, Trials: 3}.Run(t.Context())
+	cells, err := Contention{Contenders: mustParse("constant delay=2500000h attempts=unlimited"), Clients: []int{5}, Trials: 3}.Run(t.Context())
 	require.NoError(t, err)
 	assert.InDelta(t, 0.2, cells[0].Done.Mean, 1e-9)
 
 	cells, err = Contention{
-		Contenders: mustParse("constant delay=2562044h elapsed=2562047h attempts=unlimited", "none first=9000h"),
-		Clients:    []int{1, 5}, Trials: 3, Network: Network{Mean: time.Hour}, Limits: true, Timing: 5,
+		Contenders: mustParse("constant delay=2562044h elapsed=2562047h attempts=unlimited", "none stagger=9000h attempts=unlimited"),
+		Clients:    []int{1, 5}, Trials: 3, Network: Network{Mean: time.Hour}, Timing: 5,
 	}.Run(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, []float64{1, 1}, []float64{cells[0].Done.Mean, cells[2].Done.Mean})
@@ -374,7 +378,7 @@ func TestContentionForEver(t *testing.T) {
 func TestContentionProgress(t *testing.T) {
 	var last, calls int
 	c := Contention{
-		Contenders: mustParse("none attempts=30", "none attempts=3"), Clients: []int{3000, 10}, Trials: 2, Limits: true,
+		Contenders: mustParse("none attempts=30", "none attempts=3"), Clients: []int{3000, 10}, Trials: 2,
 		Progress: func(done, total int) {
 			assert.GreaterOrEqual(t, done, last)
 			assert.Equal(t, 4*3010, total)
@@ -389,7 +393,7 @@ func TestContentionProgress(t *testing.T) {
 
 // MaxElapsed is a client's own: from its start to when it hears of its failure.
 func TestContentionElapsed(t *testing.T) {
-	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}, Limits: true}
+	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}}
 	calls := func(text string) float64 {
 		c.Contenders = mustParse(text)
 		cells, err := c.Run(t.Context())
@@ -401,14 +405,14 @@ func TestContentionElapsed(t *testing.T) {
 	assert.Equal(t, 3.0, calls("constant delay=1s attempts=unlimited elapsed=1040ms"))
 	assert.Equal(t, 2.0, calls("constant delay=1s attempts=unlimited elapsed=1039ms"))
 
-	c = Contention{Clients: []int{200}, Trials: 10, Limits: true, Contenders: mustParse(
+	c = Contention{Clients: []int{200}, Trials: 10, Contenders: mustParse(
 		"full base=10ms elapsed=1s attempts=unlimited",
-		"full base=10ms elapsed=1s attempts=unlimited first=20s",
+		"full base=10ms elapsed=21s attempts=unlimited stagger=20s",
 	)}
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
 	assert.Less(t, cells[0].Done.Mean, 0.5)
-	assert.Greater(t, cells[1].Done.Mean, 0.99, "who starts later has as much time")
+	assert.Greater(t, cells[1].Done.Mean, 0.99, "a stagger is a part of what has elapsed")
 }
 
 // perContender is KnownContenders by somebody else.
@@ -422,7 +426,7 @@ func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
 // Any rule can look at the Conflict, also from inside a composition.
 func TestContentionTellsAnyRule(t *testing.T) {
 	of := func(name string, rule retry.Backoff) Contender {
-		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule} }}
+		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited} }}
 	}
 	cells, err := Contention{Clients: []int{60}, Trials: 30, Contenders: []Contender{
 		of("known", KnownContenders{Each: 7 * time.Millisecond}),
@@ -438,17 +442,21 @@ func TestContentionTellsAnyRule(t *testing.T) {
 	assert.NotEqual(t, cells[0].Calls, cells[3].Calls)
 }
 
-// The client's HintRule decides what becomes of the server's word.
+// The client's HintRule decides what becomes of the server's hint.
 func TestContentionHints(t *testing.T) {
-	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: mustParse(
-		"none slots=25ms",
-		"constant delay=100ms hint=at-least:1h slots=25ms",
-		"none hint=or-give-up:250ms slots=25ms",
-		"full base=10ms hint=ignore slots=25ms",
-		"full base=10ms",
-	)}.Run(t.Context())
+	contenders := mustParse(
+		"none attempts=unlimited",
+		"constant delay=100ms hint=at-least:1h attempts=unlimited",
+		"none hint=or-give-up:250ms attempts=unlimited",
+		"full base=10ms hint=ignore attempts=unlimited",
+		"full base=10ms attempts=unlimited timeout=1h", // in a crowd, as the others
+	)
+	for i := range contenders[:4] {
+		contenders[i].Slots = 25 * time.Millisecond
+	}
+	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: contenders}.Run(t.Context())
 	require.NoError(t, err)
-	assert.InDelta(t, cells[0].Time.Mean+100, cells[1].Time.Mean, 50, "plus")
+	assert.InDelta(t, cells[0].Time.Mean+100, cells[1].Time.Mean, 50)
 	assert.InDelta(t, 11.0/50, cells[2].Done.Mean, 0.04, "ten hints are up to 250 ms long, and one client needs none")
 	assert.Equal(t, cells[4].Calls, cells[3].Calls, "ignored")
 }
@@ -459,6 +467,9 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 	require.NoError(t, err)
 	reused := model{progress: &progress{}}
 	for _, cell := range c.cells() {
+		if !cell.plain {
+			continue
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		reused.progress.tell = func(done, _ int) {
 			if done > cell.Clients/3 {
@@ -485,9 +496,4 @@ func TestTies(t *testing.T) {
 	m := model{commit: 5}
 	assert.True(t, m.current(&event{read: 5}))
 	assert.False(t, m.current(&event{read: 4}))
-	in := informed{clients: make([]Conflict, 1), commits: []int64{3, 5, 7}}
-	c := &in.clients[0]
-	in.learn(c, &event{read: 4, at: 9, attempt: 1})
-	in.learn(c, &event{read: 7, at: 12, attempt: 2})
-	assert.Equal(t, Conflict{Contenders: -2, Commits: 2, Between: 3, RoundTrip: 5, version: 3, read: 7}, *c)
 }

@@ -11,7 +11,7 @@ import (
 
 func ExampleContention() {
 	experiment := lab.Contention{Clients: []int{100}}
-	for _, text := range []string{"exponential base=10ms cap=2s", "full base=10ms cap=2s"} {
+	for _, text := range []string{"exponential base=10ms cap=2s attempts=unlimited", "full base=10ms cap=2s attempts=unlimited"} {
 		c, err := lab.ParseContender(text)
 		if err != nil {
 			fmt.Println(err)
@@ -25,11 +25,11 @@ func ExampleContention() {
 		return
 	}
 	for _, cell := range cells {
-		fmt.Printf("%-30s %4.0f calls, %2.0f s\n", cell.Contender, cell.Calls.Mean, cell.Time.Mean/1000)
+		fmt.Printf("%-47s %4.0f calls, %2.0f s\n", cell.Contender, cell.Calls.Mean, cell.Time.Mean/1000)
 	}
 	// Output:
-	// exponential base=10ms cap=2s   1850 calls, 63 s
-	// full base=10ms cap=2s           796 calls,  5 s
+	// exponential base=10ms cap=2s attempts=unlimited 1850 calls, 63 s
+	// full base=10ms cap=2s attempts=unlimited         796 calls,  5 s
 }
 
 // A policy of one's own, with and without a budget, when the server stands still

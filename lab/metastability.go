@@ -3,46 +3,67 @@ package lab
 import (
 	"context"
 	"fmt"
-	"math"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/gobackoff/retry"
 )
 
-// A Metastability maps where a server that works again does not recover,
-// because the retries of what it fails are enough to keep it down: over how
-// much of it is used, and how often clients try again.
+// A Metastability maps where a server that works again does not recover, because
+// the retries of what it fails are enough to keep it down: over whole policies, and
+// over how much of the server is used.
 //
 // A server of capacity C, calls at a rate ρ·C and k retries of each make
 // ρ·(1 + k)·C attempts a second when all fail. Above ρ·(1 + k) = 1 the failure
-// feeds itself, if the queue is longer than clients wait. The zero value is a map
-// of the zero [Storm] around that line.
+// feeds itself, if nothing bounds the retries and the queue is longer than clients wait.
+// The zero value is a map of the zero [Storm] around that line.
 type Metastability struct {
-	// Storm is the experiment behind every point of the map. Its Contenders
-	// and its Rate are not used; its Progress counts the trials of all points.
+	// Storm is the experiment behind every point of the map. Its Rate is not used; its
+	// Contenders are the rows of the map, nil: [WithRetries] of full jitter from 100 ms
+	// with a cap of 20 s and 0 to 4 retries. Its Progress counts the trials of all points.
 	Storm Storm
 
-	Utilisations []float64 // ρ, above 0; none: 0.15 to 0.9
-	Retries      []int     // k, 0 or more; none: 0 to 4
-
-	// Backoff is the rule of the retries. nil: full jitter from 100 ms with a
-	// cap of 20 s.
-	Backoff retry.Backoff
+	Utilizations []float64 // ρ, above 0; none: 0.15 to 0.9
 }
 
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
-	Retries     int     // of each call
-	Utilisation float64 // calls a second by what the server can serve
+	Contender   string  // its name
+	Attempts    int     // the most of each call; retry.Unlimited: no bound
+	Bounded     bool    // a budget or a limiter bounds its retries, too
+	Utilization float64 // calls a second by what the server can serve
 	Trials      int     // that finished
 	Recovery    Summary // seconds, of the trials with a recovery
 	Never       float64 // the share of trials without one
 }
 
-// Run makes the trials of all points, and returns for each number of retries the
-// points of all utilisations, in their order. If ctx ends before all trials are
+// WithRetries returns the policy of a text with each of the numbers of retries. The text
+// must not set attempts itself.
+func WithRetries(text string, retries []int) ([]Contender, error) {
+	var list []Contender
+	for _, k := range retries {
+		if k < 0 || k > 1e6 {
+			return nil, fmt.Errorf("%d is not a number of retries", k)
+		}
+		for word := range strings.FieldsFuncSeq(text, isSeparator) {
+			if strings.HasPrefix(word, "attempts=") {
+				return nil, fmt.Errorf("policy %q has %s, and retries are given", text, word)
+			}
+		}
+		c, err := ParseContender(text + " attempts=" + strconv.Itoa(k+1))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+func isSeparator(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) }
+
+// Run makes the trials of all points, and returns for each contender the
+// points of all utilizations, in their order. If ctx ends before all trials are
 // done it returns the error of ctx and what came of those that are. Other errors name
 // a field that is wrong.
 func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
@@ -62,38 +83,36 @@ func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 // WithDefaults returns the Metastability with what its zero values stand for, or
 // an error that names the first field which makes no sense.
 func (m Metastability) WithDefaults() (Metastability, error) {
-	if len(m.Utilisations) == 0 {
-		m.Utilisations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
+	if len(m.Utilizations) == 0 {
+		m.Utilizations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 	}
-	if len(m.Retries) == 0 {
-		m.Retries = []int{0, 1, 2, 3, 4}
+	if m.Storm.Contenders == nil {
+		var err error
+		if m.Storm.Contenders, err = WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4}); err != nil {
+			return m, err
+		}
 	}
-	if m.Backoff == nil {
-		m.Backoff = retry.FullJitter{Base: 100 * time.Millisecond, Cap: 20 * time.Second}
-	}
-	m.Storm.Contenders, m.Storm.Rate = nil, 0
+	m.Storm.Rate = 0
 	var err error
 	if m.Storm, err = m.Storm.WithDefaults(); err != nil {
 		return m, err
 	}
-	for _, k := range m.Retries {
-		if k < 0 || k == math.MaxInt {
-			return m, errorOf("Retries", strconv.Itoa(k)+" is not a number of retries")
-		}
+	if !slices.IsSorted(m.Utilizations) {
+		return m, errorOf("Utilizations", "they do not ascend")
 	}
-	for _, utilisation := range m.Utilisations {
-		s := m.at(utilisation)
+	for _, utilization := range m.Utilizations {
+		s := m.at(utilization)
 		if err := s.check(); err != nil {
-			return m, errorOf("Utilisations", fmt.Sprintf("%v: %s", utilisation, strings.TrimPrefix(err.Error(), "storm: ")))
+			return m, errorOf("Utilizations", fmt.Sprintf("%v: %s", utilization, strings.TrimPrefix(err.Error(), "storm: ")))
 		}
 	}
 	return m, nil
 }
 
-// at returns the experiment of a utilisation.
-func (m *Metastability) at(utilisation float64) Storm {
+// at returns the experiment of a utilization.
+func (m *Metastability) at(utilization float64) Storm {
 	s := m.Storm
-	s.Rate = utilisation * s.Capacity()
+	s.Rate = utilization * s.Capacity()
 	return s
 }
 
@@ -101,13 +120,15 @@ func (m *Metastability) at(utilisation float64) Storm {
 func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase
-	for _, k := range m.Retries {
-		contender := Contender{Policy: func(clock retry.Clock) retry.Policy {
-			return retry.Policy{Backoff: m.Backoff, MaxAttempts: k + 1, Clock: clock}
-		}}
-		for _, utilisation := range m.Utilisations {
-			points = append(points, MetastabilityPoint{Retries: k, Utilisation: utilisation})
-			cases = append(cases, stormCase{m.at(utilisation), contender})
+	for _, contender := range m.Storm.Contenders {
+		p := contender.Policy(&world{})
+		attempts := retry.Unlimited
+		if p.MaxAttempts != retry.Unlimited {
+			attempts = int(attemptsOf(p))
+		}
+		for _, utilization := range m.Utilizations {
+			points = append(points, MetastabilityPoint{Contender: contender.Name, Attempts: attempts, Bounded: p.Budget != nil || p.Limiter != nil, Utilization: utilization})
+			cases = append(cases, stormCase{m.at(utilization), contender})
 		}
 	}
 	return points, cases

@@ -38,7 +38,9 @@ type meter struct {
 	goodput          int // successes in the aftermath, whenever their calls arrived
 	attemptsBySecond []uint32
 	goodputBySecond  []uint32
-	recovering       []cohort // the seconds after the outage
+	recovering       []cohort  // the seconds after the outage
+	parts            [2]cohort // all calls, by the part of the fleet
+	partAttempts     [2]int    // of these
 	latency          latencies
 }
 
@@ -58,6 +60,7 @@ func newMeter(s *Storm) *meter {
 	m.cohorts[ofOutage].span = spanOf(o.From, o.To)
 	m.cohorts[ofEnd].span = spanOf(max(0, settled-lastStretch), settled)
 	m.cohorts[ofAll].span = spanOf(0, settled)
+	m.parts[0].span, m.parts[1].span = m.cohorts[ofAll].span, m.cohorts[ofAll].span
 	seconds := secondOf(int64(s.Horizon)-1) + 1
 	m.attemptsBySecond = make([]uint32, seconds)
 	m.goodputBySecond = make([]uint32, seconds)
@@ -68,7 +71,10 @@ func newMeter(s *Storm) *meter {
 func secondOf(at int64) int { return int(at / int64(time.Second)) }
 
 // arrival counts a call.
-func (m *meter) arrival(at int64) {
+func (m *meter) arrival(part int, at int64) {
+	if p := &m.parts[part]; p.has(at) {
+		p.calls++
+	}
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(at) {
 			c.calls++
@@ -83,7 +89,10 @@ func (m *meter) arrival(at int64) {
 }
 
 // attempt counts an attempt.
-func (m *meter) attempt(at int64) {
+func (m *meter) attempt(part int, at int64) {
+	if m.parts[part].has(at) {
+		m.partAttempts[part]++
+	}
 	m.attemptsBySecond[secondOf(at)]++
 	if m.shaken.has(at) {
 		m.attempts++
@@ -91,7 +100,10 @@ func (m *meter) attempt(at int64) {
 }
 
 // success counts a call that has succeeded.
-func (m *meter) success(arrived, at int64) {
+func (m *meter) success(part int, arrived, at int64) {
+	if p := &m.parts[part]; p.has(arrived) {
+		p.successes++
+	}
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(arrived) {
 			c.successes++

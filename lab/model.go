@@ -32,9 +32,8 @@ type model struct {
 	class    retry.Class
 	attempts uint32        // most
 	elapsed  time.Duration // most, of a client; 0: no limit
-	spread   time.Duration // of the starts
+	spread   time.Duration // of the starts: Stagger
 	key      uint64
-	informed *informed // nil: clients know nothing but their failures
 
 	commit int64 // time of the last one; -1 before it
 	outcome
@@ -58,10 +57,17 @@ const checkEvery = 1 << 16
 // run runs a trial and reports whether it came to its end, and then adds it to its
 // cell.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
+	if !cell.plain {
+		if !runCrowd(ctx, c, cell, trial) {
+			return false
+		}
+		m.progress.add(cell.Clients)
+		return true
+	}
 	m.setUp(c, cell, trial)
 	m.told = 0
 	ended := false
-	if m.width > 0 && m.informed == nil {
+	if m.width > 0 {
 		ended = m.byBuckets(ctx, cell.Clients)
 	}
 	if !ended && ctx.Err() == nil {
@@ -91,16 +97,12 @@ func (m *model) tell(done int64) {
 
 func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	m.net, m.class = c.Network.delays(), c.Class
-	m.key = derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
+	m.key = trialKey(c, cell, trial)
 	m.backoff = cell.policy.Backoff
 	if m.backoff == nil {
 		m.backoff = retry.Capped{} // of the default rule, without a cap
 	}
-	m.attempts, m.elapsed, m.spread = math.MaxUint32, 0, cell.contender.First
-	if c.Limits {
-		m.attempts, m.elapsed = attemptsOf(cell.policy), cell.policy.MaxElapsed
-	}
-	m.informed = m.informed.reset(cell)
+	m.attempts, m.elapsed, m.spread = attemptsOf(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
 	m.width = c.Network.bucketBits()
 	m.commit = -1
 	m.outcome = outcome{}
@@ -110,15 +112,22 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	clear(m.timing)
 }
 
+// trialKey is the key of a trial's random numbers.
+func trialKey(c *Contention, cell *cell, trial int) uint64 {
+	return derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
+}
+
 // attemptsOf returns the most attempts that p allows.
 func attemptsOf(p retry.Policy) uint32 {
-	switch {
-	case p.MaxAttempts == 0:
-		return 3
-	case uint64(p.MaxAttempts) > math.MaxUint32:
-		return math.MaxUint32
+	n := p.MaxAttempts
+	if n == 0 { // what that means depends on the rule
+		p.MaxElapsed = 0
+		n = 1
+		for range p.Delays() {
+			n++
+		}
 	}
-	return uint32(p.MaxAttempts)
+	return uint32(min(uint64(n), math.MaxUint32-1))
 }
 
 // start returns when a client starts, and the stream for its way from there.
@@ -166,12 +175,7 @@ func (m *model) current(e *event) bool { return e.read >= m.commit }
 func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
 	u := s.uniform()
-	var delay time.Duration
-	if m.informed == nil {
-		delay = max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Class: m.class}, u))
-	} else {
-		delay = m.informed.wait(m, e, u)
-	}
+	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Class: m.class}, u))
 	if e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
 		m.leaves(e.at + m.net.one(&s))
 		return false
@@ -180,8 +184,7 @@ func (m *model) loses(e *event) bool {
 	if m.elapsed > 0 {
 		answer := m.net.one(&s)
 		away = answer + m.net.one(&s)
-		start, _ := m.start(e.client)
-		if delay > m.elapsed-time.Duration(e.at+answer-start) {
+		if delay > m.elapsed-time.Duration(e.at+answer) {
 			m.leaves(e.at + answer)
 			return false
 		}
@@ -192,9 +195,6 @@ func (m *model) loses(e *event) bool {
 	e.attempt++
 	return true
 }
-
-// errConflict is what a client knows that knows no more than that it failed.
-var errConflict = &Conflict{}
 
 // byHeap runs the trial in the order of its events.
 func (m *model) byHeap(ctx context.Context, clients int) bool {
@@ -213,7 +213,6 @@ func (m *model) byHeap(ctx context.Context, clients int) bool {
 		}
 		if m.current(e) {
 			m.wins(e)
-			m.committed(e)
 			m.queue.pop()
 		} else if m.loses(e) {
 			m.queue.down()

@@ -8,10 +8,11 @@ type server struct {
 	timers *timers
 	now    *int64
 
-	work   stream    // random numbers for the service times
-	idle   []*worker // a stack
-	queue  jobs
-	answer func(job)
+	work    stream    // random numbers for the service times
+	faults  stream    // for what fails
+	idle    []*worker // a stack
+	queue   jobs
+	respond func(job, error)
 }
 
 // job is an attempt as the server sees it.
@@ -29,8 +30,8 @@ type worker struct {
 	job    job
 }
 
-func newServer(s *Storm, timers *timers, now *int64, work stream, answer func(job)) *server {
-	v := &server{storm: s, timers: timers, now: now, work: work, answer: answer}
+func newServer(s *Storm, timers *timers, now *int64, work, faults stream, respond func(job, error)) *server {
+	v := &server{storm: s, timers: timers, now: now, work: work, faults: faults, respond: respond}
 	for range s.Workers {
 		w := &worker{server: v}
 		w.timer.fire = w.done
@@ -42,8 +43,9 @@ func newServer(s *Storm, timers *timers, now *int64, work stream, answer func(jo
 // submit takes a job, or returns why not.
 func (v *server) submit(j job) error {
 	o := &v.storm.Outage
+	failing := *v.now >= int64(o.From) && *v.now < int64(o.To)
 	switch {
-	case o.Kind == Down && *v.now >= int64(o.From) && *v.now < int64(o.To):
+	case failing && o.Kind == Down, failing && o.Kind == Partial && v.faults.uniform() >= o.Share:
 		return errRefused
 	case len(v.idle) > 0:
 		w := v.idle[len(v.idle)-1]
@@ -75,7 +77,12 @@ func (v *server) take() (j job, ok bool) {
 func (w *worker) begin(j job) {
 	w.job = j
 	v := w.server
-	work := v.work.exponential() * float64(v.storm.Service)
+	var work float64
+	if l := v.storm.Latency; l != nil {
+		work = l.quantile(v.work.uniform())
+	} else {
+		work = v.work.exponential() * float64(v.storm.Service)
+	}
 	v.timers.start(&w.timer, v.storm.Outage.finish(*v.now, work))
 }
 
@@ -88,7 +95,11 @@ func (w *worker) done() {
 		w.job = job{}
 		w.server.idle = append(w.server.idle, w)
 	}
-	w.server.answer(j)
+	var err error
+	if share := w.server.storm.Failures; share > 0 && w.server.faults.uniform() < share {
+		err = errReset
+	}
+	w.server.respond(j, err)
 }
 
 // finish returns when work in nanoseconds is done that begins at a time. What
@@ -152,16 +163,16 @@ func (q *jobs) popLast() job {
 	return q.ring[(q.first+q.size)&(len(q.ring)-1)]
 }
 
-// overload is the answer of a server whose queue is full.
+// overload is the response of a server whose queue is full.
 type overload int
 
 func (e overload) Error() string { return "overloaded" }
 
-// HTTPStatusCode returns the status of the answer.
+// HTTPStatusCode returns the status of the response.
 func (e overload) HTTPStatusCode() int { return int(e) }
 
-// noAnswer is the failure of an attempt whose client waits no longer.
-type noAnswer struct{}
+// noResponse is the failure of an attempt whose client waits no longer.
+type noResponse struct{}
 
-func (noAnswer) Error() string { return "no answer in time" }
-func (noAnswer) Timeout() bool { return true }
+func (noResponse) Error() string { return "no response in time" }
+func (noResponse) Timeout() bool { return true }

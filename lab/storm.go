@@ -3,8 +3,10 @@ package lab
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -17,8 +19,8 @@ import (
 // (a Poisson process). Each is one call of [retry.Do] in virtual time, by one
 // of the client processes: policies, budgets and limiters are not modelled, they
 // run. The server serves attempts in the order of their coming, each for a time
-// of the exponential distribution, and keeps those that wait in a queue; it
-// does not learn that a client has given up on one. All contenders meet the
+// of the exponential distribution or of a measured one, and keeps those that wait in a
+// queue; it does not learn that a client has given up on one. All contenders meet the
 // same calls and the same work in the trials of the same number.
 //
 // The AttemptTimeout of a policy takes the place of Timeout, and random numbers
@@ -36,11 +38,12 @@ type Storm struct {
 
 	Rate      float64       // calls a second; 0: 700
 	Processes int           // client processes, each with a policy of its own; 0: 100
-	Timeout   time.Duration // how long a client waits for the answer to an attempt; 0: 1 s
+	Timeout   time.Duration // how long a client waits for the response to an attempt; 0: 1 s
 	Deadline  time.Duration // how long a call may take; it cuts the last attempt short; 0: 10 s
 
 	Workers int           // attempts that the server serves at the same time; 0: 10
-	Service time.Duration // the mean time to serve one; 0: 10 ms
+	Service time.Duration // the mean time to serve one; 0: 10 ms, or that of Latency
+	Latency Latency       // the times to serve one; nil: of the exponential distribution
 	Queue   int           // attempts that can wait at the server; 0: 20,000
 
 	// LIFO makes the server take the latest attempt first.
@@ -51,18 +54,23 @@ type Storm struct {
 	// are then those who are just about to give up.
 	DropExpired bool
 
+	// Failures is the share of the attempts that fail although the server works, at any
+	// time: it has served them, and then the client loses the connection. From 0 up,
+	// below 1.
+	Failures float64
+
 	// Refusal is how long a client takes to learn that the server refuses the
 	// attempt, because it is down or its queue is full. 0: 2 ms.
 	Refusal time.Duration
 
-	// FullStatus is the HTTP status with which a full queue answers. 0: 429,
+	// FullStatus is the HTTP status of a full queue. 0: 429,
 	// which most classifiers take for throttling; 503 is another.
 	FullStatus int
 
 	Outage  Outage        // what fails
 	Horizon time.Duration // when the trial ends; 0: 400 s
 
-	full error // the answer of a full queue
+	full error // the response of a full queue
 }
 
 // OutageKind is what happens to the server of a [Storm].
@@ -72,9 +80,10 @@ const (
 	Stall    OutageKind = iota // it works at nothing, and attempts pile up
 	Down                       // it refuses attempts, and does what it has accepted before
 	BrownOut                   // it works at a share of its pace
+	Partial                    // it refuses attempts, but for a share of them
 )
 
-var outageNames = [...]string{"stall", "down", "brown-out"}
+var outageNames = [...]string{"stall", "down", "brown-out", "partial"}
 
 // String returns the word for the kind.
 func (k OutageKind) String() string {
@@ -92,8 +101,9 @@ type Outage struct {
 	// from 60 s to 90 s.
 	From, To time.Duration
 
-	// Share is the pace of the server during a BrownOut, as a share of the
-	// normal one: above 0, up to 1, which is no outage. 0: 0.3.
+	// Share is what is left: the pace of the server during a BrownOut, as a share of the
+	// normal one, or the share of the attempts that it accepts in a Partial outage.
+	// Above 0, up to 1, which is no outage. 0: 0.3.
 	Share float64
 }
 
@@ -113,6 +123,8 @@ type StormRow struct {
 	Mean          Summary // of the latency, in seconds
 	P50           Summary // of the latency, in seconds
 	P99           Summary // of the latency, in seconds
+
+	Parts []StormPart // of a Rollout: the processes with the old policy, and those with the new
 
 	Never    float64   // the share of trials without a recovery
 	Attempts []float64 // in each second, the mean of the trials
@@ -142,6 +154,8 @@ type StormTrial struct {
 
 	Attempts []uint32 // in each second
 	Goodputs []uint32 // calls that succeeded in each second
+
+	parts [2]partOutcome
 }
 
 // Run makes the trials, and returns a row for each contender, in their order. If
@@ -163,6 +177,7 @@ func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	rows := make([]StormRow, len(cases))
 	for i, c := range s.Contenders {
 		rows[i] = newStormRow(c.Name, trials[i])
+		rows[i].Parts = c.parts(trials[i])
 	}
 	return rows, err
 }
@@ -267,7 +282,7 @@ func (s Storm) WithDefaults() (Storm, error) {
 	s.Timeout = cmp.Or(s.Timeout, time.Second)
 	s.Deadline = cmp.Or(s.Deadline, 10*time.Second)
 	s.Workers = cmp.Or(s.Workers, 10)
-	s.Service = cmp.Or(s.Service, 10*time.Millisecond)
+	s.Service = cmp.Or(s.Service, s.Latency.Mean(), 10*time.Millisecond)
 	s.Queue = cmp.Or(s.Queue, 20_000)
 	s.Refusal = cmp.Or(s.Refusal, 2*time.Millisecond)
 	s.FullStatus = cmp.Or(s.FullStatus, 429)
@@ -324,9 +339,41 @@ func (s *Storm) check() error {
 	case o.To > maxHorizon || s.Horizon < least:
 		return errorOf("Horizon", fmt.Sprintf("%v is too early to see a recovery: want %v, a deadline and 10 s after the outage", s.Horizon, least))
 	}
+	if !(s.Failures >= 0 && s.Failures < 1) {
+		return errorOf("Failures", fmt.Sprintf("%v is not from 0 up and below 1", s.Failures))
+	}
+	if s.Latency != nil {
+		if err := s.Latency.check(); err != nil {
+			return errorOf("Latency", strings.TrimPrefix(err.Error(), "latency: "))
+		}
+		if mean := s.Latency.Mean(); mean != s.Service {
+			return errorOf("Service", fmt.Sprintf("%v is not the mean of Latency, %v", s.Service, mean))
+		}
+	}
 	for i, c := range s.Contenders {
 		if c.Policy == nil {
 			return errorOf("Contenders", fmt.Sprintf("number %d, %q, has no policy", i+1, c.Name))
+		}
+		if err := c.checkStorm(); err != nil {
+			return errorOf("Contenders", fmt.Sprintf("%q: %v", c.Name, err))
+		}
+	}
+	return nil
+}
+
+// checkStorm refuses what a storm could not honor.
+func (c Contender) checkStorm() error {
+	if c.Slots > 0 {
+		return errors.New("hints of a server are for Contention only")
+	}
+	for part := range 2 {
+		_, policy := c.part(part, 2)
+		p := policy(&world{})
+		if needsConflict(p.Backoff) {
+			return errors.New("its rule knows what only the clients of a Contention do")
+		}
+		if err := p.Validate(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -17,7 +17,7 @@ func BenchmarkStorm(b *testing.B) {
 		{"collapsed", Storm{Outage: Outage{From: 10 * time.Second, To: 20 * time.Second}}, "full base=100ms cap=20s attempts=4"},
 		{"refused", Storm{Outage: Outage{Kind: Down, From: 10 * time.Second, To: 150 * time.Second}}, "full base=100ms cap=20s attempts=4"},
 		{"healthy", Storm{Outage: Outage{Kind: BrownOut, Share: 1}}, "full base=100ms cap=20s attempts=4"},
-		{"budget", Storm{Outage: Outage{Kind: BrownOut, Share: 1}}, "full base=100ms cap=20s attempts=4 budget=aws"},
+		{"budget", Storm{Outage: Outage{Kind: BrownOut, Share: 1}}, "full base=100ms cap=20s attempts=4 budget=token"},
 	} {
 		b.Run(bb.name, func(b *testing.B) {
 			s := bb.storm

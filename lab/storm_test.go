@@ -76,21 +76,30 @@ func TestStormMetastable(t *testing.T) {
 func TestMetastability(t *testing.T) {
 	storm := smallStorm()
 	storm.Outage.To, storm.Horizon, storm.Trials = 30*time.Second, 110*time.Second, 1
-	m := Metastability{Storm: storm, Utilisations: []float64{0.15, 0.3, 0.6}, Retries: []int{0, 1, 3, 4}}
+	retries := []int{0, 1, 3, 4}
+	storm.Contenders, _ = WithRetries("full base=100ms cap=20s", retries)
+	storm.Contenders = append(storm.Contenders, contender(t, threeRetries+" budget=throttle"))
+	m := Metastability{Storm: storm, Utilizations: []float64{0.15, 0.3, 0.6}}
 	result, err := m.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result) != 12 {
+	if len(result) != 15 {
 		t.Fatalf("%d points", len(result))
 	}
 	for i, p := range result {
-		if p.Retries != m.Retries[i/3] || p.Utilisation != m.Utilisations[i%3] || p.Trials != 1 {
+		if i/3 == len(retries) {
+			if p.Never != 0 {
+				t.Errorf("with a budget at %v: never %v", p.Utilization, p.Never)
+			}
+			continue
+		}
+		if p.Attempts != retries[i/3]+1 || p.Utilization != m.Utilizations[i%3] || p.Trials != 1 {
 			t.Errorf("point %d is %+v", i, p)
 		}
-		load := p.Utilisation * float64(1+p.Retries)
+		load := p.Utilization * float64(p.Attempts)
 		if load > 1.1 && p.Never != 1 || load < 0.9 && p.Never != 0 {
-			t.Errorf("%d retries at %v: never %v", p.Retries, p.Utilisation, p.Never)
+			t.Errorf("%d retries at %v: never %v", p.Attempts-1, p.Utilization, p.Never)
 		}
 	}
 }
@@ -228,7 +237,7 @@ func TestStormMatters(t *testing.T) {
 		{"AttemptTimeout", "none attempts=1", func(s *Storm) { s.Contenders = mustParse("none attempts=1 timeout=500ms") }, recovery, 1.8, 3.5},
 		{"Deadline", threeRetries, func(s *Storm) { s.Deadline = 1500 * time.Millisecond }, amplification, 3.7, 2},
 		// 100 retries by each process, of a timeout each.
-		{"Processes", threeRetries + " budget=bucket:500:5", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
+		{"Processes", threeRetries + " budget=token:500:5", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
 		{"Queue", "none attempts=1", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
 	} {
 		s := smallStorm(tt.policy)
@@ -241,7 +250,7 @@ func TestStormMatters(t *testing.T) {
 
 // TestStormFullStatus: what a full queue answers decides what a retry costs.
 func TestStormFullStatus(t *testing.T) {
-	s := smallStorm(threeRetries + " budget=aws")
+	s := smallStorm(threeRetries + " budget=token")
 	s.Queue = 10
 	throttled := mustRun(t, s)[0]
 	s.FullStatus = 503
@@ -271,7 +280,12 @@ func TestStormInvalid(t *testing.T) {
 		"Queue":        func(s *Storm) { s.Queue = -1 },
 		"Refusal":      func(s *Storm) { s.Refusal = -1 },
 		"Outage.Share": func(s *Storm) { s.Outage.Share = 1.1 },
-		"Outage.Kind":  func(s *Storm) { s.Outage.Kind = 3 },
+		"Outage.Kind":  func(s *Storm) { s.Outage.Kind = 4 },
+		"Failures":     func(s *Storm) { s.Failures = 1 },
+		"bounds do":    func(s *Storm) { s.Latency = Latency{{2, 1}, {1, 2}} },
+		"not the mean": func(s *Storm) { s.Latency = Latency{{2, 1}} },
+		"hints of a":   func(s *Storm) { s.Contenders = Informed()[4:] },
+		"its rule kno": func(s *Storm) { s.Contenders = Informed()[1:2] },
 		"Outage: from": func(s *Storm) { s.Outage.To = s.Outage.From },
 		"Horizon":      func(s *Storm) { s.Horizon = 23 * time.Second },
 	} {
@@ -283,9 +297,9 @@ func TestStormInvalid(t *testing.T) {
 		}
 	}
 	for field, m := range map[string]Metastability{
-		"Retries: -1":        {Retries: []int{-1}},
-		"Utilisations: 0":    {Utilisations: []float64{0}},
-		"Utilisations: +Inf": {Utilisations: []float64{math.Inf(1)}},
+		"Utilizations: 0":    {Utilizations: []float64{0}},
+		"Utilizations: they": {Utilizations: []float64{0.5, 0.3}},
+		"Utilizations: +Inf": {Utilizations: []float64{math.Inf(1)}},
 		"Workers":            {Storm: Storm{Workers: -1}},
 	} {
 		if _, err := m.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "storm: "+field) {
@@ -309,7 +323,7 @@ func TestStormDefaults(t *testing.T) {
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v", s)
 	}
-	if got := []string{Stall.String(), Down.String(), BrownOut.String(), OutageKind(9).String()}; !reflect.DeepEqual(got, []string{"stall", "down", "brown-out", "outage(9)"}) {
+	if got := []string{Stall.String(), Down.String(), BrownOut.String(), Partial.String(), OutageKind(9).String()}; !reflect.DeepEqual(got, []string{"stall", "down", "brown-out", "partial", "outage(9)"}) {
 		t.Errorf("names %q", got)
 	}
 }

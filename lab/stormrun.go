@@ -8,6 +8,7 @@ const (
 	forProcesses
 	forWork
 	forPolicies
+	forFaults
 )
 
 // How many events pass between two looks at the context.
@@ -16,9 +17,8 @@ const lookAtContext = 4096
 // stormRun is one trial of a [Storm]. All of it, the coroutines included, runs
 // on one goroutine at a time.
 type stormRun struct {
+	world
 	storm  *Storm
-	now    int64 // nanoseconds since the start
-	timers timers
 	server *server
 	meter  *meter
 
@@ -29,8 +29,6 @@ type stormRun struct {
 
 	callers []*caller
 	free    []*caller // those without a call, a stack
-	running *caller   // whose coroutine runs, or ran last
-	stopped bool      // the trial is over, and calls are to end without waiting
 }
 
 // runStorm makes one trial. It returns nil if ctx ends before it is done.
@@ -50,20 +48,14 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 		storm: s, meter: newMeter(s), processes: make([]process, s.Processes),
 		arrivals: streamOf(forArrivals), choice: streamOf(forProcesses), draws: streamOf(forPolicies),
 	}
-	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), r.answer)
-	clock := virtualClock{r}
+	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), streamOf(forFaults), r.respond)
 	for i := range r.processes {
-		p := contender.Policy(clock)
-		if p.Clock == nil {
-			p.Clock = clock
+		part, make := contender.part(i, s.Processes)
+		p, timeout := r.own(make(r))
+		if timeout == 0 {
+			timeout = s.Timeout
 		}
-		p.Rand = r.draws.uniform
-		timeout := s.Timeout
-		if p.AttemptTimeout > 0 {
-			// Do would measure it in real time.
-			timeout, p.AttemptTimeout = p.AttemptTimeout, 0
-		}
-		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline))}
+		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline)), part: part}
 	}
 	return r
 }
@@ -99,7 +91,6 @@ func (r *stormRun) nextArrival() int64 {
 
 // call begins a call.
 func (r *stormRun) call() {
-	r.meter.arrival(r.now)
 	var c *caller
 	if last := len(r.free) - 1; last >= 0 {
 		c, r.free = r.free[last], r.free[:last]
@@ -108,17 +99,18 @@ func (r *stormRun) call() {
 		r.callers = append(r.callers, c)
 	}
 	c.process = &r.processes[int(r.choice.uniform()*float64(len(r.processes)))]
+	r.meter.arrival(c.process.part, r.now)
 	c.arrived = r.now
 	c.deadline = r.now + int64(r.storm.Deadline)
 	c.wake()
 }
 
-// answer is what the server calls when a job is done.
-func (r *stormRun) answer(j job) {
+// respond is what the server calls when a job is done.
+func (r *stormRun) respond(j job, err error) {
 	if !j.expired() {
 		c := j.caller
 		r.timers.stop(&c.timer)
-		c.outcome = nil
+		c.outcome = err
 		c.wake()
 	}
 }
@@ -145,6 +137,10 @@ func (r *stormRun) result(number int) *StormTrial {
 		P99:           m.latency.quantile(0.99),
 		Attempts:      m.attemptsBySecond,
 		Goodputs:      m.goodputBySecond,
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		t.parts[i] = partOutcome{float64(p.calls), p.share(), ratio(float64(m.partAttempts[i]), float64(p.calls))}
 	}
 	for _, n := range m.attemptsBySecond {
 		t.Peak = max(t.Peak, float64(n)/r.storm.Rate)

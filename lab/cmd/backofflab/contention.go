@@ -16,9 +16,10 @@ import (
 
 // contentionGroups are names for several policies.
 var contentionGroups = map[string]func() []lab.Contender{
-	"blog":     lab.Blog,
-	"sdks":     lab.SDKs,
-	"informed": lab.Informed,
+	"blog":      lab.Blog,
+	"fibonacci": lab.Fibonacci,
+	"sdks":      lab.SDKs,
+	"informed":  lab.Informed,
 }
 
 // timingBins are 10 s.
@@ -29,12 +30,13 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("contention", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups blog, sdks and informed; may be repeated (default blog)")
+	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups blog, fibonacci, sdks and informed; may be repeated (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
 	set.IntVar(&model.Trials, "trials", 100, "of each number of clients")
 	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")
 	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
-	set.BoolVar(&model.Limits, "limits", false, "clients give up as the policy's attempts and elapsed say")
+	set.IntVar(&model.Processes, "processes", 0, "the clients are spread over so many, each with a budget and a limiter of its own (default: one for each client)")
+	slots := set.Duration("slots", 0, "the server hints with each conflict when to come back: at the next free one of the times that are this `far` apart")
 	throttled := set.Bool("throttled", false, "conflicts are throttling, after which some policies wait longer")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -45,6 +47,12 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	}
 	if model.Contenders, err = env.contenders(contentionGroups, lab.Blog); err != nil {
 		return err
+	}
+	if *slots != 0 {
+		for i := range model.Contenders {
+			model.Contenders[i].Slots = *slots
+			model.Contenders[i].Name += fmt.Sprintf(", slots of %v", *slots)
+		}
 	}
 	if *throttled {
 		model.Class = retry.ClassThrottled

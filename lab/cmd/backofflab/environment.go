@@ -37,6 +37,8 @@ type environment struct {
 	parallel int
 	quiet    bool
 	bar      *progressbar.ProgressBar // nil: not shown
+
+	system *system // that the flags describe; nil: the command has none
 }
 
 // texts is a flag that may be given several times.
@@ -86,8 +88,13 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 			env.usage()
 			return nil, err
 		case err != nil:
-			return nil, usageError{err}
+			return nil, usageError{suggestFlag(err, set)}
 		case set.NArg() == 0:
+			if env.system != nil {
+				if err := env.system.read(env, set); err != nil {
+					return nil, usageError{err}
+				}
+			}
 			return operands, env.check(set)
 		case len(operands) == most:
 			return nil, usageError{fmt.Errorf("%q is one argument too many; quote a policy", set.Arg(0))}
@@ -97,10 +104,28 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 	}
 }
 
+// suggestFlag adds to the error of an unknown flag which one was probably meant.
+func suggestFlag(err error, set *flag.FlagSet) error {
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if unknown {
+		if meant := nearest(strings.TrimPrefix(name, "-"), flagNames(set)); meant != "" {
+			return fmt.Errorf("%w; did you mean -%s?", err, meant)
+		}
+	}
+	return err
+}
+
+func flagNames(set *flag.FlagSet) []string {
+	var names []string
+	set.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	return names
+}
+
 // positive are the flags for which the library would take 0 for the default.
 // Whoever types a 0 means something else.
 var positive = []string{
-	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "service", "queue", "share", "to", "horizon",
+	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
+	"slots", "refusal",
 }
 
 // check looks at the flags that all commands have, and for zeros.
@@ -140,11 +165,19 @@ func (env *environment) progress() func(done, total int) {
 			if time.Since(begin) < time.Second || done == total {
 				return
 			}
-			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("simulating"),
+			// It would measure the speed from now on only.
+			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetPredictTime(false),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
+		env.bar.Describe(fmt.Sprintf("simulating, %v left", left(time.Since(begin), done, total)))
 		env.bar.Set(done)
 	}
+}
+
+// left estimates the time for the rest of the work from that of what is done.
+func left(elapsed time.Duration, done, total int) time.Duration {
+	rest := float64(elapsed) * float64(total-done) / float64(max(1, done))
+	return time.Duration(min(rest, float64(1000*time.Hour))).Round(time.Second)
 }
 
 // clearBar removes what an interrupt left of the bar.
@@ -166,9 +199,7 @@ func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = target(path)
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
 		// Only to see whether it may be written.
@@ -187,6 +218,21 @@ func open(path string) (*output, error) {
 		return nil, usageError{unwritable(path, err)}
 	}
 	return &output{path: path, file: f}, nil
+}
+
+// target follows symbolic links, also to a file that does not exist yet.
+func target(path string) string {
+	for range 40 {
+		link, err := os.Readlink(path)
+		if err != nil {
+			return path
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(path), link)
+		}
+		path = link
+	}
+	return path
 }
 
 func unwritable(path string, err error) error {
@@ -269,6 +315,9 @@ func (env *environment) print(results []result) error {
 		if i > 0 {
 			fmt.Fprintln(env.stdout)
 		}
+		if a, ok := r.(report.Advice); ok {
+			fmt.Fprintln(env.stdout, a.Lead()+"\n")
+		}
 		if e, ok := r.(report.Explain); ok {
 			if err := report.Notes(env.stdout, e.Facts()); err != nil {
 				return err
@@ -320,7 +369,7 @@ func version() string {
 	return info.Main.Version
 }
 
-// contenders returns those of the -policy flags, or the default.
+// contenders returns those of the -policy flags and of the system's file, or the default.
 func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
 	if len(env.policies) == 0 {
 		return fallback(), nil
@@ -333,13 +382,34 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 			continue
 		}
 		c, err := lab.ParseContender(text)
-		if err != nil && len(groups) > 0 && !strings.ContainsAny(text, " =") {
-			err = fmt.Errorf("%w; groups here: %s", err, strings.Join(slices.Sorted(maps.Keys(groups)), ", "))
-		}
 		if err != nil {
-			return nil, usageError{err}
+			return nil, usageError{suggestPolicy(err, text, groups)}
 		}
 		lists = append(lists, []lab.Contender{c})
 	}
 	return join(lists...), nil
+}
+
+// suggestPolicy adds to the error of an unknown name which preset or group was probably
+// meant, and which groups there are.
+func suggestPolicy(err error, text string, groups map[string]func() []lab.Contender) error {
+	names := slices.Sorted(maps.Keys(groups))
+	first, _, _ := strings.Cut(text, " ")
+	all := slices.Concat(names, ruleNames)
+	for _, c := range lab.SDKs() {
+		all = append(all, c.Name)
+	}
+	if meant := nearest(first, all); meant != "" && meant != first {
+		err = fmt.Errorf("%w; did you mean %s?", err, meant)
+	}
+	if len(names) > 0 && !strings.ContainsAny(text, " =") {
+		err = fmt.Errorf("%w; groups here: %s", err, strings.Join(names, ", "))
+	}
+	return err
+}
+
+// ruleNames are the names of the rules of package retry.
+var ruleNames = []string{
+	"standard", "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal", "decorrelated",
+	"jittered", "spread", "capped", "when-throttled",
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
@@ -24,15 +23,6 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if c.First > 0 || c.Slots > 0 || !plain(c) {
-		return usageError{fmt.Errorf("policy %q: its waits depend on other clients; contention shows them", c.Name)}
-	}
 	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
 	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
-}
-
-// plain reports whether the waits of a policy are those of package retry.
-func plain(c lab.Contender) bool {
-	_, err := c.Policy(retry.SystemClock{}).MarshalText()
-	return err == nil
 }

@@ -3,7 +3,11 @@
 //	backofflab contention   clients that contend for one row
 //	backofflab storm        clients of a server that fails for a while
 //	backofflab explain      the waits of a policy
+//	backofflab advise       policies that suit a system
 //	backofflab report       all of it, in one HTML page
+//	backofflab init         writes an example of a system's file
+//	backofflab playground   writes a page for browsers into a folder
+//	backofflab version      the version of this program
 //
 // Each command has a -help. Tables go to the standard output; -csv and -html write
 // files. An interrupt ends the simulation, and what has finished is written. The
@@ -17,8 +21,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -42,12 +48,18 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
+type command func(ctx context.Context, env *environment, args []string) error
+
 // commands are what the first argument may be.
-var commands = map[string]func(ctx context.Context, env *environment, args []string) error{
+var commands = map[string]command{
 	"contention": contention,
 	"storm":      storm,
 	"explain":    explain,
+	"advise":     advise,
 	"report":     both,
+	"init":       initialize,
+	"playground": writePlayground,
+	"version":    printVersion,
 }
 
 // run is the program without its process.
@@ -77,22 +89,44 @@ const usage = `usage: backofflab COMMAND [FLAGS]
   contention   clients that contend for one row
   storm        clients of a server that fails for a while
   explain      the waits of a policy
+  advise       policies that suit a system
   report       all of it, in one HTML page
+  init         writes an example of a system's file
+  playground   writes a page for browsers into a folder
+  version      the version of this program
 
-backofflab COMMAND -help tells the flags.`
+backofflab help COMMAND tells the flags.`
 
 func dispatch(ctx context.Context, env *environment, args []string) error {
 	if len(args) == 0 {
-		return usageError{errors.New("no command; there are contention, storm, explain and report")}
+		return usageError{errors.New("no command; backofflab help lists them")}
 	}
-	switch args[0] {
+	name, rest := args[0], args[1:]
+	switch name {
 	case "help", "-help", "--help", "-h":
-		fmt.Fprintln(env.stdout, usage)
-		return nil
+		if len(rest) == 0 {
+			fmt.Fprintln(env.stdout, usage)
+			return nil
+		}
+		name, rest = rest[0], []string{"-help"}
+	case "-version", "--version":
+		name = "version"
 	}
-	command, ok := commands[args[0]]
+	command, ok := commands[name]
 	if !ok {
-		return usageError{fmt.Errorf("unknown command %q; there are contention, storm, explain and report", args[0])}
+		return usageError{fmt.Errorf("unknown command %q; %s", name, known(name, slices.Sorted(maps.Keys(commands))))}
 	}
-	return command(ctx, env, args[1:])
+	return command(ctx, env, rest)
+}
+
+func printVersion(_ context.Context, env *environment, args []string) error {
+	set := flag.NewFlagSet("version", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	env.usage = func() { fmt.Fprintln(env.stdout, "usage: backofflab version") }
+	set.Usage = func() {}
+	if operands, err := env.parse(set, args, 0); err != nil || operands != nil {
+		return err
+	}
+	fmt.Fprintln(env.stdout, "backofflab", version())
+	return nil
 }

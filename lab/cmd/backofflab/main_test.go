@@ -52,21 +52,37 @@ func TestBadInput(t *testing.T) {
 		`workers: 0 is not above 0`:            {"storm", "-workers", "0"},
 		`Horizon: 1m0s is too`:                 {"storm", "-horizon", "1m"},
 		`Outage: from 1m0s to 30s`:             {"storm", "-to", "30s"},
-		`utilisations: "x" is not`:             {"storm", "-map", "-utilisations", "0.1,x"},
+		`utilizations: "x" is not`:             {"storm", "-map", "-utilizations", "0.1,x"},
 		`can be 1e+10 at the same`:             {"storm", "-rate", "1e9"},
-		`Utilisations: -1: Rate: -1000 is not`: {"storm", "-map", "-utilisations", "-1"},
+		`Utilizations: -1: Rate: -1000 is not`: {"storm", "-map", "-utilizations", "-1"},
 		`retries: "-"`:                         {"storm", "-map", "-retries", "-"},
 		`series: a map has none`:               {"storm", "-map", "-series", "x"},
-		`a map takes one`:                      {"storm", "-map", "-policy", "none", "-policy", "full"},
+		`rollout: a map has none`:              {"storm", "-map", "-rollout", "0.5"},
 		`policy "x": `:                         {"storm", "-map", "-policy", "x"},
 		`policy "y": `:                         {"storm", "-policy", "y"},
-		`groups here: blog, inf`:               {"contention", "-policy", "blogg"},
+		`groups here: blog, fib`:               {"contention", "-policy", "blogg"},
 		`is too large`:                         {"contention", "-clients", "9223372036854775807..9223372036854775807"},
 		`20000000000 is too large`:             {"contention", "-clients", "20000000000"},
 		`only the CSV`:                         {"contention", "-html", "-"},
 		`two outputs have the same`:            {"storm", "-csv", "x", "-series", "x"},
-		`depend on other clients`:              {"explain", "known each=7ms"},
-		`depend on other`:                      {"explain", "none first=1s"},
+		`unknown name "known"`:                 {"explain", "known each=7ms"},
+		`"first"`:                              {"explain", "none first=1s"},
+		`did you mean contention? There`:       {"contenton"},
+		`did you mean -policy?`:                {"storm", "-polcy", "none"},
+		`did you mean fibonacci?`:              {"contention", "-policy", "fibonaci base=1s"},
+		`did you mean stall? There are`:        {"storm", "-outage", "stal"},
+		`html: a report needs a file`:          {"report", "-html", ""},
+		`capacity: 150 a second is not`:        {"storm", "-capacity", "150"},
+		`workers are given, too`:               {"storm", "-capacity", "100", "-workers", "1"},
+		`Failures: 1 is not`:                   {"storm", "-failures", "1"},
+		`the latency has a mean`:               {"storm", "-latency", "x", "-service", "1s"},
+		`latency: open /no/such`:               {"storm", "-latency", "/no/such"},
+		`open /no/such.yaml`:                   {"storm", "-system", "/no/such.yaml"},
+		`want two policies, the old`:           {"storm", "-rollout", "0.5", "-policy", "none"},
+		`a share of 2 is not`:                  {"storm", "-rollout", "2", "-policy", "none", "-policy", "full base=1s"},
+		`retries: only a map`:                  {"storm", "-retries", "1"},
+		`has attempts=4, and retries`:          {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
+		`one argument too many; quote`:         {"version", "x"},
 		`are more than 100000000`:              {"report", "-trials", "600000"},
 		`cannot write /no/such/s`:              {"storm", "-series", "/no/such/s.csv"},
 		`cannot write /no/such/h`:              {"report", "-html", "/no/such/h.html"},
@@ -86,7 +102,7 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestHelp(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"-h"}, {"contention", "-help"}, {"explain", "-h"}} {
+	for _, args := range [][]string{{"help"}, {"-h"}, {"contention", "-help"}, {"explain", "-h"}, {"help", "storm"}, {"help", "init"}, {"help", "version"}} {
 		status, stdout, stderr := backofflab(t.Context(), args...)
 		assert.Zero(t, status)
 		assert.Contains(t, stdout, "usage: backofflab")
@@ -108,9 +124,9 @@ func TestContentionIsTheSameOnAnyNumberOfCores(t *testing.T) {
 func TestContentionFiles(t *testing.T) {
 	dir := t.TempDir()
 	csv, html := filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.html")
-	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "informed", "-policy", "blog", "-policy", "none", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
+	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "informed", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "known each=20ms  ")
+	assert.Contains(t, stdout, "number known, 20ms each  ")
 	data, err := os.ReadFile(csv)
 	require.NoError(t, err)
 	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
@@ -139,12 +155,38 @@ func TestOldFilesStay(t *testing.T) {
 	assert.False(t, info.Mode().IsRegular())
 }
 
+// A link whose file is not there yet is written through.
+func TestDanglingLink(t *testing.T) {
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link.csv")
+	require.NoError(t, os.Symlink("real.csv", link))
+	status, _, stderr := backofflab(t.Context(), "explain", "none", "-csv", link)
+	require.Zero(t, status, stderr)
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
+	assert.FileExists(t, filepath.Join(dir, "real.csv"))
+}
+
+func TestVersion(t *testing.T) {
+	for _, name := range []string{"version", "-version", "--version"} {
+		status, stdout, _ := backofflab(t.Context(), name)
+		assert.Zero(t, status)
+		assert.Contains(t, stdout, "backofflab ")
+	}
+}
+
+func TestTimeLeft(t *testing.T) {
+	assert.Equal(t, 30*time.Second, left(10*time.Second, 25, 100))
+	assert.Equal(t, 1000*time.Hour, left(time.Hour, 0, 1e9))
+}
+
 func TestExplain(t *testing.T) {
 	status, stdout, _ := backofflab(t.Context(), "explain", "full base=100ms cap=20s attempts=5 timeout=1s elapsed=1m")
 	require.Zero(t, status)
 	for _, want := range []string{
 		"attempts                 5\n", "5.00 times the load", "20.0 % can stay down", "1m0s",
-		"retry 4      0s      4", "800ms", "on average 750ms",
+		"retry 4      0s     4", "800ms", "on average 750ms",
 	} {
 		assert.Contains(t, stdout, want)
 	}
@@ -179,14 +221,15 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, one, three)
 
 	status, stdout, stderr = backofflab(t.Context(), "storm", "-map", "-workers", "1", "-queue", "2000", "-from", "10s", "-to", "12s",
-		"-horizon", "60s", "-trials", "1", "-utilisations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-html", html)
+		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-policy", "constant delay=100ms budget=throttle", "-html", html)
 	require.Zero(t, status, stderr)
-	assert.Regexp(t, `0 +1.00 +\d+ +\d+\n`, stdout)
-	assert.Regexp(t, `3 +0.250 +\d+ +never\n`, stdout)
+	assert.Regexp(t, `attempts=1 +1.00 +\d+ +\d+\n`, stdout)
+	assert.Regexp(t, `attempts=4 +0.250 +\d+ +never\n`, stdout)
+	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
 	report, err = os.ReadFile(html)
 	require.NoError(t, err)
 	assert.Equal(t, 1, bytes.Count(report, []byte("<svg")))
-	assert.Contains(t, string(report), "with constant delay=100ms and no budget")
+	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
 // All in one page; of an interrupted run what there is.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -14,7 +15,12 @@ func both(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
 	env.trialFlags(set)
 	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
-	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or by the name of a profile; may be repeated")
+	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or by the name of a preset; may be repeated")
+	storm, err := lab.Storm{Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second}.WithDefaults()
+	if err != nil {
+		return err
+	}
+	env.systemFlags(set, &storm)
 	trials := set.Int("trials", 100, "of each number of clients; a twentieth of that for each policy in the storm")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -23,25 +29,22 @@ func both(ctx context.Context, env *environment, args []string) error {
 	if err != nil {
 		return err
 	}
+	if env.html == "" {
+		return usageError{errors.New("html: a report needs a file")}
+	}
 	contention, err := lab.Contention{
-		Contenders: join(lab.Blog(), lab.Informed(), own), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
+		Contenders: join(lab.Blog(), lab.Fibonacci(), lab.Informed(), own), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}
 	}
-	storm, err := lab.Storm{
-		Contenders: join(lab.Usual(), own), Trials: (*trials + 19) / 20,
-		Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
-	}.WithDefaults()
-	if err != nil {
+	storm.Contenders, storm.Trials = join(lab.Usual(), own), (*trials+19)/20
+	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
 	return env.produce("What retry policies do", func() ([]result, error) {
-		results, stopped := env.runAll(ctx, contention, storm)
+		results, stopped := env.runAll(ctx, contention, storm, own)
 		for _, c := range own {
-			if !plain(c) {
-				continue
-			}
 			results = append(results, report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed))
 		}
 		return results, stopped
@@ -50,7 +53,7 @@ func both(ctx context.Context, env *environment, args []string) error {
 
 // runAll runs one simulation after the other, and returns what has finished if ctx
 // ends.
-func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm) (results []result, err error) {
+func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
 	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
 	cells, err := contention.Run(ctx)
 	results = append(results, report.Contention{Cells: cells, Network: contention.Network})
@@ -63,9 +66,14 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	if err != nil {
 		return results, err
 	}
-	m := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: env.seed, Parallel: env.parallel, Progress: env.progress()}}
-	points, err := m.Run(ctx)
-	return append(results, report.Metastability{Backoff: mapBackoff, Points: points}), err
+	storm.Trials = 1
+	retries, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
+	if err != nil {
+		return results, err
+	}
+	storm.Contenders = join(retries, own)
+	points, err := lab.Metastability{Storm: storm}.Run(ctx)
+	return append(results, report.Metastability{Points: points}), err
 }
 
 // join returns all contenders, each once.

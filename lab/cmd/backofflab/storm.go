@@ -14,11 +14,6 @@ import (
 // stormGroups are names for several policies.
 var stormGroups = map[string]func() []lab.Contender{"sdks": lab.SDKs, "usual": lab.Usual}
 
-// outages are the names of what can happen to the server.
-var outages = map[string]lab.OutageKind{
-	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut,
-}
-
 func storm(ctx context.Context, env *environment, args []string) error {
 	model, err := lab.Storm{}.WithDefaults()
 	if err != nil {
@@ -27,47 +22,40 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("storm", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a profile's name, or one of the groups usual and sdks; may be repeated (default usual)")
+	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "of each policy")
-	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")
-	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with a budget of its own")
-	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for an answer, unless the policy says it")
-	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "how long a call may take")
-	set.IntVar(&model.Workers, "workers", model.Workers, "attempts that the server serves at the same time")
-	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve one")
-	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
-	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
-	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server does not serve whom nobody waits for any more")
-	kind := set.String("outage", model.Outage.Kind.String(), "`kind`: stall, down or brown-out")
-	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
-	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
-	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "of its pace that is left to the server in a brown-out")
-	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
 	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
-	withMap := set.Bool("map", false, "map recovery over utilisation and retries, in the place of comparing policies")
-	utilisations := set.String("utilisations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "of the map")
-	retries := set.String("retries", "0,1,2,3,4", "of the map: `numbers` of retries")
+	rollout := set.String("rollout", "", "`shares` of the processes that have the second of two policies already, such as 0.1,0.5")
+	withMap := set.Bool("map", false, "map recovery over policies and utilization, in the place of comparing policies; by default full jitter with 0 to 4 retries")
+	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "of the map")
+	retries := set.String("retries", "", "of the map: each policy with these `numbers` of retries")
+	env.systemFlags(set, &model)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
-	var ok bool
-	if model.Outage.Kind, ok = outages[*kind]; !ok {
-		return usageError{fmt.Errorf("outage: unknown %q; there are stall, down and brown-out", *kind)}
-	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
-	if *withMap {
-		if env.series != "" {
-			return usageError{errors.New("series: a map has none")}
-		}
-		return stormMap(ctx, env, model, *utilisations, *retries)
+	switch {
+	case *withMap && env.series != "":
+		return usageError{errors.New("series: a map has none")}
+	case *withMap && *rollout != "":
+		return usageError{errors.New("rollout: a map has none")}
+	case *withMap:
+		return stormMap(ctx, env, model, *utilizations, *retries)
+	case *retries != "":
+		return usageError{errors.New("retries: only a map has them")}
 	}
-	return stormTable(ctx, env, model)
+	return stormTable(ctx, env, model, *rollout)
 }
 
-func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
+func stormTable(ctx context.Context, env *environment, model lab.Storm, shares string) error {
 	var err error
 	if model.Contenders, err = env.contenders(stormGroups, lab.Usual); err != nil {
 		return err
+	}
+	if shares != "" {
+		if model.Contenders, err = rollouts(model.Contenders, shares); err != nil {
+			return usageError{fmt.Errorf("rollout: %w", err)}
+		}
 	}
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
@@ -78,39 +66,78 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
 	})
 }
 
-// mapBackoff is the text of the rule that a map has by itself.
-const mapBackoff = "full base=100ms cap=20s"
+// rollouts returns two policies, and between them the steps from one to the other.
+func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error) {
+	if len(contenders) != 2 {
+		return nil, fmt.Errorf("want two policies, the old and the new one, and not %d", len(contenders))
+	}
+	list := contenders[:1:1]
+	steps, err := floats(shares)
+	if err != nil {
+		return nil, err
+	}
+	for _, share := range steps {
+		c, err := lab.Rollout(contenders[0], contenders[1], share)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, c)
+	}
+	return append(list, contenders[1]), nil
+}
 
-func stormMap(ctx context.Context, env *environment, model lab.Storm, utilisations, retries string) error {
+// floats reads numbers with commas between them.
+func floats(text string) ([]float64, error) {
+	var list []float64
+	for part := range strings.SplitSeq(text, ",") {
+		x, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a number", part)
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizations, retries string) error {
 	m := lab.Metastability{Storm: model}
-	for part := range strings.SplitSeq(utilisations, ",") {
-		u, err := strconv.ParseFloat(strings.TrimSpace(part), 64)
-		if err != nil {
-			return usageError{fmt.Errorf("utilisations: %q is not a number", part)}
-		}
-		m.Utilisations = append(m.Utilisations, u)
-	}
 	var err error
-	if m.Retries, err = numbers(retries); err != nil {
-		return usageError{fmt.Errorf("retries: %w", err)}
+	if m.Utilizations, err = floats(utilizations); err != nil {
+		return usageError{fmt.Errorf("utilizations: %w", err)}
 	}
-	backoff := mapBackoff
-	switch len(env.policies) {
-	case 0:
-	case 1:
-		c, err := lab.ParseContender(env.policies[0])
-		if err != nil {
-			return usageError{err}
-		}
-		backoff, m.Backoff = c.Name, c.Policy(nil).Backoff
-	default:
-		return usageError{errors.New("policy: a map takes one, for its delays")}
+	if retries == "" {
+		m.Storm.Contenders, err = env.contenders(stormGroups, func() []lab.Contender { return nil })
+	} else {
+		m.Storm.Contenders, err = withRetries(env.policies, retries)
+	}
+	if err != nil {
+		return err
 	}
 	if m, err = m.WithDefaults(); err != nil {
 		return usageError{err}
 	}
 	return env.produce("Metastability", func() ([]result, error) {
 		points, err := m.Run(ctx)
-		return []result{report.Metastability{Backoff: backoff, Points: points}}, err
+		return []result{report.Metastability{Points: points}}, err
 	})
+}
+
+// withRetries returns each policy with each number of retries.
+func withRetries(policies []string, retries string) ([]lab.Contender, error) {
+	numbers, err := numbers(retries)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("retries: %w", err)}
+	}
+	if len(policies) == 0 {
+		policies = []string{"full base=100ms cap=20s"}
+	}
+	var list []lab.Contender
+	for _, text := range policies {
+		more, err := lab.WithRetries(text, numbers)
+		if err != nil {
+			return nil, usageError{fmt.Errorf("retries: %w", err)}
+		}
+		list = append(list, more...)
+	}
+	return list, nil
 }

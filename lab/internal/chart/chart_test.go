@@ -106,7 +106,7 @@ func grid(columns, rows int) chart.Map {
 	}
 	m.Xs[0] = 0.5
 	for i := range rows {
-		m.Ys = append(m.Ys, float64(i))
+		m.Rows = append(m.Rows, fmt.Sprint(i))
 		var row []float64
 		for k := range columns {
 			v := float64(1 + i*k*20)
@@ -319,7 +319,7 @@ func TestExtremes(t *testing.T) {
 		{"names longer than the frame", long},
 		{"no point within the frame", nowhere},
 		{"never anywhere", all},
-		{"one cell", chart.Map{Xs: []float64{1}, Ys: []float64{2}, Cells: [][]float64{{3}}, Curve: &chart.Series{X: []float64{1}, Y: []float64{2}}}},
+		{"one cell", chart.Map{Xs: []float64{1}, Rows: []string{"a"}, Cells: [][]float64{{3}}, Curve: &chart.Series{X: []float64{1}, Y: []float64{0}}}},
 		{"the largest map", grid(30, 30)},
 		{"empty bins", chart.Panels{Width: 1, Strips: []chart.Strip{{Values: make([]float64, 10)}}}},
 		{"empty bins, logarithmic", chart.Panels{Width: 1, Y: chart.Axis{Log: true}, Strips: []chart.Strip{{Values: make([]float64, 10)}}}},

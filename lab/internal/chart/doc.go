@@ -3,7 +3,7 @@
 //
 // The same input gives the same bytes. A picture follows the reader's preference
 // for light or dark, alone in a file as well as inside a page, and asks nothing of
-// the network. Colours are told apart by colour-blind readers; what shares a
+// the network. Colors are at least 10 apart by CIEDE2000, also for color-blind readers, and lines and points have markers; what shares a
 // colour differs in its dashes or its marker. Legends stand below the data, never
 // on it. Units are part of the labels, which are the caller's.
 //

@@ -7,8 +7,9 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// look tells one line or point from the others. While colours repeat, markers and
-// dashes together do not, so that a reader may do without colours.
+// look tells one line or point from the others. While colors repeat, markers and
+// dashes together do not, so that a reader may do without colors. In all pictures the
+// n-th of what is compared has the n-th look.
 type look struct {
 	hue    role
 	dash   []vg.Length
@@ -24,31 +25,25 @@ const (
 	most = hues * 4
 )
 
+// A dash for each round of the colors, so that color and dash together do not repeat.
 var dashes = [][]vg.Length{nil, {7, 3}, {2, 2.5}, {9, 3, 2, 3}}
 
-// looks gives each series its look. Grey ones do not use up a colour.
+// lookOf returns the n-th look.
+func lookOf(n int) look {
+	round := n / hues
+	return look{hue: firstHue + role(n%hues), dash: dashes[round%len(dashes)], width: 1.9, marker: (n + round) % markers}
+}
+
+// looks gives each series its look. Gray ones do not use up a color.
 func looks(series []Series) []look {
-	coloured := 0
-	for _, s := range series {
-		if !s.Muted {
-			coloured++
-		}
-	}
 	out := make([]look, len(series))
 	next := 0
 	for i, s := range series {
-		l := look{hue: mutedHue, width: 1.6, marker: -1}
-		cycle := 0
+		out[i] = look{hue: mutedHue, width: 1.6, marker: -1}
 		if !s.Muted {
-			l = look{hue: firstHue + role(next%hues), width: 1.9, marker: -1}
-			if coloured > hues || len(s.X) <= fewPoints {
-				l.marker = next % markers
-			}
-			cycle = next / hues
+			out[i] = lookOf(next)
 			next++
 		}
-		l.dash = dashes[cycle%len(dashes)]
-		out[i] = l
 	}
 	return out
 }

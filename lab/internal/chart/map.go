@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/text"
@@ -15,13 +16,14 @@ import (
 // Map shows one figure for each pair of two others as the colour of a cell, with
 // the figure in it.
 type Map struct {
-	Title  string
-	X, Y   Axis        // labels only: a cell stands for a value, not for a distance
-	Xs, Ys []float64   // what the columns and the rows stand for, ascending
-	Cells  [][]float64 // a row for each of Ys, a value for each of Xs; +Inf: never
-	Scale  Axis        // the colours: label, limits, and whether they are logarithmic
-	Never  string      // what +Inf means, in the cells and in the legend; "": never
-	Curve  *Series     // a threshold over the cells, in units of Xs and Ys, or nil
+	Title string
+	X, Y  Axis        // labels only: a cell stands for a value, not for a distance
+	Xs    []float64   // what the columns stand for, ascending
+	Rows  []string    // the names of the rows, from below
+	Cells [][]float64 // a row for each of Rows, a value for each of Xs; +Inf: never
+	Scale Axis        // the colours: label, limits, and whether they are logarithmic
+	Never string      // what +Inf means, in the cells and in the legend; "": never
+	Curve *Series     // a threshold over the cells, in units of Xs and in numbers of rows from 0, or nil
 }
 
 const (
@@ -51,9 +53,9 @@ func (m Map) SVG() ([]byte, error) {
 			threshold(c, []vg.Point{at, {X: at.X + swatch, Y: at.Y}})
 		}})
 	}
-	body := max(vg.Length(len(m.Ys))*cellHeight, 120) + 46
+	body := max(vg.Length(len(m.Rows))*cellHeight, 120) + 46
 	s := newSheet(m.Title, m.Y.Label, body+barHeight, keys)
-	p := newPlot(nominal(m.X.Label, m.Xs), nominal(m.Y.Label, m.Ys))
+	p := newPlot(nominal(m.X.Label, texts(m.Xs)), nominal(m.Y.Label, m.rowNames()))
 	p.Add(drawing(func(c draw.Canvas, p *plot.Plot) { m.drawCells(c, p, colours) }))
 	p.Draw(draw.Crop(s.body, 0, 0, barHeight, -5))
 	drawBar(s, colours)
@@ -61,16 +63,16 @@ func (m Map) SVG() ([]byte, error) {
 }
 
 func (m Map) check() error {
-	errs := []error{m.Scale.check(), finite("columns", m.Xs...), finite("rows", m.Ys...)}
-	if len(m.Xs) == 0 || len(m.Xs) > mostColumns || len(m.Ys) == 0 || len(m.Ys) > mostRows {
+	errs := []error{m.Scale.check(), finite("columns", m.Xs...)}
+	if len(m.Xs) == 0 || len(m.Xs) > mostColumns || len(m.Rows) == 0 || len(m.Rows) > mostRows {
 		errs = append(errs, fmt.Errorf("chart: map: %d columns and %d rows, not 1 to %d and 1 to %d",
-			len(m.Xs), len(m.Ys), mostColumns, mostRows))
+			len(m.Xs), len(m.Rows), mostColumns, mostRows))
 	}
-	if !ascending(m.Xs) || !ascending(m.Ys) {
-		errs = append(errs, errors.New("chart: map: columns and rows do not ascend"))
+	if !ascending(m.Xs) {
+		errs = append(errs, errors.New("chart: map: columns do not ascend"))
 	}
-	if len(m.Cells) != len(m.Ys) {
-		errs = append(errs, fmt.Errorf("chart: map: cells of %d rows, for %d", len(m.Cells), len(m.Ys)))
+	if len(m.Cells) != len(m.Rows) {
+		errs = append(errs, fmt.Errorf("chart: map: cells of %d rows, for %d", len(m.Cells), len(m.Rows)))
 	}
 	for i, row := range m.Cells {
 		if len(row) != len(m.Xs) {
@@ -114,13 +116,33 @@ func (m Map) scale() (colours scale, nevers bool) {
 	return m.Scale.scale(values.lo, values.hi, true), nevers
 }
 
-// nominal is an axis of equal cells, each with its value.
-func nominal(label string, values []float64) scale {
-	s := scale{label: label, min: -0.5, max: float64(len(values)) - 0.5}
-	for i, v := range values {
-		s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: exact(v)})
+// nominal is an axis of equal cells, each with its name.
+func nominal(label string, names []string) scale {
+	s := scale{label: label, min: -0.5, max: float64(len(names)) - 0.5}
+	for i, name := range names {
+		s.ticks = append(s.ticks, plot.Tick{Value: float64(i), Label: name})
 	}
 	return s
+}
+
+func texts(values []float64) []string {
+	var names []string
+	for _, v := range values {
+		names = append(names, exact(v))
+	}
+	return names
+}
+
+// rowNames are the names of the rows as far as there is room for them. They end before
+// the frame, and the spaces behind them are for readers whose font is wider.
+func (m Map) rowNames() []string {
+	sty := style(tickSize, ink)
+	names := make([]string, len(m.Rows))
+	for i, name := range m.Rows {
+		name = cut(sty, plain(name), width/3)
+		names[i] = name + strings.Repeat("\u2002", 1+len(name)/8)
+	}
+	return names
 }
 
 func (m Map) drawCells(c draw.Canvas, p *plot.Plot, colours scale) {
@@ -141,7 +163,7 @@ func (m Map) drawCells(c draw.Canvas, p *plot.Plot, colours scale) {
 	if m.Curve != nil {
 		line := make([]vg.Point, len(m.Curve.X))
 		for i := range line {
-			line[i] = vg.Point{X: x(index(m.Xs, m.Curve.X[i])), Y: y(index(m.Ys, m.Curve.Y[i]))}
+			line[i] = vg.Point{X: x(index(m.Xs, m.Curve.X[i])), Y: y(m.Curve.Y[i])}
 		}
 		for _, part := range c.ClipLinesXY(line) {
 			threshold(&c, simplify(part))

@@ -52,7 +52,7 @@ func (p Panels) SVG() ([]byte, error) {
 			pl.X.Label.Text = ""
 			pl.X.Tick.Marker = plot.ConstantTicks(nil)
 		}
-		pl.Add(drawing(func(c draw.Canvas, pl *plot.Plot) { p.drawStrip(c, pl, strip.Values, x.ticks, firstHue+role(i%hues)) }))
+		pl.Add(drawing(func(c draw.Canvas, pl *plot.Plot) { p.drawStrip(c, pl, strip.Values, x.ticks, lookOf(i).hue) }))
 		pl.Draw(surround(pl, s.body, want))
 		want.Max.Y -= stripBody + stripName
 	}

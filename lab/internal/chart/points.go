@@ -156,7 +156,7 @@ func (p Points) drawAll(c draw.Canvas, pl *plot.Plot, l *labelling, labels []str
 		}
 	}
 	for i, b := range l.chosen {
-		mark(&c, i%markers, pointHue(i), vertex(l.at[i]), pointSize)
+		mark(&c, lookOf(i).marker, lookOf(i).hue, vertex(l.at[i]), pointSize)
 		// Neither the grid nor the curve strikes a name through.
 		c.FillPolygon(paper, rectangle(vg.Length(b.x0)+1, vg.Length(b.y0)+1, vg.Length(b.x1)-1, vg.Length(b.y1)-1))
 		c.FillText(sty, vertex(spot{(b.x0 + b.x1) / 2, (b.y0+b.y1)/2 + float64(centre)}), labels[i])
@@ -176,15 +176,11 @@ func between(a, b vg.Point) []spot {
 
 func vertex(s spot) vg.Point { return vg.Point{X: vg.Length(s.x), Y: vg.Length(s.y)} }
 
-// pointHue shifts the colours by one with each round, so that a marker does not
-// meet the same colour again before the 37th point.
-func pointHue(i int) role { return firstHue + role((i+i/hues)%hues) }
-
 func numberKey(i int, name string) key {
 	return key{name: name, draw: func(c *draw.Canvas, at vg.Point) {
 		sty := style(tickSize, ink)
 		sty.XAlign, sty.YAlign = text.XRight, text.YCenter
 		c.FillText(sty, vg.Point{X: at.X + 14, Y: at.Y + centre}, strconv.Itoa(i+1))
-		mark(c, i%markers, pointHue(i), vg.Point{X: at.X + 24, Y: at.Y}, 4.2)
+		mark(c, lookOf(i).marker, lookOf(i).hue, vg.Point{X: at.X + 24, Y: at.Y}, 4.2)
 	}}
 }

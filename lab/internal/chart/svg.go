@@ -38,7 +38,8 @@ func (r role) tint() role { return r + hues + 1 }
 const mutedHue = firstHue + hues
 
 // roles holds what each role looks like. Contrast with the paper is at least 3:1
-// for hues and muted lines and 7:1 for ink and soft, in light and in dark.
+// for hues and muted lines and 7:1 for ink and soft, in light and in dark. Any two hues
+// are at least 10 apart by CIEDE2000, also with protanopia, deuteranopia or tritanopia.
 var roles = []struct{ light, dark string }{
 	paper:        {"#ffffff", "#15181d"},
 	ink:          {"#1f2328", "#e8eaed"},
@@ -47,12 +48,12 @@ var roles = []struct{ light, dark string }{
 	muted:        {"#7d858d", "#8d959e"},
 	shade:        {"#e9ebee", "#2a2f37"},
 	never:        {"#2a0f2b", "#571f58"},
-	firstHue:     {"#0067b0", "#5aa7f2"},
-	firstHue + 1: {"#d05a00", "#ff8f45"},
-	firstHue + 2: {"#007d5c", "#2fcb9c"},
-	firstHue + 3: {"#c0508f", "#f29ccb"},
-	firstHue + 4: {"#a07700", "#f0cb4f"},
-	firstHue + 5: {"#2f93c9", "#b3e3ff"},
+	firstHue:     {"#2467d3", "#6393ff"},
+	firstHue + 1: {"#9c8bb5", "#ff6e00"},
+	firstHue + 2: {"#058c5e", "#2fcb9c"},
+	firstHue + 3: {"#bb1f8f", "#f29ccb"},
+	firstHue + 4: {"#b17a1a", "#dffe41"},
+	firstHue + 5: {"#2c5563", "#d2fff9"},
 	mutedHue:     {"#7d858d", "#8d959e"},
 }
 

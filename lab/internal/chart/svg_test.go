@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/lucasb-eyer/go-colorful"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
@@ -91,6 +92,50 @@ func TestLooks(t *testing.T) {
 	assert.Equal(t, mutedHue, grey[0].hue)
 	assert.Equal(t, firstHue, grey[1].hue)
 	assert.Empty(t, grey[1].dash)
+	seen = nil
+	for i := range hues * markers { // as points, which have no dashes
+		look := fmt.Sprint(lookOf(i).hue, lookOf(i).marker)
+		assert.NotContains(t, seen, look, "point %d", i)
+		seen = append(seen, look)
+	}
+}
+
+// visions are what is left of linear RGB with a cone missing: G. M. Machado, M. M.
+// Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color
+// Vision Deficiency", 2009, at severity 1.
+var visions = map[string][3][3]float64{
+	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
+	"deuteranopia": {{0.367322, 0.860646, -0.227968}, {0.280085, 0.672501, 0.047413}, {-0.011820, 0.042940, 0.968881}},
+	"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
+}
+
+// seen returns a color as it looks to a reader.
+func seen(t *testing.T, text string, vision [3][3]float64) colorful.Color {
+	c, err := colorful.Hex(text)
+	require.NoError(t, err)
+	r, g, b := c.LinearRgb()
+	part := func(row [3]float64) float64 { return min(max(0, row[0]*r+row[1]*g+row[2]*b), 1) }
+	return colorful.LinearRgb(part(vision[0]), part(vision[1]), part(vision[2]))
+}
+
+// TestColorsDiffer holds the hues, and the gray of references, to what roles promises.
+func TestColorsDiffer(t *testing.T) {
+	for name, vision := range visions {
+		least := map[string]float64{"light": 100, "dark": 100}
+		for a := firstHue; a <= mutedHue; a++ {
+			for b := firstHue; b < a; b++ {
+				for paper, pair := range map[string][2]string{
+					"light": {roles[a].light, roles[b].light}, "dark": {roles[a].dark, roles[b].dark},
+				} {
+					d := 100 * seen(t, pair[0], vision).DistanceCIEDE2000(seen(t, pair[1], vision))
+					least[paper] = min(least[paper], d)
+					assert.GreaterOrEqual(t, d, 10.0, "%s, %s: %v", name, paper, pair)
+				}
+			}
+		}
+		t.Logf("%s: least distance %.1f in light, %.1f in dark", name, least["light"], least["dark"])
+	}
 }
 
 // TestStylesheet: pictures in one page share their rules, so these cannot differ.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func TestChoosing(t *testing.T) {
 
 // choosing makes the tables and pictures of the page.
 func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, error)) {
-	c, err := lab.Contention{Contenders: append(lab.Blog(), lab.Informed()...), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
+	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
@@ -82,7 +83,7 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 		"none attempts=1",
 		"none attempts=4",
 		"full base=100ms attempts=4",
-		"full base=100ms attempts=4 budget=aws",
+		"full base=100ms attempts=4 budget=token",
 		"full base=100ms attempts=4 budget=ratio:0.1:0.1",
 		"full base=100ms attempts=4 budget=throttle",
 	} {
@@ -96,9 +97,13 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
 
-	points, err := lab.Metastability{Storm: lab.Storm{Trials: 1, Seed: 1}, Utilisations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
+	rows, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
 	require.NoError(t, err)
-	metastability := report.Metastability{Backoff: "full base=100ms cap=20s", Points: points}
+	bounded, err := lab.ParseContender("full base=100ms cap=20s attempts=4 budget=throttle")
+	require.NoError(t, err)
+	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 1, Seed: 1}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
+	require.NoError(t, err)
+	metastability := report.Metastability{Points: points}
 	waits := report.NewExplain("", retry.Policy{}, 1)
 	return map[string]*page.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),

@@ -52,6 +52,9 @@ func (e Explain) Facts() []page.Note {
 	if p.MaxElapsed > 0 {
 		facts = append(facts, page.Note{Name: "time limit", Value: p.MaxElapsed.String()})
 	}
+	if p.Stagger > 0 {
+		facts = append(facts, page.Note{Name: "before the first attempt", Value: "up to " + p.Stagger.String()})
+	}
 	if p.AttemptTimeout > 0 {
 		facts = append(facts, page.Note{Name: "limit of an attempt", Value: p.AttemptTimeout.String()})
 	}

@@ -117,28 +117,36 @@ func TestStorm(t *testing.T) {
 }
 
 func TestMetastability(t *testing.T) {
-	m := report.Metastability{Backoff: "full", Points: []lab.MetastabilityPoint{
-		{Retries: 0, Utilisation: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
-		{Retries: 0, Utilisation: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
-		{Retries: 3, Utilisation: 0.3, Trials: 2, Never: 1},
-		{Retries: 3, Utilisation: 0.7, Trials: 2, Never: 1},
+	m := report.Metastability{Points: []lab.MetastabilityPoint{
+		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
+		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
+		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.3, Trials: 2, Never: 1},
+		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.7, Trials: 2, Never: 1},
 	}}
 	assert.Equal(t, ""+
-		"retries  1 / (1 + retries)  0.3    0.7\n"+
-		"0        1.00               12     60.0, 50.0 % never\n"+
-		"3        0.250              never  never\n", text(t, m.Table()))
+		"policy           1 / attempts  0.3    0.7\n"+
+		"full attempts=1  1.00          12     60.0, 50.0 % never\n"+
+		"full attempts=4  0.250         never  never\n", text(t, m.Table()))
 	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
 	s, err := m.Section()
 	require.NoError(t, err)
 	require.Len(t, s.Figures, 1)
 	assert.Equal(t, 2, bytes.Count(s.Figures[0].SVG, []byte(">never<"))-1, "two cells and the legend")
 
+	assert.Contains(t, string(s.Figures[0].SVG), "ρ · attempts = 1")
+	assert.Contains(t, s.Text, "in common: full")
+	m.Points[2].Bounded, m.Points[2].Attempts = true, retry.Unlimited
+	svg, err := m.Map()
+	require.NoError(t, err)
+	assert.NotContains(t, string(svg), "ρ · attempts = 1", "with a budget there is no such line")
+	assert.Contains(t, text(t, m.Table()), "bounded")
+
 	m.Points[3].Trials = 0 // interrupted
 	s, err = m.Section()
 	require.NoError(t, err)
 	assert.Empty(t, s.Figures)
 	assert.Contains(t, text(t, s.Table), "–")
-	svg, err := report.Metastability{}.Map()
+	svg, err = report.Metastability{}.Map()
 	assert.NoError(t, err)
 	assert.Nil(t, svg)
 }

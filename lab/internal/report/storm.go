@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/page"
@@ -45,8 +47,27 @@ func (s Storm) Table() *page.Table {
 				number(1000*r.P50.Mean), number(1000*r.P99.Mean))
 		}
 		t.Rows = append(t.Rows, row)
+		for i, p := range r.Parts {
+			if p.Calls.Mean == 0 {
+				continue
+			}
+			row := []string{"– those with the " + [...]string{"old", "new"}[i] + " policy", strconv.Itoa(len(r.Trials)), "", estimate(p.Attempts), "", "", percent(p.Success.Mean), "", ""}
+			t.Rows = append(t.Rows, row)
+		}
 	}
 	return t
+}
+
+// background says what fails and how long attempts take, beside the outage.
+func (s Storm) background() string {
+	text := ""
+	if s.Storm.Failures > 0 {
+		text = fmt.Sprintf(" %s of the attempts fail at any time.", percent(s.Storm.Failures))
+	}
+	if l := s.Storm.Latency; l != nil {
+		text += fmt.Sprintf(" An attempt takes %v on average, as measured, and %v at most.", short(l.Mean()), l[len(l)-1].UpTo)
+	}
+	return text
 }
 
 // CSV writes a line for each policy, in full precision.
@@ -89,6 +110,8 @@ func (s Storm) outage() string {
 	switch o.Kind {
 	case lab.Down:
 		return fmt.Sprintf("refuses everything from second %g to %g", from, to)
+	case lab.Partial:
+		return fmt.Sprintf("refuses %s of the attempts from second %g to %g", percent(1-o.Share), from, to)
 	case lab.BrownOut:
 		return fmt.Sprintf("works at %s of its pace from second %g to %g", percent(o.Share), from, to)
 	}
@@ -101,13 +124,13 @@ func (s Storm) Section() (page.Section, error) {
 	sec := page.Section{
 		Heading: "A server that fails for a while",
 		Text: fmt.Sprintf("%s calls a second come to a server that can do %s, and that %s. "+
-			"A client waits %v for the answer to an attempt, and %v in all; the server does not know of it. "+
-			"Up to %d attempts wait at the server. The calls come from %d processes, each with a budget of its own. "+
+			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v in all; the server does not know of it. "+
+			"Up to %d attempts wait at the server. The calls come from %d processes, each with a budget of its own.%s "+
 			"Every call is a call of retry.Do in virtual time.\n\n"+
 			"Peak load and goodput are shares of the calls that come. Recovery is how long after the outage it takes "+
 			"until 99 %% of the calls succeed, for ten seconds in a row; goodput after is that of the minute after the outage. "+
 			"Latencies are those of calls that succeed: a policy under which few do can look fast. ± is a 95 %% confidence interval.",
-			number(st.Rate), number(st.Capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes),
+			number(st.Rate), number(st.Capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes, s.background()),
 		Table: s.Table(),
 	}
 	err := addFigures(&sec,
@@ -157,34 +180,44 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 
 // Metastability is what is shown of a [lab.Metastability].
 type Metastability struct {
-	Backoff string // the text of its rule
-	Points  []lab.MetastabilityPoint
+	Points []lab.MetastabilityPoint
 }
 
-// axes returns the numbers of retries and the utilisations, in their order.
-func (m Metastability) axes() (retries []int, utilisations []float64) {
-	for _, p := range m.Points {
-		if len(retries) == 0 || retries[len(retries)-1] != p.Retries {
-			retries = append(retries, p.Retries)
+// axes returns the first point of each row, and the utilizations.
+func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []float64) {
+	for i, p := range m.Points {
+		if i == 0 || p.Contender != m.Points[i-1].Contender {
+			rows = append(rows, p)
 		}
-		if len(retries) == 1 {
-			utilisations = append(utilisations, p.Utilisation)
+		if len(rows) == 1 {
+			utilizations = append(utilizations, p.Utilization)
 		}
 	}
-	return retries, utilisations
+	return rows, utilizations
 }
 
-// Table returns a row for each number of retries.
+// threshold is the utilization above which retries feed themselves.
+func threshold(p lab.MetastabilityPoint) string {
+	switch {
+	case p.Bounded:
+		return "bounded"
+	case p.Attempts == retry.Unlimited:
+		return "0"
+	}
+	return number(1 / float64(p.Attempts))
+}
+
+// Table returns a row for each policy.
 func (m Metastability) Table() *page.Table {
-	retries, utilisations := m.axes()
-	t := &page.Table{Headers: []string{"retries", "1 / (1 + retries)"}}
-	for _, u := range utilisations {
+	rows, utilizations := m.axes()
+	t := &page.Table{Headers: []string{"policy", "1 / attempts"}}
+	for _, u := range utilizations {
 		t.Headers = append(t.Headers, fmt.Sprint(u))
 	}
-	for i, k := range retries {
-		row := []string{strconv.Itoa(k), number(1 / float64(1+k))}
-		for j := range utilisations {
-			p := m.Points[i*len(utilisations)+j]
+	for i, first := range rows {
+		row := []string{first.Contender, threshold(first)}
+		for j := range utilizations {
+			p := m.Points[i*len(utilizations)+j]
 			text := recovery(p.Recovery, p.Never, p.Trials)
 			if p.Trials > 0 && p.Never == 0 {
 				text = strconv.FormatFloat(p.Recovery.Mean, 'f', 0, 64)
@@ -200,34 +233,64 @@ func (m Metastability) Table() *page.Table {
 func (m Metastability) CSV(w io.Writer) error {
 	var rows [][]any
 	for _, p := range m.Points {
-		rows = append(rows, []any{p.Retries, p.Utilisation, p.Trials, p.Never, mean(p.Recovery), se(p.Recovery)})
+		rows = append(rows, []any{p.Contender, p.Utilization, p.Trials, p.Never, mean(p.Recovery), se(p.Recovery)})
 	}
-	return writeCSV(w, []string{"retries", "utilisation", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
+	return writeCSV(w, []string{"policy", "utilization", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
 
 // Section returns the table and the map.
 func (m Metastability) Section() (page.Section, error) {
 	s := page.Section{
 		Heading: "When a failure feeds itself",
-		Text: fmt.Sprintf("How many seconds after the outage the server is back, by how much of it is used (ρ) and how often clients "+
-			"try again, with %s and no budget. Above the line, where ρ · (1 + retries) > 1, the retries of calls that fail "+
-			"are more than the server can do, and they keep failing although nothing is broken any more.", m.Backoff),
+		Text: "How many seconds after the outage the server is back, by how much of it is used (ρ) and by policy. " +
+			"Where no budget or limiter bounds the retries and ρ · attempts > 1, the retries of calls that fail " +
+			"are more than the server can do, and they keep failing although nothing is broken any more.",
 		Table: m.Table(),
+	}
+	if common, _ := m.names(); common != "" {
+		s.Text += "\n\nWhat all policies of the picture have in common: " + common
 	}
 	err := addFigures(&s, figure{m.Map, "Seconds from the end of the outage to recovery."})
 	return s, err
 }
 
+// names returns the words that all policies have, and for each what it has beside them.
+func (m Metastability) names() (common string, own []string) {
+	rows, _ := m.axes()
+	if len(rows) == 0 {
+		return "", nil
+	}
+	shared := strings.Fields(rows[0].Contender)
+	for _, r := range rows[1:] {
+		words := strings.Fields(r.Contender)
+		shared = slices.DeleteFunc(shared, func(word string) bool { return !slices.Contains(words, word) })
+	}
+	for _, r := range rows {
+		words := slices.DeleteFunc(strings.Fields(r.Contender), func(word string) bool { return slices.Contains(shared, word) })
+		if len(words) == 0 {
+			words = []string{"nothing else"}
+		}
+		own = append(own, strings.Join(words, " "))
+	}
+	if len(rows) == 1 {
+		return "", []string{rows[0].Contender}
+	}
+	return strings.Join(shared, " "), own
+}
+
 // Map draws the map; nil without points.
 func (m Metastability) Map() ([]byte, error) {
-	retries, utilisations := m.axes()
-	var rows []float64
+	rows, utilizations := m.axes()
+	if len(rows) == 0 || len(rows) > mostMapRows || len(utilizations) > mostMapRows {
+		return nil, nil // the table shows all
+	}
 	var cells [][]float64
-	for i, k := range retries {
-		rows = append(rows, float64(k))
+	ended := false
+	edge := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
+	for i, first := range rows {
 		var row []float64
-		for j := range utilisations {
-			p := m.Points[i*len(utilisations)+j]
+		for j := range utilizations {
+			p := m.Points[i*len(utilizations)+j]
 			switch {
 			case p.Trials == 0:
 				return nil, nil // interrupted: the table shows what there is
@@ -238,24 +301,37 @@ func (m Metastability) Map() ([]byte, error) {
 			}
 		}
 		cells = append(cells, row)
+		// The line goes as far as attempts grow from row to row, and nothing else bounds them.
+		switch {
+		case first.Bounded || first.Attempts == retry.Unlimited || i > 0 && first.Attempts <= rows[i-1].Attempts:
+			ended = true
+		case ended:
+		case i == 0:
+			edge.X, edge.Y = []float64{1 / float64(first.Attempts)}, []float64{0}
+		default:
+			from, to := float64(rows[i-1].Attempts), float64(first.Attempts)
+			for part := 0.05; part < 1.01; part += 0.05 {
+				edge.X = append(edge.X, 1/(from+part*(to-from)))
+				edge.Y = append(edge.Y, float64(i-1)+part)
+			}
+		}
 	}
-	if len(rows) == 0 {
-		return nil, nil
+	if len(edge.X) < 2 {
+		edge = nil
 	}
-	threshold := &chart.Series{Name: "ρ · (1 + retries) = 1", Muted: true}
-	for k := 0.0; k <= rows[len(rows)-1]; k += 0.05 {
-		threshold.X = append(threshold.X, 1/(1+k))
-		threshold.Y = append(threshold.Y, k)
-	}
+	_, names := m.names()
 	return chart.Map{
 		Title: "Seconds to recovery",
-		X:     chart.Axis{Label: "utilisation ρ"},
-		Y:     chart.Axis{Label: "retries"},
-		Xs:    utilisations,
-		Ys:    rows,
+		X:     chart.Axis{Label: "utilization ρ"},
+		Y:     chart.Axis{Label: "policy"},
+		Xs:    utilizations,
+		Rows:  names,
 		Cells: cells,
 		Scale: chart.Axis{Label: "seconds", Log: false},
 		Never: "never",
-		Curve: threshold,
+		Curve: edge,
 	}.SVG()
 }
+
+// mostMapRows is the most rows and columns that a picture has room for.
+const mostMapRows = 30

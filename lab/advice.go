@@ -1,0 +1,460 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Goal is what a policy is to be best at.
+type Goal uint8
+
+const (
+	SuccessFirst  Goal = iota // as many calls succeed as possible
+	RecoveryFirst             // the server is back as soon as possible
+)
+
+var goalNames = [...]string{"success", "recovery"}
+
+// String returns the word for the goal.
+func (g Goal) String() string {
+	if int(g) < len(goalNames) {
+		return goalNames[g]
+	}
+	return fmt.Sprintf("goal(%d)", uint8(g))
+}
+
+// An Advice searches for policies that suit a system: rules, bases, caps, numbers of
+// attempts and budgets. It simulates a coarse grid, then what is near to the best of it, on
+// a system of the same proportions that is as small as they allow, and at last the best
+// ones on a larger one. The same seed gives the same advice.
+type Advice struct {
+	// Storm is the system. Its Deadline bounds the calls. Its Contenders and Trials are
+	// not used. Its Progress counts thousandths of the work.
+	Storm Storm
+
+	Goal Goal
+	Most int // policies to return beside no retry; 0: 5
+}
+
+// Advised is a policy on the frontier: no other that was tried has both more success and
+// an earlier recovery.
+type Advised struct {
+	Row StormRow // of the larger system
+
+	// Fails says under which changes of the system the policy does not recover, or much
+	// later than without retries. None: under none of Held.
+	Fails []string
+	Held  []string // changes under which it does recover
+}
+
+// Verdict is the result of an [Advice].
+type Verdict struct {
+	Storm    Storm     // the larger system, as simulated
+	Scale    float64   // its size, as a share of that of the system
+	Advised  []Advised // the best for the goal first
+	Baseline Advised   // no retry
+	Tried    int       // policies
+}
+
+// Retry reports whether retries are worth it: the best policy has some.
+func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Contender != noRetry }
+
+const noRetry = "none attempts=1"
+
+// How large the simulated systems are, in calls of a trial, and their trials.
+const (
+	searchCalls, searchTrials = 6_000, 2
+	finalCalls, finalTrials   = 60_000, 3
+	finalists                 = 10
+	neighborsOf               = 4 // of the best of the grid
+)
+
+// Run searches. If ctx ends before it is done it returns the error of ctx. Other errors
+// name a field that is wrong.
+func (a Advice) Run(ctx context.Context) (Verdict, error) {
+	a.Most = cmp.Or(a.Most, 5)
+	a.Storm.Contenders, a.Storm.Trials = nil, searchTrials
+	s, err := a.Storm.WithDefaults()
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case int(a.Goal) >= len(goalNames):
+		return Verdict{}, errors.New("advice: Goal: " + a.Goal.String() + " is unknown")
+	case a.Most < 1:
+		return Verdict{}, fmt.Errorf("advice: Most: %d is not above 0", a.Most)
+	case s.Outage.To-s.Outage.From > s.Horizon/2:
+		return Verdict{}, errors.New("advice: Horizon: most of it is the outage")
+	}
+	search := &search{ctx: ctx, goal: a.Goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
+	search.small.Progress = nil
+	search.tell = s.Progress
+	if err := search.run(candidates(&s)); err != nil {
+		return Verdict{}, err
+	}
+	var near []candidate
+	for _, c := range search.best(neighborsOf) {
+		near = append(near, c.neighbors(&s)...)
+	}
+	if err := search.run(near); err != nil {
+		return Verdict{}, err
+	}
+	large := s.scaled(finalCalls)
+	large.Trials, large.Progress = finalTrials, nil
+	return search.verdict(large, large.Rate/s.Rate, a.Most)
+}
+
+// search is an Advice at work.
+type search struct {
+	ctx   context.Context
+	goal  Goal
+	small Storm
+	rows  map[candidate]StormRow // what has been simulated on small
+	tell  func(done, total int)
+	stage int
+}
+
+// stages is the number of calls of simulate.
+const stages = 4
+
+// simulate returns a row for each candidate on each system.
+func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
+	storm := s.small
+	storm.Trials = trials
+	if s.tell != nil {
+		stage := s.stage
+		storm.Progress = func(done, total int) {
+			s.tell((1000*stage+1000*done/total)/stages, 1000)
+		}
+	}
+	s.stage++
+	done, err := runStorms(s.ctx, &storm, cases)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]StormRow, len(cases))
+	for i, c := range cases {
+		rows[i] = newStormRow(c.contender.Name, done[i])
+	}
+	return rows, nil
+}
+
+// run simulates candidates on the small system, unless that has been done.
+func (s *search) run(list []candidate) error {
+	var cases []stormCase
+	var fresh []candidate
+	for _, c := range list {
+		if _, done := s.rows[c]; done || slices.Contains(fresh, c) {
+			continue
+		}
+		contender, err := ParseContender(c.text())
+		if err != nil {
+			return err
+		}
+		fresh = append(fresh, c)
+		cases = append(cases, stormCase{s.small, contender})
+	}
+	rows, err := s.simulate(cases, searchTrials)
+	for i, row := range rows {
+		s.rows[fresh[i]] = row
+	}
+	return err
+}
+
+// order compares by the goal, the better first. What is as good without retries is
+// better, and then what makes fewer attempts.
+func (s *search) order(a, b *StormRow) int {
+	recovery := func(r *StormRow) float64 {
+		if r.Never > 0 {
+			return 1e9 * (1 + r.Never)
+		}
+		return math.Round(r.Recovery.Mean)
+	}
+	// Half a call in a thousand is within the noise.
+	success := func(r *StormRow) float64 { return math.Round(r.Success.Mean * 2000) }
+	never := cmp.Compare(a.Never, b.Never)
+	bySuccess, byRecovery := cmp.Compare(success(b), success(a)), cmp.Compare(recovery(a), recovery(b))
+	if s.goal == RecoveryFirst {
+		bySuccess, byRecovery = byRecovery, bySuccess
+	}
+	retries := func(r *StormRow) int {
+		if r.Contender == noRetry {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(never, bySuccess, byRecovery, retries(a)-retries(b),
+		cmp.Compare(a.Amplification.Mean, b.Amplification.Mean), strings.Compare(a.Contender, b.Contender))
+}
+
+// best returns the best candidates on the small system.
+func (s *search) best(n int) []candidate {
+	list := make([]candidate, 0, len(s.rows))
+	for c := range s.rows {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b candidate) int {
+		x, y := s.rows[a], s.rows[b]
+		return s.order(&x, &y)
+	})
+	return list[:min(n, len(list))]
+}
+
+// frontier keeps of rows those that no other is better than in both success and
+// recovery, the best for the goal first. Those that do not recover are left out unless
+// all are so.
+func (s *search) frontier(rows []StormRow) []StormRow {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b StormRow) int { return s.order(&a, &b) })
+	if rows[0].Never == 0 {
+		rows = slices.DeleteFunc(rows, func(r StormRow) bool { return r.Never > 0 })
+	}
+	var kept []StormRow
+	for _, r := range rows {
+		dominated := slices.ContainsFunc(kept, func(k StormRow) bool {
+			return k.Success.Mean >= r.Success.Mean-0.0005 && k.Recovery.Mean <= r.Recovery.Mean+0.5
+		})
+		if !dominated {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// verdict simulates the best on the large system, and tries what makes them fail.
+func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
+	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
+	// Those that are best for the goal, and the frontier for the other one.
+	chosen := s.best(finalists)
+	var all []StormRow
+	for _, row := range s.rows {
+		all = append(all, row)
+	}
+	var cases []stormCase
+	names := map[string]bool{}
+	add := func(text string) error {
+		c, err := ParseContender(text)
+		if err == nil && !names[c.Name] {
+			names[c.Name] = true
+			cases = append(cases, stormCase{large, c})
+		}
+		return err
+	}
+	texts := []string{noRetry}
+	for _, c := range chosen {
+		texts = append(texts, c.text())
+	}
+	for _, row := range s.frontier(all) {
+		if len(texts) < 1+2*finalists {
+			texts = append(texts, row.Contender)
+		}
+	}
+	for _, text := range texts {
+		if err := add(text); err != nil {
+			return v, err
+		}
+	}
+	rows, err := s.simulate(cases, finalTrials)
+	if err != nil {
+		return v, err
+	}
+	front := s.frontier(rows)
+	front = front[:min(most, len(front))]
+	v.Baseline.Row = rows[0]
+	for _, row := range front {
+		v.Advised = append(v.Advised, Advised{Row: row})
+	}
+	return v, s.stress(&v)
+}
+
+// change makes a system harder.
+type change struct {
+	name string
+	make func(s *Storm)
+}
+
+// changes are what a system may meet beyond what is expected.
+func changes(s *Storm) []change {
+	length := s.Outage.To - s.Outage.From
+	list := []change{
+		{"an outage twice as long", func(s *Storm) { s.Outage.To += length; s.Horizon += length }},
+		{"20 % more calls", func(s *Storm) { s.Rate *= 1.2 }},
+		{"ten times the processes", func(s *Storm) { s.Processes *= 10 }},
+	}
+	if s.Outage.Kind != Stall {
+		list = append(list, change{"a stall of the same length", func(s *Storm) { s.Outage.Kind = Stall }})
+	}
+	return list
+}
+
+// stress finds out which changes of the system each of the advised policies survives.
+// Where clients that do not retry fail as well, it is not the policy's fault.
+func (s *search) stress(v *Verdict) error {
+	all := append([]Advised{v.Baseline}, v.Advised...)
+	list := changes(&s.small)
+	var cases []stormCase
+	for _, a := range all {
+		c, err := ParseContender(a.Row.Contender)
+		if err != nil {
+			return err
+		}
+		for _, change := range list {
+			storm := s.small
+			change.make(&storm)
+			cases = append(cases, stormCase{storm, c})
+		}
+	}
+	rows, err := s.simulate(cases, 1)
+	if err != nil {
+		return err
+	}
+	for i := range v.Advised {
+		a := &v.Advised[i]
+		for j, change := range list {
+			without, with := rows[j], rows[(i+1)*len(list)+j]
+			switch {
+			case without.Never > 0 && with.Never > 0:
+			case with.Never > 0 || with.Recovery.Mean > 2*without.Recovery.Mean+10:
+				a.Fails = append(a.Fails, change.name)
+			default:
+				a.Held = append(a.Held, change.name)
+			}
+		}
+	}
+	return nil
+}
+
+// briefly returns the storm without the time that shows nothing: before the outage
+// and after the queue has drained.
+func (s Storm) briefly() Storm {
+	early := max(0, s.Outage.From-10*time.Second)
+	s.Outage.From -= early
+	s.Outage.To -= early
+	s.Horizon -= early
+	spare := s.Capacity() - s.Rate
+	if spare > 0 {
+		piled := min(float64(s.Queue), s.Rate*(s.Outage.To-s.Outage.From).Seconds())
+		drain := time.Duration(min(3*piled/spare, 1e6) * 1e9)
+		s.Horizon = min(s.Horizon, s.Outage.To+drain+3*s.Deadline+20*time.Second)
+	}
+	return s
+}
+
+// scaled returns a smaller system of the same proportions, of about so many calls if
+// that can be: with fewer workers, then slower ones, and as many calls of each process.
+func (s Storm) scaled(calls float64) Storm {
+	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
+	if factor >= 1 {
+		return s
+	}
+	workers := max(min(s.Workers, 2), int(math.Round(float64(s.Workers)*factor)))
+	share := float64(workers) / float64(s.Workers)
+	if s.Latency == nil {
+		// A server that serves few attempts at a time, each slowly, is a smaller one,
+		// unless it takes a good part of what callers wait.
+		slower := min(share/factor, max(1, s.Timeout.Seconds()/50/s.Service.Seconds()))
+		if slower > 1 {
+			s.Service = time.Duration(float64(s.Service) * slower)
+			share /= slower
+		}
+	}
+	s.Workers = workers
+	s.Rate *= share
+	s.Queue = max(1, int(math.Round(float64(s.Queue)*share)))
+	s.Processes = max(1, int(math.Round(float64(s.Processes)*share)))
+	return s
+}
+
+// candidate is a policy in the search.
+type candidate struct {
+	rule      string
+	base, cap time.Duration
+	attempts  int
+	budget    string
+}
+
+func (c candidate) text() string {
+	if c.attempts == 1 {
+		return noRetry
+	}
+	rule := fmt.Sprintf("%s base=%v cap=%v", c.rule, c.base, c.cap)
+	if c.rule == "fibonacci" {
+		rule = fmt.Sprintf("jittered(fibonacci base=%v cap=%v) share=1", c.base, c.cap)
+	}
+	text := fmt.Sprintf("%s attempts=%d", rule, c.attempts)
+	if c.budget != "" {
+		text += " budget=" + c.budget
+	}
+	return text
+}
+
+// budgets are tried in the grid, and for each what is near to it.
+var budgets = map[string][]string{
+	"":              nil,
+	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
+	"token":         {"token:100", "token:50", "token:500:5/10/5"},
+	"ratio:0.1:0.1": {"ratio:0.05:0.1", "ratio:0.2:0.1", "ratio:0.1:1"},
+}
+
+// candidates is the grid.
+func candidates(s *Storm) []candidate {
+	list := []candidate{{attempts: 1}}
+	names := []string{"", "throttle", "token", "ratio:0.1:0.1"}
+	for _, base := range bases(s) {
+		for _, attempts := range []int{2, 3, 5, 10} {
+			for _, budget := range names {
+				list = append(list, candidate{"full", base, s.longest(), attempts, budget})
+			}
+		}
+	}
+	return list
+}
+
+// bases are waits from far below a timeout up to a part of the deadline.
+func bases(s *Storm) []time.Duration {
+	var list []time.Duration
+	for _, base := range []time.Duration{s.Deadline / 200, s.Deadline / 20, s.Deadline / 4} {
+		if base = base.Round(time.Millisecond); base > 0 {
+			list = append(list, base)
+		}
+	}
+	if list == nil {
+		list = []time.Duration{max(1, s.Deadline/4)}
+	}
+	return list
+}
+
+// longest is the cap of the grid: two waits of it use up the deadline.
+func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
+
+// neighbors are the candidates that differ from c in one thing, a little.
+func (c candidate) neighbors(s *Storm) []candidate {
+	if c.attempts == 1 {
+		return nil
+	}
+	var list []candidate
+	add := func(change func(c *candidate)) {
+		n := c
+		change(&n)
+		if n.attempts > 1 && n.base > 0 && n.base <= n.cap && n.base < s.Deadline {
+			list = append(list, n)
+		}
+	}
+	add(func(c *candidate) { c.base = (c.base / 2).Round(time.Millisecond) })
+	add(func(c *candidate) { c.base *= 2 })
+	add(func(c *candidate) { c.cap = max(c.base, s.longest()/4) })
+	add(func(c *candidate) { c.rule = "decorrelated" })
+	add(func(c *candidate) { c.rule = "fibonacci" })
+	add(func(c *candidate) { c.attempts-- })
+	add(func(c *candidate) { c.attempts++ })
+	add(func(c *candidate) { c.attempts *= 2 })
+	for _, budget := range budgets[c.budget] {
+		add(func(c *candidate) { c.budget = budget })
+	}
+	return list
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gobackoff/retry"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// randomPolicy returns a policy as text: any rule, any keys.
+func randomPolicy(rng *rand.Rand) string {
+	pick := func(texts ...string) string { return texts[rng.IntN(len(texts))] }
+	rule := pick(
+		"none", "constant delay=20ms", "exponential base=10ms cap=1s", "linear base=10ms step=10ms cap=1s", "fibonacci base=10ms cap=1s",
+		"schedule delays=10ms/20ms/50ms", "full base=10ms cap=1s", "equal base=10ms cap=1s", "decorrelated base=5ms cap=1s",
+		"jittered(fibonacci base=10ms cap=1s) share=0.5", "spread(constant delay=50ms) fraction=0.2", "capped(full base=50ms) cap=60ms",
+		"when-throttled(constant delay=1s | none)", "standard", "aws-standard-2026", "aws-adaptive-2026", "aws-standard-2026 service=dynamodb",
+	)
+	keys := []string{
+		pick("", "attempts=1", "attempts=3", "attempts=7", "attempts=unlimited"), pick("", "", "elapsed=300ms", "elapsed=5s"),
+		pick("", "", "timeout=35ms", "timeout=1s"), pick("", "", "stagger=100ms"), pick("", "", "hint=ignore", "hint=or-give-up:1m"),
+		pick("", "budget=none", "budget=token", "budget=token:20:5", "budget=throttle", "budget=throttle:4:0.5", "budget=ratio:0.1:0.1"),
+		pick("", "", "limiter=adaptive", "limiter=none"), pick("", "", "longpoll=true"),
+		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // which no policy has
+	}
+	return strings.Join(strings.Fields(rule+" "+strings.Join(keys, " ")), " ")
+}
+
+// Everything that the command prints is about the policy it names: each of 200 policies is
+// honored by every subcommand, or refused by one line.
+func TestHonoredOrRefused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	honored := 0
+	for i := range 200 {
+		text := randomPolicy(rng)
+		p, err := retry.ParsePolicy(text)
+		if err == nil {
+			honored++
+		}
+		check(t, text, p, err == nil, "explain", text)
+		small := []string{"-trials", "1", "-policy", text}
+		rows := check(t, text, p, err == nil, append([]string{"contention", "-clients", "8"}, small...)...)
+		if err == nil {
+			atMost(t, text, p, number64(t, rows[1][3])/8)
+		}
+		storm := append([]string{"-rate", "20", "-capacity", "100", "-processes", "3", "-from", "5s", "-to", "6s", "-horizon", "25s", "-deadline", "3s"}, small...)
+		rows = check(t, text, p, err == nil, append([]string{"storm"}, storm...)...)
+		if err == nil {
+			atMost(t, text, p, number64(t, rows[1][5]))
+		}
+		if i%10 == 0 {
+			check(t, text, p, err == nil, append([]string{"storm", "-map", "-utilizations", "0.3"}, storm...)...)
+		}
+	}
+	assert.Greater(t, honored, 100)
+	assert.Less(t, honored, 190)
+}
+
+// check runs the program, whose CSV names the policy in full, or whose one line of error
+// refuses it.
+func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string) [][]string {
+	t.Helper()
+	status, stdout, stderr := backofflab(t.Context(), append(args, "-csv", "-")...)
+	what := fmt.Sprintf("%s of %q: %s", args[0], text, stderr)
+	if !valid {
+		assert.Equal(t, misused, status, what)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), what)
+		return nil
+	}
+	require.Zero(t, status, what)
+	rows, err := csv.NewReader(strings.NewReader(stdout)).ReadAll()
+	require.NoError(t, err, what)
+	if len(rows) > 1 {
+		assert.Equal(t, p.String(), rows[1][0], what)
+	}
+	return rows
+}
+
+// atMost checks that a call makes no more attempts than the policy allows.
+func atMost(t *testing.T, text string, p retry.Policy, attempts float64) {
+	t.Helper()
+	p.MaxElapsed = 0
+	most := 1
+	for range p.Delays() {
+		if most++; most > 1000 {
+			return // no bound
+		}
+	}
+	assert.LessOrEqual(t, attempts, float64(most), text)
+}
+
+func number64(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	require.NoError(t, err)
+	return x
+}

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/gobackoff/retry/lab/internal/playground"
+)
+
+func writePlayground(ctx context.Context, env *environment, args []string) error {
+	set := flag.NewFlagSet("playground", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	env.usage = func() {
+		fmt.Fprintln(env.stdout, "usage: backofflab playground FOLDER\n\nwrites the lab as a page for browsers, static files for any web server; needs the go command and this module's sources")
+	}
+	operands, err := env.parse(set, args, 1)
+	if err != nil {
+		return err
+	}
+	if operands == nil {
+		return usageError{errors.New("no folder")}
+	}
+	if err := playground.Write(ctx, operands[0]); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "%s is written; serve it, for example with: python3 -m http.server --directory %[1]s\n", operands[0])
+	return nil
+}

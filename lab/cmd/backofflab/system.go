@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/lab"
+	"go.yaml.in/yaml/v3"
+)
+
+// system is the system that a command simulates, from flags and from a file whose keys
+// are the names of these flags.
+type system struct {
+	model    *lab.Storm
+	names    []string // of its flags
+	file     string
+	outage   string
+	latency  string
+	capacity float64
+}
+
+// outages are the names of what can happen to the server.
+var outages = map[string]lab.OutageKind{
+	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
+}
+
+// systemFlags adds the flags that describe a system. What model has are the defaults.
+func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
+	s := &system{model: model}
+	env.system = s
+	own := flagNames(set)
+	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")
+	set.Float64Var(&s.capacity, "capacity", 0, "`attempts` a second that the server can serve, instead of -workers")
+	set.IntVar(&model.Workers, "workers", model.Workers, "attempts that the server serves at the same time")
+	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve one, exponentially distributed")
+	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve one, instead of -service: buckets of a Prometheus histogram, or CSV of upper bounds in seconds and counts")
+	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
+	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
+	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server does not serve whom nobody waits for any more")
+	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
+	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` with which a full queue refuses")
+	set.Float64Var(&model.Failures, "failures", 0, "`share` of the attempts that fail at any time, from 0 to 1")
+	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with a budget and a limiter of its own")
+	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy says it")
+	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "how long a call may take")
+	set.StringVar(&s.outage, "outage", model.Outage.Kind.String(), "`kind`: stall, down, brown-out or partial")
+	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
+	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
+	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "what is left in a brown-out, of the server's pace, or in a partial outage, of the attempts that it accepts")
+	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
+	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
+	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, as backofflab init writes it; flags that are given as well take precedence")
+}
+
+// read completes the system after the flags have been parsed.
+func (s *system) read(env *environment, set *flag.FlagSet) error {
+	given := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if s.file != "" {
+		if err := s.readFile(env, set, given); err != nil {
+			return fmt.Errorf("system %s: %w", s.file, err)
+		}
+		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	}
+	var ok bool
+	if s.model.Outage.Kind, ok = outages[s.outage]; !ok {
+		return fmt.Errorf("outage: unknown %q; %s", s.outage, known(s.outage, []string{"stall", "down", "brown-out", "partial"}))
+	}
+	if s.latency != "" {
+		if given["service"] {
+			return errors.New("service: the latency has a mean of its own")
+		}
+		if err := s.readLatency(); err != nil {
+			return err
+		}
+	}
+	if given["capacity"] {
+		if given["workers"] {
+			return errors.New("capacity: workers are given, too")
+		}
+		return s.setCapacity()
+	}
+	return nil
+}
+
+func (s *system) readLatency() error {
+	f, err := os.Open(s.latency)
+	if err != nil {
+		return fmt.Errorf("latency: %w", err)
+	}
+	defer f.Close()
+	if s.model.Latency, err = lab.ReadLatency(f); err != nil {
+		return fmt.Errorf("%s: %w", s.latency, err)
+	}
+	s.model.Service = s.model.Latency.Mean()
+	return nil
+}
+
+// setCapacity makes workers of the capacity, which must be about a whole number of them.
+func (s *system) setCapacity() error {
+	service := s.model.Service.Seconds()
+	workers := math.Round(s.capacity * service)
+	if s.capacity > 0 && workers >= 1 && workers < 1e7 && math.Abs(workers-s.capacity*service) <= 0.05*workers {
+		s.model.Workers = int(workers)
+		return nil
+	}
+	one := 1 / service
+	return fmt.Errorf("capacity: %v a second is not within 5 %% of a whole number of workers: with %v for each attempt, one serves %.3g a second and %v serve %.3g",
+		s.capacity, s.model.Service, one, max(2, workers), max(2, workers)*one)
+}
+
+// readFile sets the flags that the file has and that have not been given.
+func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]bool) error {
+	f, err := os.Open(s.file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var keys map[string]yaml.Node
+	if err := yaml.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&keys); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	all := append(slices.Clone(s.names), "policies")
+	slices.Sort(all)
+	ordered := make([]string, 0, len(keys))
+	for key := range keys {
+		ordered = append(ordered, key)
+	}
+	slices.SortFunc(ordered, func(a, b string) int { return keys[a].Line - keys[b].Line })
+	for _, key := range ordered {
+		value := keys[key]
+		switch {
+		case key == "policies":
+			err = filePolicies(env, &value)
+		case !slices.Contains(s.names, key):
+			err = fmt.Errorf("unknown key %q; %s", key, known(key, all))
+		case value.Kind != yaml.ScalarNode:
+			err = fmt.Errorf("%s: want one value", key)
+		case !given[key]:
+			if e := set.Set(key, value.Value); e != nil {
+				err = fmt.Errorf("%s: %q: %w", key, value.Value, e)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("line %d: %w", value.Line, err)
+		}
+	}
+	return nil
+}
+
+// filePolicies adds the policies of a file, texts or mappings, unless flags name some.
+func filePolicies(env *environment, value *yaml.Node) error {
+	var list []yaml.Node
+	if err := value.Decode(&list); err != nil {
+		return errors.New("policies: want a list")
+	}
+	var texts []string
+	for _, node := range list {
+		if node.Kind == yaml.ScalarNode {
+			texts = append(texts, node.Value) // may be the name of a group
+			continue
+		}
+		var p retry.Policy
+		if err := node.Decode(&p); err != nil {
+			return err
+		}
+		texts = append(texts, p.String())
+	}
+	if len(env.policies) == 0 {
+		env.policies = texts
+	}
+	return nil
+}
+
+// example is what init writes.
+//
+//go:embed system.yaml
+var example string
+
+func initialize(_ context.Context, env *environment, args []string) error {
+	set := flag.NewFlagSet("init", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	env.usage = func() {
+		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example of a system's file, by default system.yaml; - is the standard output")
+	}
+	operands, err := env.parse(set, args, 1)
+	if err != nil {
+		return err
+	}
+	path := strings.Join(append(operands, "system.yaml")[:1], "")
+	if path == "-" {
+		_, err := io.WriteString(env.stdout, example)
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return usageError{fmt.Errorf("%s exists", path)}
+		}
+		return usageError{unwritable(path, err)}
+	}
+	if _, err = f.WriteString(example); err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		fmt.Fprintf(env.stdout, "%s is written; backofflab storm -system %s\n", path, path)
+	}
+	return err
+}

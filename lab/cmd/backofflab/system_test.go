@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func file(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// small is a system of which a trial takes a few milliseconds.
+const small = `
+rate: 70
+capacity: 100
+queue: 2000
+processes: 10
+from: 10s
+to: 12s
+horizon: 60s
+policies:
+  - none attempts=1
+  - {rule: full, base: 100ms, attempts: 4, budget: throttle}
+`
+
+// The file that init writes has each flag of a system, and describes one that runs.
+func TestInit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.yaml")
+	status, stdout, stderr := backofflab(t.Context(), "init", path)
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "storm -system")
+	status, _, stderr = backofflab(t.Context(), "init", path)
+	assert.Equal(t, misused, status)
+	assert.Contains(t, stderr, "exists")
+	status, text, _ := backofflab(t.Context(), "init", "-")
+	require.Zero(t, status)
+	for _, name := range []string{
+		"rate", "capacity", "service", "latency", "queue", "lifo", "drop-expired", "refusal", "full-status", "failures", "processes",
+		"timeout", "deadline", "outage", "from", "to", "share", "horizon", "policies",
+	} {
+		assert.Regexp(t, "(?m)^#? ?"+name+":", text)
+	}
+	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-horizon", "90s")
+	require.Zero(t, status, stderr)
+	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
+}
+
+// Flags and a file are two ways to say the same.
+func TestSystemFile(t *testing.T) {
+	path := file(t, "system.yaml", small)
+	status, byFile, stderr := backofflab(t.Context(), "storm", "-system", path, "-trials", "2", "-csv", "-")
+	require.Zero(t, status, stderr)
+	flags := []string{
+		"storm", "-trials", "2", "-csv", "-", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s",
+		"-horizon", "60s", "-policy", "none attempts=1", "-policy", "full base=100ms attempts=4 budget=throttle",
+	}
+	_, byFlags, _ := backofflab(t.Context(), append(flags, "-rate", "70")...)
+	assert.Equal(t, byFlags, byFile)
+	_, mixed, _ := backofflab(t.Context(), "storm", "-system", path, "-trials", "2", "-csv", "-", "-rate", "40")
+	_, byFlags, _ = backofflab(t.Context(), append(flags, "-rate", "40")...)
+	assert.Equal(t, byFlags, mixed, "flags take precedence")
+	for text, want := range map[string]string{
+		"rat: 5":                `line 1: unknown key "rat"; did you mean rate? There are`,
+		"rate: [5]":             "line 1: rate: want one value",
+		"queue: 5\nrate: fast":  `line 2: rate: "fast"`,
+		"policies: 5":           "policies: want a list",
+		"policies: [{rule: x}]": `unknown name "x"`,
+		"rate: 0":               "rate: 0 is not above 0",
+		"- 5":                   "system",
+		"outage: fire":          `unknown "fire"`,
+	} {
+		status, _, stderr := backofflab(t.Context(), "storm", "-system", file(t, "x.yaml", text))
+		assert.Equal(t, misused, status, text)
+		assert.Contains(t, stderr, want, text)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %s", stderr)
+	}
+}
+
+func TestLatencyAndRollout(t *testing.T) {
+	path := file(t, "system.yaml", small)
+	latency := file(t, "latency.csv", "upper,count\n0.005,50\n15ms,50\n")
+	html := filepath.Join(t.TempDir(), "x.html")
+	status, stdout, stderr := backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-capacity", "160", "-latency", latency,
+		"-failures", "0.01", "-rollout", "0.3", "-html", html)
+	require.Zero(t, status, stderr)
+	assert.Regexp(t, `30 % full base=100ms attempts=4 budget=throttle, others none attempts=1 +1 `, stdout)
+	assert.Regexp(t, `– those with the new policy +1 `, stdout)
+	report, err := os.ReadFile(html)
+	require.NoError(t, err)
+	assert.Contains(t, string(report), "6.25ms on average, as measured, and 15ms at most")
+	assert.Contains(t, string(report), "1.0 % of the attempts fail at any time")
+}

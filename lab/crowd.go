@@ -1,0 +1,213 @@
+package lab
+
+import (
+	"context"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// crowd is one trial of a [Contention] in which each client makes a call of
+// [retry.Do] in virtual time, which honors every part of its policy. model is the
+// shorter way for policies whose waits depend on nothing but the number of failures.
+type crowd struct {
+	world
+	net   delays
+	key   uint64
+	class retry.Class
+	slots int64 // between hints; 0: none
+
+	clients []*client
+	commits []int64 // when they were
+	slot    int64   // the latest hint
+	outcome
+	timing []int64 // calls in each TimingBin
+}
+
+// mostCallers bounds the clients of a crowd, which take some kilobytes each.
+const mostCallers = 200_000
+
+// client is one client of a crowd.
+type client struct {
+	task
+	crowd   *crowd
+	number  uint32
+	attempt uint32
+	stream  stream // of its policy
+	policy  retry.Policy
+	timeout time.Duration // of each attempt; 0: none
+	waiting *write        // for the response to it; nil: none
+	heard   error         // what the response was
+	known   Conflict      // what it knows; zero if its rule does not look
+	trips   int64         // from reads to writes, all together
+}
+
+// write is a write on its way to the server, and then its response. It goes on when
+// its client has given up on it.
+type write struct {
+	timer    timer
+	client   *client
+	attempt  uint32
+	read     int64
+	response int64 // how long that takes
+	err      error
+}
+
+// plain reports whether the policy's calls need no crowd.
+func plain(p *retry.Policy) bool {
+	return p.Budget == nil && p.Limiter == nil && p.AttemptTimeout == 0 &&
+		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
+}
+
+// runCrowd runs a trial and reports whether it came to its end, and then adds it to its
+// cell.
+func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
+	cr := newCrowd(c, cell, trial)
+	defer cr.stop()
+	for events := 1; len(cr.timers.heap) > 0; events++ {
+		if events%lookAtContext == 0 && ctx.Err() != nil {
+			return false
+		}
+		if cr.now = cr.timers.first(); cr.now > endOfTime {
+			break // whoever waits longer has left
+		}
+		cr.timers.next().fire()
+	}
+	cell.add(trial, cr.outcome, cr.timing)
+	return true
+}
+
+func newCrowd(c *Contention, cell *cell, trial int) *crowd {
+	cr := &crowd{
+		net: c.Network.delays(), key: trialKey(c, cell, trial),
+		class: c.Class, slots: int64(cell.contender.Slots), timing: make([]int64, c.Timing),
+	}
+	processes := c.processes(cell.Clients)
+	policies, timeouts := make([]retry.Policy, processes), make([]time.Duration, processes)
+	for i := range policies {
+		policies[i], timeouts[i] = cr.own(cell.contender.Policy(cr))
+	}
+	for i := range cell.Clients {
+		client := &client{crowd: cr, number: uint32(i), policy: policies[i%processes], timeout: timeouts[i%processes]}
+		client.stream = newStream(cr.key, client.number, policyDraws)
+		client.start(&cr.world, &client.stream, client.live)
+		if cell.curious {
+			client.known.Contenders = cell.Clients
+		}
+		cr.clients = append(cr.clients, client)
+		cr.timers.start(&client.timer, 0)
+	}
+	return cr
+}
+
+// policyDraws is the number of an attempt that nobody makes.
+const policyDraws = 1<<32 - 1
+
+// stop ends all coroutines.
+func (cr *crowd) stop() {
+	cr.stopped = true
+	for _, c := range cr.clients {
+		c.task.stop()
+	}
+}
+
+// live is the coroutine of a client.
+func (c *client) live() {
+	err := retry.Do(c, c.policy, c.change)
+	cr := c.crowd
+	if cr.stopped {
+		return
+	}
+	if err == nil {
+		cr.done++
+	}
+	cr.time = max(cr.time, cr.now)
+}
+
+// change is the operation: a read, and a write on the condition that nobody has
+// written since.
+func (c *client) change(context.Context) error {
+	cr := c.crowd
+	if cr.stopped {
+		return errStopped
+	}
+	c.attempt++
+	s := newStream(cr.key, c.number, c.attempt)
+	read := cr.now + cr.net.one(&s)
+	known := read + cr.net.one(&s)
+	at := known + cr.net.one(&s)
+	limit := int64(noDeadline)
+	if c.timeout > 0 {
+		limit = cr.now + int64(min(c.timeout, endOfTime))
+	}
+	if limit > known { // otherwise the client has given up before it writes
+		c.waiting = &write{client: c, attempt: c.attempt, read: read, response: cr.net.one(&s)}
+		c.waiting.timer.fire = c.waiting.arrive
+		cr.timers.start(&c.waiting.timer, at)
+	}
+	c.heard = errTimeout
+	going := false
+	if limit == noDeadline {
+		going = c.yield(struct{}{})
+	} else {
+		going = c.pause(limit)
+	}
+	c.waiting = nil
+	if !going {
+		return errStopped
+	}
+	return c.heard
+}
+
+// arrive is the write at the server.
+func (w *write) arrive() {
+	c := w.client
+	cr := c.crowd
+	cr.calls++
+	if bin := cr.now / int64(TimingBin); bin < int64(len(cr.timing)) {
+		cr.timing[bin]++
+	}
+	if n := len(cr.commits); n == 0 || w.read >= cr.commits[n-1] {
+		cr.commits = append(cr.commits, cr.now)
+	} else {
+		w.err = cr.conflict(c, w)
+	}
+	w.timer.fire = w.respond
+	cr.timers.start(&w.timer, cr.now+w.response)
+}
+
+// conflict returns the failure of a write.
+func (cr *crowd) conflict(c *client, w *write) error {
+	failure := errConflict
+	if c.known.Contenders > 0 {
+		c.learn(w)
+		if cr.slots > 0 {
+			cr.slot = max(cr.slot, cr.now) + cr.slots
+			c.known.hint = time.Duration(cr.slot - cr.now)
+		}
+		known := c.known
+		failure = &known
+		if rule, ok := c.policy.Backoff.(interface {
+			Next(*Conflict) time.Duration
+		}); ok {
+			c.known.Window = rule.Next(&known) // for the conflict after this one
+		}
+	}
+	if cr.class == retry.ClassThrottled {
+		return retry.Throttled(failure)
+	}
+	return retry.Transient(failure)
+}
+
+// respond is the response at the client.
+func (w *write) respond() {
+	c := w.client
+	if c.waiting != w {
+		return // it has given up on it
+	}
+	c.heard = w.err
+	if c.timer.place > 0 {
+		c.crowd.timers.stop(&c.timer)
+	}
+	c.wake()
+}

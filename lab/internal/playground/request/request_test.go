@@ -1,0 +1,60 @@
+package request
+
+import (
+	"encoding/json"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func ask(t *testing.T, change map[string]any) response {
+	t.Helper()
+	q := map[string]any{
+		"What": "waits", "Policy": "full base=100ms attempts=4 budget=throttle", "Clients": 12,
+		"Rate": 70, "Capacity": 100, "Outage": "stall", "Seconds": 2, "Failures": 0.01,
+	}
+	maps.Copy(q, change)
+	text, err := json.Marshal(q)
+	require.NoError(t, err)
+	var r response
+	require.NoError(t, json.Unmarshal([]byte(Answer(string(text))), &r))
+	return r
+}
+
+func TestAnswer(t *testing.T) {
+	for what, pictures := range map[string]int{"waits": 1, "contention": 4, "storm": 2} {
+		r := ask(t, map[string]any{"What": what})
+		assert.Empty(t, r.Error)
+		require.Len(t, r.Pictures, pictures, what)
+		assert.Contains(t, r.Pictures[0].SVG, "<svg ")
+		assert.NotEmpty(t, r.Section.Heading)
+		assert.NotEmpty(t, r.Section.Table.Rows)
+		if what != "waits" {
+			assert.Equal(t, "full base=100ms attempts=4 budget=throttle", r.Section.Table.Rows[0][0])
+		}
+	}
+	assert.Len(t, ask(t, map[string]any{"What": "storm", "Policy": "none attempts=1"}).Section.Table.Rows, 2, "each policy once")
+	assert.Empty(t, ask(t, map[string]any{"What": "contention", "Clients": 2}).Error)
+}
+
+func TestAnswerRefuses(t *testing.T) {
+	for want, change := range map[string]map[string]any{
+		`unknown name "ful"`:           {"Policy": "ful base=1s"},
+		"no policy":                    {"Policy": ""},
+		`unknown request "x"`:          {"What": "x"},
+		"clients: 501":                 {"What": "contention", "Clients": 501},
+		"clients: 1 is":                {"What": "contention", "Clients": 1},
+		"rate: 0":                      {"What": "storm", "Rate": 0},
+		"capacity: 1e+06":              {"What": "storm", "Capacity": 1e6},
+		"seconds: 31":                  {"What": "storm", "Seconds": 31},
+		`outage: unknown "fire"`:       {"What": "storm", "Outage": "fire"},
+		"Failures: 1 is":               {"What": "storm", "Failures": 1},
+		"cannot unmarshal string into": {"Rate": "many"},
+	} {
+		r := ask(t, change)
+		assert.Contains(t, r.Error, want)
+		assert.Empty(t, r.Pictures)
+	}
+}

@@ -1,0 +1,176 @@
+package lab
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Latency is a measured distribution of the time that a server takes for an attempt:
+// how many took up to a time, for ascending times, as in the buckets of a Prometheus
+// histogram. Inside of a bucket times are spread evenly. The zero value is none.
+type Latency []LatencyBucket
+
+// LatencyBucket is how many attempts took up to a time.
+type LatencyBucket struct {
+	UpTo  time.Duration
+	Count float64 // those of the buckets before it included
+}
+
+// ReadLatency reads a Latency from the text format of Prometheus, where the lines of
+// one histogram end in _bucket{le="0.25"} 240, in seconds; lines with the same le are
+// added. Or from CSV with two columns: an upper bound, in seconds or with a unit, and
+// the count of the attempts between this bound and the one before it; a first line of
+// names may precede. Attempts beyond the last finite bound count as taking that long.
+func ReadLatency(r io.Reader) (Latency, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
+	if err != nil {
+		return nil, err
+	}
+	var l Latency
+	if text := string(data); strings.Contains(text, "_bucket{") {
+		l, err = readPrometheus(text)
+	} else {
+		l, err = readLatencyCSV(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("latency: %w", err)
+	}
+	return l, l.check()
+}
+
+const mostLatencyText = 1 << 24
+
+var (
+	bucketLine = regexp.MustCompile(`(?m)^\s*([a-zA-Z_:][\w:]*)_bucket\{([^}]*)\}\s+(\S+)`)
+	bucketEdge = regexp.MustCompile(`(?:^|,)\s*le="([^"]*)"`)
+)
+
+func readPrometheus(text string) (Latency, error) {
+	counts := map[time.Duration]float64{}
+	beyond, name := 0.0, ""
+	for _, line := range bucketLine.FindAllStringSubmatch(text, -1) {
+		edge := bucketEdge.FindStringSubmatch(line[2])
+		count, err := strconv.ParseFloat(line[3], 64)
+		switch {
+		case edge == nil || err != nil:
+			return nil, fmt.Errorf("%q is not a bucket", strings.TrimSpace(line[0]))
+		case name != "" && name != line[1]:
+			return nil, fmt.Errorf("there are two histograms, %s and %s", name, line[1])
+		}
+		if name = line[1]; edge[1] == "+Inf" {
+			beyond += count
+			continue
+		}
+		at, err := latencyBound(edge[1])
+		if err != nil {
+			return nil, err
+		}
+		counts[at] += count
+	}
+	var l Latency
+	for at, count := range counts {
+		l = append(l, LatencyBucket{at, count})
+	}
+	slices.SortFunc(l, func(a, b LatencyBucket) int { return int(min(max(a.UpTo-b.UpTo, -1), 1)) })
+	if n := len(l); n > 0 {
+		l[n-1].Count = max(l[n-1].Count, beyond)
+	}
+	return l, nil
+}
+
+func readLatencyCSV(text string) (Latency, error) {
+	in := csv.NewReader(strings.NewReader(text))
+	in.Comment, in.FieldsPerRecord, in.TrimLeadingSpace = '#', 2, true
+	rows, err := in.ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	var l Latency
+	sum := 0.0
+	for i, row := range rows {
+		at, err := latencyBound(row[0])
+		count, countErr := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
+		switch {
+		case i == 0 && err != nil && countErr != nil:
+			continue // names
+		case strings.EqualFold(strings.TrimLeft(row[0], "+"), "inf") && countErr == nil && len(l) > 0:
+			l[len(l)-1].Count += count
+			continue
+		case err != nil:
+			return nil, err
+		case countErr != nil || count < 0:
+			return nil, fmt.Errorf("line %d: %q is not a count", i+1, row[1])
+		}
+		sum += count
+		l = append(l, LatencyBucket{at, sum})
+	}
+	return l, nil
+}
+
+// latencyBound reads seconds, or a duration with a unit.
+func latencyBound(text string) (time.Duration, error) {
+	text = strings.TrimSpace(text)
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 && seconds < maxHorizon.Seconds() {
+		return time.Duration(math.Round(seconds * 1e9)), nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 && d < maxHorizon {
+		return d, nil
+	}
+	return 0, fmt.Errorf("%q is not a time such as 0.25 or 250ms", text)
+}
+
+func (l Latency) check() error {
+	for i, b := range l {
+		switch {
+		case b.UpTo < 0 || i > 0 && b.UpTo <= l[i-1].UpTo:
+			return fmt.Errorf("latency: the bounds do not ascend at %v", b.UpTo)
+		case !(b.Count >= 0) || i > 0 && b.Count < l[i-1].Count:
+			return fmt.Errorf("latency: the counts descend at %v", b.UpTo)
+		case math.IsInf(b.Count, 1):
+			return fmt.Errorf("latency: the count at %v is infinite", b.UpTo)
+		}
+	}
+	if n := len(l); n == 0 || l[n-1].Count == 0 || l[n-1].UpTo == 0 {
+		return errors.New("latency: no attempts that take time")
+	}
+	return nil
+}
+
+// Mean returns the mean time.
+func (l Latency) Mean() time.Duration {
+	sum, low, before := 0.0, 0.0, 0.0
+	for _, b := range l {
+		sum += (b.Count - before) * (low + float64(b.UpTo)) / 2
+		low, before = float64(b.UpTo), b.Count
+	}
+	if before == 0 {
+		return 0
+	}
+	return time.Duration(math.Round(sum / before))
+}
+
+// quantile returns the time in nanoseconds that a share u of the attempts does not
+// exceed.
+func (l Latency) quantile(u float64) float64 {
+	rank := u * l[len(l)-1].Count
+	i, _ := slices.BinarySearchFunc(l, rank, func(b LatencyBucket, rank float64) int {
+		if b.Count <= rank {
+			return -1
+		}
+		return 1
+	})
+	i = min(i, len(l)-1)
+	low, before := 0.0, 0.0
+	if i > 0 {
+		low, before = float64(l[i-1].UpTo), l[i-1].Count
+	}
+	return low + (float64(l[i].UpTo)-low)*ratio(rank-before, l[i].Count-before)
+}

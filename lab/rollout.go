@@ -1,0 +1,62 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gobackoff/retry"
+)
+
+// Rollout returns a fleet in which a share of the processes has the new policy already,
+// and the others have the old one: for a [Storm], whose row has Parts for both. The
+// share is from 0 to 1.
+func Rollout(old, new Contender, share float64) (Contender, error) {
+	switch {
+	case !(share >= 0 && share <= 1):
+		return Contender{}, fmt.Errorf("rollout: a share of %v is not in 0 to 1", share)
+	case old.Policy == nil || new.Policy == nil || old.next != nil || new.next != nil:
+		return Contender{}, fmt.Errorf("rollout: from %q to %q: want two policies", old.Name, new.Name)
+	case old.Slots > 0 || new.Slots > 0:
+		return Contender{}, fmt.Errorf("rollout: from %q to %q: hints of a server are for Contention only", old.Name, new.Name)
+	}
+	return Contender{
+		Name:   fmt.Sprintf("%v %% %s, others %s", math.Round(share*1000)/10, new.Name, old.Name),
+		Policy: old.Policy, next: new.Policy, share: share,
+	}, nil
+}
+
+// part returns which policy the i-th of n processes has: 0 the old and 1 the new one.
+func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
+	if c.next != nil && i >= n-int(math.Round(c.share*float64(n))) {
+		return 1, c.next
+	}
+	return 0, c.Policy
+}
+
+// StormPart is what became of the calls of a part of the processes.
+type StormPart struct {
+	Calls    Summary // in a trial
+	Success  Summary // share of these
+	Attempts Summary // by calls
+}
+
+// partOutcome is a StormPart of one trial.
+type partOutcome struct{ calls, success, attempts float64 }
+
+// parts returns the parts of a roll-out, nil of a single policy.
+func (c Contender) parts(trials []StormTrial) []StormPart {
+	if c.next == nil {
+		return nil
+	}
+	parts := make([]StormPart, 2)
+	for i := range parts {
+		var calls, success, attempts []float64
+		for _, t := range trials {
+			calls = append(calls, t.parts[i].calls)
+			success = append(success, t.parts[i].success)
+			attempts = append(attempts, t.parts[i].attempts)
+		}
+		parts[i] = StormPart{Summarize(calls), Summarize(success), Summarize(attempts)}
+	}
+	return parts
+}

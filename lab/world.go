@@ -1,0 +1,117 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// world is virtual time, in which the coroutines of a trial take turns. All of it
+// runs on one goroutine at a time.
+type world struct {
+	now     int64 // nanoseconds since the start
+	timers  timers
+	running *task // whose turn it is, or was last
+	stopped bool  // the trial is over, and calls are to end without waiting
+}
+
+// clockStart is the virtual time at the start of every trial.
+var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// errStopped ends the calls that are under way when a trial ends.
+var errStopped = errors.New("the trial has ended")
+
+// Now returns the virtual time.
+func (w *world) Now() time.Time { return clockStart.Add(time.Duration(w.now)) }
+
+// Sleep makes the task whose turn it is wait for d or until its call's deadline.
+func (w *world) Sleep(ctx context.Context, d time.Duration) error {
+	t := w.running
+	switch {
+	case w.stopped:
+		return errStopped
+	case d <= 0 || t.Err() != nil:
+		return ctx.Err()
+	}
+	until := w.now + min(int64(d), math.MaxInt64-w.now)
+	if !t.pause(min(until, t.deadline)) {
+		return errStopped
+	}
+	return t.Err()
+}
+
+// draw is the random source of all policies.
+func (w *world) draw() float64 { return w.running.draws.uniform() }
+
+// own makes a policy one of this world, and returns the limit of its attempts, which Do
+// would measure in real time.
+func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration) {
+	if p.Clock == nil {
+		p.Clock = w
+	}
+	p.Rand = w.draw
+	timeout, p.AttemptTimeout = p.AttemptTimeout, 0
+	return p, timeout
+}
+
+// task makes calls of [retry.Do] in a coroutine that gives way whenever a call
+// waits. It is also the context of its calls.
+type task struct {
+	world    *world
+	timer    timer
+	resume   func() (struct{}, bool)
+	stop     func()
+	yield    func(struct{}) bool
+	deadline int64   // of the call; noDeadline: none
+	draws    *stream // of its policy
+}
+
+const noDeadline = math.MaxInt64
+
+// start makes the coroutine, which runs live when it is woken for the first time.
+func (t *task) start(w *world, draws *stream, live func()) {
+	t.world, t.draws, t.deadline, t.timer.fire = w, draws, noDeadline, t.wake
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		live()
+	})
+}
+
+// wake lets the coroutine go on until it waits again.
+func (t *task) wake() {
+	t.world.running = t
+	t.resume()
+}
+
+// pause gives way until the timer fires at a time, or somebody else wakes the task.
+// It reports false when the trial is over.
+func (t *task) pause(until int64) bool {
+	t.world.timers.start(&t.timer, until)
+	return t.yield(struct{}{})
+}
+
+// Deadline returns that of the call.
+func (t *task) Deadline() (time.Time, bool) {
+	if t.deadline == noDeadline {
+		return time.Time{}, false
+	}
+	return clockStart.Add(time.Duration(t.deadline)), true
+}
+
+// Done returns nil: nothing that can be simulated waits for a channel.
+func (t *task) Done() <-chan struct{} { return nil }
+
+// Err returns whether the deadline has passed in virtual time.
+func (t *task) Err() error {
+	if t.world.now >= t.deadline {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// Value returns nil.
+func (t *task) Value(any) any { return nil }
