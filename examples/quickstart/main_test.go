@@ -66,7 +66,7 @@ GET /object, policy aws-java-v1-legacy timeout=300ms
   2 351ms 429 Too Many Requests, asks for 1s throttled wait 750ms
   3 1.101s 200 OK - done
   succeeded after 1.101s: "1 byte"
-GET /queue, policy full base=50ms cap=20s attempts=3 timeout=300ms
+GET /queue, policy standard attempts=3 timeout=300ms
   1 0s 429 Too Many Requests, asks for 1s throttled wait 1s
   2 1s 200 OK - done
   succeeded after 1s: "5 messages"
