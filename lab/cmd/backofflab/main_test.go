@@ -281,5 +281,5 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "</html>")
 	assert.Contains(t, string(report), "Interrupted: ")
-	assert.Contains(t, stdout.String(), "none,100,")
+	assert.Contains(t, stdout.String(), "none attempts=unlimited,100,")
 }
