@@ -180,6 +180,16 @@ func TestStreamCanceled(t *testing.T) {
 	}
 }
 
+// TestStreamPanic: a panic of a hook is one of the caller's goroutine.
+func TestStreamPanic(t *testing.T) {
+	s := &server{stream: func(int, outStream) error { return unavailable }}
+	policy := quick.With(retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("hook") }})
+	stream, err := newClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+	require.NoError(t, err)
+	assert.Panics(t, func() { _, _ = stream.Recv() })
+	assert.Panics(t, func() { _, _ = stream.Recv() })
+}
+
 // TestClientStream: once the client may have sent something, nothing is repeated; before,
 // opening is.
 func TestClientStream(t *testing.T) {
