@@ -70,10 +70,11 @@ type serverStream struct {
 	message any
 	cancel  context.CancelFunc // of the attempt
 
-	settled chan struct{} // closed when the attempts are over; what follows is set by then
-	stream  grpc.ClientStream
-	first   error // of the first RecvMsg: nil or io.EOF
-	err     error // of the call, without a stream
+	settled  chan struct{} // closed when the attempts are over; what follows is set by then
+	stream   grpc.ClientStream
+	first    error // of the first RecvMsg: nil or io.EOF
+	err      error // of the call, without a stream
+	panicked any   // what a function of the policy panicked with
 }
 
 // SendMsg keeps m for the attempts.
@@ -98,14 +99,14 @@ func (s *serverStream) RecvMsg(m any) error {
 	_ = s.CloseSend()
 	select {
 	case s.target <- m:
-		<-s.settled
-		if s.err == nil {
-			return s.first
+		if err := s.settle(); err != nil {
+			return err
 		}
+		return s.first
 	case <-s.settled:
 	}
-	if s.err != nil {
-		return s.err
+	if err := s.settle(); err != nil {
+		return err
 	}
 	err := s.stream.RecvMsg(m)
 	if err != nil {
@@ -119,11 +120,10 @@ func (s *serverStream) Header() (metadata.MD, error) {
 	_ = s.CloseSend()
 	select {
 	case s.target <- nil:
-		<-s.settled
 	case <-s.settled:
 	}
-	if s.err != nil {
-		return nil, s.err
+	if err := s.settle(); err != nil {
+		return nil, err
 	}
 	return s.stream.Header()
 }
@@ -150,9 +150,20 @@ func (s *serverStream) Context() context.Context {
 	return s.ctx
 }
 
+// settle waits for the end of the attempts. It returns the error of the call, or
+// goes on with a panic of one of the policy's functions, here where the caller can recover.
+func (s *serverStream) settle() error {
+	<-s.settled
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	return s.err
+}
+
 // run makes the attempts.
 func (s *serverStream) run() {
 	defer close(s.settled)
+	defer func() { s.panicked = recover() }()
 	var last error
 	previous := 0
 	err := retry.Do(s.ctx, s.policy, func(ctx context.Context) error {
