@@ -78,6 +78,12 @@ const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
+// FleetBudget returns a [TokenBudget] for one of very many processes that make few
+// calls each: it has one token, which a retry takes and ten successes bring back.
+func FleetBudget() *TokenBudget {
+	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
+}
+
 // TryWithdraw takes the cost of a retry of a, if there are as many tokens.
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
@@ -209,9 +215,8 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 
 // RatioBudget is a [Budget] that allows a share of the recent calls to be retries,
 // and a few a second in any case, like the RetryBudget of Twitter's Finagle, whose
-// defaults the zero value has. What happened longer ago than the window does not count.
-// Floor is for each RatioBudget: 10 a second in each of 100 processes is 1,000
-// retries a second. The fields must not be changed once it is in use, and it must not be
+// defaults the zero value has. Floor is for each RatioBudget: 10 a second in each of
+// 100 processes is 1,000 retries a second. The fields must not be changed once it is in use, and it must not be
 // copied.
 type RatioBudget struct {
 	Ratio  float64       // retries for each call; 0: 0.2; below 0: none

@@ -291,3 +291,18 @@ func TestBudgetInDo(t *testing.T) {
 	p.MaxElapsed, p.MaxAttempts = 0, 1
 	balance(461, retrytest.Script(errOp))
 }
+
+// TestFleetBudget: one retry, and the next after ten successes.
+func TestFleetBudget(t *testing.T) {
+	b := retry.FleetBudget()
+	assert.NoError(t, b.Validate())
+	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
+	assert.False(t, b.TryWithdraw(failedWith(retry.ClassThrottled)))
+	for range 9 {
+		b.Deposit(retry.ClassUnknown, true)
+	}
+	assert.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
+	b.Deposit(retry.ClassUnknown, true)
+	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
+	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
+}

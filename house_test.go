@@ -22,7 +22,7 @@ import (
 )
 
 // libraryPackages are the folders of the packages that users import from this module.
-var libraryPackages = []string{".", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
+var libraryPackages = []string{".", "adapt", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
 
 // TestImports: what importers compile comes from the standard library alone.
 func TestImports(t *testing.T) {

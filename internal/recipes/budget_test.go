@@ -77,7 +77,7 @@ func TestFleetBudget(t *testing.T) {
 		{"TokenBudget{}", func(retry.Clock) retry.Budget { return &retry.TokenBudget{} }, 4, 3.1, 1},
 		{"RatioBudget{}", func(c retry.Clock) retry.Budget { return &retry.RatioBudget{Clock: c} }, 4, 4, 1},
 		{"ThrottleBudget{}", func(retry.Clock) retry.Budget { return &retry.ThrottleBudget{} }, 3, 1.2, 1},
-		{"FleetBudget", func(retry.Clock) retry.Budget { return FleetBudget() }, 1.5, 1.06, 0.9995},
+		{"FleetBudget", func(retry.Clock) retry.Budget { return retry.FleetBudget() }, 1.5, 1.06, 0.9995},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f.outage = 7 * time.Second
