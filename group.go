@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A Group runs operations in the background and retries them under its Policy.
-// A call that waits holds no goroutine, so a million waiting calls need a few
-// hundred megabytes. Each call behaves and ends as it does with [Do].
+// A Group runs operations in the background and retries them under its Policy, as
+// [Do] does. A call that waits holds no goroutine, so a million waiting calls need a
+// few hundred megabytes.
 //
 // The zero Group runs operations under the zero Policy, any number at the same
 // time. Any number of goroutines may use it, but not both inside and outside a

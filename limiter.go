@@ -3,8 +3,7 @@ package retry
 import "context"
 
 // A Limiter delays attempts, the first included, to keep to a rate. A
-// *rate.Limiter of golang.org/x/time/rate is one. It belongs to one resource and is
-// shared by all calls to it. Wait returns when an attempt may start; its error ends
+// *rate.Limiter of golang.org/x/time/rate is one. It belongs to one resource. Wait returns when an attempt may start; its error ends
 // the call. A Limiter that is an [Observer] learns how each attempt ended.
 type Limiter interface {
 	Wait(ctx context.Context) error
