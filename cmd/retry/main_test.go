@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -31,6 +32,13 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asRetry) != "" || os.Args[0] == keyboardName {
 		main()
 		return
+	}
+	// In the background of a script, or under nohup, the tests would pass ignored
+	// signals on to the processes that they send them to.
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
+		if signal.Ignored(sig) {
+			signal.Notify(make(chan os.Signal, 1), sig)
+		}
 	}
 	var err error
 	if scratch, err = os.MkdirTemp("", "retry-test-"); err != nil {
