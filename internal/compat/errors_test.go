@@ -79,11 +79,12 @@ func TestErrors(t *testing.T) {
 		}
 		names, contents = append(names, library.name), append(contents, content)
 	}
-	table := "| library | class | errors |\n|---|---|---|\n"
+	var table strings.Builder
+	table.WriteString("| library | class | errors |\n|---|---|---|\n")
 	for i, content := range contents {
-		table += "| " + names[i] + " " + content
+		table.WriteString("| " + names[i] + " " + content)
 	}
-	checkPage(t, table)
+	checkPage(t, table.String())
 }
 
 // check: f is recognized, also inside other errors.

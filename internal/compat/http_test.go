@@ -110,7 +110,7 @@ func githubFaults(t *testing.T) []fault {
 
 func stripeFaults(t *testing.T) []fault {
 	backend := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
-		URL: stripe.String(apiServer(t)), MaxNetworkRetries: stripe.Int64(0),
+		URL: new(apiServer(t)), MaxNetworkRetries: stripe.Int64(0),
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})
 	client := coupon.Client{B: backend, Key: "key"}

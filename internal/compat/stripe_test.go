@@ -17,7 +17,7 @@ import (
 // retries are off; it sets an Idempotency-Key itself, so that POST is repeatable.
 func newStripe(url string, policy retry.Policy) *coupon.Client {
 	return &coupon.Client{Key: "sk_test", B: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
-		URL:               stripe.String(url),
+		URL:               new(url),
 		HTTPClient:        retryhttp.NewClient(policy),
 		MaxNetworkRetries: stripe.Int64(0),
 		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull},
