@@ -160,8 +160,8 @@ func isAnswer(err error) bool {
 //
 // The table in docs/errors.md has each error. Some may have taken effect, such as a
 // statement of MySQL whose connection was lost: those are unrepeatable, see
-// [Unrepeatable]. About anything else it has no opinion. Context errors are not
-// classified: [Do] checks its own context, so a deadline is the attempt's own.
+// [Unrepeatable]. About anything else it has no opinion. [Do] checks its own
+// context, so context.Canceled is the operation's own, and permanent.
 // Methods that panic on half-built values are treated as absent.
 type DefaultClassifier struct{}
 
