@@ -58,18 +58,18 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 			faults = append(faults, fmt.Sprintf(format, args...))
 		}
 	}
-	if err := w.Policy.Validate(); err != nil {
-		return []string{err.Error()} // its numbers are used below
-	}
-	most := attempts(w.Policy)
-	fault(w.MaxDeliveries < 0, "MaxDeliveries is negative (%d)", w.MaxDeliveries)
-	fault(w.MaxDeliveries > 0 && w.MaxDeliveries < most && most != retry.Unlimited, "MaxDeliveries (%d) is below the policy's MaxAttempts (%d)", w.MaxDeliveries, most)
 	fault(c.AckPolicy != jetstream.AckExplicitPolicy, "AckPolicy is %v: it has to be explicit", c.AckPolicy)
 	fault(c.Durable == "", "the consumer is not durable: the server forgets it and its counts when the last worker is gone")
+	fault(len(c.BackOff) > 0, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays")
+	fault(w.MaxDeliveries < 0, "MaxDeliveries is negative (%d)", w.MaxDeliveries)
+	if err := w.Policy.Validate(); err != nil {
+		return append(faults, err.Error()) // the rest computes with it
+	}
+	most := attempts(w.Policy)
+	fault(w.MaxDeliveries > 0 && w.MaxDeliveries < most && most != retry.Unlimited, "MaxDeliveries (%d) is below the policy's MaxAttempts (%d)", w.MaxDeliveries, most)
 	most = max(most, w.MaxDeliveries)
 	fault(c.MaxDeliver > 0 && c.MaxDeliver <= most,
 		"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would stop there and tell nobody; set -1", c.MaxDeliver, count(most))
-	fault(len(c.BackOff) > 0, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays")
 	if !w.OneByOne {
 		fault(ackWait(c) < w.Policy.AttemptTimeout,
 			"AckWait (%v) is below AttemptTimeout (%v): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
@@ -84,13 +84,19 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 }
 
 // waiting returns how many messages wait for their redelivery if failingRate of them a
-// second fail until they are given up.
+// second fail until they are given up, each after the longest delays.
 func (w Worker) waiting() float64 {
-	plan := w.Policy.Plan()
-	if plan.Truncated {
-		return math.Inf(1)
+	const most = 10_000 // further retries count as without end
+	p := w.Policy
+	p.Rand = func() float64 { return math.Nextafter(1, 0) }
+	total, retries := 0.0, 0
+	for delay := range p.Delays() {
+		if retries++; retries > most {
+			return math.Inf(1)
+		}
+		total += delay.Seconds()
 	}
-	return math.Ceil(plan.Total.Max.Seconds() * failingRate)
+	return math.Ceil(total * failingRate)
 }
 
 // attempts returns the policy's MaxAttempts with its default.
@@ -99,7 +105,11 @@ func attempts(p retry.Policy) int {
 		return p.MaxAttempts
 	}
 	p.MaxElapsed = 0
-	return len(p.Plan().Retries) + 1
+	n := 1
+	for range p.Delays() {
+		n++
+	}
+	return n
 }
 
 func ackWait(c jetstream.ConsumerConfig) time.Duration {

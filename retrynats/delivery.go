@@ -220,7 +220,7 @@ func (d *delivery) deposit(succeeded bool) {
 // line returns the text on one line and not too long for a header.
 func line(text string) string {
 	const most = 1024
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + " ..."
 	}
