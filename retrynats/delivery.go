@@ -30,18 +30,33 @@ type delivery struct {
 	*handler
 	msg      jetstream.Msg
 	meta     *jetstream.MsgMetadata
-	number   int // of this delivery, from 1
-	pulse    *pulse
-	returned bool        // fn did
-	failure  retry.Error // with a Reason if the attempt failed
-	class    retry.Class // of the failure, if the attempt was watched
+	number   int             // of this delivery, from 1
+	alive    context.Context // of the attempt
+	begun    int             // the pulse's beat at which the attempt began
+	called   bool            // fn was
+	returned bool            // fn did
+	failure  retry.Error     // with a Reason if the attempt failed
+	class    retry.Class     // of the failure, if the attempt was watched
 }
 
 // noReturn is the failure of an attempt of which nothing else is known.
 var noReturn = retry.Error{Err: retry.ErrNoReturn, Reason: retry.ErrMaxAttempts}
 
-// number returns the number of the delivery.
-func number(meta *jetstream.MsgMetadata) int { return int(min(meta.NumDelivered, math.MaxInt)) }
+// count reads the message's identity and the number of the delivery, unless that has been
+// done, and reports whether it could. That costs as much as everything else about a
+// message that succeeds.
+func (d *delivery) count() bool {
+	if d.meta != nil {
+		return true
+	}
+	meta, err := d.msg.Metadata()
+	if err != nil {
+		d.report(d.msg, err)
+		return false
+	}
+	d.meta, d.number = meta, int(min(meta.NumDelivered, math.MaxInt))
+	return true
+}
 
 // id is what the delays are drawn from. It is the same for every worker and delivery.
 func (d *delivery) id() string {
@@ -50,20 +65,25 @@ func (d *delivery) id() string {
 
 // attempt calls fn as Do does, and keeps the message alive meanwhile.
 func (d *delivery) attempt() {
-	d.pulse = startPulse(d.ctx, d.msg, d.beat)
+	d.alive = d.ctx
+	d.pulse.start(d)
 	once := d.once
 	once.OnGiveUp = func(_ context.Context, e *retry.Error) { d.failure = *e }
-	if d.Policy.OnAttempt != nil || d.Policy.AttemptTimeout != 0 {
+	if d.watched {
 		once.OnAttempt = d.onAttempt
 	}
 	err := retry.Do(d.ctx, once, func(ctx context.Context) error {
-		d.pulse.follow(ctx)
+		if d.called = true; d.watched {
+			d.pulse.follow(d, ctx)
+		}
 		return d.fn(ctx, d.msg)
 	})
-	d.pulse.follow(context.Background())
-	if d.returned = true; err == nil {
+	d.returned = true
+	if err == nil {
 		d.failure = retry.Error{}
+		return
 	}
+	d.pulse.follow(d, context.Background()) // the decision may take time: a dead letter is stored
 }
 
 // onAttempt gives the hook of the policy the number of the delivery, and remembers the class
@@ -95,16 +115,14 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 // settle tells the server the outcome. It is deferred, so that a panic of fn counts as a
 // failure and passes through.
 func (d *delivery) settle() {
-	if d.pulse != nil {
-		defer d.pulse.stop()
-	}
+	defer d.pulse.stop(d) // if a hook panics
 	if d.failure.Reason == nil {
 		d.deposit(true)
 		d.send(d.msg.Ack)
-	} else {
+	} else if d.count() {
 		d.fail()
 	}
-	if d.pulse != nil && !d.returned && d.JetStream != nil {
+	if d.called && !d.returned && d.JetStream != nil {
 		// The panic may end the program before the connection has written.
 		_ = d.JetStream.Conn().FlushTimeout(flushTime)
 	}
@@ -112,9 +130,7 @@ func (d *delivery) settle() {
 
 // send sends the message's end or redelivery. A sign of life after it would undo a delay.
 func (d *delivery) send(settle func() error) {
-	if d.pulse != nil {
-		d.pulse.stop()
-	}
+	d.pulse.stop(d)
 	d.report(d.msg, settle())
 }
 

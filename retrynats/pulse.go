@@ -2,56 +2,62 @@ package retrynats
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// pulse tells the server at intervals that a message is being worked on, for as long as the
-// context of the attempt has not ended: a function that ignores its time limit loses the
-// message to another worker.
+// pulse tells the server at intervals which messages are being worked on. All messages of
+// a handler share its timer, which runs only while there are any: most messages end long
+// before it would fire, and a timer of their own would be most of their cost.
 type pulse struct {
-	msg   jetstream.Msg
 	every time.Duration
-	timer *time.Timer
 
 	mu      sync.Mutex
-	ctx     context.Context
-	stopped bool
+	beats   int  // so far
+	running bool // the timer is
+	working []*delivery
 }
 
-func startPulse(ctx context.Context, msg jetstream.Msg, every time.Duration) *pulse {
-	p := &pulse{msg: msg, every: every, ctx: ctx}
+// start adds a message. Its first sign of life is sent one or two intervals later.
+func (p *pulse) start(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.timer = time.AfterFunc(every, p.beat)
-	return p
+	d.begun = p.beats
+	p.working = append(p.working, d)
+	if !p.running {
+		p.running = true
+		time.AfterFunc(p.every, p.beat)
+	}
 }
 
 func (p *pulse) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.stopped {
-		return
+	p.beats++
+	for _, d := range p.working {
+		// A function that ignores the end of its context loses the message to another worker.
+		if d.begun < p.beats-1 && d.alive.Err() == nil {
+			_ = d.msg.InProgress() // it fails without a connection: the next one may not
+		}
 	}
-	if p.ctx.Err() == nil {
-		_ = p.msg.InProgress() // without a connection it would fail: the next one may not
+	if p.running = len(p.working) > 0; p.running {
+		time.AfterFunc(p.every, p.beat)
 	}
-	p.timer.Reset(p.every)
 }
 
-// follow changes the context that the signs of life end with.
-func (p *pulse) follow(ctx context.Context) {
+// follow says with which context the message's signs of life end.
+func (p *pulse) follow(d *delivery, ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.ctx = ctx
+	d.alive = ctx
 }
 
-// stop returns when no further sign of life can be sent.
-func (p *pulse) stop() {
+// stop removes a message. When it returns, no further sign of life can be sent.
+func (p *pulse) stop(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stopped = true
-	p.timer.Stop()
+	if i := slices.Index(p.working, d); i >= 0 {
+		p.working = slices.Delete(p.working, i, i+1)
+	}
 }

@@ -3,7 +3,6 @@ package retrynats
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -84,8 +83,10 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	if err := invalid(append(faults, dead...)); err != nil {
 		return nil, err
 	}
-	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, beat: ackWait(info.Config) / 3}
+	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, pulse: &pulse{every: ackWait(info.Config) / 4}}
 	// What bounds or delays further attempts is decided per delivery; Do makes one.
+	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
+	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
 	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Stagger, h.once.Budget, h.once.Hooks = 1, 0, 0, nil, retry.Hooks{}
 	return h.handle, nil
 }
@@ -93,22 +94,22 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 // handler is a Worker bound to a consumer and a function.
 type handler struct {
 	Worker
-	ctx  context.Context
-	fn   func(context.Context, jetstream.Msg) error
-	once retry.Policy  // makes one attempt as Policy would
-	beat time.Duration // between the signs of life of a message at work
+	ctx     context.Context
+	fn      func(context.Context, jetstream.Msg) error
+	once    retry.Policy // makes one attempt as Policy would
+	pulse   *pulse
+	watched bool // the context of an attempt is one of its own
+	counted bool // the number of a delivery matters before it fails
 }
 
 func (h *handler) handle(msg jetstream.Msg) {
 	if h.ctx.Err() != nil {
 		return // AckWait brings it to another worker; a Nak would bring it back here at once
 	}
-	meta, err := msg.Metadata()
-	if err != nil {
-		h.report(msg, err)
+	d := &delivery{handler: h, msg: msg, failure: noReturn}
+	if h.counted && !d.count() {
 		return
 	}
-	d := &delivery{handler: h, msg: msg, meta: meta, number: number(meta), failure: noReturn}
 	defer d.settle()
 	if !d.tooMany() {
 		d.attempt()

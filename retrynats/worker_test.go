@@ -225,8 +225,8 @@ func TestKeptAlive(t *testing.T) {
 		want          string
 	}{
 		"short":          {0, 9 * time.Second, "nak 1s"},
-		"long":           {0, 65 * time.Second, strings.Repeat("alive ", 6) + "nak 1s"},
-		"in time":        {66 * time.Second, 65 * time.Second, strings.Repeat("alive ", 6) + "nak 1s"},
+		"long":           {0, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
+		"in time":        {66 * time.Second, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
 		"beyond its end": {25 * time.Second, 65 * time.Second, strings.Repeat("alive ", 2) + "nak 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -279,9 +279,12 @@ func TestOnError(t *testing.T) {
 				assert.Same(t, msg, m)
 				got = append(got, err)
 			}}
+			handle(t, w, msg, returning(errOp))
+			w.MaxDeliveries = 10 // which takes counting before the call
 			handle(t, w, msg, returning(nil))
-			assert.Equal(t, []error{lost}, got)
-			handle(t, retrynats.Worker{}, msg, returning(nil)) // without a hook
+			assert.Equal(t, []error{lost, lost}, got)
+			w.OnError = nil
+			handle(t, w, msg, returning(nil))
 		})
 	}
 }
