@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// leastDelay is what a redelivery waits at least: the server takes 0 for "at once", and
-// would not put the message behind others.
+// leastDelay is what a redelivery waits at least: a delay of 0 is a plain Nak, which the
+// server redelivers before all other messages, as fast as it fails.
 const leastDelay = time.Nanosecond
 
 // unburiedDelay is what a message waits at least whose dead letter was not stored, however

@@ -55,8 +55,8 @@ type Consumer interface {
 
 // Handle returns a function for the Consume method of the consumer, and for loops over what
 // Fetch, Messages and Next return. For each message it calls fn and tells the server the
-// outcome; it does not change the messages' order and starts no goroutine of its own for
-// them. It is safe for concurrent use if fn is.
+// outcome, in the caller's goroutine: Consume handles one message at a time, so call it
+// again, or start more workers, to handle several. It is safe for concurrent use if fn is.
 //
 // Handle first asks the server how the consumer is configured and refuses what [Worker.Check]
 // refuses, an invalid policy, a nil fn, and a DeadLetter that no stream stores, that the
