@@ -62,8 +62,10 @@ func fate(i int) int {
 
 func TestMain(m *testing.M) {
 	if url := os.Getenv("RETRYNATS_WORKER"); url != "" {
-		work(url, os.Getenv("RETRYNATS_LOG"))
-		return
+		if path := os.Getenv("RETRYNATS_LOG"); path != "" {
+			work(url, path)
+		}
+		panicAtWork(url)
 	}
 	os.Exit(m.Run())
 }
@@ -140,6 +142,49 @@ func work(url, path string) {
 	must(err)
 	<-ctx.Done()
 	consuming.Stop()
+	os.Exit(0)
+}
+
+// panicAtWork is a worker process that panics at the first message.
+func panicAtWork(url string) {
+	ctx := context.Background()
+	conn, err := nats.Connect(url)
+	must(err)
+	js, err := jetstream.New(conn)
+	must(err)
+	consumer, err := js.Consumer(ctx, "WORK", "worker")
+	must(err)
+	w := retrynats.Worker{JetStream: js, Policy: quick, DeadLetter: "dead.work"}
+	handle, err := w.Handle(ctx, consumer, func(context.Context, jetstream.Msg) error { panic("ouch") })
+	must(err)
+	_, err = consumer.Consume(handle)
+	must(err)
+	time.Sleep(soon)
+	os.Exit(3) // no message has come
+}
+
+// TestPanic: a worker that dies of a panic has told the server about it. Four deaths make a
+// dead letter, although AckWait does not end.
+func TestPanic(t *testing.T) {
+	server := newProcess(t)
+	conn, err := nats.Connect(server.url)
+	require.NoError(t, err)
+	defer conn.Close()
+	js, err := jetstream.New(conn)
+	require.NoError(t, err)
+	createConsumer(t, js, func(c *jetstream.ConsumerConfig) { c.AckWait = 5 * time.Minute })
+	createDead(t, js)
+	publish(t, js, 1)
+	for range quick.MaxAttempts {
+		require.Equal(t, 1, left(t, js, "WORK"))
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "RETRYNATS_WORKER="+server.url)
+		out, err := cmd.CombinedOutput()
+		require.Contains(t, string(out), "panic: ouch")
+		require.Error(t, err)
+	}
+	assert.Zero(t, left(t, js, "WORK"))
+	assert.Equal(t, 1, left(t, js, "DEAD"))
 }
 
 func must(err error) {
