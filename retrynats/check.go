@@ -39,7 +39,7 @@ const failingRate = 10
 //     jetstream.PullMaxMessages). With OneByOne nothing waits, and any AckWait is good;
 //   - a MaxAckPending below the number of messages that wait for their redelivery if ten a
 //     second fail until they are given up: the server delivers nothing else while so many
-//     wait. Without an end of attempts it has to be -1. With OneByOne it is not checked;
+//     wait. Without an end of attempts it has to be -1. With OneByOne it may be 1;
 //   - a MaxDeliveries that is negative, or below the policy's MaxAttempts;
 //   - a policy that is invalid.
 func (w Worker) Check(config jetstream.ConsumerConfig) error { return invalid(w.faults(config)) }
@@ -70,16 +70,15 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	most = max(most, w.MaxDeliveries)
 	fault(c.MaxDeliver > 0 && c.MaxDeliver <= most,
 		"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would stop there and tell nobody; set -1", c.MaxDeliver, count(most))
-	if !w.OneByOne {
-		fault(ackWait(c) < w.Policy.AttemptTimeout,
-			"AckWait (%v) is below AttemptTimeout (%v): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
-		held, waiting := c.MaxAckPending, w.waiting()
-		if held == 0 {
-			held = defaultMaxAckPending
-		}
-		fault(held > 0 && float64(held) < waiting,
-			"MaxAckPending (%d) is too small: if %d messages a second fail, %s wait for their redelivery, and the server holds up all others; set -1", held, failingRate, tally(waiting))
+	fault(!w.OneByOne && ackWait(c) < w.Policy.AttemptTimeout,
+		"AckWait (%v) is below AttemptTimeout (%v): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
+	held, waiting := c.MaxAckPending, w.waiting()
+	if held == 0 {
+		held = defaultMaxAckPending
 	}
+	inOrder := w.OneByOne && held == 1
+	fault(held > 0 && float64(held) < waiting && !inOrder,
+		"MaxAckPending (%d) is too small: if %d messages a second fail, %s wait for their redelivery, and the server holds up all others; set -1", held, failingRate, tally(waiting))
 	return faults
 }
 

@@ -46,14 +46,15 @@ func TestCheck(t *testing.T) {
 		"AckWait equal":             {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: 5 * time.Second}}, jetstream.ConsumerConfig{Durable: "w", AckWait: 5 * time.Second}, ""},
 		"AckWait below, one by one": {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: time.Hour}, OneByOne: true}, jetstream.ConsumerConfig{Durable: "w"}, ""},
 
-		"MaxAckPending of one":            {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 1}, "MaxAckPending (1) is too small: if 10 messages a second fail, 2 wait for their redelivery, and the server holds up all others; set -1"},
-		"MaxAckPending of one, for order": {retrynats.Worker{OneByOne: true}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 1}, ""},
-		"MaxAckPending for hours":         {retrynats.Worker{Policy: hours}, jetstream.ConsumerConfig{Durable: "w"}, "MaxAckPending (1000) is too small: if 10 messages a second fail, 109800 wait for their redelivery, and the server holds up all others; set -1"},
-		"MaxAckPending enough":            {retrynats.Worker{Policy: hours}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 109_800}, ""},
-		"MaxAckPending without end":       {retrynats.Worker{Policy: endless}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: math.MaxInt}, "MaxAckPending (9223372036854775807) is too small: if 10 messages a second fail, more and more wait for their redelivery, and the server holds up all others; set -1"},
-		"MaxAckPending, time without end": {retrynats.Worker{Policy: retry.Policy{MaxAttempts: retry.Unlimited, MaxElapsed: time.Minute}}, jetstream.ConsumerConfig{Durable: "w"}, ""},
-		"MaxAckPending unlimited":         {retrynats.Worker{Policy: endless}, good, ""},
-		"an invalid policy":               {retrynats.Worker{Policy: retry.Policy{MaxAttempts: -1}}, jetstream.ConsumerConfig{}, "the consumer is not durable: the server forgets it and its counts when the last worker is gone; invalid retry policy: MaxAttempts is negative (-1)"},
+		"MaxAckPending of one":             {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 1}, "MaxAckPending (1) is too small: if 10 messages a second fail, 2 wait for their redelivery, and the server holds up all others; set -1"},
+		"MaxAckPending of one, for order":  {retrynats.Worker{OneByOne: true}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 1}, ""},
+		"MaxAckPending of two, one by one": {retrynats.Worker{OneByOne: true, Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 2}, "MaxAckPending (2) is too small: if 10 messages a second fail, 70 wait for their redelivery, and the server holds up all others; set -1"},
+		"MaxAckPending for hours":          {retrynats.Worker{Policy: hours}, jetstream.ConsumerConfig{Durable: "w"}, "MaxAckPending (1000) is too small: if 10 messages a second fail, 109800 wait for their redelivery, and the server holds up all others; set -1"},
+		"MaxAckPending enough":             {retrynats.Worker{Policy: hours}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: 109_800}, ""},
+		"MaxAckPending without end":        {retrynats.Worker{Policy: endless}, jetstream.ConsumerConfig{Durable: "w", MaxAckPending: math.MaxInt}, "MaxAckPending (9223372036854775807) is too small: if 10 messages a second fail, more and more wait for their redelivery, and the server holds up all others; set -1"},
+		"MaxAckPending, time without end":  {retrynats.Worker{Policy: retry.Policy{MaxAttempts: retry.Unlimited, MaxElapsed: time.Minute}}, jetstream.ConsumerConfig{Durable: "w"}, ""},
+		"MaxAckPending unlimited":          {retrynats.Worker{Policy: endless}, good, ""},
+		"an invalid policy":                {retrynats.Worker{Policy: retry.Policy{MaxAttempts: -1}}, jetstream.ConsumerConfig{}, "the consumer is not durable: the server forgets it and its counts when the last worker is gone; invalid retry policy: MaxAttempts is negative (-1)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := tt.worker.Check(tt.config)

@@ -12,6 +12,9 @@
 //	}
 //	consuming, err := consumer.Consume(handle)
 //
+// The consumer needs a durable name and, for a policy with long delays such as this one, a
+// MaxAckPending of -1; leave MaxDeliver and BackOff unset.
+//
 // What the function returns decides:
 //
 //   - nil: the message is acknowledged with Ack, which does not wait for the server. If
@@ -36,11 +39,11 @@
 //
 // # What counts
 //
-// JetStream counts deliveries, not failures. A message that a killed worker had fetched has
-// one delivery more, even if it was never begun, and its next delay is accordingly
-// longer. Only a failure can exceed MaxAttempts: such a message is never given up before
-// the function has failed once, however often it was delivered. Messages that kill
-// their worker are what Worker.MaxDeliveries is for.
+// JetStream counts deliveries, not failures. If a worker is killed, each message that it had
+// fetched has one delivery more, even if the function was not called, and its next
+// delay is longer accordingly. MaxAttempts is compared after a failure only: a message is
+// never given up before the function has failed, however often it was delivered.
+// Worker.MaxDeliveries is for messages that kill their worker.
 //
 // What becomes of the parts of the Policy:
 //
@@ -53,9 +56,9 @@
 //     messages must outlast an outage. It belongs to the process; after a success in a
 //     later delivery it is refilled as after a transient failure, because
 //     another worker may have seen the failure.
-//   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the number of the delivery, Waited
-//     the delay before it without hints, Error.Elapsed the age of the message. OnGiveUp is called after
-//     the dead letter is stored.
+//   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the number of the
+//     delivery, Attempt.Waited the delay before it without hints, Error.Elapsed the age of
+//     the message. OnGiveUp is called after the dead letter is stored.
 //   - Progress: the next delay is that after a first failure, but JetStream's count goes on.
 //   - Stagger, LongPoll, Rand, Clock: not used.
 //

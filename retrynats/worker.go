@@ -31,9 +31,10 @@ type Worker struct {
 	// leave room: ten times MaxAttempts. 0: no limit.
 	MaxDeliveries int
 
-	// OneByOne says that this consumer's messages are fetched one at a time: with
-	// jetstream.PullMaxMessages(1), Next or Fetch(1), or with a MaxAckPending of 1 because
-	// their order matters. It turns off the checks of AckWait and MaxAckPending.
+	// OneByOne says that messages are fetched one at a time: with
+	// jetstream.PullMaxMessages(1), Next or Fetch(1), or because their order matters and
+	// MaxAckPending is 1. Then AckWait may be shorter than AttemptTimeout, and a MaxAckPending
+	// of 1 is accepted: see Check.
 	OneByOne bool
 
 	// OnError is called when the server could not be told about a message, or did not store
