@@ -1,0 +1,39 @@
+package retrynats_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrynats"
+)
+
+// silent is a message of which nothing is recorded.
+type silent struct {
+	jetstream.Msg
+	meta jetstream.MsgMetadata
+}
+
+func (s *silent) Metadata() (*jetstream.MsgMetadata, error) { return &s.meta, nil }
+func (s *silent) Ack() error                                { return nil }
+
+// BenchmarkHandle is what a message that succeeds costs, without JetStream.
+func BenchmarkHandle(b *testing.B) {
+	for name, policy := range map[string]retry.Policy{
+		"policy":    {},
+		"all of it": {AttemptTimeout: 10 * time.Second, Budget: &retry.TokenBudget{}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			handle, err := retrynats.Handle(b.Context(), consumer(good), policy, returning(nil))
+			require.NoError(b, err)
+			msg := &silent{meta: delivered(1).meta}
+			b.ReportAllocs()
+			for b.Loop() {
+				handle(msg)
+			}
+		})
+	}
+}

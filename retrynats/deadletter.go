@@ -1,0 +1,120 @@
+package retrynats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gobackoff/retry"
+)
+
+// The headers of a dead letter. It also has the data and all headers of the message; those
+// that begin with "Nats-" are instructions to the server and get the prefix "Original-".
+// Its Nats-Msg-Id is made of stream, consumer, sequence and time, so that a stream stores
+// the dead letter once within its duplicate window.
+const (
+	HeaderReason   = "Dead-Letter-Reason"   // one word: see retry.Error.ReasonLabel
+	HeaderError    = "Dead-Letter-Error"    // what the function returned, on one line of at most about 1 kB
+	HeaderAttempts = "Dead-Letter-Attempts" // how many times the message was delivered
+	HeaderSubject  = "Dead-Letter-Subject"  // on which the message was published
+	HeaderStream   = "Dead-Letter-Stream"   // the stream of the message
+	HeaderConsumer = "Dead-Letter-Consumer" // the consumer that gave it up
+	HeaderSequence = "Dead-Letter-Sequence" // its sequence number in the stream
+	HeaderTime     = "Dead-Letter-Time"     // when the stream stored it, as in RFC 3339
+)
+
+// bury publishes the dead letter and returns when it is stored. The end of the worker's
+// context does not interrupt that; JetStream's own time limit does.
+func (d *delivery) bury(e *retry.Error) error {
+	letter := nats.NewMsg(d.DeadLetter)
+	letter.Data = d.msg.Data()
+	for name, values := range d.msg.Headers() {
+		const prefix = "Nats-"
+		if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
+			name = "Original-" + name
+		}
+		letter.Header[name] = slices.Clone(values)
+	}
+	sequence := strconv.FormatUint(d.meta.Sequence.Stream, 10)
+	for name, value := range map[string]string{
+		HeaderReason:   e.ReasonLabel(),
+		HeaderError:    line(e.Err.Error()),
+		HeaderAttempts: strconv.Itoa(e.Attempts),
+		HeaderSubject:  d.msg.Subject(),
+		HeaderStream:   d.meta.Stream,
+		HeaderConsumer: d.meta.Consumer,
+		HeaderSequence: sequence,
+		HeaderTime:     d.meta.Timestamp.UTC().Format(time.RFC3339Nano),
+		// The time tells apart the messages of streams that were made anew.
+		jetstream.MsgIDHeader: fmt.Sprintf("%s/%d", d.id(), d.meta.Timestamp.UnixNano()),
+	} {
+		letter.Header.Set(name, value)
+	}
+	if _, err := d.JetStream.PublishMsg(context.WithoutCancel(d.ctx), letter); err != nil {
+		return fmt.Errorf("dead letter of message %s of stream %s: %w", sequence, d.meta.Stream, err)
+	}
+	return nil
+}
+
+// deadLetterFaults reports what is wrong with where the dead letters go. An error is that of
+// the server.
+func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
+	if w.DeadLetter == "" {
+		return nil, nil
+	}
+	if w.JetStream == nil {
+		return []string{"DeadLetter needs a JetStream"}, nil
+	}
+	name, err := w.JetStream.StreamNameBySubject(ctx, w.DeadLetter)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		return []string{fmt.Sprintf("no stream stores DeadLetter %q", w.DeadLetter)}, nil
+	case err != nil:
+		return nil, err
+	}
+	stream, err := w.JetStream.Stream(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	var faults []string
+	if name == info.Stream && receives(info.Config, w.DeadLetter) {
+		faults = append(faults, fmt.Sprintf("the consumer would receive its own dead letters (%q): give them another stream, or the consumer a filter", w.DeadLetter))
+	}
+	again := ackWait(info.Config) + w.Policy.AttemptTimeout
+	if window := stream.CachedInfo().Config.Duplicates; window <= again {
+		faults = append(faults, fmt.Sprintf("the duplicate window of stream %s (%v) is not above AckWait and AttemptTimeout (%v): after a crash dead letters would be stored twice", name, window, again))
+	}
+	return faults, nil
+}
+
+// receives reports whether the consumer receives a subject of its stream.
+func receives(c jetstream.ConsumerConfig, subject string) bool {
+	filters := c.FilterSubjects
+	if c.FilterSubject != "" {
+		filters = append(filters, c.FilterSubject)
+	}
+	return len(filters) == 0 || slices.ContainsFunc(filters, func(filter string) bool { return matches(filter, subject) })
+}
+
+// matches reports whether a subject fits a filter with the wildcards * and >.
+func matches(filter, subject string) bool {
+	filters, tokens := strings.Split(filter, "."), strings.Split(subject, ".")
+	for i, f := range filters {
+		switch {
+		case i >= len(tokens):
+			return false
+		case f == ">":
+			return true
+		case f != "*" && f != tokens[i]:
+			return false
+		}
+	}
+	return len(filters) == len(tokens)
+}

@@ -1,0 +1,244 @@
+package retrynats
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// leastDelay is what a redelivery waits at least: a delay of 0 is a plain Nak, which the
+// server redelivers before all other messages, as fast as it fails.
+const leastDelay = time.Nanosecond
+
+// unburiedDelay is what a message waits at least whose dead letter was not stored, however
+// short the policy's delays are.
+const unburiedDelay = time.Second
+
+// flushTime bounds the wait for the server while a panic passes.
+const flushTime = 5 * time.Second
+
+// delivery is one delivery of a message: one attempt.
+type delivery struct {
+	*handler
+	msg      jetstream.Msg
+	meta     *jetstream.MsgMetadata
+	number   int             // of this delivery, from 1
+	alive    context.Context // of the attempt
+	begun    int             // the pulse's beat at which the attempt began
+	called   bool            // fn was
+	returned bool            // fn did
+	failure  retry.Error     // with a Reason if the attempt failed
+	class    retry.Class     // of the failure, if the attempt was watched
+}
+
+// noReturn is the failure of an attempt of which nothing else is known.
+var noReturn = retry.Error{Err: retry.ErrNoReturn, Reason: retry.ErrMaxAttempts}
+
+// count reads the message's identity and the number of the delivery, unless that has been
+// done, and reports whether it could. That costs as much as everything else about a
+// message that succeeds.
+func (d *delivery) count() bool {
+	if d.meta != nil {
+		return true
+	}
+	meta, err := d.msg.Metadata()
+	if err != nil {
+		d.report(d.msg, err)
+		return false
+	}
+	d.meta, d.number = meta, int(min(meta.NumDelivered, math.MaxInt))
+	return true
+}
+
+// id is what the delays are drawn from. It is the same for every worker and delivery.
+func (d *delivery) id() string {
+	return d.meta.Stream + "/" + d.meta.Consumer + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10)
+}
+
+// attempt calls fn as Do does, and keeps the message alive meanwhile.
+func (d *delivery) attempt() {
+	d.alive = d.ctx
+	d.pulse.start(d)
+	once := d.once
+	once.OnGiveUp = func(_ context.Context, e *retry.Error) { d.failure = *e }
+	if d.watched {
+		once.OnAttempt = d.onAttempt
+	}
+	err := retry.Do(d.ctx, once, func(ctx context.Context) error {
+		if d.called = true; d.watched {
+			d.pulse.follow(d, ctx)
+		}
+		return d.fn(ctx, d.msg)
+	})
+	d.returned = true
+	if err == nil {
+		d.failure = retry.Error{}
+		return
+	}
+	d.pulse.follow(d, context.Background()) // the decision may take time: a dead letter is stored
+}
+
+// onAttempt gives the hook of the policy the number of the delivery, and remembers the class
+// of the failure: only Do knows whether the attempt ran into its time limit.
+func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+	var done func(retry.Attempt)
+	if d.Policy.OnAttempt != nil {
+		a.Number, a.Waited = d.number, d.waited()
+		waited := a.Waited
+		derived, hooked := d.Policy.OnAttempt(ctx, a)
+		if derived != nil {
+			ctx = derived
+		}
+		if hooked != nil {
+			done = func(a retry.Attempt) {
+				a.Number, a.Waited = d.number, waited
+				hooked(a)
+			}
+		}
+	}
+	return ctx, func(a retry.Attempt) {
+		d.class = a.Class
+		if done != nil {
+			done(a)
+		}
+	}
+}
+
+// settle tells the server the outcome. It is deferred, so that a panic of fn counts as a
+// failure and passes through.
+func (d *delivery) settle() {
+	defer d.pulse.stop(d) // if a hook panics
+	if d.failure.Reason == nil {
+		d.deposit(true)
+		d.send(d.msg.Ack)
+	} else if d.count() {
+		d.fail()
+	}
+	if d.called && !d.returned && d.JetStream != nil {
+		// The panic may end the program before the connection has written.
+		_ = d.JetStream.Conn().FlushTimeout(flushTime)
+	}
+}
+
+// send sends the message's end or redelivery. A sign of life after it would undo a delay.
+func (d *delivery) send(settle func() error) {
+	d.pulse.stop(d)
+	d.report(d.msg, settle())
+}
+
+// fail decides about a failed attempt.
+func (d *delivery) fail() {
+	err := d.failure.Err
+	if !d.ended() { // ctx has ended, or the Limiter failed: the attempt was cut short
+		if err == nil {
+			err = d.failure.Reason
+		}
+		d.redeliver(err, d.delay(d.number))
+		return
+	}
+	policy := d.Policy
+	if d.class == retry.ClassTimeout && policy.Classify(err).Class != retry.ClassTimeout {
+		policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTimeout })
+	}
+	if d.Policy.Budget != nil && policy.Classify(err).Number == 1 { // Progress
+		d.deposit(true)
+	}
+	wait, reason := time.Duration(0), retry.ErrMaxAttempts
+	if !d.tooMany() {
+		wait, reason = adapt.DelayFor(policy, d.id(), d.number, err)
+	}
+	switch reason {
+	case nil:
+		d.redeliver(err, wait)
+		return
+	case retry.ErrPermanent:
+		d.deposit(false)
+	}
+	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
+}
+
+// ended reports whether fn failed by itself.
+func (d *delivery) ended() bool {
+	switch d.failure.Reason {
+	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
+		return d.failure.Err != nil // otherwise it is a reason of the Limiter's
+	}
+	return false
+}
+
+// tooMany reports whether the message has been delivered more often than it may.
+func (d *delivery) tooMany() bool { return d.MaxDeliveries > 0 && d.number > d.MaxDeliveries }
+
+// redeliver asks for another delivery after the wait.
+func (d *delivery) redeliver(err error, wait time.Duration) {
+	if d.Policy.OnRetry != nil {
+		a := d.Policy.Classify(err)
+		a.Number, a.Waited = d.number, d.waited()
+		d.Policy.OnRetry(d.ctx, a, wait)
+	}
+	d.send(func() error { return d.msg.NakWithDelay(max(leastDelay, wait)) })
+}
+
+// giveUp ends the message, after its dead letter is stored if there is to be one.
+func (d *delivery) giveUp(e *retry.Error) {
+	if d.DeadLetter != "" {
+		if err := d.bury(e); err != nil {
+			d.report(d.msg, err)
+			d.redeliver(e.Err, max(unburiedDelay, d.delay(d.number)))
+			return
+		}
+	}
+	if d.Policy.OnGiveUp != nil {
+		d.Policy.OnGiveUp(d.ctx, e)
+	}
+	d.send(func() error { return d.msg.TermWithReason(line(e.Error())) })
+}
+
+// errFailed stands for a failure of which only the number matters.
+var errFailed = retry.Transient(errors.New("failed"))
+
+// delay returns the policy's delay after that delivery, whether or not the policy would
+// allow another.
+func (d *delivery) delay(number int) time.Duration {
+	wait, _ := adapt.DelayFor(retry.Policy{Backoff: d.Policy.Backoff, MaxAttempts: retry.Unlimited}, d.id(), number, errFailed)
+	return wait
+}
+
+// waited returns the delay before this delivery.
+func (d *delivery) waited() time.Duration {
+	if d.number <= 1 {
+		return 0
+	}
+	return d.delay(d.number - 1)
+}
+
+// deposit reports an outcome to the budget. The class of the failure before is not known:
+// another worker may have seen it.
+func (d *delivery) deposit(succeeded bool) {
+	if d.Policy.Budget == nil {
+		return
+	}
+	paid := retry.ClassUnknown
+	if d.number > 1 {
+		paid = retry.ClassTransient
+	}
+	d.Policy.Budget.Deposit(paid, succeeded)
+}
+
+// line returns the text on one line and not too long for a header.
+func line(text string) string {
+	const most = 1024
+	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + " ..."
+	}
+	return text
+}
