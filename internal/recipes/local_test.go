@@ -22,7 +22,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestBreaker: an open breaker is not waited on.
+// TestBreaker: a call does not wait for an open breaker.
 func TestBreaker(t *testing.T) {
 	breaker := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures == 6 }})
 	hits := 0
@@ -91,7 +91,7 @@ func TestController(t *testing.T) {
 	assert.False(t, Work(t.Context(), queue, quick, reconcile), "a permanent failure is not put back")
 }
 
-// TestConsume: connections that break are made anew, and nothing is lost.
+// TestConsume: broken connections are replaced, and no message is lost.
 func TestConsume(t *testing.T) {
 	var connections atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -121,7 +121,7 @@ func TestConsume(t *testing.T) {
 }
 
 func TestWaitFor(t *testing.T) {
-	address := nobody(t)
+	address := unused(t)
 	time.AfterFunc(50*time.Millisecond, func() {
 		if l, err := net.Listen("tcp", address); assert.NoError(t, err) {
 			t.Cleanup(func() { _ = l.Close() })
@@ -130,7 +130,7 @@ func TestWaitFor(t *testing.T) {
 	assert.NoError(t, WaitFor(t.Context(), address))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	assert.ErrorIs(t, WaitFor(ctx, nobody(t)), context.DeadlineExceeded)
+	assert.ErrorIs(t, WaitFor(ctx, unused(t)), context.DeadlineExceeded)
 }
 
 func TestPoll(t *testing.T) {
