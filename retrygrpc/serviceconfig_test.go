@@ -17,7 +17,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-var hintsLost = "Hint: gRPC waits for exactly what the pushback of a server says, and grpc-go ignores RetryInfo"
+var hintsLost = "Hint: gRPC waits exactly as long as a server's pushback asks, and grpc-go ignores RetryInfo"
 
 // asGRPC is a policy that gRPC expresses exactly.
 var asGRPC = retry.Policy{
@@ -100,7 +100,7 @@ func TestServiceConfigInvalid(t *testing.T) {
 	}
 }
 
-// TestServiceConfigWorks: grpc-go does with the config what the policy says.
+// TestServiceConfigWorks: with the config, grpc-go behaves like the policy.
 func TestServiceConfigWorks(t *testing.T) {
 	config, _, err := retrygrpc.ServiceConfig(asGRPC, "grpc.testing.TestService/UnaryCall")
 	require.NoError(t, err)
@@ -128,5 +128,5 @@ func TestStacked(t *testing.T) {
 	s = &server{unary: failing(99, unavailable)}
 	_, err = dial(t, s.start(t, nil), append(without, grpc.WithDefaultServiceConfig(config))...).UnaryCall(t.Context(), &pb.SimpleRequest{})
 	assert.Error(t, err)
-	assert.Equal(t, 16, s.hits(), "so the option is needed")
+	assert.Equal(t, 16, s.hits(), "which shows that the option is needed")
 }
