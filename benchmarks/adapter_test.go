@@ -42,8 +42,8 @@ func builders(l library) map[string]func(context.Context, plan) policy {
 			}
 		},
 	}
-	if l.anew != nil {
-		ways["anew"] = l.anew
+	if l.fresh != nil {
+		ways["fresh"] = l.fresh
 	}
 	return ways
 }
@@ -177,7 +177,7 @@ func TestWaiting(t *testing.T) {
 		})
 	}
 	t.Run("no such library", func(t *testing.T) {
-		_, err := measureWaiting("nobody", calls)
+		_, err := measureWaiting("unknown", calls)
 		assert.Error(t, err)
 	})
 	t.Run("in a child", func(t *testing.T) {

@@ -18,7 +18,7 @@ var avast = library{
 			return func() error { return retrier.Do(op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func() error { return o.try() }
 			return func() error { return retry.New(avastOptions(ctx, p)...).Do(op) }

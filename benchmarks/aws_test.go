@@ -25,7 +25,7 @@ var awsSDK = library{
 			}
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			handler := awsHandler(o)
 			return func() error {

@@ -21,7 +21,7 @@ func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
 }
 
 func all(library) bool         { return true }
-func hasAnew(l library) bool   { return l.anew != nil }
+func hasFresh(l library) bool  { return l.fresh != nil }
 func hasHook(l library) bool   { return l.hooks }
 func hasBudget(l library) bool { return l.budgets }
 
@@ -46,7 +46,7 @@ func BenchmarkSuccess(b *testing.B) {
 		each(b, all, func(b *testing.B, l library) { repeat(b, l.build(ctx, usual)(failing(0))) })
 	})
 	b.Run("policy=built", func(b *testing.B) {
-		each(b, hasAnew, func(b *testing.B, l library) { repeat(b, l.anew(ctx, usual)(failing(0))) })
+		each(b, hasFresh, func(b *testing.B, l library) { repeat(b, l.fresh(ctx, usual)(failing(0))) })
 	})
 }
 

@@ -13,7 +13,7 @@ var cenkalti5 = library{
 	name: "cenkalti-v5",
 	build: func(ctx context.Context, p plan) policy {
 		if p.usual {
-			return cenkalti5Anew(ctx, p)
+			return cenkalti5Fresh(ctx, p)
 		}
 		options := cenkalti5Options(p)
 		return func(o *operation) call {
@@ -24,7 +24,7 @@ var cenkalti5 = library{
 			}
 		}
 	},
-	anew: cenkalti5Anew,
+	fresh: cenkalti5Fresh,
 	value: func(ctx context.Context, p plan) func(*operation) valueCall {
 		return func(o *operation) valueCall {
 			op := func() (int, error) { return 1, o.try() }
@@ -39,7 +39,7 @@ var cenkalti5 = library{
 	},
 }
 
-func cenkalti5Anew(ctx context.Context, p plan) policy {
+func cenkalti5Fresh(ctx context.Context, p plan) policy {
 	return func(o *operation) call {
 		op := func() (struct{}, error) { return struct{}{}, o.try() }
 		return func() error {

@@ -13,7 +13,7 @@ var cenkalti7 = library{
 	name: "cenkalti-v7",
 	build: func(ctx context.Context, p plan) policy {
 		if p.usual {
-			return cenkalti7Anew(ctx, p)
+			return cenkalti7Fresh(ctx, p)
 		}
 		options := cenkalti7Options(p)
 		return func(o *operation) call {
@@ -24,7 +24,7 @@ var cenkalti7 = library{
 			}
 		}
 	},
-	anew: cenkalti7Anew,
+	fresh: cenkalti7Fresh,
 	value: func(ctx context.Context, p plan) func(*operation) valueCall {
 		return func(o *operation) valueCall {
 			op := func() (int, error) { return 1, o.try() }
@@ -39,7 +39,7 @@ var cenkalti7 = library{
 	},
 }
 
-func cenkalti7Anew(ctx context.Context, p plan) policy {
+func cenkalti7Fresh(ctx context.Context, p plan) policy {
 	return func(o *operation) call {
 		op := func() (struct{}, error) { return struct{}{}, o.try() }
 		return func() error {

@@ -20,7 +20,7 @@ var failsafeGo = library{
 			return func() error { return executor.WithContext(ctx).Run(op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func() error { return o.try() }
 			return func() error { return failsafe.With(failsafePolicy[any](p)).WithContext(ctx).Run(op) }

@@ -18,7 +18,7 @@ var kubernetes = library{
 			return func() error { return wait.ExponentialBackoffWithContext(ctx, backoff, condition) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			condition := func(context.Context) (bool, error) { return o.try() == nil, nil }
 			return func() error { return wait.ExponentialBackoffWithContext(ctx, kubernetesBackoff(p), condition) }

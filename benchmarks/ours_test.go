@@ -17,7 +17,7 @@ var ours = library{
 			return func() error { return retry.Do(ctx, policy, op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func(context.Context) error { return o.try() }
 			return func() error { return retry.Do(ctx, ourPolicy(p), op) }

@@ -13,7 +13,7 @@ import (
 var sethvargo = library{
 	name:  "sethvargo",
 	build: sethvargoCalls,
-	anew:  sethvargoCalls,
+	fresh: sethvargoCalls,
 	value: func(ctx context.Context, p plan) func(*operation) valueCall {
 		return func(o *operation) valueCall {
 			op := func(context.Context) (int, error) { return 1, retry.RetryableError(o.try()) }

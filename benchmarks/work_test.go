@@ -45,8 +45,8 @@ type library struct {
 	// build makes the policy once, as far as the library allows concurrent calls
 	// to share it. The rest is made in each call.
 	build func(context.Context, plan) policy
-	// anew makes everything in each call.
-	anew func(context.Context, plan) policy
+	// fresh makes everything in each call.
+	fresh func(context.Context, plan) policy
 	// value is build for an operation that returns a value.
 	value func(context.Context, plan) func(*operation) valueCall
 

@@ -186,11 +186,11 @@ func (o *operation) control(method string, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, _, answer, err := o.send(r)
+	status, _, body, err := o.send(r)
 	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("the server: %s", answer)
+		err = fmt.Errorf("the server: %s", body)
 	}
-	return answer, err
+	return body, err
 }
 
 func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {

@@ -107,8 +107,8 @@ func TestEveryPreset(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
-// TestExclusions: what is not compared differs indeed, and there is such a case
-// forevery reason.
+// TestExclusions: every excluded case does differ, and every reason has such a
+// case.
 func TestExclusions(t *testing.T) {
 	server := newServer()
 	defer server.Close()

@@ -111,8 +111,8 @@ func mustFloat(n json.Number) float64 {
 	return x
 }
 
-// fakeSDK is an SDK whose driver is the test program. It knows few services:
-// each case costs it a connection forevery attempt.
+// fakeSDK returns an SDK whose driver is the test program. It has few services,
+// because every attempt of a case needs a connection.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Each scenario is one case forevery preset. All have the same list, so that
-// the presets can be compared; what a driver does not play is named in sdk.go,
-// and where a policy is meant to differ in preset.go.
+// This file has the scenarios. Each is one case for every preset, so that the
+// presets can be compared. sdk.go lists the cases that a driver does not run,
+// preset.go those in which a policy intentionally differs.
 
 // draws are random numbers, including the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
@@ -189,8 +189,8 @@ func hinted(service string, failure response, header, value string) testCase {
 	return one(fmt.Sprintf("%d %s with %s: %q", failure.Status, failure.Code, header, value), service, failure, failure, ok)
 }
 
-// quotas follow the balance over many calls. Their random number is the same
-// forevery delay, because not every SDK draws one for a retry that it refuses.
+// quotas returns cases that follow the quota over many calls. All delays have the
+// same random number, because not every SDK draws one for a retry that it refuses.
 func quotas() []testCase {
 	hang := response{Fault: "hang"}
 	return []testCase{

@@ -102,9 +102,9 @@ func TestMistakes(t *testing.T) {
 		resp, err := s.Client().Do(r)
 		require.NoError(t, err)
 		defer resp.Body.Close()
-		answer, err := io.ReadAll(resp.Body)
+		data, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
-		return resp.StatusCode, string(answer)
+		return resp.StatusCode, string(data)
 	}
 	says := func(status int, text, method, path, body string) {
 		t.Helper()

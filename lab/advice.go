@@ -94,7 +94,7 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	}
 	search := &search{ctx: ctx, goal: a.Goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
 	search.small.Progress = nil
-	search.tell = s.Progress
+	search.report = s.Progress
 	if err := search.run(candidates(&s)); err != nil {
 		return Verdict{}, err
 	}
@@ -112,12 +112,12 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 
 // search is the state of a running Advice.
 type search struct {
-	ctx   context.Context
-	goal  Goal
-	small Storm
-	rows  map[candidate]StormRow // results on the small system
-	tell  func(done, total int)
-	stage int
+	ctx    context.Context
+	goal   Goal
+	small  Storm
+	rows   map[candidate]StormRow // results on the small system
+	report func(done, total int)
+	stage  int
 }
 
 // stages is the number of calls of simulate.
@@ -127,10 +127,10 @@ const stages = 4
 func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	storm := s.small
 	storm.Trials = trials
-	if s.tell != nil {
+	if s.report != nil {
 		stage := s.stage
 		storm.Progress = func(done, total int) {
-			s.tell((1000*stage+1000*done/total)/stages, 1000)
+			s.report((1000*stage+1000*done/total)/stages, 1000)
 		}
 	}
 	s.stage++

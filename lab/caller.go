@@ -70,8 +70,8 @@ func (c *caller) perform(context.Context) error {
 	limit := min(r.now+c.process.timeout, c.deadline)
 	c.outcome = errTimeout
 	if err := r.server.submit(job{c, c.attempt}); err != nil {
-		if heard := r.now + int64(r.storm.Refusal); heard < limit {
-			limit, c.outcome = heard, err
+		if refused := r.now + int64(r.storm.Refusal); refused < limit {
+			limit, c.outcome = refused, err
 		}
 	}
 	if !c.pause(limit) {

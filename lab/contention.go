@@ -80,7 +80,7 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	// trials are short.
 	order := slices.Clone(cells)
 	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
-	bar := progress{tell: c.Progress}
+	bar := progress{report: c.Progress}
 	for _, cell := range cells {
 		bar.total += cell.Clients * c.Trials
 	}

@@ -471,7 +471,7 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 			continue
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		reused.progress.tell = func(done, _ int) {
+		reused.progress.report = func(done, _ int) {
 			if done > cell.Clients/3 {
 				cancel()
 			}
@@ -479,7 +479,7 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 		reused.progress.done = 0
 		reused.run(ctx, &c, cell, 0)
 		cancel()
-		reused.progress.tell = nil
+		reused.progress.report = nil
 		if cell.Clients > 1000 {
 			continue
 		}

@@ -37,7 +37,7 @@ type client struct {
 	policy  retry.Policy
 	timeout time.Duration // of each attempt; 0: none
 	waiting *write        // the write whose response is awaited; nil: none
-	heard   error         // the response
+	result  error         // the response
 	known   Conflict      // information for the rule; zero if the rule does not use it
 	trips   int64         // sum of the times from reads to writes
 }
@@ -145,7 +145,7 @@ func (c *client) change(context.Context) error {
 		c.waiting.timer.fire = c.waiting.arrive
 		cr.timers.start(&c.waiting.timer, at)
 	}
-	c.heard = errTimeout
+	c.result = errTimeout
 	going := false
 	if limit == noDeadline {
 		going = c.yield(struct{}{})
@@ -156,7 +156,7 @@ func (c *client) change(context.Context) error {
 	if !going {
 		return errStopped
 	}
-	return c.heard
+	return c.result
 }
 
 // arrive handles the write at the server.
@@ -205,7 +205,7 @@ func (w *write) respond() {
 	if c.waiting != w {
 		return // the client has given up
 	}
-	c.heard = w.err
+	c.result = w.err
 	if c.timer.place > 0 {
 		c.crowd.timers.stop(&c.timer)
 	}

@@ -43,19 +43,19 @@ func each(ctx context.Context, n, workers int, newWorker func() func(unit int) b
 
 // progress reports finished work, one goroutine at a time.
 type progress struct {
-	tell  func(done, total int) // nil: no reports
-	total int
+	report func(done, total int) // nil: no reports
+	total  int
 
 	mu   sync.Mutex
 	done int
 }
 
 func (p *progress) add(n int) {
-	if p.tell == nil {
+	if p.report == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
-	p.tell(p.done, p.total)
+	p.report(p.done, p.total)
 }

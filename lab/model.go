@@ -43,7 +43,7 @@ type model struct {
 	bucket buckets
 
 	progress *progress
-	told     int64 // clients of this trial that were reported to progress
+	reported int64 // clients of this trial that were reported to progress
 }
 
 // endOfTime is the latest time of an event; a client whose next attempt is later has
@@ -63,7 +63,7 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 		return true
 	}
 	m.setUp(c, cell, trial)
-	m.told = 0
+	m.reported = 0
 	ended := false
 	if m.width > 0 {
 		ended = m.byBuckets(ctx, cell.Clients)
@@ -74,7 +74,7 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	}
 	if ended {
 		cell.add(trial, m.outcome, m.timing)
-		m.tell(int64(cell.Clients)) // including those that gave up
+		m.report(int64(cell.Clients)) // including those that gave up
 	}
 	return ended
 }
@@ -82,14 +82,14 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 // goOn is called regularly. It reports progress and returns whether the trial may
 // continue.
 func (m *model) goOn(ctx context.Context) bool {
-	m.tell(m.done)
+	m.report(m.done)
 	return ctx.Err() == nil
 }
 
-func (m *model) tell(done int64) {
-	if done > m.told { // not while a trial is repeated
-		m.progress.add(int(done - m.told))
-		m.told = done
+func (m *model) report(done int64) {
+	if done > m.reported { // not while a trial is repeated
+		m.progress.add(int(done - m.reported))
+		m.reported = done
 	}
 }
 
@@ -180,10 +180,10 @@ func (m *model) loses(e *event) bool {
 	}
 	away, reply := m.net.two(&s)
 	if m.elapsed > 0 {
-		answer := m.net.one(&s)
-		away = answer + m.net.one(&s)
-		if delay > m.elapsed-time.Duration(e.at+answer) {
-			m.leaves(e.at + answer)
+		response := m.net.one(&s)
+		away = response + m.net.one(&s)
+		if delay > m.elapsed-time.Duration(e.at+response) {
+			m.leaves(e.at + response)
 			return false
 		}
 	}

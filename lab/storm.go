@@ -192,7 +192,7 @@ type stormCase struct {
 // returns the finished ones. The number of trials and how they run come from s.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
-	bar := progress{tell: s.Progress, total: len(done)}
+	bar := progress{report: s.Progress, total: len(done)}
 	err := each(ctx, len(done), s.Parallel, func() func(unit int) bool {
 		return func(unit int) bool {
 			c := &cases[unit%len(cases)]

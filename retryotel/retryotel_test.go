@@ -186,8 +186,8 @@ func TestComposes(t *testing.T) {
 // TestTypedNil: errors whose methods panic do not stop the call.
 func TestTypedNil(t *testing.T) {
 	tel := newTelemetry()
-	var nobody *fs.PathError
-	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(nobody).Run))
+	var none *fs.PathError
+	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(none).Run))
 	assert.Equal(t, "<nil>", tel.spans.Ended()[0].Status().Description)
 }
 

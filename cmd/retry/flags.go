@@ -47,7 +47,7 @@ const usage = `retry runs a command until it succeeds.
       --retry-on-output RE, --stop-on-output RE    the same by output
       --before-retry CMD   shell command to run before each retry
       --stdin MODE         replay input to each attempt, pass it on, none (replay)
-      --output MODE        pass output on, or last: only that of the last attempt
+      --output MODE        pass output on, or only that of the last (pass)
   -q, --quiet, -v, --verbose, --json FILE, -h, --help, --version
 
 Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot

@@ -10,15 +10,15 @@ import (
 // scripts are the server's responses to the requests for a path, in order. The
 // last one repeats.
 var scripts = map[string][]http.HandlerFunc{
-	"/report":  {status(503), throttle(1), answer("42 rows")},
-	"/table":   {reset, status(503), answer("3 columns")},
-	"/object":  {hang, throttle(1), answer("1 byte")},
-	"/queue":   {throttle(1), answer("5 messages")},
+	"/report":  {status(503), throttle(1), respond("42 rows")},
+	"/table":   {reset, status(503), respond("3 columns")},
+	"/object":  {hang, throttle(1), respond("1 byte")},
+	"/queue":   {throttle(1), respond("5 messages")},
 	"/down":    {status(503)},
 	"/nothing": {status(404)},
 }
 
-func answer(text string) http.HandlerFunc {
+func respond(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 

@@ -136,10 +136,10 @@ func TestWaitFor(t *testing.T) {
 func TestPoll(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: retry.Unlimited}
 	for name, tt := range map[string]struct {
-		answers []Job
-		result  string
-		err     error
-		took    time.Duration
+		jobs   []Job
+		result string
+		err    error
+		took   time.Duration
 	}{
 		"at once": {[]Job{{Done: true, Result: "r"}}, "r", nil, 0},
 		"later":   {[]Job{{}, {Again: time.Minute}, {Done: true, Result: "r"}}, "r", nil, 61 * time.Second},
@@ -147,8 +147,8 @@ func TestPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				start, asked := time.Now(), 0
-				result, err := Poll(t.Context(), policy, func(context.Context) (Job, error) { asked++; return tt.answers[asked-1], nil })
+				start, polls := time.Now(), 0
+				result, err := Poll(t.Context(), policy, func(context.Context) (Job, error) { polls++; return tt.jobs[polls-1], nil })
 				assert.ErrorIs(t, err, tt.err)
 				assert.Equal(t, tt.result, result)
 				assert.Equal(t, tt.took, time.Since(start))
