@@ -18,10 +18,10 @@ import (
 // A call that gives up or panics is not reported, so the cost of its retries stays
 // spent.
 type Budget interface {
-	// TryWithdraw takes the cost of a retry of the failed attempt and reports
-	// whether the budget sufficed. It is called after all other checks, so a token
-	// is wasted only if the context ends during the wait. A failed.Number of 1 is
-	// the first failure of a call.
+	// TryWithdraw takes the cost of retrying the failed attempt and reports whether
+	// the budget sufficed. It is called after all other checks, so a token is wasted
+	// only if the context ends during the wait. A failed.Number of 1 is the first
+	// failure of a call.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports a call that finished: it succeeded, or failed permanently. paid
@@ -87,7 +87,7 @@ func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
 
-// TryWithdraw takes the cost of a retry of a, if there are enough tokens.
+// TryWithdraw takes the cost of retrying a, if there are enough tokens.
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {

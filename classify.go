@@ -161,10 +161,10 @@ func isResponse(err error) bool {
 //
 // The table in docs/errors.md has each error. In some cases the operation may have
 // taken effect, such as a MySQL statement whose connection was lost: those errors are
-// unrepeatable, see [Unrepeatable]. Any other error is of [ClassUnknown]. [Do] checks
-// its own context, so a context.Canceled that reaches the classifier is the
-// operation's own, and permanent. Methods that panic on half-built values are treated
-// as absent.
+// unrepeatable, see [Unrepeatable]. For any other error it returns [ClassUnknown].
+// [Do] checks its own context, so a context.Canceled that reaches the classifier is
+// the operation's own, and permanent. Methods that panic on half-built values are
+// treated as absent.
 type DefaultClassifier struct{}
 
 // Classify returns the class of err. A Class alone cannot say that a retryable

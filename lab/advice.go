@@ -1,5 +1,7 @@
 package lab
 
+// This file has the search for policies that suit a system.
+
 import (
 	"cmp"
 	"context"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the fast event queue of the contention model: unordered buckets.
+
 import (
 	"context"
 	"math"

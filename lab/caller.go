@@ -1,5 +1,7 @@
 package lab
 
+// This file has the simulated clients of a Storm.
+
 import (
 	"context"
 	"net"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the policies that are compared, and named groups of them.
+
 import (
 	"errors"
 	"reflect"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the contention experiment: its parameters, checks and results.
+
 import (
 	"context"
 	"errors"

@@ -1,5 +1,8 @@
 package lab
 
+// This file simulates contention with real calls of retry.Do, for policies that the model does
+// not cover.
+
 import (
 	"context"
 	"time"

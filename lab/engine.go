@@ -1,5 +1,7 @@
 package lab
 
+// This file runs trials on several goroutines.
+
 import (
 	"context"
 	"runtime"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the general event queue of the contention model.
+
 // heap is a binary heap of events, the next one first. Changing the first event
 // in place and then calling down is twice as fast as a pop and a push, and most
 // events are followed by another of the same client.

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the conflict error, and backoff rules that use its details.
+
 import (
 	"errors"
 	"math"

@@ -1,5 +1,7 @@
 package lab
 
+// This file reads measured service times.
+
 import (
 	"encoding/csv"
 	"errors"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the map of storms over policies and utilization.
+
 import (
 	"context"
 	"fmt"

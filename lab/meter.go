@@ -1,5 +1,7 @@
 package lab
 
+// This file collects the figures of a storm's trial.
+
 import (
 	"math/bits"
 	"time"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the contention model: one event per call, without calls of retry.Do.
+
 import (
 	"context"
 	"math"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the random delays of messages.
+
 import (
 	"errors"
 	"math"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the random number generators.
+
 import (
 	"math"
 	"math/bits"

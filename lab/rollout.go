@@ -1,5 +1,7 @@
 package lab
 
+// This file has fleets that are changing from one policy to another.
+
 import (
 	"fmt"
 	"math"

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the simulated server of a Storm.
+
 import "math"
 
 // server is the simulated server of a [Storm].

@@ -66,8 +66,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestTimers: timers fire in the order of their times and then of being started, and
-// stopped timers do not fire.
+// TestTimers: timers fire in order of time, those with the same time in the order in
+// which they were started, and stopped timers do not fire.
 func TestTimers(t *testing.T) {
 	type entry struct {
 		at    int64

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the storm experiment: its parameters, checks and results.
+
 import (
 	"cmp"
 	"context"
@@ -42,7 +44,7 @@ type Storm struct {
 
 	Workers int           // attempts that the server serves at the same time; 0: 10
 	Service time.Duration // the mean time to serve one; 0: 10 ms, or that of Latency
-	Latency Latency       // the times to serve one; nil: of the exponential distribution
+	Latency Latency       // distribution of the times to serve one; nil: exponential
 	Queue   int           // attempts that can wait at the server; 0: 20,000
 
 	// LIFO makes the server take the latest attempt first.

@@ -67,9 +67,9 @@ func parse(t *testing.T, text string) float64 {
 	return v
 }
 
-// referenceStorm returns the Storm of a scenario. The reference measures the
-// success of the calls that arrive 12 s or more before its end at 400 s, here
-// those that arrive a Deadline before.
+// referenceStorm returns the Storm of a scenario. The reference counts the
+// success of calls that arrive at least 12 s before its end at 400 s; here it is
+// a Deadline.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}

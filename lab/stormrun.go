@@ -1,5 +1,7 @@
 package lab
 
+// This file runs one trial of a storm.
+
 import "context"
 
 // The uses of the random numbers of a trial, as keys.

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the statistics over trials.
+
 import (
 	"math"
 

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the timers of virtual time.
+
 import "math"
 
 // timers is a queue of timers, the earliest first, and at the same time the one

@@ -1,5 +1,7 @@
 package lab
 
+// This file has virtual time, and the coroutines that run in it.
+
 import (
 	"context"
 	"errors"

@@ -39,9 +39,8 @@
 // has to handle errors of the body. To make reading the body part of the attempt,
 // read it in the operation of a [retry.Do] around a client that does not retry.
 //
-// If the response to a conditional write (PUT with If-Match or If-None-Match) is lost
-// after it succeeded, the retry gets 412 Precondition Failed: [Ambiguous] reports
-// that.
+// If a conditional write (PUT with If-Match or If-None-Match) succeeds but its
+// response is lost, the retry gets 412 Precondition Failed: [Ambiguous] reports that.
 //
 // # What is returned
 //

@@ -16,9 +16,9 @@ import (
 // during the wait after the response, and in an operation of [retry.Do] that calls
 // [CheckStatus]. [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
 type StatusError struct {
-	// Response is the response. In the functions of a Transport's Policy its Body
-	// must not be read or closed: if there is no further attempt, it belongs to the
-	// caller.
+	// Response is the response that the error represents. In the functions of a
+	// Transport's Policy its Body must not be read or closed: if there is no further
+	// attempt, it belongs to the caller.
 	Response *http.Response
 
 	after time.Duration

@@ -202,7 +202,7 @@ func (f *failure) Unwrap() []error {
 
 // classifier classifies the failures of attempts by the error of fn or Commit alone,
 // whatever a failed rollback reports. It ignores that a statement may have taken
-// effect, because without COMMIT none has.
+// effect, because no statement has an effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {

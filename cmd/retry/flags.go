@@ -36,9 +36,9 @@ const usage = `retry runs a command until it succeeds.
   retry explain POLICY | presets | completion bash|zsh|fish
 
   -t, --attempts N         maximum number of runs, or "unlimited" (3)
-      --policy TEXT        such as "standard" or "full base=1s cap=1m attempts=5"
+      --policy TEXT        "standard", or e.g. "full base=1s cap=1m attempts=5"
       --rule NAME          rule for waits: full, constant, exponential, … (full)
-      --base D, --cap D    first ceiling (50ms) and largest wait (20s) of the rule
+      --base D, --cap D    of the rule: first ceiling (50ms), largest wait (20s)
       --timeout D          time limit of each attempt (none)
       --deadline D         time limit of all attempts and waits together (none)
       --kill-after D       time between TERM and KILL for an attempt (5s)
@@ -46,7 +46,7 @@ const usage = `retry runs a command until it succeeds.
       --stop-on LIST       do not retry these (126 and 127 unless in --retry-on)
       --retry-on-output RE, --stop-on-output RE    the same by output
       --before-retry CMD   shell command to run before each retry
-      --stdin MODE         replay input to each attempt, pass it on, none (replay)
+      --stdin MODE         replay it to each attempt, pass it on, none (replay)
       --output MODE        pass output on, or only that of the last (pass)
   -q, --quiet, -v, --verbose, --json FILE, -h, --help, --version
 

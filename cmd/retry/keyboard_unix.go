@@ -33,7 +33,7 @@ func beKeyboard() {
 }
 
 // open starts the child. Errors are ignored: without the child, retry still
-// notices Ctrl-C for commands that do not handle it.
+// notices Ctrl-C if the command does not handle it.
 func (k *keyboard) open(group int) {
 	if k.pid != 0 {
 		return

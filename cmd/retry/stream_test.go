@@ -266,7 +266,7 @@ func TestFullDisk(t *testing.T) {
 	assert.Empty(t, entries, "no temporary file is left")
 }
 
-// TestEnvironment: the environment variables of commands.
+// TestEnvironment: commands get the documented environment variables.
 func TestEnvironment(t *testing.T) {
 	const show = "echo $RETRY_ATTEMPT ${RETRY_MAX_ATTEMPTS} ${RETRY_LAST_EXIT-none} ${RETRY_DEADLINE-none}"
 	r := runRetry(t, "-q", "--deadline", "1h", "-t", "2", "sh", "-c", show+"; exit $((6 + RETRY_ATTEMPT))")
@@ -276,7 +276,7 @@ func TestEnvironment(t *testing.T) {
 	assert.Equal(t, "1 unlimited none none\n", finish(t, c).stdout)
 }
 
-// TestBeforeRetry: a command between the attempts.
+// TestBeforeRetry: the command runs between the attempts.
 func TestBeforeRetry(t *testing.T) {
 	r := runRetry(t, "-q", "--before-retry", "echo before $RETRY_ATTEMPT after $RETRY_LAST_EXIT", "sh", "-c", "echo attempt $RETRY_ATTEMPT >&2; exit 5")
 	assert.Equal(t, "attempt 1\nbefore 2 after 5\nattempt 2\nbefore 3 after 5\nattempt 3\n", r.stderr)

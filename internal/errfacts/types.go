@@ -80,8 +80,8 @@ func originOfType(t reflect.Type) origin {
 	return foreign
 }
 
-// knownTypes lists the types of errors that are recognized, and packages whose types
-// all are.
+// knownTypes lists the types of errors that are recognized, and packages all of
+// whose types are.
 var knownTypes = [...]struct {
 	name   string
 	origin origin
