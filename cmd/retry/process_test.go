@@ -88,6 +88,7 @@ func TestBackgroundStays(t *testing.T) {
 			assert.Equal(t, 0, r.status)
 			assert.Equal(t, "said\n", r.stdout)
 			assert.Less(t, time.Since(start), patience)
+			eventually(t, "the two that stay", func() bool { return len(leftovers(t)) >= 2 })
 			left := leftovers(t)
 			assert.Len(t, left, 2)
 			for _, line := range left {
@@ -108,6 +109,7 @@ func TestOthersAreSpared(t *testing.T) {
 	c.Path, c.Args = "/bin/sh", []string{"sh", "-c", script}
 	err := c.Run()
 	assert.Equal(t, 1, resultOf(c, err).status)
+	eventually(t, "the three that stay", func() bool { return len(leftovers(t)) >= 3 })
 	var left []string
 	for _, line := range leftovers(t) {
 		assert.Contains(t, line, "sleep 1000")

@@ -1,0 +1,398 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	avastretry "github.com/avast/retry-go/v5"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go/middleware"
+	backoff5 "github.com/cenkalti/backoff/v5"
+	backoff7 "github.com/cenkalti/backoff/v7"
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/budget"
+	"github.com/failsafe-go/failsafe-go/retrypolicy"
+	"github.com/failsafe-go/failsafe-go/timeout"
+	sethvargoretry "github.com/sethvargo/go-retry"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/gobackoff/retry"
+)
+
+// update makes TestFeatures write its table to the library's README.
+var update = flag.Bool("update", false, "write the table of features to ../README.md")
+
+type (
+	// work is an operation, and caller what runs it under a policy.
+	work   = func(context.Context) error
+	caller = func(work) error
+)
+
+// abilities are how a library does what TestFeatures asks of it: nil if it has
+// nothing for it.
+type abilities struct {
+	library library
+
+	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share
+	// all that the library's types let calls share.
+	grow func(context.Context) caller
+	// permanent and after mark an error: not to be retried, or after that time.
+	permanent func(error) error
+	after     func(error, time.Duration) error
+	// limited gives each attempt one second, and budgeted shares a small budget.
+	limited, budgeted func(context.Context) caller
+}
+
+var everyLibrary = []abilities{
+	{
+		library: ours,
+		grow: func(ctx context.Context) caller {
+			policy := retry.Policy{MaxAttempts: 4, Backoff: retry.Exponential{Base: time.Second}}
+			return func(op work) error { return retry.Do(ctx, policy, op) }
+		},
+		permanent: retry.Permanent,
+		after:     retry.After,
+		limited: func(ctx context.Context) caller {
+			return func(op work) error { return retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, op) }
+		},
+		budgeted: func(ctx context.Context) caller {
+			policy := retry.Policy{Budget: &retry.TokenBudget{Capacity: 50}}
+			return func(op work) error { return retry.Do(ctx, policy, op) }
+		},
+	},
+	{
+		library: cenkalti7,
+		grow: func(ctx context.Context) caller {
+			b := cenkalti7Usual(0).(*backoff7.ExponentialBackOff)
+			b.InitialInterval = time.Second
+			return func(op work) error {
+				_, err := backoff7.Retry(ctx, func() (int, error) { return 0, op(ctx) }, backoff7.WithMaxTries(4), backoff7.WithBackOff(b))
+				return err
+			}
+		},
+		permanent: backoff7.Permanent,
+		after:     func(err error, d time.Duration) error { return backoff7.RetryAfter(d, err) },
+	},
+	{
+		library: cenkalti5,
+		grow: func(ctx context.Context) caller {
+			b := cenkalti5Usual(0).(*backoff5.ExponentialBackOff)
+			b.InitialInterval = time.Second
+			return func(op work) error {
+				_, err := backoff5.Retry(ctx, func() (int, error) { return 0, op(ctx) }, backoff5.WithMaxTries(4), backoff5.WithBackOff(b))
+				return err
+			}
+		},
+		permanent: backoff5.Permanent,
+		after:     func(_ error, d time.Duration) error { return backoff5.RetryAfter(int(d.Seconds())) },
+	},
+	{
+		library: avast,
+		grow: func(ctx context.Context) caller {
+			retrier := avastretry.New(avastretry.Context(ctx), avastretry.Attempts(4),
+				avastretry.Delay(time.Second), avastretry.MaxDelay(usualCap), avastretry.DelayType(avastretry.BackOffDelay))
+			return func(op work) error { return retrier.Do(func() error { return op(ctx) }) }
+		},
+		permanent: avastretry.Unrecoverable,
+		budgeted: func(ctx context.Context) caller {
+			retrier := avastretry.New(avastretry.Context(ctx), avastretry.Attempts(4),
+				avastretry.WithFixedTokenBucketThrottle(avastretry.FixedTokenBucketThrottleConfig{MaxCapacity: 10}))
+			return func(op work) error { return retrier.Do(func() error { return op(ctx) }) }
+		},
+	},
+	{
+		library: sethvargo,
+		grow: func(ctx context.Context) caller {
+			b := sethvargoretry.WithMaxRetries(3, sethvargoretry.NewExponential(time.Second))
+			return func(op work) error {
+				return sethvargoretry.Do(ctx, b, func(ctx context.Context) error {
+					err := op(ctx)
+					if errors.Is(err, errMarked) {
+						return err
+					}
+					return sethvargoretry.RetryableError(err)
+				})
+			}
+		},
+		permanent: func(error) error { return errMarked }, // all that are not marked as retryable
+	},
+	{
+		library: failsafeGo,
+		grow: func(ctx context.Context) caller {
+			policy := retrypolicy.NewBuilder[any]().WithMaxAttempts(4).WithBackoff(time.Second, usualCap).AbortOnErrors(errMarked).Build()
+			return func(op work) error {
+				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
+			}
+		},
+		permanent: func(error) error { return errMarked }, // by a rule of the policy
+		limited: func(ctx context.Context) caller {
+			policies := []failsafe.Policy[any]{retrypolicy.NewWithDefaults[any](), timeout.New[any](time.Second)}
+			return func(op work) error {
+				return failsafe.With(policies...).WithContext(ctx).RunWithExecution(func(e failsafe.Execution[any]) error { return op(e.Context()) })
+			}
+		},
+		budgeted: func(ctx context.Context) caller {
+			b := budget.NewBuilder().WithMaxRate(0.1).WithMinConcurrency(1).Build()
+			policy := retrypolicy.NewBuilder[any]().WithMaxAttempts(4).WithDelay(time.Second).WithBudget(b).Build()
+			return func(op work) error {
+				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
+			}
+		},
+	},
+	{
+		library: awsSDK,
+		grow: func(ctx context.Context) caller {
+			return awsCaller(ctx, func(o *awsretry.StandardOptions) {
+				o.MaxAttempts, o.RateLimiter = 4, ratelimit.None
+				o.Backoff = awsretry.BackoffDelayerFunc(func(failed int, _ error) (time.Duration, error) { return time.Second << (failed - 1), nil })
+			})
+		},
+		permanent: func(error) error { return awsPermanent{} },
+		budgeted: func(ctx context.Context) caller {
+			return awsCaller(ctx, func(o *awsretry.StandardOptions) { o.RateLimiter = ratelimit.NewTokenRateLimit(50) })
+		},
+	},
+	{
+		library: kubernetes,
+		grow: func(ctx context.Context) caller {
+			b := wait.Backoff{Duration: time.Second, Factor: 2, Steps: 4}
+			return func(op work) error {
+				return wait.ExponentialBackoffWithContext(ctx, b, func(ctx context.Context) (bool, error) {
+					err := op(ctx)
+					if errors.Is(err, errMarked) {
+						return false, err
+					}
+					return err == nil, nil
+				})
+			}
+		},
+		permanent: func(error) error { return errMarked }, // what a condition returns as its error
+	},
+}
+
+var errMarked = errors.New("marked")
+
+type awsPermanent struct{}
+
+func (awsPermanent) Error() string        { return "permanent" }
+func (awsPermanent) RetryableError() bool { return false }
+
+func awsCaller(ctx context.Context, options func(*awsretry.StandardOptions)) caller {
+	attempt := awsretry.NewAttemptMiddleware(awsretry.NewStandard(func(o *awsretry.StandardOptions) {
+		o.Retryables = append(o.Retryables, awsretry.IsErrorRetryableFunc(func(error) aws.Ternary { return aws.TrueTernary }))
+		options(o)
+	}), func(request any) any { return request })
+	return func(op work) error {
+		_, _, err := attempt.HandleFinalize(ctx, middleware.FinalizeInput{}, middleware.FinalizeHandlerFunc(
+			func(ctx context.Context, _ middleware.FinalizeInput) (out middleware.FinalizeOutput, m middleware.Metadata, _ error) {
+				return out, m, op(ctx)
+			}))
+		return err
+	}
+}
+
+// features are the rows: each drives the library in a bubble and reports whether it
+// has the feature.
+var features = []struct {
+	title string
+	has   func(context.Context, abilities) bool
+}{
+	{"never calls the operation under a canceled context", func(ctx context.Context, a abilities) bool {
+		ctx, cancel := context.WithCancel(ctx)
+		cancel()
+		calls := 0
+		_ = a.grow(ctx)(func(context.Context) error { calls++; return errFlaky })
+		return calls == 0
+	}},
+	{"gives up at once if the wait would pass the context's deadline", func(ctx context.Context, a abilities) bool {
+		start := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, 2500*time.Millisecond) // the second wait would end after 3 s
+		defer cancel()
+		_ = a.grow(ctx)(func(context.Context) error { return errFlaky })
+		return time.Since(start) == time.Second
+	}},
+	{"its error matches the last failure and the end of the context", func(ctx context.Context, a abilities) bool {
+		ctx, cancel := context.WithCancel(ctx)
+		time.AfterFunc(1500*time.Millisecond, cancel)
+		err := a.grow(ctx)(func(context.Context) error { return errFlaky })
+		return errors.Is(err, errFlaky) && errors.Is(err, context.Canceled)
+	}},
+	{"one policy with growing waits serves calls at the same time", func(ctx context.Context, a abilities) bool {
+		call := a.grow(ctx)
+		var took [2]time.Duration
+		var group sync.WaitGroup
+		for i := range took {
+			group.Go(func() {
+				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // not at the same instant
+				start := time.Now()
+				_ = call(func(context.Context) error { return errFlaky })
+				took[i] = time.Since(start)
+			})
+		}
+		group.Wait()
+		return took == [2]time.Duration{7 * time.Second, 7 * time.Second}
+	}},
+	{"permanent failures end the call", func(ctx context.Context, a abilities) bool {
+		if a.permanent == nil {
+			return false
+		}
+		calls := 0
+		err := a.grow(ctx)(func(context.Context) error { calls++; return a.permanent(errFlaky) })
+		return calls == 1 && err != nil
+	}},
+	{"an error can carry the wait that the server asked for", func(ctx context.Context, a abilities) bool {
+		if a.after == nil {
+			return false
+		}
+		start, calls := time.Now(), 0
+		err := a.grow(ctx)(func(context.Context) error {
+			if calls++; calls == 1 {
+				return a.after(errFlaky, 10*time.Second)
+			}
+			return nil
+		})
+		return err == nil && calls == 2 && time.Since(start) == 10*time.Second
+	}},
+	{"a time limit for each attempt", func(ctx context.Context, a abilities) bool {
+		if a.limited == nil {
+			return false
+		}
+		calls := 0
+		err := a.limited(ctx)(func(ctx context.Context) error {
+			if calls++; calls > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		return err == nil && calls == 2
+	}},
+	{"a budget bounds the retries of all calls", func(ctx context.Context, a abilities) bool {
+		if a.budgeted == nil {
+			return false
+		}
+		const callers = 100
+		var calls atomic.Int64
+		call := a.budgeted(ctx)
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				_ = call(func(context.Context) error {
+					time.Sleep(time.Second) // some budgets count what is in flight
+					calls.Add(1)
+					return errFlaky
+				})
+			})
+		}
+		group.Wait()
+		return calls.Load() > callers && calls.Load() < 2*callers
+	}},
+	{"4 attempts around 4 attempts stay 4", func(ctx context.Context, a abilities) bool {
+		calls := 0
+		_ = a.grow(ctx)(func(ctx context.Context) error {
+			return a.grow(ctx)(func(context.Context) error { calls++; return errFlaky })
+		})
+		return calls == 4
+	}},
+	{"hooks for retries", func(_ context.Context, a abilities) bool { return a.library.hooks }}, // see TestHook
+}
+
+// jitters lists the kinds of jitter for which a library has a strategy.
+func jitters(l library) string {
+	var kinds []string
+	for _, kind := range []struct{ strategy, name string }{
+		{fullJitter, "full"}, {equalJitter, "equal"}, {decorrelated, "decorrelated"}, {partJitter, "± share"},
+	} {
+		if _, ok := l.delays[kind.strategy]; ok {
+			kinds = append(kinds, kind.name)
+		}
+	}
+	if l.name == failsafeGo.name { // does not show its delays, but failsafePolicy uses it
+		kinds = append(kinds, "± share")
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// featureTable makes the table by trying each feature with each library.
+func featureTable(t *testing.T) string {
+	var b strings.Builder
+	line := func(title string, cell func(abilities) string) {
+		fmt.Fprintf(&b, "| %s |", title)
+		for _, a := range everyLibrary {
+			fmt.Fprintf(&b, " %s |", cell(a))
+		}
+		b.WriteByte('\n')
+	}
+	line("", func(a abilities) string {
+		for _, c := range columns {
+			if c.name == a.library.name {
+				title, _, _ := strings.Cut(c.title, " ¹")
+				return strings.TrimRight(title, " ²³⁴")
+			}
+		}
+		return a.library.name
+	})
+	line("---", func(abilities) string { return "---" })
+	for _, f := range features {
+		line(f.title, func(a abilities) string {
+			has := false
+			t.Run(f.title+", "+a.library.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { has = f.has(t.Context(), a) })
+			})
+			if has {
+				return "yes"
+			}
+			return "–"
+		})
+	}
+	line("jitter", func(a abilities) string { return jitters(a.library) })
+	return b.String()
+}
+
+// TestGrow: a call alone does in every library what the features are tried with.
+func TestGrow(t *testing.T) {
+	for _, a := range everyLibrary {
+		t.Run(a.library.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start, calls := time.Now(), 0
+				assert.Error(t, a.grow(t.Context())(func(context.Context) error { calls++; return errFlaky }))
+				assert.Equal(t, 4, calls)
+				assert.Equal(t, 7*time.Second, time.Since(start))
+			})
+		})
+	}
+}
+
+// TestFeatures: the table of features in the library's README is what trying each
+// feature with each library gives.
+func TestFeatures(t *testing.T) {
+	const page, begin, end = "../README.md", "<!-- features -->\n", "<!-- end of features -->\n"
+	require.True(t, slices.EqualFunc(everyLibrary, slices.DeleteFunc(slices.Clone(libraries), func(l library) bool { return l.name == loop.name }),
+		func(a abilities, l library) bool { return a.library.name == l.name }), "each library has its abilities here")
+	readme, err := os.ReadFile(page)
+	require.NoError(t, err)
+	before, rest, found := strings.Cut(string(readme), begin)
+	require.True(t, found)
+	old, after, found := strings.Cut(rest, end)
+	require.True(t, found)
+	table := featureTable(t)
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(before+begin+table+end+after), 0o644))
+		return
+	}
+	assert.Equal(t, table, old, "go test -run TestFeatures -update writes it")
+}

@@ -1,0 +1,44 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestCode: each paragraph of Go code on a page is part of a Go file of the repository,
+// apart from its indentation, and so is compiled.
+func TestCode(t *testing.T) {
+	var sources strings.Builder
+	for _, name := range repository(t, ".go") {
+		source, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		sources.WriteString("\n" + unindented(string(source)) + "\n")
+	}
+	compiled := sources.String()
+	paragraphs := 0
+	for _, p := range pages(t) {
+		for _, block := range p.blocks("go") {
+			for paragraph := range strings.SplitSeq(block, "\n\n") {
+				paragraphs++
+				if !strings.Contains(compiled, "\n"+unindented(strings.TrimSpace(paragraph))+"\n") {
+					assert.Fail(t, p.name+" has code that no Go file has:\n"+paragraph)
+				}
+			}
+		}
+	}
+	assert.Greater(t, paragraphs, 20)
+}
+
+// unindented removes the space at both ends of each line.
+func unindented(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
+}
