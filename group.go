@@ -38,7 +38,7 @@ type Group struct {
 //
 // For a context of a custom type without an AfterFunc method, package context keeps a
 // goroutine per call; the methods of such a context must not take a lock that is held
-// while Go is called. A panic of op or of a function of the Policy ends the program. If
+// while Go is called. A panic in op or in a function of the Policy ends the program. If
 // one of them calls [runtime.Goexit], as a test's FailNow does, done gets [ErrNoReturn].
 func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {

@@ -86,8 +86,8 @@ func (b DecorrelatedJitter) Validate() error {
 
 func (b DecorrelatedJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// jitter returns t with the given share of it made random: between 0 and t for a
-// share of 1.
+// jitter randomizes the given share of t: with a share of 1 the result is between 0
+// and t.
 func jitter(t, share, u float64) float64 {
 	random := share * t
 	// The conversion forbids a fused multiply-add, which would make delays
