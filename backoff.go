@@ -9,15 +9,15 @@ import (
 
 // A Backoff computes how long to wait before the next attempt.
 //
-// Delay is a pure function: it remembers nothing, so one value may serve any
-// number of calls and goroutines. u is uniform in [0, 1) and is the only source of
+// Delay is a pure function: it remembers nothing, so any number of calls and
+// goroutines may share one value. u is uniform in [0, 1) and is the only source of
 // randomness; for one Attempt, 0 must give the smallest delay and 1-ε the largest. A
 // negative delay counts as 0. Delay must return for every Attempt, whatever its Number
 // and Waited. Package retrytest has a test for implementations.
 //
-// Two methods are optional. Validate() error is called by
-// [Policy.Validate]. Limit(Class) time.Duration is the most that Delay returns after
-// a failure of that class; [Spread] stays below it.
+// Two methods are optional. Validate() error is called by [Policy.Validate].
+// Limit(Class) time.Duration is the longest delay after a failure of that class;
+// [Spread] does not exceed it.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -28,8 +28,8 @@ type BackoffFunc func(a Attempt, u float64) time.Duration
 // Delay calls f.
 func (f BackoffFunc) Delay(a Attempt, u float64) time.Duration { return f(a, u) }
 
-// NoDelay retries at once. It is for tests and for operations that wait
-// themselves.
+// NoDelay retries at once. It is for tests and for operations that do their
+// own waiting.
 type NoDelay struct{}
 
 // Delay returns 0.
@@ -46,14 +46,14 @@ func (b Constant) Validate() error {
 	return ruleError("Constant", durationFaults("delay", time.Duration(b)))
 }
 
-// Exponential multiplies the delay by a factor from retry to retry, without
-// jitter: min(Cap, Base · Factorⁿ). Clients that fail together will retry together:
-// prefer [FullJitter]. The formulas of both, and of [EqualJitter] and
-// [DecorrelatedJitter], are those of Marc Brooker, "Exponential Backoff And Jitter",
-// AWS Architecture Blog, 2015.
+// Exponential multiplies the delay by Factor with each retry, without jitter:
+// min(Cap, Base · Factorⁿ). Clients that fail together will retry together: prefer
+// [FullJitter]. The formulas of both, and of [EqualJitter] and [DecorrelatedJitter],
+// are those of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
+// Blog, 2015.
 type Exponential struct {
 	Base   time.Duration // delay before the first retry; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less: none
+	Cap    time.Duration // largest delay; 0 or less means none
 	Factor float64       // growth; 0 and NaN: 2; below 1 counts as 1, so that delays never fall
 }
 
@@ -64,7 +64,7 @@ func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(b.ceiling(retriesBefore(a.Number)), dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b Exponential) Validate() error {
 	return ruleError("Exponential", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
@@ -74,19 +74,19 @@ func (b Exponential) ceiling(n int) float64 { return dur.Ceiling(b.Base, b.Cap, 
 
 func (b Exponential) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// Linear adds the same step from retry to retry: min(Cap, Base + n · Step).
+// Linear adds Step to the delay with each retry: min(Cap, Base + n · Step).
 type Linear struct {
 	Base time.Duration // delay before the first retry; below 0 counts as 0
 	Step time.Duration // what each further retry adds; 0: Base; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less: none
+	Cap  time.Duration // largest delay; 0 or less means none
 }
 
 // Delay returns min(Cap, Base + n · Step).
 //
 //go:noinline
 func (b Linear) Delay(a Attempt, _ float64) time.Duration {
-	// noinline: inlined into the wrapper of an interface call, the Attempt is
-	// copied twice, which triples the cost.
+	// noinline: if Delay is inlined into the wrapper of an interface call, the
+	// Attempt is copied twice, which triples the cost.
 	step := b.Step
 	if step == 0 {
 		step = b.Base
@@ -94,7 +94,7 @@ func (b Linear) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(float64(max(0, b.Base))+float64(float64(retriesBefore(a.Number))*float64(max(0, step))), dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b Linear) Validate() error {
 	base := b.Base
 	if base == 0 {
@@ -109,7 +109,7 @@ func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 // grow more slowly than doubling: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
 	Base time.Duration // delay before the first and the second retry; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less: none
+	Cap  time.Duration // largest delay; 0 or less means none
 }
 
 // Delay returns min(Cap, Base · F(n+1)).
@@ -124,13 +124,13 @@ func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(next, dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b Fibonacci) Validate() error { return ruleError("Fibonacci", baseFaults(b.Base, b.Cap)) }
 
 func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// maxFibonacci is the first retry whose Fibonacci number alone is more
-// nanoseconds than a Duration holds: F(93) > 2⁶³.
+// maxFibonacci is the n at which F(n+1) nanoseconds overflow a Duration:
+// F(93) > 2⁶³.
 const maxFibonacci = 92
 
 // Schedule is a list of delays, one for each retry; the last one repeats. An empty

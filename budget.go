@@ -9,30 +9,31 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Budget bounds the retries of all calls to one resource, so that a failing
-// resource is not also flooded. It is shared by pointer between all
-// policies that call the resource. It must be safe for concurrent use and must not
-// block. If in doubt, take a [TokenBudget]. A [RatioBudget] bounds the share of
-// retries over time; a [ThrottleBudget] stops them early.
+// A Budget bounds the retries of all calls to one resource, so that retries do not
+// overload a failing resource. Share it by pointer among all policies that call the
+// resource. It must be safe for concurrent use and must not block. If in doubt, use
+// a [TokenBudget]. A [RatioBudget] bounds the share of retries over time; a
+// [ThrottleBudget] stops them early.
 //
-// A call that gives up or panics is not reported: what its retries cost stays spent.
+// A call that gives up or panics is not reported, so the cost of its retries stays
+// spent.
 type Budget interface {
-	// TryWithdraw takes what a retry of the failed attempt costs and reports
-	// whether it was there. It is called after all other checks, so a token is
-	// wasted only if the context ends during the wait. An attempt number of 1 is the
-	// first failure of a call.
+	// TryWithdraw takes the cost of retrying the failed attempt and reports whether
+	// the budget sufficed. It is called after all other checks, so a token is wasted
+	// only if the context ends during the wait. A failed.Number of 1 is the first
+	// failure of a call.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports a call that finished: it succeeded, or failed permanently. paid
-	// is the class of the failure that its last retry was withdrawn for,
-	// ClassUnknown if there was none.
+	// is the class of the failure before its last retry, or ClassUnknown if there was
+	// no retry.
 	Deposit(paid Class, succeeded bool)
 }
 
 // TokenCosts are the tokens that one retry takes from a [TokenBudget], by the class
 // of the failure before it. 0 is free; all 0 means the default costs.
 type TokenCosts struct {
-	Transient float64 // after ClassTransient, and every class that is not named here
+	Transient float64 // after ClassTransient and any class not listed here
 	Timeout   float64 // after ClassTimeout
 	Throttled float64 // after ClassThrottled
 }
@@ -47,44 +48,46 @@ func (c TokenCosts) of(class Class) float64 {
 	return c.Transient
 }
 
-// TokenBudget is a [Budget] of tokens that retries take and successes refill. It
-// knows no time: a resource that only fails gets no more retries once it is empty.
+// TokenBudget is a [Budget] of tokens that retries take and successes return. Time
+// does not refill it: once it is empty, a resource that only fails gets no more
+// retries.
 //
 // The zero value is the retry quota of the AWS SDKs as of November 2026. Tokens are
 // counted in thousandths. The fields must not be changed once it is in use, and it
 // must not be copied.
 type TokenBudget struct {
-	Capacity float64    // most tokens it holds; 0: 500
+	Capacity float64    // maximum number of tokens; 0: 500
 	Costs    TokenCosts // all zero: 14, 14 after a timeout, 5 after throttling
-	Success  float64    // tokens from a success without a retry; 0: 1; below 0: none
+	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
-	// NoRefund: a call that succeeds after retries brings Success. Otherwise it brings
-	// the cost of its last retry, if that is more.
+	// NoRefund makes a success after retries return Success. Otherwise it returns the
+	// cost of the last retry, if that is more.
 	NoRefund bool
 
-	// SuccessOnly: a permanent failure brings nothing, as in the AWS SDKs. Otherwise it
-	// counts as a success, because the resource has responded.
+	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
+	// Otherwise it counts as a success, because the resource has responded.
 	SuccessOnly bool
 
-	// Deficit is how many tokens are missing at the start; 0: none. Let processes
-	// that live for a few calls start empty: they would never empty a full budget.
+	// Deficit is the number of tokens missing at the start; 0: none. A process that
+	// makes only a few calls should start empty: it would never use up a full
+	// budget.
 	Deficit float64
 
-	spent atomic.Int64 // in thousandths, net of what came back; 0 is the balance at the start
+	spent atomic.Int64 // in thousandths, net of deposits; 0 at the start
 }
 
-// What the zero values of a TokenBudget's fields stand for.
+// defaultCapacity and defaultCosts replace zero fields of a TokenBudget.
 const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
 // FleetBudget returns a [TokenBudget] for one of very many processes that make few
-// calls each: it has one token, which a retry takes and ten successes bring back.
+// calls each: it has one token, which a retry takes and ten successes return.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
 
-// TryWithdraw takes the cost of a retry of a, if there are as many tokens.
+// TryWithdraw takes the cost of retrying a, if there are enough tokens.
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
@@ -98,7 +101,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	}
 }
 
-// Deposit refills what the fields say, up to Capacity.
+// Deposit returns tokens as the fields say, up to Capacity.
 func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
@@ -111,7 +114,7 @@ func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	}
 }
 
-// gain returns the tokens that a call brings which got its answer.
+// gain returns the number of tokens that a finished call returns to the bucket.
 func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
 	if !succeeded && b.SuccessOnly {
 		return 0
@@ -126,7 +129,7 @@ func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
 	return tokens
 }
 
-// Validate reports numbers that make no sense.
+// Validate reports invalid numbers.
 func (b *TokenBudget) Validate() error {
 	faults := slices.Concat(
 		amountFaults("Capacity", b.Capacity), amountFaults("Success", max(0, b.Success)), amountFaults("Deficit", b.Deficit),
@@ -157,14 +160,14 @@ func (b *TokenBudget) costs() TokenCosts {
 	return b.Costs
 }
 
-// ThrottleBudget is a [Budget] after the retry throttling of gRPC (proposal A6):
-// retryable failures take one token each, successes bring a fraction of one, and
-// retries need more than half of the tokens. Failures that are not retried for lack
-// of tokens count, too; unlike in gRPC, a last attempt does not. The fields must not be
-// changed once it is in use, and it must not be copied.
+// ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6):
+// retryable failures take one token each, successes return a fraction of one, and
+// retries need more than half of the tokens. Failures that are not retried for lack of
+// tokens count too; unlike in gRPC, a failed last attempt does not. The fields must not
+// be changed once it is in use, and it must not be copied.
 type ThrottleBudget struct {
-	MaxTokens  float64 // most tokens it holds, and holds at the start; 0: 10
-	TokenRatio float64 // tokens that a success brings; 0: 0.1
+	MaxTokens  float64 // maximum and initial number of tokens; 0: 10
+	TokenRatio float64 // tokens that a success returns; 0: 0.1
 
 	missing atomic.Int64 // thousandths below MaxTokens
 }
@@ -176,7 +179,7 @@ func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 	return full-missing > full/2
 }
 
-// Deposit brings TokenRatio tokens if the call succeeded.
+// Deposit returns TokenRatio tokens if the call succeeded.
 func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
@@ -187,7 +190,7 @@ func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	}
 }
 
-// Validate reports numbers that make no sense.
+// Validate reports invalid numbers.
 func (b *ThrottleBudget) Validate() error {
 	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
 }
@@ -202,7 +205,7 @@ func (b *ThrottleBudget) full() int64 {
 	return thousandths(b.MaxTokens)
 }
 
-// add changes what is missing, within [0, full], and returns it.
+// add changes missing by delta, within [0, full], and returns the result.
 func (b *ThrottleBudget) add(delta, full int64) int64 {
 	for {
 		missing := b.missing.Load()
@@ -213,16 +216,15 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 	}
 }
 
-// RatioBudget is a [Budget] that allows a share of the recent calls to be retries,
-// and a few a second in any case, like the RetryBudget of Twitter's Finagle, whose
-// defaults the zero value has. Floor is for each RatioBudget: 10 a second in each of
-// 100 processes is 1,000 retries a second. The fields must not be changed once it is in use, and it must not be
-// copied.
+// RatioBudget is a [Budget] that allows retries in proportion to recent calls, and a few a second
+// in any case, like the RetryBudget of Twitter's Finagle. The zero value has Finagle's defaults.
+// Floor applies to each RatioBudget: 10 a second in each of 100 processes is 1,000 retries a
+// second. The fields must not be changed once it is in use, and it must not be copied.
 type RatioBudget struct {
 	Ratio  float64       // retries for each call; 0: 0.2; below 0: none
-	Floor  float64       // retries a second that need no calls; 0: 10; below 0: none
+	Floor  float64       // retries a second allowed in any case; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's; while it goes back, time stands still here
+	Clock  Clock         // nil: the system's; if it goes back, time stands still until it catches up
 
 	latest atomic.Int64 // epoch
 	slots  [ratioSlots]atomic.Uint64
@@ -230,14 +232,14 @@ type RatioBudget struct {
 
 const ratioSlots = 10
 
-// TryWithdraw takes one retry from the window's share, if there is one left.
+// TryWithdraw takes one retry from the window's balance, if there is one.
 func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	epoch := b.epoch()
 	if a.Number == 1 {
 		b.add(epoch, b.ratio())
 	}
-	// Taking first and looking afterwards may refuse two callers where there
-	// was room for one of them, but never lets in one too many.
+	// Taking before checking may refuse two racing callers when one would fit,
+	// but never admits one too many.
 	b.add(epoch, -1000)
 	if b.sum(epoch) < 0 {
 		b.add(epoch, 1000)
@@ -246,14 +248,14 @@ func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	return true
 }
 
-// Deposit counts the call, if its first failure did not.
+// Deposit counts the call, unless its first failure already did.
 func (b *RatioBudget) Deposit(paid Class, _ bool) {
 	if paid == ClassUnknown {
 		b.add(b.epoch(), b.ratio())
 	}
 }
 
-// Validate reports numbers that make no sense.
+// Validate reports invalid numbers.
 func (b *RatioBudget) Validate() error {
 	return invalid("budget", slices.Concat(
 		finiteFaults("Ratio", b.Ratio), finiteFaults("Floor", b.Floor), durationFaults("Window", b.Window)))
@@ -276,8 +278,8 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch numbers the slots of time; the window is the last ratioSlots of them. It does not
-// go back when the Clock does.
+// epoch returns the number of the current slot of time; the window is the last ratioSlots
+// of them. It never decreases, even if the Clock goes back.
 func (b *RatioBudget) epoch() uint64 {
 	ns := int64(time.Since(processStart)) // monotonic
 	if b.Clock != nil {
@@ -297,9 +299,9 @@ func (b *RatioBudget) epoch() uint64 {
 
 var processStart = time.Now()
 
-// A slot holds the number of its epoch in the upper 28 bits and the balance of
-// that epoch in thousandths in the lower 36, so that one atomic word is both: a
-// slot whose epoch has passed is empty without anybody clearing it.
+// A slot holds its epoch in the upper 28 bits and the balance of that epoch, in
+// thousandths, in the lower 36. Both are in one atomic word, so a slot of a past
+// epoch counts as empty without being cleared.
 const (
 	balanceBits = 36
 	mostBalance = 1<<(balanceBits-1) - 1
@@ -318,7 +320,7 @@ func (b *RatioBudget) add(epoch uint64, delta int64) {
 		at, balance := unpackSlot(old)
 		if at != epoch {
 			if (at-epoch)&epochMask <= ratioSlots {
-				return // another goroutine is ahead, and this epoch is over
+				return // another goroutine has begun a later epoch
 			}
 			balance = 0
 		}
@@ -344,7 +346,7 @@ func (b *RatioBudget) sum(epoch uint64) int64 {
 	return total
 }
 
-// thousandths converts tokens; NaN and below 0 become 0.
+// thousandths converts tokens to thousandths; NaN and negative numbers become 0.
 func thousandths(tokens float64) int64 {
 	return int64(dur.Saturate(math.Round(tokens*1000), 1<<50))
 }

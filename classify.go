@@ -40,8 +40,8 @@ func (f firstOf) judge(err error) (class Class, unrepeatable bool) {
 	return ClassUnknown, false
 }
 
-// judge asks c about err, and, if c is a [DefaultClassifier] or has asked one,
-// whether the operation may have taken effect.
+// judge returns the class of err according to c, and whether the operation may
+// have taken effect, which only a [DefaultClassifier] can report.
 func judge(c Classifier, err error) (class Class, unrepeatable bool) {
 	switch c := c.(type) {
 	case nil:
@@ -52,8 +52,8 @@ func judge(c Classifier, err error) (class Class, unrepeatable bool) {
 	return c.Classify(err), false
 }
 
-// alone returns a class for callers that do not learn whether the operation may have
-// taken effect.
+// alone returns one class for both results of judge: [ClassPermanent] if the
+// operation may have taken effect.
 func alone(class Class, unrepeatable bool) Class {
 	if unrepeatable {
 		return ClassPermanent
@@ -70,9 +70,9 @@ func (f firstOf) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// OnlyIf retries only the errors for which retryable returns true: an allow-list.
-// Their class is what [DefaultClassifier] says, or transient if it says that they are
-// permanent or nothing.
+// OnlyIf returns a Classifier that retries only the errors for which retryable
+// returns true. Their class is that of [DefaultClassifier], or transient if that is
+// permanent or unknown.
 func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
 
 type onlyIf func(error) bool
@@ -87,13 +87,13 @@ func (retryable onlyIf) Classify(err error) Class {
 	return ClassTransient
 }
 
-// classify sets what Err says about retrying. It applies the rules that hold for
-// every policy: markers first, then an inner call's give-up, which is
-// permanent, then the time limit of the attempt, then the Classifier. What nothing knows
-// is transient. It reports whether Err is marked with Progress.
+// classify sets the fields that depend on Err. Every policy has the same order: first
+// markers, then an inner call's give-up, which is permanent, then the time limit of the
+// attempt, then the Classifier. An error of unknown class is transient. classify reports
+// whether Err is marked with Progress.
 func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
-		a.Class = ClassTransient // as the rules below would have it, 10 ns sooner
+		a.Class = ClassTransient // the result of the rules below, 10 ns faster
 		return false
 	}
 	var m mark
@@ -102,7 +102,7 @@ func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 		if c == nil {
 			c = DefaultClassifier{}
 		}
-		if overtime && !isAnswer(a.Err) {
+		if overtime && !isResponse(a.Err) {
 			m.class = ClassTimeout
 		} else {
 			class, unrepeatable := judge(c, a.Err)
@@ -116,8 +116,8 @@ func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	return m.progress
 }
 
-// final reports whether the failure stands although the context has ended: it is
-// permanent by a marker, or by a status or code of its own.
+// final reports whether the failure is returned even if the context is done: a
+// marker, or the error's own status or code, makes it permanent.
 func (a *Attempt) final() bool {
 	if a.Class != ClassPermanent {
 		return false
@@ -127,11 +127,12 @@ func (a *Attempt) final() bool {
 	if m.class != ClassUnknown {
 		return !m.gaveUp
 	}
-	return isAnswer(a.Err)
+	return isResponse(a.Err)
 }
 
-// isAnswer reports whether err has a status or a code: the response has arrived.
-func isAnswer(err error) bool {
+// isResponse reports whether err has a status or a code, so that a response has
+// arrived.
+func isResponse(err error) bool {
 	f := errfacts.Read(err)
 	return f.IsResponse()
 }
@@ -143,7 +144,7 @@ func isAnswer(err error) bool {
 //   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
 //     NonRetriable() and CanceledError() bool;
 //   - throttling: status 429, ErrorCode() string with a throttling code of AWS, and
-//     what other libraries report as such;
+//     what other libraries report as throttling;
 //   - methods that allow a retry: RetryableError, Retryable, SafeToRetry() bool, and
 //     the labels of MongoDB;
 //   - HTTP statuses, as HTTPStatusCode() int or HTTPCode() int: 408 is a timeout, 425
@@ -153,16 +154,17 @@ func isAnswer(err error) bool {
 //   - errors of gRPC, Connect, Kubernetes, Google, MySQL, SQL Server, SQLite and
 //     MongoDB, and of any type with a field StatusCode, HTTPStatusCode or Response;
 //   - Timeout() bool and ConnectionError() bool, the errors of package net, and
-//     io.EOF: timeouts, broken connections and unknown names are worth a retry, a
-//     failed TLS handshake or certificate is not;
-//   - local failures that do not pass: fs.ErrNotExist, exec.ErrNotFound,
+//     io.EOF: timeouts, broken connections and unknown host names are retried, failed
+//     TLS handshakes and invalid certificates are not;
+//   - local failures that a retry does not repair: fs.ErrNotExist, exec.ErrNotFound,
 //     sql.ErrNoRows, and errors of JSON.
 //
-// The table in docs/errors.md has each error. Some may have taken effect, such as a
-// statement of MySQL whose connection was lost: those are unrepeatable, see
-// [Unrepeatable]. About anything else it has no opinion. [Do] checks its own
-// context, so context.Canceled is the operation's own, and permanent.
-// Methods that panic on half-built values are treated as absent.
+// The table in docs/errors.md has each error. In some cases the operation may have
+// taken effect, such as a MySQL statement whose connection was lost: those errors are
+// unrepeatable, see [Unrepeatable]. For any other error it returns [ClassUnknown].
+// [Do] checks its own context, so a context.Canceled that reaches the classifier is
+// the operation's own, and permanent. Methods that panic on half-built values are
+// treated as absent.
 type DefaultClassifier struct{}
 
 // Classify returns the class of err. A Class alone cannot say that a retryable

@@ -25,7 +25,7 @@ func (SystemClock) Now() time.Time { return time.Now() }
 
 // Sleep waits for d or until ctx is done.
 func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
-	// A zero timer would race a context that is done, and either could win.
+	// A timer of 0 would race with a context that is already done.
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}
@@ -45,7 +45,7 @@ func isSystem(c Clock) bool {
 	return system || c == nil
 }
 
-// now reads c, or the system clock where c is nil.
+// now returns the time of c, or of the system clock if c is nil.
 func now(c Clock) time.Time {
 	if c == nil {
 		return time.Now()

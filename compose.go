@@ -24,16 +24,16 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
 }
 
-// Validate reports faulty fields and inner rules.
+// Validate reports invalid fields and inner rules.
 func (b Jittered) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
 }
 
 func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Spread moves any rule's delay up or down by at most a fraction:
-// Of · (1 ± Fraction), uniform, and never above the cap of Of. Where that does not
-// cut, the mean is that of Of.
+// Spread moves any rule's delay up or down by at most a fraction: Of · (1 ±
+// Fraction), uniform, and never above the cap of Of. Unless that cap cuts it, the
+// mean is that of Of.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
@@ -47,19 +47,19 @@ func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
 }
 
-// Validate reports faulty fields and inner rules.
+// Validate reports invalid fields and inner rules.
 func (b Spread) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
 }
 
 func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Capped bounds any rule: min(Cap, Of). It cuts after the jitter, as several older AWS
-// SDKs do, so that delays pile up at the cap; the Cap of a rule bounds what its jitter
-// is drawn from.
+// Capped bounds any rule: min(Cap, Of). It applies after the jitter, as in several
+// older AWS SDKs, so many delays are exactly Cap. The Cap of a rule with jitter
+// applies before the jitter.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
-	Cap time.Duration // largest delay; 0 or less: none
+	Cap time.Duration // largest delay; 0 or less means none
 }
 
 // Delay returns min(Cap, Of).
@@ -69,7 +69,7 @@ func (b Capped) Delay(a Attempt, u float64) time.Duration {
 	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields and inner rules.
+// Validate reports invalid fields and inner rules.
 func (b Capped) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
 }
@@ -90,7 +90,7 @@ func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	return max(0, orDefault(b.Else).Delay(a, u))
 }
 
-// Validate reports faulty fields and inner rules.
+// Validate reports invalid fields and inner rules.
 func (b WhenThrottled) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("WhenThrottled.Throttled", b.Throttled), neededFaults("WhenThrottled.Else", b.Else)))
 }
@@ -102,8 +102,8 @@ func (b WhenThrottled) limit(class Class) time.Duration {
 	return limitOf(b.Else, class)
 }
 
-// standard is what a nil Backoff means: the standard retry mode of the AWS SDKs since
-// November 2026.
+// standard is the rule of a nil Backoff: the standard retry mode of the AWS SDKs
+// since November 2026.
 type standard struct{}
 
 const standardCap = 20 * time.Second
@@ -129,8 +129,8 @@ func orDefault(b Backoff) Backoff {
 	return b
 }
 
-// limitOf returns the most that b can return after a failure of the class, as
-// far as b tells.
+// limitOf returns the longest delay of b after a failure of the class, or the
+// longest Duration if b does not report it.
 func limitOf(b Backoff, class Class) time.Duration {
 	switch b := orDefault(b).(type) {
 	case interface{ limit(Class) time.Duration }:
@@ -141,10 +141,10 @@ func limitOf(b Backoff, class Class) time.Duration {
 	return math.MaxInt64
 }
 
-// another makes a second uniform number of u, for the rule inside a composition:
-// using u twice would tie the two draws together and move the mean. It permutes the
-// 53 bits of u by odd multipliers and shifts, so that the numbers of all depths are
-// as good as independent. The ends stay, and so do short fractions such as ½.
+// another derives a second uniform number from u, for the rule inside a composition:
+// using u twice would correlate the two draws and shift the mean. It permutes the 53
+// bits of u with odd multipliers and shifts, so the numbers at all depths are almost
+// independent. 0, the largest u and short fractions such as ½ map to themselves.
 func another(u float64) float64 {
 	const most, short = 1<<53 - 1, 1<<26 - 1
 	k := uint64(dur.Unit(u) * (1 << 53))

@@ -5,15 +5,15 @@
 //		return upload(ctx, file)
 //	})
 //
-// [Do] and [DoValue] run an operation under a [Policy], a plain struct that
-// says when to try again. The zero Policy is useful and safe: three attempts,
-// random waits, no hidden time limit. A [Group] runs very many operations in
-// the background, and [Policy.Next] is the decision without the loop.
+// [Do] and [DoValue] run an operation under a [Policy], a plain struct that says when
+// to try again. The zero Policy is useful and safe: three attempts, random waits, no
+// hidden time limit. A [Group] runs many operations in the background, and
+// [Policy.Next] makes the decision without the loop.
 //
-// Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp an
-// HTTP transport, retrysql transactions, and retrytest what tests need.
+// Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
+// HTTP transport, retrysql retries transactions, and retrytest helps with tests.
 //
-// # Words
+// # Terms
 //
 // An attempt is one call of the operation; a retry is an attempt after the
 // first. A delay is one wait between two attempts; a backoff is a rule for
@@ -39,21 +39,20 @@
 //
 // # Retry storms
 //
-// Jitter spreads retries out; it does not reduce their number. A server at 70 %
-// load whose clients make three retries gets 2.8 times what it can serve once
-// it fails, and stays down as long as they keep retrying: that happens whenever
-// utilization · (1 + retries) > 1. Give a policy that many calls share a
-// [Budget]: with one, the same server recovers as soon as it works again. Retry at
-// one layer only.
+// Jitter spreads retries out; it does not reduce their number. Once it fails, a server
+// at 70 % load whose clients make three retries receives 2.8 times what it can serve,
+// and stays down as long as they keep retrying. This happens whenever utilization · (1
+// + retries) > 1. Give a policy that many calls share a [Budget]: with one, the same
+// server recovers as soon as it works again. Retry at one layer only.
 //
 // # What is left out
 //
-// Options and builders: a struct can be copied, changed, printed and read from text
+// Options and builders: a struct can be copied, changed, printed and parsed
 // ([ParsePolicy]). A list of all errors of a call, which would grow without bound, and
-// logging: [Hooks] see each failure; package retryslog logs them. An iterator
-// form: its error would need a variable outside of the loop. A last attempt
-// at MaxElapsed: it would bunch up what jitter spread. Attempts per class: a
-// Classifier makes any failure permanent. A budget of retries in flight: it says
-// nothing about the load on the server. A least delay, and hints that replace the
-// delay: a [BackoffFunc] and a HintRule are three lines.
+// logging: [Hooks] see each failure, and package retryslog logs them. An iterator
+// form: its error would need a variable outside the loop. A last attempt at
+// MaxElapsed: it would bunch up what jitter spread. Limits per class: a Classifier can
+// make any failure permanent. A budget of retries in flight: it does not measure the
+// load on the server. A minimum delay, and hints that replace the delay: a
+// [BackoffFunc] or a HintRule takes three lines.
 package retry

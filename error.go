@@ -10,23 +10,24 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and
-// by those with which [Do] refuses a call: then the operation has not run.
+// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and by
+// the error with which [Do] refuses a call before it runs the operation.
 var ErrInvalid = errors.New("invalid")
 
-// Why a call gave up: the Reason of an [Error], or the context's own error.
+// Reasons for giving up, as in Error.Reason. Once the context is done, the reason is
+// the context's error instead.
 var (
 	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
 	ErrMaxAttempts = errors.New("all attempts used")
 	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
 	ErrMaxElapsed = errors.New("time limit of the policy")
-	// ErrBudget means that the client's own Budget refused the retry; the server has no part in it.
+	// ErrBudget means that the client's own Budget refused the retry, not the server.
 	ErrBudget = errors.New("client-side retry budget used up")
 	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
 	ErrHint = errors.New("server asks for too long a wait")
 	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
 	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason that Policy.OnGiveUp sees after a permanent
+	// ErrPermanent is the reason passed to Policy.OnGiveUp after a permanent
 	// failure. Do then returns the operation's own error, which does not match it.
 	ErrPermanent = errors.New("permanent failure")
 )
@@ -34,9 +35,9 @@ var (
 // errDeadline is the reason for giving up before the context's deadline.
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
-// ErrNoReturn is what an attempt's completion callback gets if the operation
-// panicked or ended its goroutine, and what the done of a [Group] gets if
-// anything ended the goroutine of the call.
+// ErrNoReturn is passed to an attempt's completion callback if the operation
+// panicked or called [runtime.Goexit], and to the done of a [Group] if any
+// function called Goexit.
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is what [Do] returns when it gives up. It matches, with errors.Is and
@@ -45,26 +46,26 @@ type Error struct {
 	// Err is the last failure of the operation; nil if it never ran.
 	Err error
 
-	// Reason is why there was no further attempt: one of [ErrMaxAttempts],
-	// [ErrMaxElapsed], [ErrBudget], [ErrHint] and [ErrUnrepeatable]; what the Limiter
-	// returned; an error that matches context.DeadlineExceeded if the next wait would
-	// have outlasted the context's deadline; or, once the context has ended, an error
-	// that matches its error and its cause.
+	// Reason is why there was no further attempt: [ErrMaxAttempts], [ErrMaxElapsed],
+	// [ErrBudget], [ErrHint] or [ErrUnrepeatable]; the error of the Limiter; an error
+	// that matches context.DeadlineExceeded if the next wait would have ended after
+	// the context's deadline; or, once the context is done, an error that matches its
+	// error and its cause.
 	Reason error
 
 	// Attempts is how many times the operation was called.
 	Attempts int
 
-	// Elapsed is the time from the end of the first attempt to the end of the
-	// call; from its start if the policy has a MaxElapsed. Otherwise the start is not
-	// taken, so that calls that succeed read no clock.
+	// Elapsed is the time from the end of the first attempt to the end of the call.
+	// If the policy has a MaxElapsed, it includes the first attempt; otherwise the
+	// start is not recorded, so that calls that succeed do not read the clock.
 	Elapsed time.Duration
 
-	// Next is the wait that was not begun; 0 if the end came before one was due.
+	// Next is the wait that was not started; 0 if none was due.
 	Next time.Duration
 }
 
-// Error returns one line.
+// Error returns one line of text.
 func (e *Error) Error() string {
 	var b strings.Builder
 	switch e.Attempts {
@@ -125,7 +126,7 @@ func (e *Error) ReasonLabel() string {
 		return "permanent"
 	}
 	switch {
-	// First, because what canceled the context may itself have been a deadline.
+	// Checked first, because the cause of a cancellation may itself be a deadline.
 	case errors.Is(e.Reason, context.Canceled):
 		return "canceled"
 	case errors.Is(e.Reason, context.DeadlineExceeded):

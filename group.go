@@ -7,40 +7,39 @@ import (
 )
 
 // A Group runs operations in the background and retries them under its Policy, as
-// [Do] does. A call that waits holds no goroutine, so a million waiting calls need a
-// few hundred megabytes.
+// [Do] does. A waiting call holds no goroutine, so a million of them need a few
+// hundred megabytes.
 //
-// The zero Group runs operations under the zero Policy, any number at the same
-// time. Any number of goroutines may use it, but not both inside and outside a
-// synctest bubble. Its fields must not be changed once it is in use, and it must
-// not be copied.
+// The zero Group uses the zero Policy and has no limit. A Group is safe for
+// concurrent use, but not both inside and outside a synctest bubble. Its fields must
+// not be changed once it is in use, and it must not be copied.
 type Group struct {
 	// Policy says when to try again. A call that waits for its Limiter, or on a
 	// Clock other than the system's, holds a goroutine and counts against Limit.
 	Policy Policy
 
-	// Limit is how many attempts may run at the same time. Further ones begin
-	// later, in the order in which they were due; MaxElapsed does not bound that
-	// wait, the context does. 0 or less: no limit.
+	// Limit is the number of attempts that may run at the same time. Others wait, in
+	// the order in which they were due; the context bounds that wait, MaxElapsed
+	// does not. 0 or less means no limit.
 	Limit int
 
-	calls sync.WaitGroup // that have not ended
+	calls sync.WaitGroup // not yet ended
 
 	mu          sync.Mutex
 	inFlight    int
-	first, last *pending                   // of those that wait for a place
-	watches     map[<-chan struct{}]*watch // by the Done of the contexts
+	first, last *pending                   // calls that wait for a slot
+	watches     map[<-chan struct{}]*watch // by the Done channel of the context
 }
 
-// Go calls op, and calls it again as [Do] does, but returns at once. done, unless it is
-// nil, is called exactly once, with what Do would return. done and OnGiveUp should not
-// block: calls that end with the same context are reported one after the other. done may
-// call Go.
+// Go runs op and retries it as [Do] does, but returns immediately. Unless done is nil, it
+// is called exactly once, with the error that Do would return. done and OnGiveUp should
+// not block: calls that end with the same context are reported one after the other. done
+// may call Go.
 //
 // For a context of a custom type without an AfterFunc method, package context keeps a
 // goroutine per call; the methods of such a context must not take a lock that is held
-// while Go is called. A panic of op or of a function of the Policy ends the program. If
-// one of them calls [runtime.Goexit], as FailNow of a test does, done gets [ErrNoReturn].
+// while Go is called. A panic in op or in a function of the Policy ends the program. If
+// one of them calls [runtime.Goexit], as a test's FailNow does, done gets [ErrNoReturn].
 func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {
 		done = func(error) {}
@@ -58,12 +57,11 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 }
 
 // Wait returns when every call has ended and its done has returned. As with a
-// [sync.WaitGroup], Go must not be called at the same time as Wait while no call is
-// under way; a done may always call it.
+// [sync.WaitGroup], Go must not be called concurrently with Wait while no call is
+// running; a done may always call Go.
 func (g *Group) Wait() { g.calls.Wait() }
 
-// enter takes a place in flight for c and reports whether there was one. If not,
-// c waits for it.
+// enter takes a slot for c and reports whether there was one. If not, c is queued.
 func (g *Group) enter(c *pending) bool {
 	if g.Limit <= 0 {
 		return true
@@ -85,7 +83,7 @@ func (g *Group) enter(c *pending) bool {
 	return false
 }
 
-// leave gives a place in flight to the call that has waited for one the longest.
+// leave passes a slot on to the call that has waited longest for one.
 func (g *Group) leave() {
 	if g.Limit <= 0 {
 		return
@@ -101,8 +99,8 @@ func (g *Group) leave() {
 	go c.run()
 }
 
-// watch lets c wait until it is claimed, or its context ends, as ended tells. The
-// mutex is held.
+// watch makes c wait until it is claimed or ended, the Done channel of its context,
+// is closed. The mutex is held.
 func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	c.waits = true
 	if ended == nil {
@@ -124,8 +122,8 @@ func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	w.first = c
 }
 
-// claim reports whether c waits, and ends that: whoever has claimed a call goes
-// on with it. The mutex is held.
+// claim stops the wait of c and reports whether c was waiting. The caller that has
+// claimed a call continues it. The mutex is held.
 func (g *Group) claim(c *pending) bool {
 	if !c.waits {
 		return false
@@ -152,8 +150,7 @@ func (g *Group) claim(c *pending) bool {
 	return true
 }
 
-// unqueue takes c out of those that wait for a place, if it is one. The mutex is
-// held.
+// unqueue removes c from the queue for a slot, if it is there. The mutex is held.
 func (g *Group) unqueue(c *pending) {
 	if g.first != c && c.before == nil {
 		return
@@ -171,7 +168,7 @@ func (g *Group) unqueue(c *pending) {
 	c.before, c.after = nil, nil
 }
 
-// end ends the calls that wait, because their context has ended.
+// end ends the waiting calls of a watch, because their context is done.
 func (g *Group) end(w *watch) {
 	g.mu.Lock()
 	first := w.first
@@ -187,8 +184,8 @@ func (g *Group) end(w *watch) {
 	endAll(first)
 }
 
-// endAll ends the calls of a list. If a done ends the goroutine, another one goes
-// on with the rest.
+// endAll ends the calls of a list. If a done ends the goroutine, another goroutine
+// continues with the rest.
 func endAll(c *pending) {
 	defer func() {
 		if c != nil {
@@ -198,21 +195,21 @@ func endAll(c *pending) {
 	for c != nil {
 		ended := c
 		c = c.next
-		ended.watch, ended.next, ended.previous = nil, nil, nil // so that none keeps the others
+		ended.watch, ended.next, ended.previous = nil, nil, nil // so that none keeps the others in memory
 		ended.cutShort()
 	}
 }
 
-// A watch is what the calls have in common that wait and whose contexts have
-// the same Done: one for all of them, because it is larger than they are.
+// A watch is shared by the waiting calls whose contexts have the same Done
+// channel. One AfterFunc per channel saves memory: it is larger than a call.
 type watch struct {
 	ended <-chan struct{}
 	first *pending
-	stop  func() bool // forgets the context
+	stop  func() bool // ends the AfterFunc
 }
 
-// pending is a call in the background. There may be very many, so it is small,
-// and its lists need no memory of their own. Its timer wakes it.
+// pending is a call in the background. There may be very many, so it is small, and
+// its lists are linked through it. Its timer calls wake.
 type pending struct {
 	call
 	group *Group
@@ -221,19 +218,19 @@ type pending struct {
 	done  func(error)
 
 	// Guarded by the mutex of the Group.
-	waits          bool     // and may be claimed
+	waits          bool     // may be claimed
 	watch          *watch   // nil if ctx has no end
-	previous, next *pending // of the same watch
-	before, after  *pending // of those that wait for a place
+	previous, next *pending // in the list of the watch
+	before, after  *pending // in the queue for a slot
 }
 
-// run makes an attempt in a place that has been taken for it, and sees to what
-// follows.
+// run makes an attempt, for which a slot has been taken, and starts what follows.
 func (c *pending) run() {
 	var wait time.Duration
 	ended, err := true, ErrNoReturn
 	defer func() {
-		// To go on while the program dies might let it end as if all were well.
+		// Panic again at once: running done first could let the program exit
+		// normally.
 		if v := recover(); v != nil {
 			panic(v)
 		}
@@ -269,8 +266,8 @@ func (c *pending) wake() {
 	g.mu.Unlock()
 	switch {
 	case !mine:
-	case c.spent: // there is no further attempt, for which it would need a place
-		c.tell(func() error {
+	case c.spent: // no attempt follows, so no slot is needed
+		c.finish(func() error {
 			_, _, err := c.turn(c.ctx, &g.Policy, c.op, nil)
 			return err
 		})
@@ -281,11 +278,11 @@ func (c *pending) wake() {
 
 // cutShort ends the call, whose context has ended while it waited.
 func (c *pending) cutShort() {
-	c.tell(func() error { return c.call.cutShort(c.ctx, &c.group.Policy) })
+	c.finish(func() error { return c.call.cutShort(c.ctx, &c.group.Policy) })
 }
 
-// tell tells of the end of the call with what last returns.
-func (c *pending) tell(last func() error) {
+// finish ends the call with the error that last returns.
+func (c *pending) finish(last func() error) {
 	err := ErrNoReturn
 	defer func() {
 		if v := recover(); v != nil {

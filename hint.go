@@ -6,21 +6,19 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint, the wait that the
-// server asked for: what the method RetryAfter() time.Duration of an error or of one
-// that it wraps returns, or what [After] says. Only After makes a
-// permanent error retryable. Wait is called only when hint is above 0. It returns
-// the wait, or false to give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint, the wait that the server
+// asked for. The hint comes from [After], or from a method RetryAfter()
+// time.Duration of the error or of one that it wraps. Only After makes a permanent
+// error retryable. Wait is called only if hint is above 0. It returns the wait, or
+// false to give up at once.
 //
-// The rules here never wait longer than their Max because of a hint: hints
-// of 55 years have been seen, from servers that sent a date instead of a number of
-// seconds.
+// A hint never makes the rules here wait longer than their Max: servers have sent
+// hints of 55 years, a date instead of a number of seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
 
-// maxHint is the longest hint that the rules here follow when they are not
-// told otherwise.
+// maxHint is the default Max of the rules.
 const maxHint = time.Hour
 
 // HintAtLeast waits for the longer of the delay and the hint. It is the

@@ -6,12 +6,12 @@ import (
 )
 
 // Hooks are functions that a [Policy] calls as it runs, for metrics, traces and
-// logs. They must be safe for concurrent use if the Policy is, and should
-// not block. nil: no call. [Policy.With] adds hooks to those of a Policy.
+// logs. They must be safe for concurrent use if the Policy is, and should not
+// block. A nil hook is not called. [Policy.With] adds hooks to those of a Policy.
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
-	// operation gets the context that it returns; nil: ctx itself. The function that it
-	// returns, unless it is nil, is called exactly once, when the attempt has ended,
+	// operation gets the context that it returns, or ctx if that is nil. The function
+	// that it returns, unless nil, is called exactly once, when the attempt has ended,
 	// with its Err and Class. Err is ErrNoReturn if the operation panicked.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
@@ -20,8 +20,8 @@ type Hooks struct {
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
 	// OnGiveUp is called once when a call ends without success, unless it was
-	// refused before it began. e is what the call returns; after a permanent failure
-	// e.Err is what it returns and e.Reason is ErrPermanent.
+	// refused before it began. The call returns e, or, after a permanent failure,
+	// e.Err; e.Reason is then ErrPermanent.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
 

@@ -6,13 +6,13 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// FullJitter draws the delay between 0 and an exponential ceiling:
-// u · min(Cap, Base · Factorⁿ). It spreads a crowd well and is the default. Base is
-// no least delay; for one use [EqualJitter], [DecorrelatedJitter] or [Jittered]. The
-// fields mean what they mean in [Exponential].
+// FullJitter draws the delay between 0 and an exponential ceiling: u · min(Cap, Base
+// · Factorⁿ). It spreads retries well and is the default. Base is not a minimum
+// delay; for one use [EqualJitter], [DecorrelatedJitter] or [Jittered]. The fields
+// mean the same as in [Exponential].
 type FullJitter struct {
 	Base   time.Duration // ceiling before the first retry
-	Cap    time.Duration // largest ceiling; 0 or less: none
+	Cap    time.Duration // largest ceiling; 0 or less means none
 	Factor float64       // growth; 0: 2
 }
 
@@ -23,19 +23,19 @@ func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 1, u), dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b FullJitter) Validate() error {
 	return ruleError("FullJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
 func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// EqualJitter keeps half of an exponential delay and draws the other half:
-// t/2 + u · t/2, t = min(Cap, Base · Factorⁿ). It costs time and spreads a crowd less
-// than [FullJitter]. The fields mean what they mean in [Exponential].
+// EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u ·
+// t/2, t = min(Cap, Base · Factorⁿ). It takes more time and spreads retries less than
+// [FullJitter]. The fields mean the same as in [Exponential].
 type EqualJitter struct {
 	Base   time.Duration // ceiling before the first retry
-	Cap    time.Duration // largest ceiling; 0 or less: none
+	Cap    time.Duration // largest ceiling; 0 or less means none
 	Factor float64       // growth; 0: 2
 }
 
@@ -46,7 +46,7 @@ func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 0.5, u), dur.Limit(b.Cap))
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b EqualJitter) Validate() error {
 	return ruleError("EqualJitter", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
@@ -54,15 +54,15 @@ func (b EqualJitter) Validate() error {
 func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // DecorrelatedJitter draws the delay from the previous wait, not from the attempt
-// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, and Base
-// before the first retry. That includes what a server asked for, so a rule that meets
-// hints should have a Cap.
+// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, or Base before
+// the first retry. prev includes a wait that the server asked for, so set a Cap if
+// there are hints.
 //
 // At the cap most draws are cut to exactly Cap, without jitter. With Redraw the delay
-// is what drawing again until it fits would give: uniform in [Base, min(Cap, 3·prev)].
+// is uniform in [Base, min(Cap, 3·prev)], as if drawn again until it fits.
 type DecorrelatedJitter struct {
 	Base   time.Duration // smallest delay; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less: none
+	Cap    time.Duration // largest delay; 0 or less means none
 	Redraw bool          // keep the jitter at the cap
 }
 
@@ -79,14 +79,15 @@ func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(base+float64(dur.Unit(u)*(top-base)), limit)
 }
 
-// Validate reports faulty fields.
+// Validate reports invalid fields.
 func (b DecorrelatedJitter) Validate() error {
 	return ruleError("DecorrelatedJitter", baseFaults(b.Base, b.Cap))
 }
 
 func (b DecorrelatedJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// jitter draws the given share of t: with share 1 between 0 and t.
+// jitter randomizes the given share of t: with a share of 1 the result is between 0
+// and t.
 func jitter(t, share, u float64) float64 {
 	random := share * t
 	// The conversion forbids a fused multiply-add, which would make delays

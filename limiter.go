@@ -2,9 +2,9 @@ package retry
 
 import "context"
 
-// A Limiter delays attempts, the first included, to keep to a rate. A
-// *rate.Limiter of golang.org/x/time/rate is one. It belongs to one resource. Wait returns when an attempt may start; its error ends
-// the call. A Limiter that is an [Observer] learns how each attempt ended.
+// A Limiter delays attempts, the first included, to keep to a rate. A *rate.Limiter of
+// golang.org/x/time/rate is one. Use one for each resource. Wait returns when an attempt may start;
+// its error ends the call. If the Limiter is an [Observer], each outcome is reported to it.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }

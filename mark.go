@@ -8,10 +8,10 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// Permanent marks err so that it is not retried, in this call of [Do] and in any that
-// it is nested in. Markers win over every [Classifier]. They change neither the text
-// of an error nor what errors.Is and errors.As find in it, and they work from inside
-// other errors; the outermost decides, in the order of errors.As. A nil err stays nil.
+// Permanent marks err so that it is not retried, in this call of [Do] and in any outer
+// one. Markers win over every [Classifier]. They change neither the text of an error
+// nor what errors.Is and errors.As find in it, and they work inside other errors; the
+// outermost decides, in the order of errors.As. A nil err stays nil.
 func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
 
 // Transient marks err so that it is retried. It also makes an inner call's give-up
@@ -22,33 +22,33 @@ func Transient(err error) error { return marked(err, mark{class: ClassTransient}
 // overloaded. See [Permanent].
 func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
 
-// After marks err so that it is retried, and hints that d should pass first: see
-// [HintRule]. It overrides the Classifier, so even a 404 is retried; its class is then
-// transient. A d of 0 or less is no hint. See [Permanent].
+// After marks err so that it is retried, with d as the hint: see [HintRule]. It
+// overrides the Classifier, so even a 404 is retried; its class is then transient. A d
+// of 0 or less means no hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
 // Unrepeatable marks err so that it is not retried, although its class may be
-// retryable: the operation may have taken effect, and repeating it could
-// apply it twice. An example is a connection lost while a transaction commits. The
-// class and the hint stay, for limiters and hooks. [Do] gives up with
-// [ErrUnrepeatable]. See [Permanent].
+// retryable: the operation may have taken effect, and repeating it could apply it
+// twice. An example is a connection lost while a transaction commits. The class and
+// the hint are kept, for limiters and hooks. [Do] gives up with [ErrUnrepeatable].
+// See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
 // Progress marks err as the end of a run that did useful work: a connection that
 // lived for hours, a batch half done. It counts as the first failure of a call:
-// attempt numbers, delays and MaxElapsed begin anew, and the Budget gets the
-// deposit of a success. Error.Attempts remains the total. The class and the hint
-// stay. See [Permanent].
+// attempt numbers, delays and MaxElapsed restart, and the Budget gets the deposit of
+// a success. Error.Attempts remains the total. The class and the hint are kept. See
+// [Permanent].
 func Progress(err error) error { return marked(err, mark{progress: true}) }
 
-// mark is an error with what the caller says about it.
+// mark is an error with the properties that the caller gave it.
 type mark struct {
 	err          error
 	class        Class // ClassUnknown: none
 	hint         time.Duration
-	hinted       bool // hint is meant, also if it is 0
+	hinted       bool // hint is set, even if it is 0
 	after        bool // made by After
 	unrepeatable bool // made by Unrepeatable
 	progress     bool // made by Progress
@@ -66,9 +66,9 @@ func marked(err error, m mark) error {
 	return &m
 }
 
-// read collects the markers and the hint in err, the outermost of each. With
-// overtime, the attempt has run into its time limit, and an inner call that gave up
-// because of it is no reason to give up here.
+// read collects the outermost markers and hint in err. If overtime is set, the
+// attempt has exceeded its time limit, and an inner call that gave up for that
+// reason does not end the outer one.
 func (m *mark) read(err error, overtime bool) {
 	var walk errfacts.Walk
 	for err != nil {
@@ -80,13 +80,13 @@ func (m *mark) read(err error, overtime bool) {
 				err = walk.Instead(e.Err)
 				continue
 			}
-			// A give-up has been retried enough: if outer calls tried again,
-			// attempts would multiply from layer to layer.
+			// The inner call has retried: if outer calls tried again, attempts
+			// would multiply with each layer.
 			m.add(mark{class: ClassPermanent, gaveUp: true})
 			err = walk.Instead(nil)
 			continue
 		default:
-			if err == ErrInvalid { // an inner call was refused, and would be again
+			if err == ErrInvalid { // an inner call was refused and would be refused again
 				m.add(mark{class: ClassPermanent})
 			}
 			if hint := errfacts.Hint(err); hint > 0 {

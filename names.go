@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// named is a rule's name in the text.
+// named pairs the name of a rule in the text form with its zero value.
 type named[R any] struct {
 	name string
 	rule R
 }
 
-// rules are the names of the rules and an empty value of each.
+// rules lists the delay rules by name.
 var rules = []named[Backoff]{
 	{"standard", standard{}},
 	{"none", NoDelay{}},
@@ -35,7 +35,7 @@ var rules = []named[Backoff]{
 	{"when-throttled", WhenThrottled{}},
 }
 
-// hints are the names of the hint rules and an empty value of each.
+// hints lists the hint rules by name.
 var hints = []named[HintRule]{
 	{"at-least", HintAtLeast{}},
 	{"or-give-up", HintOrGiveUp{}},
@@ -43,7 +43,7 @@ var hints = []named[HintRule]{
 	{"ignore", HintIgnore{}},
 }
 
-// budgets are the names of the budgets. parse reads the fields that follow the name,
+// budgets lists the budgets by name. parse reads the fields that follow the name,
 // and text prints them; it returns false for another kind of Budget.
 var budgets = []struct {
 	name  string
@@ -145,7 +145,7 @@ func ratioBudgetText(budget Budget) (string, bool) {
 	return fieldsText(numberText(b.Ratio), numberText(b.Floor), window), true
 }
 
-// parseNumbers reads fields into numbers, as many as there are.
+// parseNumbers reads fields into numbers. There may be fewer fields than numbers.
 func parseNumbers(fields []string, numbers ...*float64) error {
 	if len(fields) > len(numbers) {
 		return fmt.Errorf("takes at most %d values, not %d", len(numbers), len(fields))
@@ -162,7 +162,7 @@ func parseNumbers(fields []string, numbers ...*float64) error {
 
 func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// fieldsText joins fields behind a name, without those at the end that are 0.
+// fieldsText returns the fields as they follow a name, without trailing zeros.
 func fieldsText(fields ...string) string {
 	for len(fields) > 0 && fields[len(fields)-1] == "0" {
 		fields = fields[:len(fields)-1]
@@ -174,7 +174,7 @@ func fieldsText(fields ...string) string {
 	return text.String()
 }
 
-// nameOf returns the name of the rule's type.
+// nameOf returns the name of rule's type in table.
 func nameOf[R any](table []named[R], rule R) (string, bool) {
 	for _, entry := range table {
 		if reflect.TypeOf(entry.rule) == reflect.TypeOf(rule) {
@@ -184,7 +184,8 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 	return "", false
 }
 
-// durationText is d without the zero units that time.Duration prints: 1m, not 1m0s.
+// durationText formats d without the zero units that time.Duration prints: 1m, not
+// 1m0s.
 func durationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -208,13 +209,13 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 	return d, nil
 }
 
-// RegisterPreset makes a policy known to [ParsePolicy] by a name of letters, digits,
-// "-", "_" and ".". policy is called for each text with the name; the second form gets
-// the value of the key service, or "". It panics if the name is taken or malformed.
-// Package awspreset registers the presets of the AWS SDKs.
+// RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
+// digits, "-", "_" and ".". policy is called for each text with the name; the second
+// form gets the value of the key service, or "". RegisterPreset panics if the name is
+// taken or malformed. Package awspreset registers the presets of the AWS SDKs.
 //
-// A Policy prints as the text that a method PolicyText() string of its Classifier
-// returns, followed by what is different, if that text has the same Backoff.
+// If the Classifier has a method PolicyText() string, and that text has the same
+// Backoff, the Policy prints as the text followed by the differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
 		panic(fmt.Sprintf("retry: %q cannot be the name of a preset", name))
@@ -256,7 +257,7 @@ func presetNamed(name string) (preset, bool) {
 	return p, ok
 }
 
-// presetNames returns the names in order.
+// presetNames returns the names of all presets, sorted.
 func presetNames() []string {
 	presets.Lock()
 	defer presets.Unlock()

@@ -10,14 +10,14 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// Delays returns the waits of a call whose attempts all fail at once with
-// transient errors, without waiting. They are drawn anew for each iteration, which
-// may have no end if attempts are Unlimited.
+// Delays returns the waits of a call whose attempts all fail immediately with
+// transient errors. It does not wait. Each iteration draws new waits; it may be
+// endless if attempts are Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
 }
 
-// delays is Delays with random numbers of the caller's.
+// delays is Delays with the caller's random numbers.
 func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		var elapsed time.Duration
@@ -33,13 +33,13 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	}
 }
 
-// A Plan is what a policy's waits come to if every attempt fails at once. Compare it
+// A Plan summarizes a policy's waits if every attempt fails immediately. Compare it
 // with your deadline. See [Policy.Plan].
 type Plan struct {
 	Retries []WaitStats // the wait before each retry, first to last
 	Total   WaitStats   // all waits of a call together
 
-	// Truncated says that the policy allows more retries than are planned.
+	// Truncated reports whether the policy allows more retries than are planned.
 	Truncated bool
 }
 
@@ -51,17 +51,16 @@ type WaitStats struct {
 // maxPlanned is the number of retries that a Plan covers.
 const maxPlanned = 100
 
-// How many calls are drawn for a Plan: it takes some 20 ms at most.
+// The number of calls drawn for a Plan, which takes at most about 20 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000
 	maxDraws = 200_000
 )
 
-// Plan returns what the waits of a call come to whose attempts all fail with
-// transient errors and take no time themselves, for at most 100 retries. Those that
-// MaxElapsed does not allow are left out; hints, budgets, limiters, Stagger and
-// deadlines are not considered.
+// Plan computes the waits of a call whose attempts all fail immediately with
+// transient errors, for at most 100 retries. Retries that MaxElapsed does not allow
+// are left out; hints, budgets, limiters, Stagger and deadlines are not considered.
 //
 // Min and Max are bounds. Mean and P99 are estimates from a fixed number of draws,
 // within 2 % of the true value or 1 % of Max, whichever is more.
@@ -103,9 +102,9 @@ func (p Policy) Plan() Plan {
 // the total of each walk.
 func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
 	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
-	// Each retry divides [0, 1) into as many parts as there are walks and
-	// gives one to each, in an order of its own: the marginal distribution of
-	// a single retry is then even, with no sampling error.
+	// Each retry divides [0, 1) into as many parts as there are walks and assigns
+	// them to the walks in random order, so that the distribution of a single
+	// retry has no sampling error.
 	rng := rand.New(rand.NewPCG(1, 2))
 	draws := make([][]int, retries)
 	for i := range draws {
@@ -136,7 +135,7 @@ func (p *Policy) bounds(u float64, retries int) []time.Duration {
 	return waits
 }
 
-// summarize sorts values.
+// summarize returns the statistics of values, which it sorts.
 func summarize(values []time.Duration) WaitStats {
 	slices.Sort(values)
 	var total float64

@@ -8,47 +8,49 @@ import (
 	"time"
 )
 
-// A Policy says when to try again: how often, how long, after which errors,
-// and at what cost. It is a plain value: copy it and change a field to derive
-// a variant. The zero Policy is safe in production: up to three attempts, with
-// full jitter below 50 ms and then 100 ms, after throttling below 1 s and 2 s.
+// A Policy says when to try again: how often, how long, after which errors, and at
+// what cost. It is a plain value: copy it and change a field to derive a variant.
+// The zero Policy is safe in production: up to three attempts, with full jitter
+// below 50 ms and then 100 ms, or below 1 s and 2 s after throttling.
 //
-// A Policy holds no progress. Any number of calls and goroutines may use one
-// at the same time, as long as nobody changes it. Copies share the Budget and
-// the Limiter, which belong to the resource that is called.
+// A Policy holds no state of a call. Any number of calls and goroutines may use one
+// at the same time, as long as it is not changed. Copies share the Budget and the
+// Limiter, which belong to the resource that is called.
 type Policy struct {
-	// Backoff computes the delays. nil: the standard rule, full jitter with a
-	// base of 50 ms, after throttling 1 s, and a cap of 20 s, as in the AWS SDKs
+	// Backoff computes the delays. nil means the standard rule: full jitter with a
+	// base of 50 ms, or 1 s after throttling, and a cap of 20 s, as in the AWS SDKs
 	// since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts is the number of calls of the operation, the first included.
-	// 0: 3, or one more than a [Schedule] has delays. 1: no retry. [Unlimited]: no bound.
+	// MaxAttempts is the number of calls of the operation, the first included. 0 means 3,
+	// or one more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no
+	// bound.
 	MaxAttempts int
 
-	// MaxElapsed ends a call when the next wait would end later than this after its
-	// start. It does not interrupt an attempt: use the context or AttemptTimeout for
-	// that. 0: no limit.
+	// MaxElapsed ends a call if the next wait would end later than this after the
+	// call's start. It does not interrupt an attempt: use the context or
+	// AttemptTimeout for that. 0 means no limit.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout is the time limit of each attempt, set on the context of the
-	// operation. An attempt that runs into it has [ClassTimeout], unless its error
-	// is marked or has a status or code of its own. That context ends when the
-	// operation returns, so the operation must read a response to its end. 0: none.
+	// operation. An attempt that exceeds it has [ClassTimeout], unless its error is
+	// marked or has its own status or code. The context is canceled when the
+	// operation returns, so the operation must read a response to its end. 0 means
+	// no limit.
 	AttemptTimeout time.Duration
 
-	// Stagger makes the first attempt wait a random time below it, for crowds that
-	// start together. 0: none.
+	// Stagger makes the first attempt wait a random time below it, for clients that
+	// start together. 0 means no wait.
 	Stagger time.Duration
 
-	// Classifier tells retryable errors from others. nil: DefaultClassifier{}.
+	// Classifier decides which errors are retried. nil means DefaultClassifier{}.
 	Classifier Classifier
 
-	// Hint combines the delay with the wait that the server asked for.
-	// nil: HintAtLeast{}.
+	// Hint combines the delay with the wait that the server asked for. nil
+	// means HintAtLeast{}.
 	Hint HintRule
 
-	// Budget bounds the retries of all calls to one resource. nil: no bound.
+	// Budget bounds the retries of all calls to one resource. nil means no bound.
 	Budget Budget
 
 	// LongPoll is for long polls whose callers loop: when only the Budget refuses a
@@ -56,37 +58,38 @@ type Policy struct {
 	// does not spin. OnRetry is not called.
 	LongPoll bool
 
-	// Limiter is waited for before every attempt, the first too. nil: none.
+	// Limiter delays attempts, including the first. nil means no delay.
 	Limiter Limiter
 
-	// Clock tells the time and waits. nil: SystemClock{}.
+	// Clock tells the time and waits. nil means SystemClock{}.
 	Clock Clock
 
-	// Rand returns a number that is uniform in [0, 1), one for each delay. It must be
-	// safe for concurrent use if the Policy is. nil: math/rand/v2.Float64.
+	// Rand returns a uniform random number in [0, 1). It is called once for each
+	// delay, and must be safe for concurrent use if the Policy is. nil means
+	// math/rand/v2.Float64.
 	Rand func() float64
 
-	// Hooks watch the calls. Policy.With adds to them.
+	// Hooks observe the calls. Policy.With adds more.
 	Hooks
 }
 
-// Unlimited as Policy.MaxAttempts sets no bound.
+// Unlimited, as Policy.MaxAttempts, means no bound.
 const Unlimited = math.MaxInt
 
-// Without MaxAttempts a Policy makes this many attempts.
+// defaultMaxAttempts replaces a MaxAttempts of 0.
 const defaultMaxAttempts = 3
 
-// With returns a copy of the Policy with further hooks. Those that it has run first;
-// the contexts and callbacks of the further ones are nested in theirs.
+// With returns a copy of the Policy with additional hooks. Existing hooks run first;
+// the contexts and callbacks of the new ones are nested in theirs.
 func (p Policy) With(h Hooks) Policy {
 	p.Hooks = p.Hooks.and(h)
 	return p
 }
 
-// Validate returns nil, or one error that lists everything that is wrong with the
-// Policy and matches [ErrInvalid]. Each part with a method Validate() error is asked.
-// [ParsePolicy] calls it; Do checks the Policy's own numbers only, because every Backoff
-// here is safe for any value.
+// Validate returns nil, or one error that lists everything that is wrong with the Policy
+// and matches [ErrInvalid]. It calls the method Validate() error of each part that has
+// one. [ParsePolicy] calls Validate; Do checks the Policy's own numbers only, because
+// every Backoff here is safe for any value.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -103,12 +106,12 @@ func (p *Policy) faults() []string {
 	return faults
 }
 
-// unfit reports whether a call must not start, of which refuse says why.
+// unfit reports whether a call must not start; refuse returns the reason.
 func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
 	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout)|int64(p.Stagger) < 0
 }
 
-// refuse reports what keeps a call from starting.
+// refuse returns an error that lists why a call must not start.
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 	faults := p.ownFaults()
 	if ctx == nil {
@@ -155,10 +158,10 @@ func (p *Policy) maxAttempts() int {
 	return defaultMaxAttempts
 }
 
-// Classify returns what [Do] makes of a failure: an Attempt with Err, its Class by the
-// markers in err, then by the Classifier, then transient; with Unrepeatable and Hint.
-// Its Number is 1 after [Progress], because counting begins anew, otherwise 0. A nil
-// err makes a zero Attempt.
+// Classify classifies err as [Do] does. It returns an Attempt with Err, Class,
+// Unrepeatable and Hint. The Class comes from the markers in err or else from the
+// Classifier; if neither decides, it is transient. Number is 1 after [Progress],
+// because counting restarts, and otherwise 0. A nil err gives a zero Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
 	if err != nil && a.classify(p.Classifier, false) {

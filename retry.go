@@ -11,23 +11,24 @@ import (
 // Do calls op until it succeeds, fails permanently, or the policy gives up. It
 // returns nil if and only if op returned nil.
 //
-// A permanent error is returned as it is. In all other cases Do returns an [*Error]
-// that says why it gave up and matches the last failure.
+// A permanent error is returned unchanged. In all other cases Do returns an [*Error]
+// that holds the reason for giving up and matches the last failure.
 //
-// The end of ctx ends the call, also while it waits. If ctx has ended when op fails, Do
-// returns an [*Error], unless the failure is permanent by a marker, or by a status or
-// code of its own. Do never begins an attempt once ctx has ended, and never starts a
-// wait that would end after the deadline of ctx: it gives up at once with an error
-// that matches [context.DeadlineExceeded]. (This does not bound the time in
-// Limiter.Wait.) Only the state of ctx counts, so an attempt that ran into a time limit
-// of its own is retried.
+// The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
+// returns an [*Error], unless a marker, or the error's own status or code, makes the
+// failure permanent. Do never begins an attempt once ctx is done, and never starts a
+// wait that would end after ctx's deadline: it gives up at once with an error that
+// matches [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
+// Only ctx itself counts, so an attempt that exceeded its own time limit is retried.
 //
-// An invalid policy, a nil ctx and a nil op are refused before op is called,
-// with an error that matches [ErrInvalid]. Panics of op pass through; a panic of one
-// of the policy's own functions goes on with an error that keeps the failure.
+// An invalid policy, a nil ctx and a nil op are refused before op is called, with an
+// error that matches [ErrInvalid]. Panics in op pass through. If one of the policy's
+// functions panics after op has failed, the panic continues with an error that matches
+// that failure too.
 //
-// Retry at one layer only. An inner call of Do that gave up counts as permanent, unless
-// it is marked with [Transient] or gave up only because of this call's AttemptTimeout.
+// Retry at one layer only. If an inner call of Do gave up, its error is permanent here,
+// unless it is marked with [Transient] or was caused only by this call's
+// AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
@@ -43,7 +44,7 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation that returns a value. Beside an error it
+// DoValue is [Do] for an operation that returns a value. Along with an error it
 // returns the value of the last attempt, or the zero value if there was none.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
@@ -51,7 +52,7 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 		return v, p.refuse(ctx, op != nil)
 	}
 	var first error
-	if p.bare() && ctx.Err() == nil { // as in Do; to call that would cost 5 ns
+	if p.bare() && ctx.Err() == nil { // as in Do; sharing the code through a call would cost 5 ns
 		if v, first = op(ctx); first == nil {
 			return v, nil
 		}
@@ -64,7 +65,7 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 }
 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
-// or nil if that has yet to be made.
+// or nil if it has not been made yet.
 //
 // Only run is on the stack while a call waits; everything with a large stack frame is
 // in another function, so a waiting goroutine stays within its initial 2 KiB.
@@ -91,17 +92,17 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 // call is the state of one call of [Do]. It must not hold a *Policy: its fields are
 // passed to interface methods, so the Policy would escape to the heap.
 type call struct {
-	attempt   Attempt       // the one that runs or ended last; Err is that of the last failure
+	attempt   Attempt       // the current or latest one; Err is the last failure
 	earlier   int           // attempts before the last progress
 	resumed   time.Duration // what had elapsed at the last progress
-	paid      Class         // of the failure that the last retry was withdrawn for
-	staggered bool          // the first attempt has waited
-	spent     bool          // the Budget refused the retry, but LongPoll asks for the wait before it
+	paid      Class         // class of the failure that the last retry was withdrawn for
+	staggered bool          // the wait for Stagger is over
+	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // the operation is running
 	overtime  bool          // the attempt ran into AttemptTimeout
 	progress  bool          // Err is marked with Progress
 	timed     bool          // start is set
-	start     time.Time     // of the call if the policy has a MaxElapsed, else the first failure
+	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
 
@@ -112,9 +113,10 @@ func (c *call) begin(p *Policy) {
 	}
 }
 
-// turn makes one attempt, unless it has been made and failed with first, and
-// decides what follows: a wait and another turn, or the end of the call with its
-// error. A clock other than the system's cannot be selected on: there turn waits.
+// turn makes one attempt, or takes first as its failure if that is not nil, and
+// decides what follows: a wait and another turn, or the end of the call with err.
+// Only waits on the system's clock fit in a select, so with another clock turn does
+// the waiting.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
 	var reason error
 	switch {
@@ -154,7 +156,8 @@ func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	return wait, nil
 }
 
-// admit returns nil when the next attempt may begin, or the reason why it may not.
+// admit waits for the Limiter. It returns nil if the next attempt may begin, or the
+// reason why not.
 func (c *call) admit(ctx context.Context, p *Policy) error {
 	if p.Limiter != nil && !c.spent && ctx.Err() == nil {
 		if err := p.Limiter.Wait(ctx); err != nil {
@@ -185,7 +188,7 @@ func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) erro
 	return err
 }
 
-// tryWatched is try with a context of the attempt's own.
+// tryWatched is try for attempts that need their own context.
 func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Context) error) error {
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
@@ -239,7 +242,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if ctx.Err() != nil && !a.final() {
 		return 0, contextReason(ctx, nil)
 	}
-	if c.progress { // counting begins anew
+	if c.progress { // counting restarts
 		c.earlier += a.Number - 1
 		a.Number, a.Waited = 1, 0
 	}
@@ -272,16 +275,17 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	return wait, nil
 }
 
-// Next is the decision of [Do] without its loop, for queues, controllers and loops
-// of your own. failed has the Number and the Err of the attempt that failed, and
-// in Waited the wait before it; elapsed is the time since the first attempt began.
-// Next returns the wait before the next attempt, or the reason why there is none:
-// [ErrPermanent], another reason of an [Error], or an error that matches [ErrInvalid].
+// Next makes the decision of [Do] without its loop, for queues, controllers and custom
+// loops. failed holds the Number and Err of the failed attempt, and in Waited the wait
+// before it; elapsed is the time since the first attempt began. Next returns the wait
+// before the next attempt, or the reason why there is none: [ErrPermanent], another
+// reason of an [Error], or an error that matches [ErrInvalid].
 //
-// After an error marked with [Progress] (see [Policy.Classify]) count attempts and time
-// anew. Next withdraws from the Budget; its caller deposits after a success, a permanent
-// failure or progress, with the Class of the last failure that was retried. The
-// Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are the caller's.
+// After an error marked with [Progress] (see [Policy.Classify]), restart the count of
+// attempts and the time. Next withdraws from the Budget; its caller deposits after a
+// success, a permanent failure or progress, with the Class of the last failure that was
+// retried. The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are
+// left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {
@@ -326,7 +330,7 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 
 // giveUp ends the call without success.
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
-	// The reason alone does not tell: a Limiter may return any error.
+	// The reason alone is not enough: a Limiter may return any error.
 	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
 	if permanent && p.OnGiveUp == nil {
 		return c.attempt.Err
@@ -344,9 +348,9 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
-// alarm returns a channel for the end of a wait on the system's clock. All waits
-// of a call share a timer, but calls do not: a timer made outside a
-// synctest bubble keeps real time inside it.
+// alarm returns a channel that receives when a wait on the system's clock is over.
+// The waits of one call share a timer, but calls do not: a timer made outside a
+// synctest bubble runs in real time inside it.
 //
 //go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {
@@ -368,11 +372,13 @@ func (c *call) cutShort(ctx context.Context, p *Policy) error {
 
 func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 
-// elapsed is not negative, even if the clock goes back.
+// elapsed returns the time since start. It is never negative, even if the clock goes
+// back.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
-// guard is deferred by what runs a call. A panic of the operation passes through; one
-// of the policy's own functions goes on as an error that keeps the operation's.
+// guard is deferred by the functions that run a call. A panic in the operation passes
+// through; a panic in one of the policy's functions continues as an error that keeps
+// the operation's.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
 		return

@@ -21,14 +21,14 @@ import (
 //	policy = [ preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //
-// Space, comma and semicolon separate. The rules in parentheses are those of
-// the Backoff fields of a composition, in the order of the Go type; the keys
-// of a rule are its other fields in lower case.
+// Spaces, commas and semicolons separate words. The rules in parentheses are the
+// Backoff fields of a composition, in the order of the Go type; the keys of a
+// rule are its other fields in lower case.
 
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
 var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter", "longpoll"}
 
-// Texts for values that are no numbers, names or durations.
+// Texts for special values of a key.
 const (
 	unlimited = "unlimited" // MaxAttempts
 	none      = "none"      // no budget, no limiter
@@ -40,9 +40,9 @@ const (
 //	aws-standard-2026 service=dynamodb attempts=6
 //
 // Classifiers, clocks, random sources, hooks, and budgets and limiters of other
-// packages have no text, except that a preset stands for all that it
-// has. A Backoff or HintRule of another package is shown by its String method or its
-// type, which cannot be parsed.
+// packages are omitted, but the name of a preset stands for all of its parts. A
+// Backoff or HintRule of another package prints as its String method or its type,
+// which cannot be parsed.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -58,8 +58,8 @@ func (p Policy) MarshalText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// UnmarshalText replaces the whole Policy by that of [ParsePolicy], so set hooks and
-// the like afterwards. If the text is wrong the Policy stays as it is.
+// UnmarshalText replaces the whole Policy with that of [ParsePolicy], so set hooks
+// and the like afterwards. If the text is invalid, the Policy is unchanged.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
 	if err != nil {
@@ -89,7 +89,8 @@ func (p *Policy) text() (string, error) {
 	return text, err
 }
 
-// values are the texts of the policyKeys, "" for a budget or limiter that has none.
+// values returns the texts of the policyKeys; "" for a budget or limiter without a
+// text.
 func (p *Policy) values() ([]string, error) {
 	attempts := unlimited
 	if p.MaxAttempts != Unlimited {
@@ -126,8 +127,9 @@ func limiterText(limiter Limiter) string {
 	return ""
 }
 
-// presetText returns the text of the preset that the Classifier names, and what the
-// text stands for. It is empty if there is none, or if the Backoff is another one.
+// presetText returns the text of the preset that the Classifier names, and the
+// policy of that text. The text is empty if there is no preset or if its Backoff
+// differs.
 func (p *Policy) presetText() (string, Policy) {
 	c, ok := p.Classifier.(interface{ PolicyText() string })
 	if !ok || isNil(p.Classifier) {
@@ -192,7 +194,7 @@ func backoffText(b Backoff) (string, error) {
 	return name, err
 }
 
-// innerRules are the Backoff fields of a composition.
+// innerRules returns the Backoff fields of a composition.
 func innerRules(rule reflect.Value) []reflect.Value {
 	var inner []reflect.Value
 	if rule.Kind() == reflect.Struct {
@@ -230,9 +232,8 @@ func valueText(v reflect.Value) string {
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then
-// keys and values in any order; spaces, commas and semicolons separate. Durations
-// have units. The rules are
+// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then keys and values
+// in any order; spaces, commas and semicolons separate. Durations need units. The rules are
 //
 //	standard                                  what a nil Backoff means
 //	none                                      NoDelay
@@ -261,18 +262,17 @@ func valueText(v reflect.Value) string {
 //	longpoll=true                             LongPoll
 //	service=dynamodb                          of presets for services
 //
-// A COST may be three, as in 14/14/5: after transient failures, timeouts and
-// throttling. "none" is no budget and no limiter. What is left out has the meaning of a
-// zero field; the empty text is the zero Policy. Each call makes a new budget and a
-// new limiter.
+// A COST may be three, as in 14/14/5: after transient failures, timeouts and throttling. "none"
+// means no budget or no limiter. An omitted key means a zero field; the empty text is the zero
+// Policy. Each call makes a new budget and a new limiter.
 //
-// The result is validated. An error lists what would be right and matches
-// [ErrInvalid]; the Policy is then the zero one.
+// The result is validated. An error lists the valid choices and matches [ErrInvalid]; the Policy is
+// then zero.
 func ParsePolicy(text string) (Policy, error) {
 	return parse(fmt.Sprintf("%q", text), tokens(text))
 }
 
-// parse makes a valid Policy of tokens. text is for the error.
+// parse returns the Policy that tokens describe, validated. text is for the error.
 func parse(text string, tokens []string) (Policy, error) {
 	p, err := (&parser{tokens: tokens}).policy()
 	faults := p.faults()
@@ -285,8 +285,8 @@ func parse(text string, tokens []string) (Policy, error) {
 	return p, nil
 }
 
-// fromMapping makes a Policy of a mapping in a configuration. Its keys are those of the
-// text, and "rule" or "preset" for what comes first there.
+// fromMapping sets the Policy from a mapping in a configuration. The keys are those of
+// the text form, with "rule" or "preset" for its first word.
 func (p *Policy) fromMapping(value any) error {
 	var words []string
 	switch m := value.(type) {
@@ -320,7 +320,7 @@ func (p *Policy) fromMapping(value any) error {
 	return nil
 }
 
-// scalarText is a value of a mapping as it stands in a text.
+// scalarText returns a value of a mapping as the text form has it.
 func scalarText(value any) (string, error) {
 	switch v := value.(type) {
 	case []any:
@@ -380,7 +380,7 @@ type parser struct {
 	depth  int
 }
 
-// maxDepth is how deep rules may be nested, which bounds the recursion.
+// maxDepth bounds the nesting of rules, and so the recursion.
 const maxDepth = 16
 
 // peek returns the next token, "" at the end.
@@ -404,7 +404,7 @@ func isSign(token string) bool { return token == "(" || token == "|" || token ==
 
 func (p *parser) policy() (Policy, error) {
 	var policy Policy
-	var rule reflect.Value // settable; the zero Value: no rule, so none of its keys
+	var rule reflect.Value // settable; the zero Value if there is no rule
 	keys := policyKeys
 	if first := p.peek(); first != "" && !strings.Contains(first, "=") {
 		if preset, ok := presetNamed(first); ok {
@@ -446,7 +446,7 @@ func (p *parser) policy() (Policy, error) {
 	return policy, nil
 }
 
-// service takes the service of a preset from wherever it stands among the keys.
+// service removes the key service, at any position, and returns its value.
 func (p *parser) service() (string, error) {
 	const key = "service="
 	isService := func(token string) bool { return strings.HasPrefix(token, key) }
@@ -646,8 +646,8 @@ func parseLimiter(value string) (Limiter, error) {
 	return nil, err
 }
 
-// setField sets a field of a rule. others are further keys that the error for
-// an unknown one lists.
+// setField sets a field of a rule. others are additional keys for the error about
+// an unknown one.
 func setField(rule reflect.Value, key, value string, others []string) error {
 	var known []string
 	for name, field := range fields(rule) {
@@ -660,7 +660,8 @@ func setField(rule reflect.Value, key, value string, others []string) error {
 	return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(known, ", "), "none"))
 }
 
-// fields are the keys of a rule, which may be the zero Value, and what they set.
+// fields yields the keys of a rule and the fields that they set. rule may be the
+// zero Value.
 func fields(rule reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		switch {

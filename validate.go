@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// invalidError lists everything that is wrong with something.
+// invalidError lists all faults of a value.
 type invalidError struct {
 	what   string
 	faults []string
@@ -20,7 +20,7 @@ func (e *invalidError) Error() string {
 
 func (e *invalidError) Unwrap() error { return ErrInvalid }
 
-// invalid makes one error of a list of faults, nil if there are none.
+// invalid returns one error for a list of faults, or nil if there are none.
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -28,7 +28,7 @@ func invalid(what string, faults []string) error {
 	return &invalidError{what, faults}
 }
 
-// partFaults asks a part of a policy what is wrong with it.
+// partFaults returns the faults of a part of a policy.
 func partFaults(path string, part any) []string {
 	if isNil(part) {
 		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
@@ -47,7 +47,7 @@ func partFaults(path string, part any) []string {
 	return []string{path + ": " + strings.TrimPrefix(err.Error(), ErrInvalid.Error()+" ")}
 }
 
-// neededFaults is partFaults for a part that must be there.
+// neededFaults is partFaults for a part that must not be nil.
 func neededFaults(path string, part any) []string {
 	if part == nil {
 		return []string{path + " is nil"}
@@ -61,7 +61,7 @@ func isNil(part any) bool {
 	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
-// within says where the faults are.
+// within adds the path of a part to its faults.
 func within(path string, faults []string) []string {
 	var found []string
 	for _, fault := range faults {
@@ -70,7 +70,7 @@ func within(path string, faults []string) []string {
 	return found
 }
 
-// ruleError makes one error of what is wrong with a rule.
+// ruleError returns one error for the faults of a rule.
 func ruleError(rule string, faults ...[]string) error {
 	var all []string
 	for _, list := range faults {
@@ -79,7 +79,8 @@ func ruleError(rule string, faults ...[]string) error {
 	return invalid("backoff", all)
 }
 
-// The checks of fields: those of the same name mean the same everywhere.
+// Checks of fields, shared by the rules. Fields with the same name mean the same
+// everywhere.
 
 func baseFaults(base, limit time.Duration) []string {
 	faults := append(durationFaults("Base", base), durationFaults("Cap", limit)...)

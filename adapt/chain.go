@@ -8,23 +8,23 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// errFailed stands for the failure where a library does not pass it on. It is marked so
-// that no Classifier takes it for permanent.
+// errFailed replaces the failure if the library does not pass it on. It is marked so
+// that no Classifier treats it as permanent.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// maxChain is how many delays are drawn to get at one. A rule may draw a delay from the
-// one before, so the chain is walked from its start; this bounds the work at some
-// 100 µs for any number.
+// maxChain bounds how many delays are drawn to compute one. A rule may derive a delay
+// from the one before, so the chain is walked from its start; the bound limits the work
+// to about 100 µs.
 const maxChain = 1000
 
-// link is the last attempt of a chain of failures.
+// A link is the last attempt in a chain of failures.
 type link struct {
 	number int           // of the attempt
 	waited time.Duration // before it
 	total  time.Duration // all waits before it
 }
 
-// free returns a policy that decides by the rule alone: nothing in it refuses retries or
+// free returns a policy that applies only the rule: it neither refuses retries nor
 // counts them.
 func free(rule retry.Backoff, random func() float64) retry.Policy {
 	return retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
@@ -41,7 +41,7 @@ func (l *link) after(wait time.Duration) {
 	l.number, l.waited, l.total = increment(l.number), wait, dur.Add(l.total, wait)
 }
 
-// walk returns the attempt of that number, with waits drawn anew.
+// walk returns the attempt with that number, drawing all waits before it.
 func walk(rule retry.Backoff, number int, random func(number int) float64) link {
 	number = max(1, number)
 	l := link{number: max(1, number-maxChain+1)}

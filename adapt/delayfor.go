@@ -9,22 +9,22 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// DelayFor decides about a message or job that a queue delivers again. failed is how many
-// times it has failed, this time included, and err is what it failed with. DelayFor
-// returns what [retry.Policy.Next] returns: the wait before the next delivery, or the
-// reason why there is to be none.
+// DelayFor decides whether and when a queue should redeliver a message or job. failed is
+// the number of its failures, including this one, and err is the latest failure. Like
+// [retry.Policy.Next], DelayFor returns the wait before the next delivery, or the reason
+// why there should be none.
 //
-// The random numbers come from the id instead of the policy's Rand: every worker finds
-// the same chain of delays, after a restart too, and nothing is stored. The id has to be
-// the same for every delivery and different for every message, or messages that failed
-// together come back together.
+// The random numbers are derived from the id instead of the policy's Rand: every worker
+// computes the same chain of delays, even after a restart, and nothing is stored. The id
+// must be the same for every delivery and different for every message; otherwise
+// messages that failed together are redelivered together.
 //
-// The delays before this one are taken as those after transient failures without hints.
-// Their sum is what has elapsed for MaxElapsed; the time of the attempts is not
-// known. After more than 1,000 failures a rule that draws a delay from the one before
-// forgets its beginning.
+// The earlier delays are computed as if the failures had been transient and without
+// hints. Their sum counts as the elapsed time for MaxElapsed; the duration of the
+// attempts is not known. After more than 1,000 failures, a rule that derives a delay
+// from the one before starts from the last 1,000.
 //
-// The Budget is used as by Next: the caller deposits.
+// The Budget is used as in Next: the caller makes the deposits.
 func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, error) {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, id) // never fails

@@ -7,18 +7,18 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// OneBased returns the delays of the policy's Backoff as a function of the number of the
-// retry, for libraries that count the first retry as 1:
+// OneBased returns a function from the number of a retry to the delay of the policy's
+// Backoff, for libraries that count the first retry as 1:
 //
 //	elasticsearch.Config{MaxRetries: 3, RetryBackoff: adapt.OneBased(policy)}
 //	kgo.NewClient(kgo.RetryBackoffFn(adapt.OneBased(policy)))
 //	nats.Connect(url, nats.CustomReconnectDelay(adapt.OneBased(policy)))
 //
 // The library decides which failures it retries and how often; an n below 1 counts as 1.
-// The failures count as transient. A rule that draws a delay from the one before, such as
-// [retry.DecorrelatedJitter], is drawn from the first retry on each time: the delays have
-// the right distribution, but are no chain. The function may be shared if the policy's
-// Rand may.
+// All failures count as transient. For a rule that derives a delay from the one before,
+// such as [retry.DecorrelatedJitter], each call draws all delays from the first retry on:
+// the delays have the right distribution, but do not form a chain. The function may be
+// shared if the policy's Rand may.
 func OneBased(p retry.Policy) func(n int) time.Duration {
 	random := p.Rand
 	if random == nil {
@@ -30,8 +30,8 @@ func OneBased(p retry.Policy) func(n int) time.Duration {
 	}
 }
 
-// ZeroBased is [OneBased] for libraries that count the first retry as 0. Hooks with
-// further parameters take a function around it:
+// ZeroBased is [OneBased] for libraries that count the first retry as 0. Wrap it for hooks with
+// more parameters:
 //
 //	delay := adapt.ZeroBased(policy)
 //	asynq.Config{RetryDelayFunc: func(n int, _ error, _ *asynq.Task) time.Duration { return delay(n) }}

@@ -8,15 +8,16 @@ import (
 )
 
 // A RateLimiter holds the delays of the items of a work queue. It is a
-// workqueue.TypedRateLimiter of k8s.io/client-go, and so what the Options of a
-// controller of controller-runtime take:
+// workqueue.TypedRateLimiter of k8s.io/client-go, which the Options of a
+// controller-runtime controller accept:
 //
 //	controller.Options{RateLimiter: &adapt.RateLimiter[reconcile.Request]{Backoff: rule}}
 //
-// Each item has a chain of its own, which begins anew after Forget. The delays are those
-// after transient failures, and never end: a work queue does not drop items. The default
-// limiter of client-go has no jitter, so that items that failed together come back
-// together; and it holds back all items together to 10 a second, which this does not.
+// Each item has its own chain of delays, which restarts after Forget. All failures count
+// as transient, and the delays never end: a work queue does not drop items. The default
+// limiter of client-go has no jitter, so items that failed together are retried
+// together; it also limits all items together to 10 a second, which a RateLimiter does
+// not.
 //
 // A RateLimiter is safe for concurrent use, if Rand is. It must not be copied.
 type RateLimiter[T comparable] struct {
@@ -27,7 +28,7 @@ type RateLimiter[T comparable] struct {
 	items map[T]link
 }
 
-// When returns how long an item that has failed is to wait, and counts the failure.
+// When counts a failure of an item and returns how long the item should wait.
 func (r *RateLimiter[T]) When(item T) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +45,7 @@ func (r *RateLimiter[T]) When(item T) time.Duration {
 	return wait
 }
 
-// Forget ends the chain of an item: it has succeeded, or is not to be retried.
+// Forget ends the chain of an item that has succeeded or will not be retried.
 func (r *RateLimiter[T]) Forget(item T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

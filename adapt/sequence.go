@@ -6,29 +6,29 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Sequence is the state of one call that another library's loop makes: it returns the
-// delays of a [retry.Policy] one after the other and ends them when the policy gives up.
-// It is a BackOff of github.com/cenkalti/backoff (v4 to v7), a Backoff of
-// github.com/sethvargo/go-retry and a Retryer of github.com/googleapis/gax-go:
+// A Sequence is the state of one call in another library's retry loop: it returns the delays of a
+// [retry.Policy] one after the other and stops when the policy gives up. It is a BackOff of
+// github.com/cenkalti/backoff (v4 to v7), a Backoff of github.com/sethvargo/go-retry and a Retryer
+// of github.com/googleapis/gax-go:
 //
 //	backoff.Retry(ctx, op, backoff.WithBackOff(adapt.NewSequence(policy)))
 //	goretry.Do(ctx, adapt.NewSequence(policy), op)
 //	gax.Invoke(ctx, call, gax.WithRetry(func() gax.Retryer { return adapt.NewSequence(policy) }))
 //
-// Only gax passes errors on. In the other two the operation marks an error, in the way of
-// that library: cenkalti retries all errors but backoff.Permanent, sethvargo none but
-// RetryableError. The classes of those that are retried are unknown, and count as transient.
+// Only gax passes errors on. With the other two, the operation marks errors as that library
+// requires: cenkalti retries all errors except backoff.Permanent, sethvargo only RetryableError.
+// All errors that they retry count as transient.
 //
-// A retry is withdrawn from the policy's Budget. These libraries do not tell the end of a
-// call, so call [Sequence.Succeeded] after a success, or the Budget is never refilled.
+// Retries are withdrawn from the policy's Budget. These libraries do not report the end of a call,
+// so call [Sequence.Succeeded] after a success; otherwise the Budget is never refilled.
 //
-// A Sequence must not be shared between calls or goroutines that run at the same time.
+// A Sequence must not be used by concurrent calls or goroutines.
 type Sequence struct {
 	policy   retry.Policy
 	failures int
 	waited   time.Duration // before the last failed attempt
 	start    time.Time     // if the policy has a MaxElapsed
-	paid     retry.Class   // of the failure that the last retry was withdrawn for
+	paid     retry.Class   // class of the failure that the last retry was withdrawn for
 }
 
 // NewSequence returns the Sequence of a call that begins now.
@@ -38,7 +38,7 @@ func NewSequence(p retry.Policy) *Sequence {
 	return s
 }
 
-// NextBackOff returns the delay before the next retry, or -1 if there is to be none.
+// NextBackOff returns the delay before the next retry, or -1 to stop.
 func (s *Sequence) NextBackOff() time.Duration {
 	if wait, ok := s.Retry(errFailed); ok {
 		return wait
@@ -46,14 +46,15 @@ func (s *Sequence) NextBackOff() time.Duration {
 	return -1
 }
 
-// Next returns the delay before the next retry, or true if there is to be none.
+// Next returns the delay before the next retry; stop is true if there should be
+// none.
 func (s *Sequence) Next() (delay time.Duration, stop bool) {
 	wait, ok := s.Retry(errFailed)
 	return wait, !ok
 }
 
 // Retry returns the delay before the retry of an attempt that failed with err, and whether
-// there is to be one. It decides as [retry.Policy.Next] does.
+// to retry it. It decides as [retry.Policy.Next] does.
 func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	failed := s.policy.Classify(err)
 	if failed.Number == 1 { // after progress
@@ -66,7 +67,7 @@ func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 		elapsed = max(0, s.now().Sub(s.start))
 	}
 	p := s.policy
-	p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return failed.Class }) // it was asked once
+	p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return failed.Class }) // classified above
 	wait, reason := p.Next(failed, elapsed)
 	switch {
 	case reason == nil:
@@ -77,14 +78,14 @@ func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	return wait, reason == nil
 }
 
-// Succeeded reports to the policy's Budget that the call succeeded, and begins anew like
-// [Sequence.Reset].
+// Succeeded reports a successful call to the policy's Budget, and then resets the
+// Sequence like [Sequence.Reset].
 func (s *Sequence) Succeeded() {
 	s.deposit(true)
 	s.Reset()
 }
 
-// Reset begins anew: the next failure is the first of a call that begins now.
+// Reset restarts the Sequence for a new call: the next failure is its first.
 func (s *Sequence) Reset() {
 	s.failures, s.waited, s.paid = 0, 0, retry.ClassUnknown
 	if s.policy.MaxElapsed != 0 {

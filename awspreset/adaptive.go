@@ -23,21 +23,21 @@ import (
 // callers.
 //
 // Use it if a single client comes near the limit of a resource that reports
-// throttling ([retry.ClassThrottled]), such as a table or an account's quota.
-// Each resource needs its own AdaptiveLimiter, shared by pointer among all
-// policies and goroutines that call it; if several resources share one, throttling
-// of one slows down the calls to all.
+// throttling ([retry.ClassThrottled]), such as a table or an account's quota. Each
+// resource needs its own AdaptiveLimiter, shared by pointer among all policies and
+// goroutines that call it; if several resources share one, throttling by one slows
+// down the calls to all.
 //
-// The zero value is ready to use and follows the common description of the SDKs
-// as of November 2026. Callers are served first come, first served; it takes up
-// to a second until they notice that a caller before them has left. If the clock
-// goes back, time stands still. An AdaptiveLimiter is safe for concurrent use,
-// must not be copied, starts no goroutine and holds no timer.
+// The zero value is ready to use and follows the common description of the SDKs as
+// of November 2026. Callers are served first come, first served; it takes up to a
+// second until they notice that a caller ahead of them has left. If the clock goes
+// back, time stands still. An AdaptiveLimiter is safe for concurrent use, must not
+// be copied, starts no goroutine and holds no timer.
 //
-// It only delays attempts, so a [retry.Budget] is still needed. In
-// aws/aws-sdk-go-v2 v1.47.6 the adaptive mode does not return tokens to the
-// retry quota after a success without retries, so a used-up quota stays empty.
-// Here the Budget is told of every success.
+// It only delays attempts, so a [retry.Budget] is still needed. In aws/aws-sdk-go-v2
+// v1.47.6 the adaptive mode does not return tokens to the retry quota after a
+// success without retries, so a used-up quota stays empty. Here every success is
+// reported to the Budget.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
@@ -60,18 +60,18 @@ type AdaptiveLimiter struct {
 
 	tokens, fill, capacity float64 // fill is in tokens a second; 0: no outcome yet
 	issued                 uint64
-	line                   []uint64 // the tickets of those who wait for a token, in order
+	line                   []uint64 // tickets of the callers waiting for a token, in order
 
 	measured    float64       // attempts a second, smoothed
 	attempts    int           // since measuredAt
 	measuredAt  time.Duration // a multiple of measureEvery
 	curve       cubic
-	throttledAt time.Duration // the last time
+	throttledAt time.Duration // most recent time
 }
 
 // The constants of the AWS SDKs.
 const (
-	cubicBeta    = 0.7 // what throttling leaves of a rate
+	cubicBeta    = 0.7 // throttling multiplies the rate by this
 	cubicScale   = 0.4 // how fast the curve rises
 	smoothing    = 0.8 // the share of the newest measurement
 	measureEvery = 500 * time.Millisecond
@@ -80,22 +80,22 @@ const (
 	maxGrowth    = 2 // above the measured rate
 )
 
-// A longer step of the clock counts as this long: it makes no difference to the
-// rates, and their arithmetic cannot overflow.
+// longestStep bounds the steps of the clock. Longer ones would not change the
+// rates, and the bound keeps their arithmetic from overflowing.
 const longestStep = 24 * time.Hour
 
-// Callers that are not next in line check again after this time, because the rate
-// may have risen.
+// lookAgain is how long callers that are not next in line wait before they check
+// again, because the rate may have risen.
 const lookAgain = time.Second
 
 // adaptiveRules are what one SDK does differently from the zero value.
 type adaptiveRules struct {
 	initialFill    float64       // tokens a second before the first outcome
-	debt           bool          // a token is taken at once and waited for once, without another look
+	debt           bool          // a token is taken at once and waited for once, without another check
 	waitUnit       time.Duration // waits are cut to whole units; 0: rounded up to nanoseconds
 	eightDecimals  bool          // rates and the curve's window are rounded to 8 decimals
 	ignoreFailures bool          // failures other than throttling change nothing
-	followBack     bool          // a clock that goes back takes tokens away, of a second at most
+	followBack     bool          // if the clock goes back, tokens are removed, at most one second's worth
 }
 
 // adaptiveBotocore limits as boto/botocore 1.43.11 does. There a higher
@@ -179,8 +179,8 @@ func (l *AdaptiveLimiter) Rate() float64 {
 	return l.fill
 }
 
-// join gives the caller a ticket and returns how long to wait; 0 means that it has
-// a token or needs none.
+// join gives the caller a ticket and returns how long to wait. A wait of 0 means
+// that the caller has a token or needs none.
 func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,14 +194,14 @@ func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	return ticket, l.take(ticket)
 }
 
-// again is called after the wait that join or again returned.
+// again returns how much longer to wait, after the wait that join or again returned.
 func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.take(ticket)
 }
 
-// leave is called by a caller that stops waiting.
+// leave removes the ticket of a caller that stops waiting.
 func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,8 +213,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if there are enough for all callers in front, too, or returns
-// how long to wait for one.
+// take takes a token if there are enough for all callers ahead too. Otherwise it
+// returns how long to wait for one.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)
@@ -263,14 +263,15 @@ func (l *AdaptiveLimiter) advance() {
 	l.tokens = min(l.most(), l.tokens+step.Seconds()*l.fill)
 }
 
-// most returns the capacity of the bucket. Tokens for callers in line stay until
-// the callers check again. Otherwise a long line would starve: those in front give
-// up before they check, and those behind find too few tokens.
+// most returns the capacity of the bucket. Tokens reserved for callers in line are
+// kept until those callers check again. Otherwise a long line would starve: callers
+// at the front give up before they check, and callers behind them find too few
+// tokens.
 func (l *AdaptiveLimiter) most() float64 {
 	return l.capacity + float64(max(0, len(l.line)-1))
 }
 
-// measure counts an attempt and ends a measurement if its time is over.
+// measure counts an attempt, and ends the measurement if its period is over.
 func (l *AdaptiveLimiter) measure() {
 	l.attempts++
 	at := l.elapsed.Truncate(measureEvery)
@@ -312,8 +313,8 @@ func (r *adaptiveRules) round(x float64) float64 {
 		return x
 	}
 	n := math.Round(x * 1e8)
-	// The product may be rounded up to a half that it does not reach: 0.7 times a
-	// number of 8 decimals is just below or above one.
+	// x · 1e8 may have been rounded up to a half: 0.7 times a number with 8 decimals
+	// is just below or above one.
 	if math.FMA(x, 1e8, -n) < -0.5 {
 		n--
 	}

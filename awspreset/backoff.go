@@ -9,7 +9,8 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// The rules of AWS SDKs whose arithmetic differs from the exported rules.
+// This file has the delay rules of AWS SDKs whose arithmetic differs from that of
+// the exported rules.
 
 // wholeFull is FullJitter in the arithmetic of Math.floor in JavaScript and of
 // java.util.Random.nextInt: floor(u · t) whole milliseconds, where t is the
@@ -28,8 +29,8 @@ func (b wholeFull) String() string { return fmt.Sprintf("whole-full base=%v cap=
 
 func (b wholeFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaFull is FullJitter as the AWS SDK for Java v1 has it: floor(u · t) + 1
-// whole milliseconds, from 1 to t inclusive, where t is the ceiling in whole
+// javaFull is FullJitter as in the AWS SDK for Java v1: floor(u · t) + 1 whole
+// milliseconds, from 1 to t inclusive, where t is the ceiling in whole
 // milliseconds.
 type javaFull struct {
 	Base time.Duration
@@ -45,9 +46,9 @@ func (b javaFull) String() string { return fmt.Sprintf("java-full base=%v cap=%v
 
 func (b javaFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaEqual is EqualJitter as the AWS SDKs for Java have it:
-// t/2 + floor(u · (t/2 + 1)) whole milliseconds, from t/2 to t inclusive,
-// where t is the ceiling and t/2 its half, rounded down.
+// javaEqual is EqualJitter as in the AWS SDKs for Java: t/2 + floor(u · (t/2
+// + 1)) whole milliseconds, from t/2 to t inclusive, where t is the ceiling
+// and t/2 its half, rounded down.
 type javaEqual struct {
 	Base time.Duration
 	Cap  time.Duration

@@ -14,15 +14,14 @@ import (
 // A Classifier retries the errors that an AWS SDK retries. The policy of each
 // [Preset] has one.
 //
-// It reads errors as [retry.DefaultClassifier] does, from their methods and
-// standard types, and applies the SDK's rules to what it has read. The SDKs'
-// own exceptions are recognized by their counterparts in Go: the errors of
-// package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and the methods
-// Timeout() and ConnectionError(). A failed checksum is an error with the code
-// ChecksumError, or CRC32CheckFailed in JavaScript v2. An error without a
-// status, a code or such a type is permanent, except that JavaScript v2
-// and botocore's standard modes retry every *url.Error. So the Classifier always has an opinion, and
-// classifiers after it in [retry.FirstOf] are not consulted.
+// It reads the methods and standard types of errors as [retry.DefaultClassifier] does, and applies
+// the SDK's rules to them. The SDKs' own exceptions are recognized by their counterparts in Go: the
+// errors of package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and the methods Timeout()
+// and ConnectionError(). A failed checksum is an error with the code ChecksumError, or
+// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such a type is permanent,
+// except that JavaScript v2 and botocore's standard modes retry every *url.Error. So the Classifier
+// never returns [retry.ClassUnknown], and classifiers after it in [retry.FirstOf] are not
+// consulted.
 //
 // Retryable() or RetryableError() count as the retryable trait of an SDK's
 // model: true means that the error is retried whatever its status, except by
@@ -38,16 +37,16 @@ import (
 // handshakes nor host names that DNS does not know.
 type Classifier struct {
 	Preset  Preset // whose rules apply
-	Service string // adds the rules of one service, under the name that the AWS CLI has for it; "": none
+	Service string // adds the rules of one service, named as in the AWS CLI; "": none
 
-	// RenewsCredentials says that the operation gets new credentials after the
+	// RenewsCredentials states that the operation gets new credentials after the
 	// old ones expired, as JavaScript v2 does; it then retries the codes
 	// RequestExpired and ExpiredToken. Other SDKs ignore it.
 	RenewsCredentials bool
 
-	// CorrectsClockSkew says that the operation adjusts its clock to that of the
-	// server, as several SDKs do; errors that a wrong clock causes are then
-	// retried. Java v1 always retries them, botocore never.
+	// CorrectsClockSkew states that the operation adjusts its clock to that of the
+	// server, as several SDKs do; errors that a wrong clock causes are then retried.
+	// Java v1 always retries them, botocore never.
 	CorrectsClockSkew bool
 }
 
@@ -77,12 +76,13 @@ func (c Classifier) Classify(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Preset that is none of the constants, and a Service that
-// cannot be a name in the AWS CLI, which has lowercase letters, digits and hyphens.
+// Validate reports a Preset that is not one of the constants, and a Service that
+// cannot be a name in the AWS CLI, where names have lowercase letters, digits and
+// hyphens.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
-		faults = append(faults, fmt.Sprintf("%v is no preset", c.Preset))
+		faults = append(faults, fmt.Sprintf("%v is not a preset", c.Preset))
 	}
 	if !isServiceName(c.Service) {
 		faults = append(faults, fmt.Sprintf("%q does not name a service as the AWS CLI does, as in dynamodb", c.Service))
@@ -104,7 +104,7 @@ func (c Classifier) PolicyText() string {
 	return text
 }
 
-// invalid joins faults to one error; it returns nil if there are none.
+// invalid joins faults into one error; it returns nil if there are none.
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -133,8 +133,8 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// networkClass is the class of a network error, before or within a response that
-// is no error itself; any other error is permanent.
+// networkClass returns the class of a network error, before or within a response
+// that is not an error itself; any other error is permanent.
 func networkClass(f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Kind <= errfacts.Request || f.Status >= 400 || f.Code != "":
@@ -308,14 +308,14 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return class
 }
 
-// isClientError reports whether all that is known of an error is that an HTTP
-// client reported it.
+// isClientError reports whether nothing is known about an error except that an
+// HTTP client reported it.
 func isClientError(f *errfacts.Facts) bool {
 	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }
 
-// textHas reports whether the text of an error that is not the service's has one
-// of the words: some network errors can be recognized by nothing else.
+// textHas reports whether the text of an error that is not a response of the service
+// contains one of the words. Some network errors cannot be recognized otherwise.
 func textHas(f *errfacts.Facts, words ...string) bool {
 	if f.Err == nil || f.Status != 0 || f.Code != "" {
 		return false
@@ -396,7 +396,7 @@ func isJavaRetryable(code string) bool {
 	return false
 }
 
-// isClockSkew reports whether a client with a wrong clock gets the code.
+// isClockSkew reports whether code is what a client with a wrong clock gets.
 func isClockSkew(code string) bool {
 	switch code {
 	case "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",

@@ -25,8 +25,8 @@
 // [FromEnv] applies AWS_RETRY_MODE and AWS_MAX_ATTEMPTS. Nothing else reads the
 // environment.
 //
-// An import of the package also makes the names of the presets known to
-// [retry.ParsePolicy], so that a configuration can say
+// Importing the package also makes the names of the presets known to
+// [retry.ParsePolicy], so that a configuration can contain
 //
 //	aws-standard-2026 service=dynamodb attempts=6
 //

@@ -36,7 +36,7 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	if mode := os.Getenv(awsModeVariable); mode != "" {
 		var known string
 		if preset, known = preset.inMode(mode); known != "" {
-			faults = append(faults, fmt.Sprintf("%s=%q is no mode of %v; %s", awsModeVariable, mode, preset, known))
+			faults = append(faults, fmt.Sprintf("%s=%q is not a mode of %v; %s", awsModeVariable, mode, preset, known))
 		}
 	}
 	policy := preset.Policy(service)
@@ -53,8 +53,8 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset of the same SDK and generation in another mode, or p
-// and a text that says which modes there are.
+// inMode returns the preset of the same SDK and generation in another mode, or p and
+// a text that lists the modes.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string

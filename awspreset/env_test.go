@@ -32,17 +32,17 @@ func TestFromEnv(t *testing.T) {
 		{awspreset.GoV2StandardRepaired, "", "adaptive", "", "aws-go-v2-adaptive-repaired"},
 		{awspreset.JavaScriptV2, "", "", "2", "aws-js-v2 attempts=2"},
 
-		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is no mode of aws-standard-2026; its modes are standard, adaptive`},
-		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is no mode of aws-go-v2-standard; its modes are standard, adaptive`},
-		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is no mode of aws-js-v2; it has only one`},
+		{awspreset.Standard2026, "", "legacy", "", `AWS_RETRY_MODE="legacy" is not a mode of aws-standard-2026; its modes are standard, adaptive`},
+		{awspreset.GoV2Standard, "", "Standard", "", `AWS_RETRY_MODE="Standard" is not a mode of aws-go-v2-standard; its modes are standard, adaptive`},
+		{awspreset.JavaScriptV2, "", "standard", "", `AWS_RETRY_MODE="standard" is not a mode of aws-js-v2; it has only one`},
 		{awspreset.Standard2026, "", "", "0", `AWS_MAX_ATTEMPTS="0" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "-1", `AWS_MAX_ATTEMPTS="-1" is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "3 ", `AWS_MAX_ATTEMPTS="3 " is not a whole number of at least 1`},
 		{awspreset.Standard2026, "", "", "99999999999999999999", `AWS_MAX_ATTEMPTS="99999999999999999999" is not`},
 		{awspreset.Standard2026, "", "no", "no", `AWS_MAX_ATTEMPTS="no" is not`},
-		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is no mode`},
+		{awspreset.Standard2026, "", "no", "no", `AWS_RETRY_MODE="no" is not a mode`},
 		{awspreset.Standard2026, "DynamoDB", "", "7", `"DynamoDB" does not name a service as the AWS CLI does`},
-		{awspreset.Preset(200), "", "", "", "(200) is no preset"},
+		{awspreset.Preset(200), "", "", "", "(200) is not a preset"},
 	}
 	for _, tt := range tests {
 		t.Run(fmt.Sprintf("%v mode=%s attempts=%s", tt.preset, tt.mode, tt.attempts), func(t *testing.T) {

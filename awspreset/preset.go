@@ -19,8 +19,8 @@ import (
 // point are truncated to whole nanoseconds.
 //
 // A constant never changes its meaning: if an SDK changes its behavior, the new
-// one gets a constant of its own. The SDKs changed their standard mode together
-// in November 2026; names with 2026 are the mode since then.
+// behavior gets its own constant. The SDKs changed their standard mode together in
+// November 2026; names with 2026 are that mode.
 //
 // The SDKs retry only errors that they know; under a preset all others are
 // permanent. To retry more, set Classifier to [retry.DefaultClassifier], or put
@@ -44,9 +44,9 @@ const (
 	// attempts; u · 2ⁿ seconds without a cap; no quota. DynamoDB, but not
 	// DynamoDB Streams, has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
 	BotocoreLegacy
-	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. Its
-	// cap applies after the jitter, so many delays are exactly 20 s.
-	// BotocoreStandard has this fixed.
+	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. Its cap
+	// applies after the jitter, so many delays are exactly 20 s. BotocoreStandard
+	// has this defect fixed.
 	BotocoreStandardLateCap
 	// BotocoreAdaptiveLateCap is BotocoreStandardLateCap with an
 	// [AdaptiveLimiter].
@@ -101,8 +101,8 @@ const (
 	// takes 5, after throttling nothing; hints are ignored. DynamoDB has 11
 	// attempts and a base of 25 ms.
 	//
-	// At the end of a call the SDK returns what the last retry took that was
-	// not free, even if free ones after throttling followed, and also if the
+	// At the end of a call the SDK returns the tokens of the last retry that was
+	// not free, even if free retries after throttling followed, and even if the
 	// call ends throttled; here only the last retry counts.
 	JavaV1Legacy
 	// JavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
@@ -146,15 +146,14 @@ const (
 	// base of 50 ms. For delays above 24.8 days, the limit of a Node.js timer,
 	// the SDK waits 1 ms; here the delay is that of the formula.
 	JavaScriptV2
-	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
-	// JavaScript v3 with @smithy/util-retry before 4.3.0. It differs from
-	// JavaScriptV3Standard, which has these defects fixed: the cap applies after
-	// the jitter, so many delays are exactly 20 s; any success fills the quota,
-	// which may grow beyond 500; it waits at least as long as the server asks,
-	// up to 20 s. The SDK ignores a Retry-After in seconds. With
-	// @smithy/middleware-retry before 4.4.41 each call of the SDK has a new
-	// quota, which then limits nothing. The SDK's adaptive mode ignores
-	// throttling before 4.2.13, so it is the same as this.
+	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for JavaScript
+	// v3 with @smithy/util-retry before 4.3.0. It has three defects that
+	// JavaScriptV3Standard does not have: the cap applies after the jitter, so many
+	// delays are exactly 20 s; any success fills the quota, which may grow beyond
+	// 500; and it waits at least as long as the server asks, up to 20 s. The SDK
+	// ignores a Retry-After in seconds. With @smithy/middleware-retry before 4.4.41
+	// each call of the SDK has a new quota, which then limits nothing. The SDK's
+	// adaptive mode ignores throttling before 4.2.13, so it is the same as this.
 	JavaScriptV3StandardLateCap
 	// JavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript v3
 	// from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
@@ -211,16 +210,15 @@ func (p Preset) String() string {
 // and the files or folders in it.
 func (p Preset) Source() string { return p.row().source }
 
-// Policy returns a new policy for a service, under the name that the AWS CLI
-// has for it, such as dynamodb or s3. Some services have delays, attempts or
-// retryable errors of their own; all others are like "", which stands for no
-// service in particular. [retry.Policy.Validate] rejects what cannot be such a
-// name, for example DynamoDB.
+// Policy returns a new policy for a service, named as in the AWS CLI, such as
+// dynamodb or s3. Some services have their own delays, attempts or retryable errors;
+// all others are like "", which means no particular service. [retry.Policy.Validate]
+// rejects names that the AWS CLI cannot have, for example DynamoDB.
 //
-// Each policy has its own retry quota and, in an adaptive mode, its own limiter,
-// as a client of an SDK has. Make one policy for each service, keep it, and use
-// it, or copies of it, for all calls. The limiter is an *[AdaptiveLimiter] on
-// the system's clock: if you set the policy's Clock, set the limiter's, too.
+// Each policy has its own retry quota and, in an adaptive mode, its own limiter, as
+// a client of an SDK has. Make one policy for each service, keep it, and use it, or
+// copies of it, for all calls. The limiter is an *[AdaptiveLimiter] on the system's
+// clock: if you set the policy's Clock, set the limiter's too.
 func (p Preset) Policy(service string) retry.Policy {
 	row := p.row()
 	policy := row.policy(service)
@@ -231,8 +229,8 @@ func (p Preset) Policy(service string) retry.Policy {
 	return policy
 }
 
-// row returns the preset's row of the table, the first one for a value that is
-// no preset; [Classifier.Validate] reports that.
+// row returns the preset's row of the table. For a value that is not a preset,
+// which [Classifier.Validate] reports, it returns the first row.
 func (p Preset) row() *presetRow {
 	if int(p) >= len(presets) {
 		p = Standard2026
@@ -242,7 +240,7 @@ func (p Preset) row() *presetRow {
 
 // presetRow is the definition of a preset.
 type presetRow struct {
-	sdk        string // "" for what the SDKs have in common
+	sdk        string // "" for the common behavior of the SDKs
 	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has only one
 	generation string // the rest of the name
 	source     string
@@ -272,7 +270,8 @@ const (
 	sourceJavaScript   = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
-// presets is plain data, so that the package takes no time to initialize.
+// presets is the table of all presets. It is plain data, so that the package takes
+// no time to initialize.
 var presets = [...]presetRow{
 	Standard2026: {"", "standard", "2026", sourceCommon, standard2026, nil},
 	Adaptive2026: {"", "adaptive", "2026", sourceCommon, standard2026, adaptiveCommon},
@@ -328,7 +327,7 @@ var presets = [...]presetRow{
 	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
 }
 
-// awsCap is the largest delay, or the largest ceiling of one, of every SDK that has one.
+// awsCap is the cap of every SDK that has one: of the delay, or of its ceiling.
 const awsCap = 20 * time.Second
 
 // standard2026 is the standard mode that the SDKs agreed on.
@@ -359,17 +358,17 @@ func policy2026(attempts int, throttled, others retry.Backoff) retry.Policy {
 	}
 }
 
-// The retry quota of the SDKs: its capacity, and what a retry takes since 2026.
+// The retry quota of the SDKs: its capacity, and the cost of a retry since 2026.
 const quotaCapacity = 500
 
 var costs2026 = retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// quota is the retry quota of an SDK: 500 tokens that only successes bring back.
+// quota returns the retry quota of an SDK: 500 tokens, refilled only by successes.
 func quota(costs retry.TokenCosts) *retry.TokenBudget {
 	return &retry.TokenBudget{Capacity: quotaCapacity, Costs: costs, SuccessOnly: true}
 }
 
-// adaptiveCommon follows the description of the SDKs' common behavior.
+// adaptiveCommon returns a limiter that follows the SDKs' common description.
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
 
 func botocoreLegacy(service string) retry.Policy {
@@ -417,7 +416,8 @@ func goPolicy(b retry.Backoff, q retry.Budget) retry.Policy {
 
 var goCosts = retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}
 
-// goAdaptiveQuota is the quota to which a call without retries brings nothing.
+// goAdaptiveQuota returns the quota to which a success without retries returns
+// nothing.
 func goAdaptiveQuota(costs retry.TokenCosts) *retry.TokenBudget {
 	b := quota(costs)
 	b.Success = -1
@@ -468,7 +468,7 @@ func javaV2(service string, attempts int, throttled retry.Backoff, costs retry.T
 	}
 }
 
-// javaV2Standard2026 knows nothing special of DynamoDB Streams.
+// javaV2Standard2026 treats DynamoDB Streams like any other service.
 func javaV2Standard2026(service string) retry.Policy {
 	if service == "dynamodbstreams" {
 		service = ""

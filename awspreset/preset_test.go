@@ -51,7 +51,7 @@ func TestPresetUnknown(t *testing.T) {
 		assert.NotEmpty(t, unknown.Source())
 		p := unknown.Policy("")
 		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
-		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is no preset")
+		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is not a preset")
 		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
 		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
 	}

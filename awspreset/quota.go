@@ -6,7 +6,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The retry quotas of AWS SDKs whose refunds differ from those of a TokenBudget.
+// This file has the retry quotas of AWS SDKs whose refunds differ from those of a
+// TokenBudget.
 
 // goQuota is the quota of the AWS SDK for Go v2 before 2026, in which a
 // success after retries returns one more token than the last retry took.
@@ -24,7 +25,7 @@ func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
 // balance instead of the smaller: a success fills it and makes it grow.
 type growingQuota struct{ balance atomic.Int64 }
 
-// What a retry takes from a growingQuota, by the class of the failure before it.
+// The cost of a retry in a growingQuota, by the class of the failure before it.
 const (
 	growingCost          = 10
 	growingThrottledCost = 5

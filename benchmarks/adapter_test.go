@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachLibrary runs f for every adapter, in a bubble where waits take no time.
+// eachLibrary runs f for every adapter, in a synctest bubble.
 func eachLibrary(t *testing.T, has func(library) bool, f func(*testing.T, library)) {
 	t.Helper()
 	for _, l := range libraries {
@@ -22,10 +22,10 @@ func eachLibrary(t *testing.T, has func(library) bool, f func(*testing.T, librar
 	}
 }
 
-// fourAttempts is what all libraries must do with it: three waits of a second.
+// fourAttempts is a plan for which all libraries must make three waits of a second.
 var fourAttempts = plan{attempts: 4, wait: time.Second}
 
-// builders are the ways to a call, among them the one with a value.
+// builders returns the ways to build a policy, including the one for values.
 func builders(l library) map[string]func(context.Context, plan) policy {
 	ways := map[string]func(context.Context, plan) policy{
 		"shared": l.build,
@@ -42,8 +42,8 @@ func builders(l library) map[string]func(context.Context, plan) policy {
 			}
 		},
 	}
-	if l.anew != nil {
-		ways["anew"] = l.anew
+	if l.fresh != nil {
+		ways["fresh"] = l.fresh
 	}
 	return ways
 }
@@ -53,7 +53,7 @@ func TestSucceedsAtTheFourthAttempt(t *testing.T) {
 		for way, build := range builders(l) {
 			op := failing(3)
 			c := build(t.Context(), fourAttempts)(op)
-			for n := 1; n <= 2; n++ { // the second call finds nothing of the first
+			for n := 1; n <= 2; n++ { // the first call leaves no state for the second
 				start := time.Now()
 				require.NoError(t, c(), way)
 				assert.Equal(t, 4*n, op.calls, way)
@@ -89,8 +89,8 @@ func TestOneAttemptAndNoWait(t *testing.T) {
 	})
 }
 
-// TestUsual: two waits, the first of at most 50 ms and half as much, or 1 s
-// with the AWS SDK, the second at most twice that.
+// TestUsual: there are two waits. The first is at most 1.5 times 50 ms, or 1 s
+// with the AWS SDK; the second is at most twice that.
 func TestUsual(t *testing.T) {
 	eachLibrary(t, all, func(t *testing.T, l library) {
 		most := 3 * usualBase * 3 / 2
@@ -98,7 +98,7 @@ func TestUsual(t *testing.T) {
 		case awsSDK.name:
 			most = 6 * time.Second
 		case avast.name:
-			most = 6 * usualBase // begins with twice the base
+			most = 6 * usualBase // starts at twice the base
 		}
 		for way, build := range builders(l) {
 			op, start := failing(2), time.Now()
@@ -159,7 +159,7 @@ func TestDelays(t *testing.T) {
 					assert.Positive(t, sums[n])
 				}
 				if of == constant || of == exponential || of == linear || of == fibonacci || of == schedule {
-					assert.Equal(t, [4]time.Duration{sums[0], sums[0], sums[0], sums[0]}, sums, "each call starts anew")
+					assert.Equal(t, [4]time.Duration{sums[0], sums[0], sums[0], sums[0]}, sums, "each call restarts the delays")
 				}
 			})
 		}
@@ -172,12 +172,12 @@ func TestWaiting(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			used, err := measureWaiting(l.name, calls)
 			require.NoError(t, err)
-			// The stacks of the tests before it may be given back meanwhile.
+			// Stacks of earlier tests may be freed meanwhile.
 			assert.Positive(t, used.Heap)
 		})
 	}
 	t.Run("no such library", func(t *testing.T) {
-		_, err := measureWaiting("nobody", calls)
+		_, err := measureWaiting("unknown", calls)
 		assert.Error(t, err)
 	})
 	t.Run("in a child", func(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/avast/retry-go/v5"
 )
 
-// avast: the context is part of the Retrier, so one that is built once serves
-// only calls with the same context. It keeps every error of a call.
+// avast: the context is part of the Retrier, so a shared one works only for calls
+// with the same context. It keeps every error of a call.
 var avast = library{
 	name: "avast",
 	build: func(ctx context.Context, p plan) policy {
@@ -18,7 +18,7 @@ var avast = library{
 			return func() error { return retrier.Do(op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func() error { return o.try() }
 			return func() error { return retry.New(avastOptions(ctx, p)...).Do(op) }
@@ -37,7 +37,7 @@ var avast = library{
 		constant:    avastDelay(retry.FixedDelay),
 		exponential: avastDelay(retry.BackOffDelay),
 		fullJitter:  avastDelay(retry.FullJitterBackoffDelay),
-		// Its default: the random part is below a constant.
+		// This is its default: the random part is bounded by a constant.
 		partJitter: avastDelay(retry.CombineDelay(retry.BackOffDelay, retry.RandomDelay)),
 	},
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// awsSDK is the SDK's own retry middleware around a handler that does nothing
-// but the operation. The SDK has its loop there, and with it hooks for traces
-// and metrics, to which nobody listens here. It has no hook for retries.
+// awsSDK is the SDK's own retry middleware around a handler that only calls the
+// operation. The middleware contains the SDK's loop, and hooks for traces and
+// metrics that are unused here. It has no hook for retries.
 var awsSDK = library{
 	name: "aws",
 	build: func(ctx context.Context, p plan) policy {
@@ -25,7 +25,7 @@ var awsSDK = library{
 			}
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			handler := awsHandler(o)
 			return func() error {
@@ -47,7 +47,8 @@ var awsSDK = library{
 	},
 	budgets: true,
 	delays: map[string]func() func() time.Duration{
-		// From 1 s, in the SDK's default mode, with random numbers of crypto/rand.
+		// It starts at 1 s, in the SDK's default mode, with random numbers from
+		// crypto/rand.
 		fullJitter: func() func() time.Duration {
 			standard, n := retry.NewStandard(), 0
 			return cycle(func() { n = 0 }, func() time.Duration {
@@ -69,7 +70,8 @@ func awsHandler(o *operation) middleware.FinalizeHandler {
 func awsMiddleware(p plan) *retry.Attempt {
 	standard := retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = p.attempts
-		// What the SDK's own rules do not know is retried, as by the others.
+		// Errors unknown to the SDK's own rules are retried, as in the other
+		// libraries.
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(error) aws.Ternary { return aws.TrueTernary }))
 		if !p.usual {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return p.wait, nil })

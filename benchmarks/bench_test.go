@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Names of benchmarks are /key=value pairs, of which the last is the library:
-// table.go makes rows and columns of them.
+// Names of benchmarks are /key=value pairs. The last one is the library. table.go
+// turns them into rows and columns.
 
 // each runs f for the libraries that has selects.
 func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
@@ -21,7 +21,7 @@ func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
 }
 
 func all(library) bool         { return true }
-func hasAnew(l library) bool   { return l.anew != nil }
+func hasFresh(l library) bool  { return l.fresh != nil }
 func hasHook(l library) bool   { return l.hooks }
 func hasBudget(l library) bool { return l.budgets }
 
@@ -39,14 +39,14 @@ func cancellable(b *testing.B) context.Context {
 	return ctx
 }
 
-// BenchmarkSuccess is the price of a call that needs no retry.
+// BenchmarkSuccess measures a call that needs no retry.
 func BenchmarkSuccess(b *testing.B) {
 	ctx := cancellable(b)
 	b.Run("policy=shared", func(b *testing.B) {
 		each(b, all, func(b *testing.B, l library) { repeat(b, l.build(ctx, usual)(failing(0))) })
 	})
 	b.Run("policy=built", func(b *testing.B) {
-		each(b, hasAnew, func(b *testing.B, l library) { repeat(b, l.anew(ctx, usual)(failing(0))) })
+		each(b, hasFresh, func(b *testing.B, l library) { repeat(b, l.fresh(ctx, usual)(failing(0))) })
 	})
 }
 
@@ -62,8 +62,8 @@ func BenchmarkValue(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the real clock before each retry, so
-// that it measures the loop, the timer and the change of goroutines.
+// BenchmarkThreeRetries waits for 1 ns on the real clock before each retry, so it
+// measures the loop, the timer and the goroutine switches.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx := cancellable(b)
 	deadline, cancel := context.WithDeadline(ctx, time.Now().Add(24*time.Hour))
@@ -87,8 +87,8 @@ func BenchmarkThreeRetries(b *testing.B) {
 	}
 }
 
-// BenchmarkGiveUp is the price of the failure that the caller gets. There is
-// no wait; some libraries start a timer all the same.
+// BenchmarkGiveUp measures a call that returns a failure. There is no wait,
+// although some libraries start a timer.
 func BenchmarkGiveUp(b *testing.B) {
 	ctx := cancellable(b)
 	for _, attempts := range []int{1, 3} {
@@ -105,8 +105,8 @@ var strategies = []string{
 	constant, exponential, fullJitter, partJitter, equalJitter, decorrelated, linear, fibonacci, schedule,
 }
 
-// BenchmarkDelay computes one delay, its random number included, and its share
-// of what a call pays once for the strategy.
+// BenchmarkDelay computes one delay, including its random number and its share of
+// the cost of the strategy per call.
 func BenchmarkDelay(b *testing.B) {
 	for _, of := range strategies {
 		b.Run("of="+of, func(b *testing.B) {
@@ -123,8 +123,8 @@ func BenchmarkDelay(b *testing.B) {
 }
 
 // BenchmarkShared has all processors make calls with one policy. It does not
-// wait, because timers would hide what the calls do to each other; and the
-// context has no lock, because requests do not share theirs.
+// wait, because timers would hide the contention between calls; and the context
+// has no lock, because requests do not share theirs.
 func BenchmarkShared(b *testing.B) {
 	for _, w := range []struct {
 		name     string

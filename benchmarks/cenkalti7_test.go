@@ -7,13 +7,13 @@ import (
 	"github.com/cenkalti/backoff/v7"
 )
 
-// cenkalti7: a BackOff has the progress of one call in it, so that a usual plan
-// makes a new one in each call. A constant one has no state and is shared.
+// cenkalti7: a BackOff holds the state of one call, so a usual plan makes a new one
+// in each call. A constant one has no state and is shared.
 var cenkalti7 = library{
 	name: "cenkalti-v7",
 	build: func(ctx context.Context, p plan) policy {
 		if p.usual {
-			return cenkalti7Anew(ctx, p)
+			return cenkalti7Fresh(ctx, p)
 		}
 		options := cenkalti7Options(p)
 		return func(o *operation) call {
@@ -24,7 +24,7 @@ var cenkalti7 = library{
 			}
 		}
 	},
-	anew: cenkalti7Anew,
+	fresh: cenkalti7Fresh,
 	value: func(ctx context.Context, p plan) func(*operation) valueCall {
 		return func(o *operation) valueCall {
 			op := func() (int, error) { return 1, o.try() }
@@ -39,7 +39,7 @@ var cenkalti7 = library{
 	},
 }
 
-func cenkalti7Anew(ctx context.Context, p plan) policy {
+func cenkalti7Fresh(ctx context.Context, p plan) policy {
 	return func(o *operation) call {
 		op := func() (struct{}, error) { return struct{}{}, o.try() }
 		return func() error {
@@ -50,7 +50,7 @@ func cenkalti7Anew(ctx context.Context, p plan) policy {
 }
 
 func cenkalti7Options(p plan) []backoff.RetryOption {
-	// Without its limit of 15 minutes, because the others have none.
+	// Without its default limit of 15 minutes, because the others have none.
 	options := []backoff.RetryOption{backoff.WithMaxTries(uint(p.attempts)), backoff.WithMaxElapsedTime(0)}
 	if p.usual {
 		options = append(options, backoff.WithBackOff(cenkalti7Usual(0.5)))
@@ -63,8 +63,8 @@ func cenkalti7Options(p plan) []backoff.RetryOption {
 	return options
 }
 
-// cenkalti7Usual has no full jitter: its delays are those of the formula, more
-// or less up to a share.
+// cenkalti7Usual returns the usual delays. There is no full jitter: a delay
+// differs from the formula by at most share.
 func cenkalti7Usual(share float64) backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.Multiplier, b.RandomizationFactor = usualBase, usualCap, 2, share

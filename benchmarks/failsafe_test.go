@@ -8,7 +8,7 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
-// failsafeGo: policy and executor are built once, and each call gives its
+// failsafeGo: policy and executor are built once, and each call passes its
 // context. The library does not show how it computes delays. Its budget counts
 // calls in flight.
 var failsafeGo = library{
@@ -20,7 +20,7 @@ var failsafeGo = library{
 			return func() error { return executor.WithContext(ctx).Run(op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func() error { return o.try() }
 			return func() error { return failsafe.With(failsafePolicy[any](p)).WithContext(ctx).Run(op) }
@@ -40,7 +40,7 @@ var failsafeGo = library{
 func failsafePolicy[R any](p plan) failsafe.Policy[R] {
 	b := retrypolicy.NewBuilder[R]().WithMaxAttempts(p.attempts)
 	if p.usual {
-		// It has no full jitter; this adds or takes away up to half.
+		// There is no full jitter; this adds or subtracts up to half.
 		b.WithBackoff(usualBase, usualCap).WithJitterFactor(0.5)
 	} else {
 		b.WithDelay(p.wait)

@@ -37,20 +37,21 @@ import (
 var update = flag.Bool("update", false, "write the table of features to ../README.md")
 
 type (
-	// work is an operation, and caller what runs it under a policy.
+	// work is an operation, and caller runs it under a policy.
 	work   = func(context.Context) error
 	caller = func(work) error
 )
 
-// abilities are how a library does what TestFeatures asks of it: nil if it has
-// nothing for it.
+// abilities are a library's means for the features of TestFeatures; nil if it has
+// none.
 type abilities struct {
 	library library
 
 	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share
-	// all that the library's types let calls share.
+	// everything that the library allows calls to share.
 	grow func(context.Context) caller
-	// permanent and after mark an error: not to be retried, or after that time.
+	// permanent marks an error so that it is not retried; after, so that it is
+	// retried after that time.
 	permanent func(error) error
 	after     func(error, time.Duration) error
 	// limited gives each attempt one second, and budgeted shares a small budget.
@@ -128,7 +129,7 @@ var everyLibrary = []abilities{
 				})
 			}
 		},
-		permanent: func(error) error { return errMarked }, // all that are not marked as retryable
+		permanent: func(error) error { return errMarked }, // every error that is not marked as retryable
 	},
 	{
 		library: failsafeGo,
@@ -180,7 +181,7 @@ var everyLibrary = []abilities{
 				})
 			}
 		},
-		permanent: func(error) error { return errMarked }, // what a condition returns as its error
+		permanent: func(error) error { return errMarked }, // an error that the condition returns
 	},
 }
 
@@ -237,7 +238,7 @@ var features = []struct {
 		var group sync.WaitGroup
 		for i := range took {
 			group.Go(func() {
-				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // not at the same instant
+				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // not all at the same time
 				start := time.Now()
 				_ = call(func(context.Context) error { return errFlaky })
 				took[i] = time.Since(start)
@@ -292,7 +293,7 @@ var features = []struct {
 		for range callers {
 			group.Go(func() {
 				_ = call(func(context.Context) error {
-					time.Sleep(time.Second) // some budgets count what is in flight
+					time.Sleep(time.Second) // some budgets count calls in flight
 					calls.Add(1)
 					return errFlaky
 				})
@@ -327,7 +328,7 @@ func jitters(l library) string {
 	return strings.Join(kinds, ", ")
 }
 
-// featureTable makes the table by trying each feature with each library.
+// featureTable returns the table, made by trying each feature with each library.
 func featureTable(t *testing.T) string {
 	var b strings.Builder
 	line := func(title string, cell func(abilities) string) {
@@ -363,7 +364,7 @@ func featureTable(t *testing.T) string {
 	return b.String()
 }
 
-// TestGrow: a call alone does in every library what the features are tried with.
+// TestGrow: in every library, a single call behaves as the features require.
 func TestGrow(t *testing.T) {
 	for _, a := range everyLibrary {
 		t.Run(a.library.name, func(t *testing.T) {
@@ -377,8 +378,8 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestFeatures: the table of features in the library's README is what trying each
-// feature with each library gives.
+// TestFeatures: the table of features in the library's README is the result of
+// trying each feature with each library.
 func TestFeatures(t *testing.T) {
 	const page, begin, end = "../README.md", "<!-- features -->\n", "<!-- end of features -->\n"
 	require.True(t, slices.EqualFunc(everyLibrary, slices.DeleteFunc(slices.Clone(libraries), func(l library) bool { return l.name == loop.name }),

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// kubernetes polls a condition: a failure that is to be retried is a condition
-// that is not yet true, and its error is lost.
+// kubernetes polls a condition: a retryable failure is a condition that is not yet
+// true, and its error is lost.
 var kubernetes = library{
 	name: "k8s",
 	build: func(ctx context.Context, p plan) policy {
@@ -18,7 +18,7 @@ var kubernetes = library{
 			return func() error { return wait.ExponentialBackoffWithContext(ctx, backoff, condition) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			condition := func(context.Context) (bool, error) { return o.try() == nil, nil }
 			return func() error { return wait.ExponentialBackoffWithContext(ctx, kubernetesBackoff(p), condition) }
@@ -48,7 +48,7 @@ var kubernetes = library{
 
 func kubernetesBackoff(p plan) wait.Backoff {
 	if p.usual {
-		// Its jitter only adds, here up to half.
+		// Its jitter only adds to the delay, here up to half.
 		return wait.Backoff{Duration: usualBase, Factor: 2, Jitter: 0.5, Cap: usualCap, Steps: p.attempts}
 	}
 	return wait.Backoff{Duration: p.wait, Steps: p.attempts}

@@ -6,9 +6,8 @@ import (
 	"time"
 )
 
-// loop is the physical reference: what people write by hand when they take
-// care, with one timer. It is no library: it knows no permanent errors, says
-// nothing of why it gave up, and has no budget.
+// loop is the reference: a careful hand-written loop with one timer. It has no
+// permanent errors, no reason for giving up, and no budget.
 var loop = library{
 	name: "loop",
 	build: func(ctx context.Context, p plan) policy {

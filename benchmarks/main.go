@@ -1,5 +1,5 @@
-// Command benchmarks does the same work through this library and through its
-// peers, and prints one table of the medians. README.md says how to read it.
+// Command benchmarks does the same work with this library and its peers, and
+// prints one table of the medians. README.md explains how to read it.
 package main
 
 import (
@@ -44,19 +44,19 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&o.count, "count", 10, "how often each benchmark runs")
+	flags.IntVar(&o.count, "count", 10, "number of runs of each benchmark")
 	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test (default all, or those of -short)")
 	flags.StringVar(&o.cpu, "cpu", "1,2", "`numbers` of processors for the shared policy; everything else runs with the last")
-	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "how long each benchmark runs, each time")
-	flags.IntVar(&o.calls, "calls", 100_000, "how many calls wait at once when memory is measured")
-	flags.BoolVar(&o.short, "short", false, "the few rows that stand in the library's README")
-	flags.BoolVar(&o.size, "size", false, "what each library adds to the size of a program, instead of benchmarks")
+	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "duration of each benchmark in each run")
+	flags.IntVar(&o.calls, "calls", 100_000, "number of waiting calls for measuring memory")
+	flags.BoolVar(&o.short, "short", false, "only the rows in the library's README")
+	flags.BoolVar(&o.size, "size", false, "measure how much each library adds to the size of a program, instead of benchmarks")
 	flags.StringVar(&o.raw, "raw", "", "`file` to write the output of go test to, for benchstat")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
 	if flags.NArg() > 0 || o.count < 1 || o.calls < 1 {
-		return o, fmt.Errorf("cannot run with %q", args)
+		return o, fmt.Errorf("unexpected arguments %q", args)
 	}
 	if o.bench == "" {
 		o.bench = "."
@@ -90,7 +90,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// printTimes runs the benchmarks, writes their table, and returns how it was made.
+// printTimes runs the benchmarks, writes their table, and returns a description of
+// how it was measured.
 func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how string, err error) {
 	output, err := measure(ctx, o, stderr)
 	if err != nil {
@@ -109,9 +110,9 @@ func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how 
 	return fmt.Sprintf("; %s; medians of %d runs", results.cpu, o.count), nil
 }
 
-// measure builds the tests once and runs all benchmarks count times. It goes
-// round instead of using -test.count, so that what else the machine does hits
-// all libraries alike.
+// measure builds the tests once and runs all benchmarks count times. Each round
+// covers all benchmarks, unlike -test.count, so that other load on the machine
+// affects all libraries alike.
 func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "benchmarks")
 	if err != nil {
@@ -144,8 +145,9 @@ func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 
 const sharedBenchmark = "BenchmarkShared"
 
-// parts are the arguments of the program for one round: all benchmarks but one
-// with the last number of processors, and that one with each of them.
+// parts returns the program's arguments for one round: all benchmarks except
+// BenchmarkShared with the last number of processors, and BenchmarkShared with
+// each number.
 func (o options) parts() ([][]string, error) {
 	common := []string{
 		"-test.run=^$", "-test.timeout=30m",
@@ -171,7 +173,7 @@ func goVersion(ctx context.Context) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ")
 }
 
-// peerVersions is a list of the modules that are compared.
+// peerVersions returns a list of the compared modules.
 func peerVersions(ctx context.Context) (string, error) {
 	args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
 	for _, c := range columns {

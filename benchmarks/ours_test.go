@@ -17,7 +17,7 @@ var ours = library{
 			return func() error { return retry.Do(ctx, policy, op) }
 		}
 	},
-	anew: func(ctx context.Context, p plan) policy {
+	fresh: func(ctx context.Context, p plan) policy {
 		return func(o *operation) call {
 			op := func(context.Context) error { return o.try() }
 			return func() error { return retry.Do(ctx, ourPolicy(p), op) }
@@ -61,7 +61,7 @@ func ourPolicy(p plan) retry.Policy {
 	return policy
 }
 
-// ourDelay draws the random number too, which Do does for every rule.
+// ourDelay includes the random number, which Do draws for every rule.
 func ourDelay(rule retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
 		a := retry.Attempt{Err: errFlaky, Class: retry.ClassTransient}

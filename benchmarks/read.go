@@ -12,7 +12,7 @@ import (
 // key is a cell: the name of a benchmark without its library, and the library.
 type key struct{ row, column string }
 
-// sample is what all runs of one benchmark gave.
+// sample has the results of all runs of one benchmark.
 type sample struct {
 	seconds []float64
 	allocs  []float64
@@ -20,8 +20,8 @@ type sample struct {
 	sys     []float64 // from the operating system for each waiting call
 }
 
-// figures are the numbers that a cell shows: of time, or of memory where it is
-// memory that was measured.
+// figures returns the numbers that a cell shows: memory if that was measured,
+// otherwise time.
 func (s *sample) figures() *benchmath.Sample {
 	values := s.seconds
 	if len(s.memory) > 0 {
@@ -42,7 +42,7 @@ type results struct {
 	cells      map[key]*sample
 }
 
-// read takes the output of go test.
+// read parses the output of go test.
 func read(output io.Reader) (*results, error) {
 	r := &results{cells: map[key]*sample{}}
 	rows, cols := map[string]bool{}, map[string]bool{}
@@ -77,7 +77,7 @@ func read(output io.Reader) (*results, error) {
 }
 
 // keyOf splits a name such as Shared/budget=no/by=loop-2. The number of
-// processors stays where it makes a difference.
+// processors is kept if it matters.
 func keyOf(name benchfmt.Name) key {
 	base, parts := name.Parts()
 	row, column, cpus := string(base), "", "1"

@@ -7,13 +7,13 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// sethvargo: a Backoff with a largest number of retries has the progress of one
-// call in it, so that each call makes its own. Only errors that are marked are
-// retried, and marking them is part of the work.
+// sethvargo: a Backoff with a maximum number of retries holds the state of one
+// call, so each call makes its own. Only marked errors are retried, and marking
+// them is part of the work.
 var sethvargo = library{
 	name:  "sethvargo",
 	build: sethvargoCalls,
-	anew:  sethvargoCalls,
+	fresh: sethvargoCalls,
 	value: func(ctx context.Context, p plan) func(*operation) valueCall {
 		return func(o *operation) valueCall {
 			op := func(context.Context) (int, error) { return 1, retry.RetryableError(o.try()) }
@@ -55,8 +55,8 @@ func sethvargoExponential() retry.Backoff {
 	return retry.WithCappedDuration(usualCap, retry.NewExponential(usualBase))
 }
 
-// sethvargoDelay makes a Backoff for the delays of each call, which is the only
-// way to start anew.
+// sethvargoDelay makes a new Backoff for each call, because there is no way to
+// reset one.
 func sethvargoDelay(start func() retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
 		var b retry.Backoff

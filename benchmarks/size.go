@@ -12,15 +12,15 @@ import (
 	"slices"
 )
 
-// The folder of programs that print a line, most of them in a call of a library,
-// and the one that needs none.
+// The folder of programs that print a line in a call of a library, and the program
+// without a library.
 const (
 	sizePrograms = "size"
 	plainProgram = "hello"
 )
 
-// printSizes builds the programs and writes what each library adds to one, as a
-// table in Markdown.
+// printSizes builds the programs and writes a Markdown table of the size that each
+// library adds.
 func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	dir, err := os.MkdirTemp("", "benchmarks")
 	if err != nil {
@@ -28,8 +28,8 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir, "./"+sizePrograms+"/...")
-	// With cgo, which is the default where there is a C compiler, some packages of
-	// the standard library make a program dynamic.
+	// With cgo, the default if there is a C compiler, some packages of the standard
+	// library make a program dynamic.
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	build.Stderr = stderr
 	if err := build.Run(); err != nil {

@@ -24,9 +24,9 @@ func TestSize(t *testing.T) {
 	require.NoError(t, run(t.Context(), []string{"-size"}, &stdout, &stderr), stderr.String())
 	text := stdout.String()
 	assert.Regexp(t, `\n\| this library \| \d+ \| static \|\n`, text)
-	assert.Regexp(t, `\n\| github.com/aws/aws-sdk-go-v2 \| \d+ \| dynamic \|\n`, text, "it has a client for HTTP, and so package net")
+	assert.Regexp(t, `\n\| github.com/aws/aws-sdk-go-v2 \| \d+ \| dynamic \|\n`, text, "its HTTP client needs package net")
 
-	// Every program has a row, and prints the same.
+	// Every program has a row and prints the same line.
 	programs, err := os.ReadDir(sizePrograms)
 	require.NoError(t, err)
 	assert.Equal(t, len(programs)-1, strings.Count(text, " static |")+strings.Count(text, " dynamic |"))

@@ -13,8 +13,8 @@ import (
 // us is the column that ratios refer to.
 const us = "retry"
 
-// columns are the libraries, by the name of their adapter. One that has no
-// line here appears all the same, under that name.
+// columns are the libraries, by the name of their adapter. A library that is
+// not listed appears under that name.
 var columns = []struct{ name, title, module string }{
 	{us, "this library", ""},
 	{"loop", "hand-written loop", ""},
@@ -29,22 +29,22 @@ var columns = []struct{ name, title, module string }{
 	{groupColumn, "this library, Group ⁶", ""},
 }
 
-// These have figures of memory only.
+// These have only memory figures.
 const (
 	bareColumn  = "goroutine"
 	groupColumn = "group"
 )
 
 const footnotes = `Cells: median ± spread (95 % confidence) · allocations · ratio to this library. Bold: better than this library, and not by chance (p < 0.05).
-¹ Its backoff holds the progress of one call: where it grows or is counted, each call builds its own, also in rows that say "built once".
+¹ Its backoff holds the state of one call: if it grows or is counted, each call builds its own, even in rows marked "built once".
 ² A policy that is built once has its context built in, and serves only calls with that context.
 ³ Its retry middleware around a handler that does nothing, hooks for traces and metrics included.
 ⁴ Does not return the last error of the operation.
 ⁵ A goroutine in a select of a timer and a context: what waiting costs without any call.
 ⁶ Calls in the background, which hold no goroutine while they wait.`
 
-// rows are the titles, in their order, and whether a row is in the short
-// table. A benchmark that has no line here gets a row all the same, at the end.
+// rows are the titles, in order, and whether a row is in the short table. A
+// benchmark that is not listed gets a row at the end.
 var rows = []struct {
 	name, title string
 	short       bool
@@ -97,7 +97,7 @@ func (r *results) print(w io.Writer, short bool) {
 	fmt.Fprintf(w, "\n%s\n", strings.ReplaceAll(footnotes, "\n", "  \n"))
 }
 
-// printRow writes a row of what format makes of each cell, unless it is empty.
+// printRow writes a row with each cell formatted by format, unless all are empty.
 func (r *results) printRow(w io.Writer, title, row string, names []string, format func(*results, key) string) {
 	cells, some := make([]string, len(names)), false
 	for n, name := range names {
@@ -150,7 +150,7 @@ func (r *results) ordered() []string {
 	return sorted
 }
 
-// sameBut returns the rows that differ from row in the number of processors alone.
+// sameBut returns the rows that differ from row only in the number of processors.
 func (r *results) sameBut(row string) []string {
 	base := coreSuffix.ReplaceAllString(row, "")
 	var same []string
@@ -183,7 +183,7 @@ func describe(row string) (string, bool) {
 	return title, inShort
 }
 
-// cell is what one library did.
+// cell formats the result of one library.
 func cell(r *results, k key) string {
 	s, ours := r.cells[k], r.cells[key{k.row, us}]
 	if s == nil {
@@ -196,7 +196,7 @@ func cell(r *results, k key) string {
 		format = formatBytes
 	}
 	parts := []string{format(summary.Center)}
-	if spread := summary.PctRangeString(); spread != "∞" { // as it is with fewer than six runs
+	if spread := summary.PctRangeString(); spread != "∞" { // which it is with fewer than six runs
 		parts[0] += " ±" + spread
 	}
 	if len(s.allocs) > 0 {
@@ -207,14 +207,14 @@ func cell(r *results, k key) string {
 	if ours != nil && k.column != us {
 		reference := ours.figures()
 		ratio := summary.Center / median(reference.Values)
-		// The runs of two that are equally fast differ by chance.
+		// Runs of equally fast libraries differ by chance.
 		test := benchmath.AssumeNothing.Compare(figures, reference)
 		parts = append(parts, bold(formatRatio(ratio), ratio < 1 && test.P < test.Alpha))
 	}
 	return strings.Join(parts, " · ")
 }
 
-// sysCell is the memory that the operating system gave.
+// sysCell formats the memory obtained from the operating system.
 func sysCell(r *results, k key) string {
 	s, ours := r.cells[k], r.cells[key{k.row, us}]
 	if s == nil || len(s.sys) == 0 {
@@ -227,8 +227,8 @@ func sysCell(r *results, k key) string {
 	return text
 }
 
-// speedUp is how much more a library does with the last number of processors
-// than with the first.
+// speedUp returns how much faster a library is with the last number of
+// processors than with the first.
 func speedUp(r *results, k key) string {
 	one, many := r.cells[key{r.first(k.row), k.column}], r.cells[k]
 	if one == nil || many == nil || one == many {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// output is what go test prints for the benchmark, with one line for each time.
+// output returns the output of go test for a benchmark, with one line for each
+// value.
 func output(name, unit string, values ...float64) string {
 	var b strings.Builder
 	b.WriteString("goos: linux\ncpu: Some CPU\n")
@@ -22,7 +23,7 @@ func output(name, unit string, values ...float64) string {
 	return b.String()
 }
 
-// around gives ten values with that median.
+// around returns ten values with that median.
 func around(median float64) []float64 {
 	var values []float64
 	for n := range 10 {
@@ -130,7 +131,7 @@ func TestFlags(t *testing.T) {
 // TestCommand runs all benchmarks once, and finds a title for all of them.
 func TestCommand(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the tests anew")
+		t.Skip("builds the tests again")
 	}
 	var stdout, stderr bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-count", "1", "-benchtime", "1ns", "-calls", "100"}, &stdout, &stderr), stderr.String())

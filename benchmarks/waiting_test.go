@@ -22,9 +22,9 @@ var (
 	waitingChild = flag.String("waiting", "", "measure the memory of this library's waiting calls and do nothing else")
 )
 
-// A goroutine that has ended leaves its descriptor to the next one, so that
-// the second measurement in a process sees less than the first. BenchmarkWaiting
-// therefore makes each one in a process of its own, which is this program.
+// A goroutine that has ended leaves its descriptor to the next one, so a second
+// measurement in the same process would see less memory. Therefore BenchmarkWaiting
+// runs this program once for each measurement.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *waitingChild == "" {
@@ -40,14 +40,14 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// memory is what one waiting call takes, in bytes.
+// memory is the memory of one waiting call, in bytes.
 type memory struct {
 	Heap, Stack float64 // in use after a collection
-	Sys         float64 // obtained from the operating system, garbage of the start included
+	Sys         float64 // obtained from the operating system, including garbage from the start
 }
 
-// BenchmarkWaiting is the memory of calls that all wait an hour after their
-// first failure. The time that it takes means nothing and is not reported.
+// BenchmarkWaiting measures the memory of calls that all wait an hour after
+// their first failure. Its time is meaningless and not reported.
 func BenchmarkWaiting(b *testing.B) {
 	names := []string{bareColumn, groupColumn}
 	for _, l := range libraries {
@@ -115,7 +115,7 @@ func measureWaiting(name string, calls int) (memory, error) {
 	after := readMemory()
 	cancel()
 	if err := await(func() bool { return ended.Load() == int64(calls) }); err != nil || wrong.Load() > 0 {
-		return memory{}, fmt.Errorf("%s: cancelled, %d of %d calls ended, %d without an error", name, ended.Load(), calls, wrong.Load())
+		return memory{}, fmt.Errorf("%s: canceled, %d of %d calls ended, %d without an error", name, ended.Load(), calls, wrong.Load())
 	}
 	per := func(after, before uint64) float64 { return (float64(after) - float64(before)) / float64(calls) }
 	return memory{
@@ -125,9 +125,9 @@ func measureWaiting(name string, calls int) (memory, error) {
 	}, nil
 }
 
-// waiter returns a function that begins a call which waits an hour, or until ctx
-// is done, and one that tells how many wait. All calls share what they need, so
-// that nothing is counted but what a call makes.
+// waiter returns a function that begins a call, which waits an hour or until ctx is
+// done, and a function that counts the waiting calls. The calls share everything
+// else, so that only the memory of the calls is counted.
 func waiter(ctx context.Context, name string) (begin func(done func(error)), waiting func() uint64, err error) {
 	inGoroutine := func(wait call) func(func(error)) {
 		return func(done func(error)) { go func() { done(wait()) }() }
@@ -159,7 +159,7 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 	return nil, nil, fmt.Errorf("no such library: %q", name)
 }
 
-// sleep is the least that waits.
+// sleep is the bare goroutine to compare with.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	select {
@@ -171,8 +171,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// readMemory collects first: twice, because what a cleanup or a pool held on
-// to the first time goes the second.
+// readMemory collects garbage first, twice, because cleanups and pools keep
+// memory until the second collection.
 func readMemory() runtime.MemStats {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -187,7 +187,7 @@ func parkedGoroutines() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-var errTooLong = errors.New("that took too long")
+var errTooLong = errors.New("timed out waiting for the calls")
 
 func await(done func() bool) error {
 	for start := time.Now(); !done(); time.Sleep(time.Millisecond) {

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// plan is what a call is to do. Every adapter turns it into a policy of its
-// library that does the same.
+// plan describes a call. Every adapter turns it into an equivalent policy of
+// its library.
 type plan struct {
 	attempts int
 	wait     time.Duration // before every retry, without jitter
-	usual    bool          // instead of wait: the waits of production, from 50 ms to 20 s, doubling, with jitter
+	usual    bool          // instead of wait: realistic waits that double from 50 ms to 20 s, with jitter
 	hook     func()        // called once for each retry; nil: none
 	budget   bool          // with a shared retry budget that is never used up
 }
 
-// usual is a policy as programs have it.
+// usual is a plan like those of real programs.
 var usual = plan{attempts: 3, usual: true}
 
 // The waits of a usual plan.
@@ -37,36 +37,35 @@ type (
 	valueCall func() (int, error)
 )
 
-// A library is one adapter. What a library does not have is nil or false, and
-// its cells in the table stay empty.
+// A library is one adapter. Features that a library does not have are nil or
+// false, and their cells stay empty.
 type library struct {
 	name string
 
-	// build makes the policy once, as far as the library allows it to be
-	// shared by calls at the same time. What has to be made anew for each call
-	// is made in the call.
+	// build makes the policy once, as far as the library allows concurrent calls
+	// to share it. The rest is made in each call.
 	build func(context.Context, plan) policy
-	// anew makes everything in the call.
-	anew func(context.Context, plan) policy
+	// fresh makes everything in each call.
+	fresh func(context.Context, plan) policy
 	// value is build for an operation that returns a value.
 	value func(context.Context, plan) func(*operation) valueCall
 
 	hooks   bool
 	budgets bool
 
-	// delays are the strategies. Each function starts a stream of delays: those
-	// of calls that wait five times, one after the other.
+	// delays are the strategies. Each function starts a stream of delays: those of
+	// consecutive calls that wait five times each.
 	delays map[string]func() func() time.Duration
 }
 
 // libraries are the columns. The first is this library.
 var libraries = []library{ours, loop, cenkalti7, cenkalti5, avast, sethvargo, failsafeGo, awsSDK, kubernetes}
 
-// waitsPerCall is how many delays a call takes from a strategy before its
-// state starts anew.
+// waitsPerCall is the number of delays after which the state of a strategy is
+// reset.
 const waitsPerCall = 5
 
-// Strategies that more than one library has are compared under one name.
+// Names of the strategies that more than one library has.
 const (
 	constant     = "constant"
 	exponential  = "exponential"
@@ -81,9 +80,9 @@ const (
 
 var errFlaky = errors.New("flaky")
 
-// operation fails a number of times and then succeeds, over and over. Each
-// adapter wraps try in a function of the form that its library calls, so that
-// nobody pays for an adaptation.
+// operation fails a number of times and then succeeds, repeatedly. Each adapter
+// wraps try in a function with the signature that its library calls, so that no
+// library pays for a conversion.
 type operation struct {
 	failures int // before each success
 	always   bool
@@ -94,7 +93,8 @@ type operation struct {
 
 func failing(n int) *operation { return &operation{failures: n, left: n} }
 
-// hopeless only fails. It keeps no count, and may be shared.
+// hopeless returns an operation that always fails. It keeps no count and may be
+// shared.
 func hopeless() *operation { return &operation{always: true} }
 
 func (o *operation) try() error {

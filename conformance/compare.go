@@ -1,5 +1,7 @@
 package main
 
+// This file compares recordings with the policies.
+
 import (
 	"fmt"
 	"math"
@@ -12,8 +14,8 @@ type tally struct {
 	mismatches    []string
 }
 
-// compare plays the cases of a recording under the policy of its preset and
-// counts where the policy does something else than the SDK.
+// compare runs the cases of a recording under the policy of its preset and
+// counts where the policy differs from the SDK.
 func compare(server *server, r recording) (t tally, err error) {
 	unit, err := unitOf(r.Unit)
 	if err != nil {
@@ -24,7 +26,7 @@ func compare(server *server, r recording) (t tally, err error) {
 			t.excluded++
 			continue
 		}
-		played, err := play(server, r.Preset, c.testCase)
+		played, err := runCase(server, r.Preset, c.testCase)
 		if err != nil {
 			return t, fmt.Errorf("%s: %s: %w", r.Preset, c.id(), err)
 		}
@@ -40,8 +42,8 @@ func compare(server *server, r recording) (t tally, err error) {
 	return t, nil
 }
 
-// differences says in what our play of a call differs from the SDK's, whose
-// delays are in units of so many nanoseconds.
+// differences lists how our observation of a call differs from the SDK's, whose
+// delays are in units of unit nanoseconds.
 func differences(theirs, ours observation, unit float64) []string {
 	var list []string
 	differ := func(what string, theirs, ours any) {
@@ -56,8 +58,8 @@ func differences(theirs, ours observation, unit float64) []string {
 	if theirs.OK != ours.OK {
 		differ("ok", theirs.OK, ours.OK)
 	}
-	// Errors that are not of the service have their own texts everywhere.
-	if scriptedAnswer.FindString(theirs.Error) != scriptedAnswer.FindString(ours.Error) {
+	// The texts of errors that the service did not send differ between SDKs.
+	if scriptedMessage.FindString(theirs.Error) != scriptedMessage.FindString(ours.Error) {
 		differ("error", theirs.Error, ours.Error)
 	}
 	if shown(theirs.Quota) != shown(ours.Quota) {
@@ -66,8 +68,8 @@ func differences(theirs, ours observation, unit float64) []string {
 	return list
 }
 
-// sameDelays reports whether all delays are the same to 1 ns: an SDK that
-// computes in seconds ends on the other side of a whole nanosecond at times.
+// sameDelays reports whether all delays are equal to within 1 ns, because SDKs
+// that compute in seconds round differently.
 func sameDelays(theirs, ours observation, unit float64) bool {
 	if len(theirs.Delays) != len(ours.Delays) {
 		return false

@@ -1,6 +1,6 @@
 // Command conformance runs the real AWS SDKs with scripted random numbers and
-// scripted failures, and compares what they do with the policies of this
-// library. README.md says how.
+// scripted failures, and compares their behavior with the policies of this
+// library. See README.md.
 package main
 
 import (
@@ -17,7 +17,7 @@ func main() {
 	os.Exit(r.run(os.Args[1:]))
 }
 
-// parse reads the flags and leaves the SDKs that they choose.
+// parse reads the flags and keeps the SDKs that they select.
 func (r *runner) parse(args []string) error {
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(r.stderr)
@@ -30,7 +30,7 @@ func (r *runner) parse(args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("what is %q?", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	wanted, err := r.known(*names)
 	if err != nil {
@@ -41,11 +41,11 @@ func (r *runner) parse(args []string) error {
 	}
 	r.choose(wanted, *preset)
 	if r.sdks == nil {
-		return fmt.Errorf("no such preset: %q, of what -sdk names", *preset)
+		return fmt.Errorf("the selected SDKs have no preset %q", *preset)
 	}
 	for _, name := range r.needed {
 		if !slices.Contains(r.names(), name) {
-			return fmt.Errorf("-need %s, which is not among what is to run", name)
+			return fmt.Errorf("-need %s: this SDK is not selected", name)
 		}
 	}
 	return r.findCache()
@@ -59,7 +59,7 @@ func (r *runner) names() []string {
 	return slices.Compact(names)
 }
 
-// known splits a list of names and refuses those that no SDK has.
+// known splits a list of names and rejects names that no SDK has.
 func (r *runner) known(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -67,14 +67,14 @@ func (r *runner) known(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	for _, name := range names {
 		if !slices.Contains(r.names(), name) {
-			return nil, fmt.Errorf("no such SDK: %q; there are %s", name, strings.Join(r.names(), ", "))
+			return nil, fmt.Errorf("no such SDK: %q; known are %s", name, strings.Join(r.names(), ", "))
 		}
 	}
 	return names, nil
 }
 
-// choose leaves the SDKs with the wanted names, with the preset alone if there
-// is one. No names are all.
+// choose keeps the SDKs with the wanted names, or all if there are none, and if
+// preset is set only that preset.
 func (r *runner) choose(wanted []string, preset string) {
 	var chosen []sdk
 	for _, s := range r.sdks {
@@ -97,6 +97,6 @@ func (r *runner) findCache() error {
 		r.cache = filepath.Join(user, "gobackoff-conformance")
 	}
 	var err error
-	r.cache, err = filepath.Abs(r.cache) // drivers run in folders of their own
+	r.cache, err = filepath.Abs(r.cache) // drivers run in their own folders
 	return err
 }

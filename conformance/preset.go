@@ -1,5 +1,8 @@
 package main
 
+// This file has the policies of the presets, and the cases in which they intentionally differ
+// from the SDKs.
+
 import (
 	"regexp"
 	"strings"
@@ -8,8 +11,9 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// policyOf returns a new policy of a preset, as a client for the case has it.
-// Waits of the adaptive modes' limiters are not part of the recordings.
+// policyOf returns a new policy of a preset, configured as the client of the case
+// is. It has no limiter, because the recordings do not have the waits of the
+// adaptive modes.
 func policyOf(preset string, c testCase) (retry.Policy, error) {
 	p, err := retry.ParsePolicy(preset + " service=" + c.Service)
 	if err != nil {
@@ -17,7 +21,7 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	}
 	p.Limiter = nil
 	classifier := p.Classifier.(awspreset.Classifier)
-	classifier.RenewsCredentials = true // all clients fetch them anew
+	classifier.RenewsCredentials = true // all clients refresh them
 	p.Classifier = classifier
 	if c.MaxAttempts > 0 {
 		p.MaxAttempts = c.MaxAttempts
@@ -26,22 +30,22 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	return p, nil
 }
 
-// waitsOnceMore reports whether an SDK waits before it gives up a long poll. All
-// do since 2026, but Java v2 has forgotten its adaptive mode.
+// waitsOnceMore reports whether an SDK waits before it gives up a long poll. All do
+// since 2026, except Java v2 in adaptive mode.
 func waitsOnceMore(preset string) bool {
 	return strings.Contains(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
 }
 
 const negativeHint = "a negative number makes a call of the SDK fail at once with an IllegalArgumentException"
 
-// exclusions are the cases in which a policy is meant to differ from the SDK.
+// exclusions are the cases in which a policy intentionally differs from the SDK.
 var exclusions = []struct {
 	preset, id *regexp.Regexp
 	reason     string
 }{
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`^sts .* 400 IDPCommunicationErrorException$`),
-		"the policy retries what any of the SDKs retries, and botocore has no such code",
+		"the policy retries the codes of all SDKs, and botocore does not have this one",
 	},
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`^dynamodb .* ReplicatedWriteConflictException$`),
@@ -49,27 +53,27 @@ var exclusions = []struct {
 	},
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`: (untrusted certificate|garbage|bad checksum)`),
-		"botocore retries whatever an HTTP client reports; the policy does not where a retry is not likely to help",
+		"botocore retries every error of its HTTP client; the policy does not retry where it is unlikely to help",
 	},
 	{
-		regexp.MustCompile(`^aws-botocore-(standard|adaptive)`), regexp.MustCompile(`: bad checksum for ever$`),
+		regexp.MustCompile(`^aws-botocore-(standard|adaptive)`), regexp.MustCompile(`: bad checksum forever$`),
 		"the SDK returns the response in the end, as a success",
 	},
 	{
 		regexp.MustCompile(`^aws-(botocore-)?(standard|adaptive)-2026$`), regexp.MustCompile(`truncate`),
-		"botocore 1.44 does not look at the length of an answer, and takes the rest for bad XML or for JSON without content",
+		"botocore 1.44 does not check the length of a response, and parses the rest as bad XML or as JSON without content",
 	},
 	{
 		regexp.MustCompile(`^aws-(botocore-)?(standard|adaptive)-2026$|^aws-botocore-legacy$`), regexp.MustCompile(`^sts .*: status 429$`),
-		"botocore's parser of XML fails on an empty body before the retry mode sees the status",
+		"botocore's XML parser fails on an empty body before the retry mode sees the status",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v1-legacy$`), regexp.MustCompile(`throttled after a retry that was paid for`),
-		"the SDK gives back what a call's last retry that was not free took; a Budget knows of the last retry only",
+		"the SDK refunds the last retry that was not free; a Budget sees only the last retry",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-`), regexp.MustCompile(`^dynamodb .* 12 attempts`),
-		"the SDK's client of DynamoDB takes no notice of the number of attempts that it is configured with",
+		"the SDK's client of DynamoDB ignores the configured number of attempts",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-(legacy|standard|adaptive)$`), regexp.MustCompile(` with retry-after: "-`),
@@ -85,19 +89,19 @@ var exclusions = []struct {
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-`), regexp.MustCompile(`^sts .*truncate`),
-		"the SDK's parser of XML has another error for an answer that is cut off than its parser of JSON",
+		"the SDK's XML parser reports another error for a truncated response than its JSON parser",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-standard-2026$`), regexp.MustCompile(`^sts .* with retry-after: "60"`),
-		"the SDK's clients of STS and DynamoDB take hints as in the mode before 2026, without an upper bound",
+		"the SDK's clients of STS and DynamoDB handle hints as before 2026, without an upper bound",
 	},
 	{
 		regexp.MustCompile(`^aws-js-v2$`), regexp.MustCompile(`truncate`),
-		"a call of the SDK never ends on the versions of Node.js of today",
+		"a call of the SDK never ends on current versions of Node.js",
 	},
 	{
 		regexp.MustCompile(`^aws-js-v2$`), regexp.MustCompile(`^sts .* 400 (IDPCommunicationErrorException|InvalidIdentityToken)$`),
-		"the SDK retries it where it fetches credentials for a web identity token, and nowhere else",
+		"the SDK retries it only when it fetches credentials for a web identity token",
 	},
 	{
 		regexp.MustCompile(`^aws-js-v3-.*-late-cap$`), regexp.MustCompile(`^sts .* 400 IDPCommunicationError`),
@@ -105,11 +109,11 @@ var exclusions = []struct {
 	},
 	{
 		regexp.MustCompile(`^aws-js-v3-(standard|adaptive)(-2026)?$`), regexp.MustCompile(`"(9223372036854775807|99999999999999999999)"`),
-		"the SDK makes a date of it that there is not, and waits 1 ms",
+		"the SDK computes an invalid date and waits 1 ms",
 	},
 }
 
-// exclusion returns why a case is not compared, "" if it is.
+// exclusion returns the reason why a case is not compared, or "" if it is compared.
 func exclusion(preset string, c testCase) string {
 	for _, e := range exclusions {
 		if e.preset.MatchString(preset) && e.id.MatchString(c.id()) {

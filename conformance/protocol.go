@@ -2,7 +2,8 @@ package main
 
 import "encoding/json"
 
-// The types of PROTOCOL.md, which says what the fields mean.
+// This file has the types of the protocol with the drivers. PROTOCOL.md describes
+// the fields.
 
 type input struct {
 	Endpoint string     `json:"endpoint"`

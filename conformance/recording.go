@@ -1,5 +1,7 @@
 package main
 
+// This file reads, writes and checks recordings of the SDKs.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -13,7 +15,8 @@ import (
 	"strings"
 )
 
-// A recording is what an SDK did in all cases of a preset: a file of testdata.
+// A recording is the observed behavior of an SDK in all cases of a preset: a file in
+// testdata.
 type recording struct {
 	Preset string         `json:"preset"`
 	SDK    string         `json:"sdk"`  // name and version
@@ -29,10 +32,10 @@ type recordedCase struct {
 // id names a case within its recording.
 func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
 
-// newRecording joins cases with what a driver says of them.
+// newRecording joins the cases with a driver's observations.
 func newRecording(preset string, cases []testCase, out output) (recording, error) {
 	if len(out.Cases) != len(cases) {
-		return recording{}, fmt.Errorf("%d cases were played of %d", len(out.Cases), len(cases))
+		return recording{}, fmt.Errorf("the output has %d of %d cases", len(out.Cases), len(cases))
 	}
 	r := recording{Preset: preset, SDK: out.SDK, Unit: out.Unit}
 	if _, err := unitOf(out.Unit); err != nil {
@@ -41,7 +44,7 @@ func newRecording(preset string, cases []testCase, out output) (recording, error
 	for i, c := range cases {
 		played := out.Cases[i]
 		if played.Name != c.Name || len(played.Calls) != len(c.Calls) {
-			return recording{}, fmt.Errorf("%s: %q was played, with %d calls of %d", c.id(), played.Name, len(played.Calls), len(c.Calls))
+			return recording{}, fmt.Errorf("%s: the output has %q with %d of %d calls", c.id(), played.Name, len(played.Calls), len(c.Calls))
 		}
 		for j := range played.Calls {
 			played.Calls[j].Error = digest(played.Calls[j].Error)
@@ -51,8 +54,8 @@ func newRecording(preset string, cases []testCase, out output) (recording, error
 	return r, nil
 }
 
-// check reports whether the recording is complete: of the SDK's version, with
-// all its cases as they are played now, and with something observed in every call.
+// check returns an error unless the recording is complete: of the SDK's version,
+// with all its current cases, and with an observation of every call.
 func (r recording) check(s sdk) error {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -82,21 +85,21 @@ func (r recording) check(s sdk) error {
 	return errors.New(strings.Join(faults[:min(len(faults), 10)], "; "))
 }
 
-var scriptedAnswer = regexp.MustCompile(`answer \d+`)
+var scriptedMessage = regexp.MustCompile(`scripted response \d+`)
 
-// digest reduces the text of an error to what is the same in every run: its
-// first words, and the scripted message.
+// digest reduces the text of an error to the parts that are the same in every
+// run: its first words and the scripted message.
 func digest(text string) string {
 	first, _, _ := strings.Cut(text, ": ")
-	if answer := scriptedAnswer.FindString(text); answer != "" && answer != first {
-		return first + ": " + answer
+	if message := scriptedMessage.FindString(text); message != "" && message != first {
+		return first + ": " + message
 	}
 	return first
 }
 
 func recordingFile(folder, preset string) string { return filepath.Join(folder, preset+".json") }
 
-// readRecording returns an empty recording if there is no such file.
+// readRecording reads a recording; it returns an empty one if there is no such file.
 func readRecording(file string) (r recording, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +111,8 @@ func readRecording(file string) (r recording, err error) {
 	return r, err
 }
 
-// write writes one line for each case, so that a change of one is a change of a line.
+// write writes the recording with one line for each case, so that a changed case is a
+// changed line.
 func (r recording) write(file string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\n\"preset\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Preset, r.SDK, r.Unit)
@@ -127,14 +131,14 @@ func (r recording) lines() []string {
 	for i, c := range r.Cases {
 		line, err := json.Marshal(c)
 		if err != nil {
-			panic(err) // these types have nothing that JSON lacks
+			panic(err) // these types can always be encoded
 		}
 		lines[i] = string(line)
 	}
 	return lines
 }
 
-// changes says in what r differs from an older recording.
+// changes lists how r differs from an older recording.
 func (r recording) changes(old recording) []string {
 	var changes []string
 	if r.SDK != old.SDK {
@@ -159,7 +163,7 @@ func (r recording) changes(old recording) []string {
 	}
 	for _, c := range old.Cases {
 		if _, gone := before[c.id()]; gone {
-			changes = append(changes, fmt.Sprintf("%s: no case %s any more", r.Preset, c.id()))
+			changes = append(changes, fmt.Sprintf("%s: removed case %s", r.Preset, c.id()))
 		}
 	}
 	return changes

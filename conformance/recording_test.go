@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestRecordings: each policy does what was recorded of its SDK.
+// TestRecordings: each policy behaves as recorded from its SDK.
 func TestRecordings(t *testing.T) {
 	for _, r := range recorded(t) {
 		t.Run(r.Preset, func(t *testing.T) {
@@ -42,8 +42,8 @@ func sdkOf(t *testing.T, preset string) sdk {
 	return sdks[i]
 }
 
-// TestIncomplete: whatever is taken from a recording, or changed in its cases,
-// is noticed.
+// TestIncomplete: check detects everything that is missing or changed in a
+// recording.
 func TestIncomplete(t *testing.T) {
 	s := sdkOf(t, "aws-js-v2")
 	for name, tt := range map[string]struct {
@@ -88,8 +88,8 @@ func recorded(t *testing.T) []recording {
 	return all
 }
 
-// TestEveryPreset: there is one recording of each preset of the library,
-// repaired ones apart, which no SDK has.
+// TestEveryPreset: each preset of the library has one recording, except the
+// repaired ones, which no SDK has.
 func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
 	for preset := range awspreset.All() {
@@ -107,8 +107,8 @@ func TestEveryPreset(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
-// TestExclusions: what is not compared differs indeed, and there is such a case
-// for every reason.
+// TestExclusions: every excluded case does differ, and every reason has such a
+// case.
 func TestExclusions(t *testing.T) {
 	server := newServer()
 	defer server.Close()
@@ -122,7 +122,7 @@ func TestExclusions(t *testing.T) {
 				continue
 			}
 			used[reason] = true
-			played, err := play(server, r.Preset, c.testCase)
+			played, err := runCase(server, r.Preset, c.testCase)
 			require.NoError(t, err)
 			differ := 0
 			for i := range played {
@@ -140,7 +140,7 @@ func TestChanges(t *testing.T) {
 	made := func(change func(*recording)) recording {
 		r := recording{Preset: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
 			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
-			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "answer 3"}}},
+			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "scripted response 3"}}},
 		}}
 		change(&r)
 		return r
@@ -155,9 +155,9 @@ func TestChanges(t *testing.T) {
 		{"other version", func(r *recording) { r.SDK = "sdk 2" }, []string{`p: the SDK was "sdk 1" and is "sdk 2"`}},
 		{"other unit", func(r *recording) { r.Unit = "ms" }, []string{`p: the unit was "s" and is "ms"`}},
 		{"new case", func(r *recording) { r.Cases[0].Name = "c" }, []string{
-			"p: new case sts GetCallerIdentity: c", "p: no case sts GetCallerIdentity: a any more",
+			"p: new case sts GetCallerIdentity: c", "p: removed case sts GetCallerIdentity: a",
 		}},
-		{"other behaviour", func(r *recording) { r.Cases[1].Observed[0].Attempts = 4 }, []string{
+		{"other behavior", func(r *recording) { r.Cases[1].Observed[0].Attempts = 4 }, []string{
 			"p: sts GetCallerIdentity: b\n\twas " + old.lines()[1] + "\n\tis  " +
 				strings.Replace(old.lines()[1], `"attempts":3`, `"attempts":4`, 1),
 		}},
@@ -166,7 +166,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestWrite: what was written reads the same.
+// TestWrite: a recording reads back as it was written.
 func TestWrite(t *testing.T) {
 	file := recordingFile(t.TempDir(), "aws-java-v1-legacy")
 	for _, r := range recorded(t) {
@@ -181,10 +181,10 @@ func TestWrite(t *testing.T) {
 func TestDigest(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",
-		"An error occurred (SlowDown) when calling: answer 3": "An error occurred (SlowDown) when calling: answer 3",
-		"answer 2":                                "answer 2",
-		"operation error STS: id 7f: answer 12":   "operation error STS: answer 12",
-		"Could not connect to the endpoint: http": "Could not connect to the endpoint",
+		"An error occurred (SlowDown) when calling: scripted response 3": "An error occurred (SlowDown) when calling: scripted response 3",
+		"scripted response 2":                              "scripted response 2",
+		"operation error STS: id 7f: scripted response 12": "operation error STS: scripted response 12",
+		"Could not connect to the endpoint: http":          "Could not connect to the endpoint",
 	} {
 		assert.Equal(t, want, digest(text), text)
 	}

@@ -1,5 +1,7 @@
 package main
 
+// This file has the run of the command: it records every selected SDK and compares it.
+
 import (
 	"errors"
 	"flag"
@@ -14,7 +16,7 @@ import (
 type runner struct {
 	sdks   []sdk
 	needed []string // names of SDKs that must not be skipped
-	cache  string   // the folder to install in
+	cache  string   // the folder for installations
 	folder string   // of the recordings
 	update bool     // the recordings
 
@@ -31,8 +33,8 @@ type row struct {
 	took time.Duration
 }
 
-// run returns the exit status: 0 if all is as it should be, 1 if not, 2 if the
-// arguments are wrong.
+// run returns the exit status: 0 on success, 1 on failure, 2 if the arguments are
+// wrong.
 func (r *runner) run(args []string) int {
 	if err := r.parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -50,7 +52,7 @@ func (r *runner) run(args []string) int {
 	}
 	r.table()
 	if r.changed && !r.update {
-		fmt.Fprintln(r.stdout, "an SDK did not do what was recorded of it; -update writes the recordings anew")
+		fmt.Fprintln(r.stdout, "an SDK differs from its recording; -update rewrites the recordings")
 	}
 	if r.failed {
 		return 1
@@ -95,7 +97,8 @@ func (r *runner) runPreset(s sdk, preset string) error {
 	return nil
 }
 
-// keep compares a fresh recording with the committed one, or replaces that.
+// keep compares a fresh recording with the committed one, or with -update replaces
+// it.
 func (r *runner) keep(fresh recording) error {
 	file := recordingFile(r.folder, fresh.Preset)
 	committed, err := readRecording(file)

@@ -15,24 +15,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeEnv makes the test program a driver, of the sort that the variable says.
+// fakeEnv is a variable that makes the test program a driver. Its value names the
+// driver's defect.
 const fakeEnv = "CONFORMANCE_FAKE_DRIVER"
 
 func TestMain(m *testing.M) {
-	if sort := os.Getenv(fakeEnv); sort != "" {
-		os.Exit(fakeDriver(sort))
+	if defect := os.Getenv(fakeEnv); defect != "" {
+		os.Exit(fakeDriver(defect))
 	}
 	os.Exit(m.Run())
 }
 
-// fakeDriver plays the library for an SDK, honestly or not.
-func fakeDriver(sort string) int {
-	switch sort {
+// fakeDriver is a driver that runs the library instead of an SDK, with a defect.
+func fakeDriver(defect string) int {
+	switch defect {
 	case "fails":
-		fmt.Fprintln(os.Stderr, "out of paper")
+		fmt.Fprintln(os.Stderr, "driver error")
 		return 3
-	case "babbles":
-		fmt.Println("Hello!")
+	case "invalid output":
+		fmt.Println("no JSON")
 		return 0
 	}
 	var in input
@@ -42,28 +43,28 @@ func fakeDriver(sort string) int {
 	}
 	out := output{SDK: "fake 1.0", Unit: "ns"}
 	for _, c := range in.Cases {
-		calls, err := playAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Preset, c)
+		calls, err := runCaseAt(in.Endpoint, cmp.Or(c.Endpoint, in.Endpoint), in.Preset, c)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, c.id(), err)
 			return 1
 		}
 		out.Cases = append(out.Cases, caseCalls{c.Name, calls})
 	}
-	lie(sort, &out)
+	falsify(defect, &out)
 	if err := json.NewEncoder(os.Stdout).Encode(out); err != nil {
 		return 1
 	}
 	return 0
 }
 
-// lie changes what the driver says of its first case that has two delays, and
-// a scripted answer where it is about that.
-func lie(sort string, out *output) {
-	switch sort {
-	case "has another version":
+// falsify adds a defect to a driver's output, in its first case with two delays,
+// and for the defect "loses the message" also with a scripted message.
+func falsify(defect string, out *output) {
+	switch defect {
+	case "other version":
 		out.SDK = "fake 2.0"
 		return
-	case "measures in miles":
+	case "unknown unit":
 		out.Unit = "mi"
 		return
 	case "forgets a case":
@@ -75,10 +76,10 @@ func lie(sort string, out *output) {
 	}
 	for i := range out.Cases {
 		o := &out.Cases[i].Calls[0]
-		if len(o.Delays) != 2 || sort == "loses the answer" && !scriptedAnswer.MatchString(o.Error) {
+		if len(o.Delays) != 2 || defect == "loses the message" && !scriptedMessage.MatchString(o.Error) {
 			continue
 		}
-		switch sort {
+		switch defect {
 		case "waits longer":
 			o.Delays[1] += "0"
 		case "waits 2 ns more":
@@ -87,11 +88,11 @@ func lie(sort string, out *output) {
 			o.Delays = o.Delays[:1]
 		case "tries once more":
 			o.Attempts++
-		case "has another end":
+		case "other outcome":
 			o.OK, o.Error = true, ""
 		case "reports another failure":
-			o.Error = "fault: answer 1"
-		case "loses the answer":
+			o.Error = "fault: scripted response 1"
+		case "loses the message":
 			o.Error = "fault"
 		case "takes more of its quota":
 			*o.Quota--
@@ -110,8 +111,8 @@ func mustFloat(n json.Number) float64 {
 	return x
 }
 
-// fakeSDK is an SDK whose driver is the test program. It knows few services:
-// each case costs it a connection for every attempt.
+// fakeSDK returns an SDK whose driver is the test program. It has few services,
+// because every attempt of a case needs a connection.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
@@ -128,17 +129,17 @@ func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, stri
 	return status, out.String()
 }
 
-// TestHonestDriver: a driver that does what the policy does makes the run
-// succeed, once its recording is there.
-func TestHonestDriver(t *testing.T) {
-	t.Setenv(fakeEnv, "honest")
+// TestCorrectDriver: the run succeeds if the driver behaves like the policy
+// and its recording exists.
+func TestCorrectDriver(t *testing.T) {
+	t.Setenv(fakeEnv, "correct")
 	folder, sdks := t.TempDir(), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
 
 	status, out := runFake(t, folder, sdks)
 	assert.Equal(t, 1, status, out)
 	assert.Contains(t, out, `changed: aws-java-v2-legacy: the SDK was "" and is "fake 1.0"`)
-	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 for ever\n")
-	assert.Contains(t, out, "an SDK did not do what was recorded of it; -update")
+	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 forever\n")
+	assert.Contains(t, out, "an SDK differs from its recording; -update")
 	assert.NotContains(t, out, "mismatch:")
 	assert.NoFileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
 
@@ -161,29 +162,30 @@ func TestHonestDriver(t *testing.T) {
 	assert.NotContains(t, out, "aws-go-v2")
 }
 
-// TestLyingDriver: whatever a driver says that the policy does not do is found.
-func TestLyingDriver(t *testing.T) {
-	for sort, complaint := range map[string]string{
+// TestDefectiveDriver: the run detects every difference between a driver and the
+// policy.
+func TestDefectiveDriver(t *testing.T) {
+	for defect, complaint := range map[string]string{
 		"waits longer":            `mismatch: .*: call 1: delays: the SDK \[\d+ \d+0\], the policy \[\d+ \d+\]`,
 		"waits 2 ns more":         `mismatch: .*: call 1: delays: `,
 		"waits no second time":    `mismatch: .*: call 1: delays: the SDK \[\d+\], the policy \[\d+ \d+\]`,
 		"tries once more":         `mismatch: .*: call 1: attempts: the SDK \d, the policy \d`,
-		"has another end":         `mismatch: .*: call 1: ok: the SDK (true|false), the policy (true|false)`,
-		"reports another failure": `mismatch: .*: call 1: error: the SDK fault: answer 1, the policy `,
-		"loses the answer":        `mismatch: .*: call 1: error: the SDK fault, the policy .*answer \d`,
+		"other outcome":           `mismatch: .*: call 1: ok: the SDK (true|false), the policy (true|false)`,
+		"reports another failure": `mismatch: .*: call 1: error: the SDK fault: scripted response 1, the policy `,
+		"loses the message":       `mismatch: .*: call 1: error: the SDK fault, the policy .*scripted response \d`,
 		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
-		"measures in miles":       `failed: aws-go-v2-standard: the driver's output: the unit is "mi", and none of s, ms and ns`,
-		"has another version":     `failed: aws-go-v2-standard: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
-		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: \d+ cases were played of \d+`,
-		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: "500 for ever" was played, with 0 calls of 1`,
-		"babbles":                 `failed: aws-go-v2-standard: the driver's output: invalid character`,
-		"fails":                   `failed: aws-go-v2-standard: the driver: exit status 3: out of paper`,
+		"unknown unit":            `failed: aws-go-v2-standard: the driver's output: unit "mi" is not s, ms or ns`,
+		"other version":           `failed: aws-go-v2-standard: the driver's output: the SDK is "fake 2.0", not "fake 1.0"`,
+		"forgets a case":          `failed: aws-go-v2-standard: the driver's output: the output has \d+ of \d+ cases`,
+		"forgets a call":          `failed: aws-go-v2-standard: the driver's output: .*: the output has "500 forever" with 0 of 1 calls`,
+		"invalid output":          `failed: aws-go-v2-standard: the driver's output: invalid character`,
+		"fails":                   `failed: aws-go-v2-standard: the driver: exit status 3: driver error`,
 	} {
-		t.Run(sort, func(t *testing.T) {
+		t.Run(defect, func(t *testing.T) {
 			t.Parallel()
 			s := fakeSDK("aws-go-v2-standard")
-			s.driver = []string{"env", fakeEnv + "=" + sort, os.Args[0]}
+			s.driver = []string{"env", fakeEnv + "=" + defect, os.Args[0]}
 			status, out := runFake(t, t.TempDir(), []sdk{s}, "-update")
 			assert.Equal(t, 1, status)
 			var complaints []string
@@ -201,7 +203,7 @@ func TestLyingDriver(t *testing.T) {
 // TestSkipped: an SDK that cannot be installed is skipped, unless it is needed,
 // but not all of them.
 func TestSkipped(t *testing.T) {
-	t.Setenv(fakeEnv, "honest")
+	t.Setenv(fakeEnv, "correct")
 	folder, there, missing := t.TempDir(), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
 	missing.name, missing.install = "missing", []string{"go", "nonsense"}
 	const line = "skipped missing 1.0: it could not be installed: exit status 2: go nonsense: unknown command"
@@ -217,7 +219,7 @@ func TestSkipped(t *testing.T) {
 	assert.Contains(t, out, "no preset was compared")
 }
 
-// TestInstalledOnce: what is installed is not installed again.
+// TestInstalledOnce: an SDK is not installed twice.
 func TestInstalledOnce(t *testing.T) {
 	cache := t.TempDir()
 	s := fakeSDK()
@@ -227,7 +229,7 @@ func TestInstalledOnce(t *testing.T) {
 	s.folder = "drivers" // with other files
 	assert.Error(t, s.prepare(cache))
 	s.folder = "."
-	assert.Error(t, s.prepare(cache), "the first installation may be spoilt")
+	assert.Error(t, s.prepare(cache), "the failed attempt may have damaged the first installation")
 	s.folder = "nowhere"
 	assert.Error(t, s.prepare(cache))
 }
@@ -239,11 +241,11 @@ func TestArguments(t *testing.T) {
 		says   string
 	}{
 		{[]string{"-h"}, 0, "-update"},
-		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; there are fake, other`},
+		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; known are fake, other`},
 		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
-		{[]string{"-preset", "aws-cobol"}, 2, `no such preset: "aws-cobol", of what -sdk names`},
-		{[]string{"-need", "other", "-preset", "aws-js-v2"}, 2, "-need other, which is not among what is to run"},
-		{[]string{"everything"}, 2, `what is "everything"?`},
+		{[]string{"-preset", "aws-cobol"}, 2, `the selected SDKs have no preset "aws-cobol"`},
+		{[]string{"-need", "other", "-preset", "aws-js-v2"}, 2, "-need other: this SDK is not selected"},
+		{[]string{"everything"}, 2, `unexpected argument "everything"`},
 		{[]string{"-fast"}, 2, "flag provided but not defined"},
 	} {
 		status, out := runFake(t, t.TempDir(), []sdk{fakeSDK("aws-js-v2"), {name: "other"}}, tt.args...)
@@ -254,7 +256,7 @@ func TestArguments(t *testing.T) {
 
 // TestBrokenRecording: a file that is not a recording is not overwritten.
 func TestBrokenRecording(t *testing.T) {
-	t.Setenv(fakeEnv, "honest")
+	t.Setenv(fakeEnv, "correct")
 	folder := t.TempDir()
 	file := recordingFile(folder, "aws-js-v2")
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o644))

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// Each scenario is one case for every preset. All have the same list, so that
-// the presets can be compared; what a driver does not play is named in sdk.go,
-// and where a policy is meant to differ in preset.go.
+// This file has the scenarios. Each is one case for every preset, so that the
+// presets can be compared. sdk.go lists the cases that a driver does not run,
+// preset.go those in which a policy intentionally differs.
 
-// draws are random numbers with the extremes among them.
+// draws are random numbers, including the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
 
 var (
@@ -22,7 +22,7 @@ var (
 	refused   = response{Status: http.StatusForbidden, Code: "AccessDenied"}
 )
 
-// operations are the names of what each service is called for.
+// operations are the operations called on each service.
 var operations = map[string]string{
 	"sts": "GetCallerIdentity", "dynamodb": "ListTables", "dynamodbstreams": "ListStreams", "sqs": "ListQueues", "s3": "GetObject",
 }
@@ -32,7 +32,7 @@ func scenarios() []testCase {
 	return slices.Concat(outcomes(), statuses(), codes(), faults(), growth(), hints(), quotas(), longPolls())
 }
 
-// one is a case of one call.
+// one returns a case with one call.
 func one(name, service string, responses ...response) testCase {
 	return testCase{
 		Name: name, Service: service, Operation: operations[service],
@@ -40,14 +40,14 @@ func one(name, service string, responses ...response) testCase {
 	}
 }
 
-// drawn is one with random numbers that differ.
+// drawn returns a case with one call and differing random numbers.
 func drawn(name, service string, responses ...response) testCase {
 	c := one(name, service, responses...)
 	c.Random = draws
 	return c
 }
 
-// outcomes have a client succeed after some failures, or fail in the end.
+// outcomes returns cases that succeed after some failures, or fail in the end.
 func outcomes() []testCase {
 	cases := []testCase{one("success", "sts", ok)}
 	for n := 1; n <= 5; n++ {
@@ -56,19 +56,19 @@ func outcomes() []testCase {
 	}
 	for _, service := range slices.Sorted(maps.Keys(operations)) {
 		cases = append(cases,
-			drawn("500 for ever", service, broken),
-			drawn("ThrottlingException for ever", service, throttled),
+			drawn("500 forever", service, broken),
+			drawn("ThrottlingException forever", service, throttled),
 			one("500, then AccessDenied", service, broken, refused))
 	}
 	for _, attempts := range []int{1, 2, 7} {
-		c := drawn(fmt.Sprintf("500 for ever, %d attempts", attempts), "sts", broken)
+		c := drawn(fmt.Sprintf("500 forever, %d attempts", attempts), "sts", broken)
 		c.MaxAttempts = attempts
 		cases = append(cases, c)
 	}
 	return cases
 }
 
-// statuses come without a code, which says nothing more about them.
+// statuses returns cases with error statuses and no code.
 func statuses() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -79,7 +79,7 @@ func statuses() []testCase {
 	return cases
 }
 
-// retriedCodes are the codes that some SDK retries for some service, and a few that none does.
+// retriedCodes are the codes that some SDK retries for some service, and a few that none retries.
 var retriedCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException", "TooManyRequestsException",
 	"ProvisionedThroughputExceededException", "TransactionInProgressException", "RequestLimitExceeded",
@@ -123,11 +123,11 @@ func faults() []testCase {
 	for _, service := range []string{"sts", "dynamodb", "s3"} {
 		for _, fault := range []string{"reset", "close", "truncate"} {
 			if fault == "truncate" && service == "s3" {
-				continue // the caller reads an object, after the last attempt
+				continue // the caller reads the object, after the last attempt
 			}
 			cases = append(cases,
 				one(fault+", then success", service, response{Fault: fault}, ok),
-				one(fault+" for ever", service, response{Fault: fault}))
+				one(fault+" forever", service, response{Fault: fault}))
 		}
 	}
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -135,16 +135,16 @@ func faults() []testCase {
 		untrusted.TLS = true
 		cases = append(cases, untrusted,
 			one("garbage, then success", service, response{Fault: "garbage"}, ok),
-			one("garbage for ever", service, response{Fault: "garbage"}))
+			one("garbage forever", service, response{Fault: "garbage"}))
 	}
 	corrupt := response{Status: http.StatusOK, Headers: map[string]string{"x-amz-crc32": "1"}} // DynamoDB sends this checksum
 	return append(cases,
 		one("bad checksum, then success", "dynamodb", corrupt, ok),
-		one("bad checksum for ever", "dynamodb", corrupt),
-		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it takes its time
+		one("bad checksum forever", "dynamodb", corrupt),
+		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it is slow
 }
 
-// growth shows how far the delays rise.
+// growth returns cases with many attempts, in which the delays reach their maximum.
 func growth() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -162,7 +162,7 @@ func growth() []testCase {
 	return cases
 }
 
-// hints have numbers in the syntax of every language.
+// hints returns cases with server hints, in the number syntax of every language.
 func hints() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sqs", "sts"} {
@@ -189,8 +189,8 @@ func hinted(service string, failure response, header, value string) testCase {
 	return one(fmt.Sprintf("%d %s with %s: %q", failure.Status, failure.Code, header, value), service, failure, failure, ok)
 }
 
-// quotas follow the balance over many calls. Their random number is the same
-// for every delay, because not every SDK draws one for a retry that it refuses.
+// quotas returns cases that follow the quota over many calls. All delays have the
+// same random number, because not every SDK draws one for a retry that it refuses.
 func quotas() []testCase {
 	hang := response{Fault: "hang"}
 	return []testCase{
@@ -214,7 +214,7 @@ func many(name string, quota *int, calls ...call) testCase {
 	return testCase{Name: name, Service: "sts", Operation: operations["sts"], RandomThen: 0.5, Quota: quota, Calls: calls}
 }
 
-// mixed are calls whose refunds differ between SDKs.
+// mixed returns calls whose refunds differ between SDKs.
 func mixed() []call {
 	var calls []call
 	for _, responses := range [][]response{
@@ -238,7 +238,7 @@ func mixed() []call {
 	return calls
 }
 
-// longPolls wait although the quota refuses a retry.
+// longPolls returns cases that wait although the quota refuses a retry.
 func longPolls() []testCase {
 	var cases []testCase
 	for _, left := range []int{0, 10, 15} {

@@ -1,5 +1,7 @@
 package main
 
+// This file lists the SDKs and runs their drivers.
+
 import (
 	"bytes"
 	"cmp"
@@ -19,20 +21,20 @@ import (
 	"time"
 )
 
-// driverTime is how long an installation, or a driver with all cases of a
-// preset, may take.
+// driverTime is the time limit for an installation, and for a driver with all
+// cases of a preset.
 const driverTime = 10 * time.Minute
 
-// An sdk is one version of an AWS SDK with its driver. In the words of its
-// commands, $cache is the folder in which it may install, an absolute path.
+// An sdk is one version of an AWS SDK with its driver. In its commands, $cache
+// is replaced by the absolute path of the folder for installations.
 type sdk struct {
-	name    string   // as in the flag -sdk
-	version string   // tells the installations of one name apart
+	name    string   // for the flag -sdk
+	version string   // distinguishes installations with the same name
 	reports string   // the SDK and its version, as the driver writes them
 	folder  string   // of the driver, where the commands run
-	install []string // puts the SDK, and what it needs, into $cache
+	install []string // installs the SDK and its dependencies into $cache
 	driver  []string
-	without *regexp.Regexp // finds the cases that it does not play; nil: it plays all
+	without *regexp.Regexp // matches the cases that it does not run; nil: it runs all
 	presets []string       // of the library's text form
 }
 
@@ -86,8 +88,8 @@ func java(version, reports string, presets ...string) sdk {
 	}
 }
 
-// prepare installs the SDK, unless that has been done and nothing of the
-// driver changed since.
+// prepare installs the SDK, unless it is installed and the driver has not
+// changed since.
 func (s sdk) prepare(cache string) error {
 	key, err := s.key()
 	if err != nil {
@@ -100,7 +102,7 @@ func (s sdk) prepare(cache string) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
-	// A failed installation may leave something else than what was there.
+	// A failed installation may damage the earlier one.
 	if err := os.Remove(done); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -110,7 +112,7 @@ func (s sdk) prepare(cache string) error {
 	return os.WriteFile(done, []byte(key), 0o644)
 }
 
-// key is different whenever a file of the driver is.
+// key returns a hash of the driver's files.
 func (s sdk) key() (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(s.folder, func(path string, d fs.DirEntry, err error) error {
@@ -124,12 +126,12 @@ func (s sdk) key() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// cases returns the scenarios that the driver plays.
+// cases returns the scenarios that the driver runs.
 func (s sdk) cases() []testCase {
 	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
 }
 
-// record has the driver play its cases under a preset.
+// record runs the driver with its cases under a preset.
 func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
 	placed := slices.Clone(cases)
@@ -160,8 +162,8 @@ func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	return r, nil
 }
 
-// command runs a command in the driver's folder. The error has the end of what
-// it wrote to its standard error.
+// command runs a command in the driver's folder. Its error includes the end of the
+// command's standard error.
 func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
 	args := slices.Clone(words)
 	for i := range args {

@@ -1,5 +1,7 @@
 package main
 
+// This file has the server that the SDKs call.
+
 import (
 	"encoding/json"
 	"fmt"
@@ -14,8 +16,8 @@ import (
 
 const scriptPath = "/__script"
 
-// A server answers the requests of SDKs from a script, one call at a time. Its
-// second address is for TLS with a certificate that no client trusts.
+// A server responds to the requests of SDKs from a script, one call at a time. It
+// has a second address for TLS, with a certificate that no client trusts.
 type server struct {
 	*httptest.Server
 	untrusted *httptest.Server
@@ -23,7 +25,7 @@ type server struct {
 	mu       sync.Mutex
 	script   call
 	requests int    // since the script was set
-	trouble  string // what it could not make out; "" if nothing
+	trouble  string // the last protocol violation; "" if none
 }
 
 func newServer() *server {
@@ -31,7 +33,7 @@ func newServer() *server {
 	s.Server = httptest.NewServer(s)
 	s.untrusted = httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.untrusted.Listener = countingListener{s.untrusted.Listener, s}
-	s.untrusted.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that fail
+	s.untrusted.Config.ErrorLog = log.New(io.Discard, "", 0) // about failing handshakes
 	s.untrusted.StartTLS()
 	return s
 }
@@ -50,7 +52,7 @@ func (s *server) endpoint(c testCase) string {
 }
 
 // countingListener counts each connection as a request, because no request
-// follows.
+// follows the failed handshake.
 type countingListener struct {
 	net.Listener
 	server *server
@@ -70,21 +72,22 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
-	n, answer := s.next()
-	p := protocolOf(r, body)
+	n, next := s.next()
+	p := wireFormatOf(r, body)
 	if p == nil {
-		s.complain(fmt.Sprintf("%s %s is of no known protocol", r.Method, r.URL))
-		http.Error(w, "unknown protocol", http.StatusNotImplemented)
+		s.complain(fmt.Sprintf("%s %s has no known format", r.Method, r.URL))
+		http.Error(w, "unknown format", http.StatusNotImplemented)
 		return
 	}
-	if answer.Fault != "" {
-		p.fail(w, r, answer.Fault)
+	if next.Fault != "" {
+		p.fail(w, r, next.Fault)
 		return
 	}
-	p.answer(w, answer, n)
+	p.write(w, next, n)
 }
 
-// serveScript takes the script of the next call, and tells what became of the last one.
+// serveScript sets the script of the next call (PUT), or reports the requests of the
+// last one (GET).
 func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPut:
@@ -109,7 +112,7 @@ func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// next counts a request and returns its number and the answer to it.
+// next counts a request and returns its number and its response.
 func (s *server) next() (int, response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,7 +124,7 @@ func (s *server) next() (int, response) {
 	return s.requests, s.script.response(s.requests)
 }
 
-// response returns the answer to the request of a number.
+// response returns the response to the request with that number.
 func (c call) response(number int) response {
 	return c.Responses[min(number, len(c.Responses))-1]
 }
@@ -132,8 +135,8 @@ func (s *server) complain(trouble string) {
 	s.trouble = trouble
 }
 
-// fail lets the connection of a request fail.
-func (p *protocol) fail(w http.ResponseWriter, r *http.Request, fault string) {
+// fail makes the connection of a request fail.
+func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) {
 	if fault == "hang" {
 		<-r.Context().Done()
 		return
@@ -146,7 +149,7 @@ func (p *protocol) fail(w http.ResponseWriter, r *http.Request, fault string) {
 	}
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
-		panic(err) // the server of net/http allows it once for each HTTP/1 request
+		panic(err) // net/http allows it once for each HTTP/1 request
 	}
 	switch fault {
 	case "reset":

@@ -17,21 +17,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAnswers: what the server writes for a service is what its clients read.
-func TestAnswers(t *testing.T) {
+// TestResponses: the library reads the responses that the server writes.
+func TestResponses(t *testing.T) {
 	s := newServer()
 	defer s.Close()
 	for _, service := range []string{"sts", "s3", "dynamodb", "sqs"} {
 		o := newOperation(s.URL, s.URL, "aws-go-v2-standard-2026", service)
 		hinted := response{Status: 503, Code: "SlowDown", Headers: map[string]string{"x-amz-retry-after": "1500"}}
 		require.NoError(t, o.begin(call{[]response{hinted, broken, ok}}))
-		var failed *failedAnswer
+		var failed *serviceError
 		require.ErrorAs(t, o.run(t.Context()), &failed, service)
-		assert.Equal(t, failedAnswer{503, "SlowDown", "answer 1", 1500e6}, *failed)
+		assert.Equal(t, serviceError{503, "SlowDown", "scripted response 1", 1500e6}, *failed)
 		require.ErrorAs(t, o.run(t.Context()), &failed, service)
-		assert.Equal(t, failedAnswer{status: 500}, *failed)
+		assert.Equal(t, serviceError{status: 500}, *failed)
 		require.NoError(t, o.run(t.Context()))
-		require.NoError(t, o.run(t.Context()), "the last answer is repeated")
+		require.NoError(t, o.run(t.Context()), "the last response is repeated")
 		seen, err := o.end(nil)
 		require.NoError(t, err)
 		assert.Equal(t, observation{Attempts: 4, OK: true}, seen)
@@ -53,7 +53,8 @@ func TestFaults(t *testing.T) {
 	assert.ErrorContains(t, o.run(t.Context()), "malformed HTTP")
 }
 
-// TestUntrusted: a connection that fails with the certificate counts as a request.
+// TestUntrusted: a connection that fails because of the certificate counts as a
+// request.
 func TestUntrusted(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -68,7 +69,8 @@ func TestUntrusted(t *testing.T) {
 	assert.Equal(t, 2, seen.Attempts)
 }
 
-// TestChecksum: what each SDK's client of DynamoDB makes of a wrong checksum.
+// TestChecksum: a wrong checksum is the error that each SDK's DynamoDB client
+// reports.
 func TestChecksum(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -90,7 +92,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestMistakes: a driver that does not keep to the protocol gets to know it.
+// TestMistakes: the server reports violations of the protocol to the driver.
 func TestMistakes(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -100,9 +102,9 @@ func TestMistakes(t *testing.T) {
 		resp, err := s.Client().Do(r)
 		require.NoError(t, err)
 		defer resp.Body.Close()
-		answer, err := io.ReadAll(resp.Body)
+		data, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
-		return resp.StatusCode, string(answer)
+		return resp.StatusCode, string(data)
 	}
 	says := func(status int, text, method, path, body string) {
 		t.Helper()
@@ -116,14 +118,14 @@ func TestMistakes(t *testing.T) {
 	says(400, "no script", http.MethodPut, scriptPath, `{"responses": []}`)
 	says(405, "PUT or GET", http.MethodDelete, scriptPath, "")
 	says(200, "", http.MethodPut, scriptPath, `{"responses": [{"status": 200}]}`)
-	says(501, "unknown protocol", http.MethodDelete, "/bucket", "")
-	says(500, "DELETE /bucket is of no known protocol", http.MethodGet, scriptPath, "")
+	says(501, "unknown format", http.MethodDelete, "/bucket", "")
+	says(500, "DELETE /bucket has no known format", http.MethodGet, scriptPath, "")
 	says(200, "", http.MethodPut, scriptPath, `{"responses": [{"status": 200}]}`)
 	says(200, `{"requests": 0}`, http.MethodGet, scriptPath, "")
 }
 
-// TestScenarios: no two cases have the same name, and all have what the
-// protocol asks for.
+// TestScenarios: the names of cases are unique, and all cases follow the
+// protocol.
 func TestScenarios(t *testing.T) {
 	ids := make(map[string]bool)
 	for _, c := range scenarios() {
@@ -149,8 +151,8 @@ func TestScenarios(t *testing.T) {
 func TestSetQuota(t *testing.T) {
 	impossible := one("", "sts", ok)
 	impossible.Quota = new(499)
-	_, err := playAt("", "", "aws-standard-2026", impossible)
-	assert.EqualError(t, err, "the quota came to 495 and not to 499")
-	_, err = playAt("", "", "aws-cobol", impossible)
+	_, err := runCaseAt("", "", "aws-standard-2026", impossible)
+	assert.EqualError(t, err, "the quota is 495, not 499")
+	_, err = runCaseAt("", "", "aws-cobol", impossible)
 	assert.ErrorContains(t, err, "aws-cobol")
 }

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the search for policies that suit a system.
+
 import (
 	"cmp"
 	"context"
@@ -11,17 +13,17 @@ import (
 	"time"
 )
 
-// Goal is what a policy is to be best at.
+// Goal is the figure by which policies are ranked.
 type Goal uint8
 
 const (
-	SuccessFirst  Goal = iota // as many calls succeed as possible
-	RecoveryFirst             // the server is back as soon as possible
+	SuccessFirst  Goal = iota // most successful calls
+	RecoveryFirst             // earliest recovery
 )
 
 var goalNames = [...]string{"success", "recovery"}
 
-// String returns the word for the goal.
+// String returns the name of the goal.
 func (g Goal) String() string {
 	if int(g) < len(goalNames) {
 		return goalNames[g]
@@ -29,26 +31,26 @@ func (g Goal) String() string {
 	return fmt.Sprintf("goal(%d)", uint8(g))
 }
 
-// An Advice searches for policies that suit a system: rules, bases, caps, numbers of
-// attempts and budgets. It simulates a coarse grid, then what is near to the best of it, on
-// a system of the same proportions that is as small as they allow, and at last the best
-// ones on a larger one. The same seed gives the same advice.
+// An Advice searches for policies that suit a system: rules, bases, caps, numbers of attempts
+// and budgets. It simulates a coarse grid, and then the neighbors of its best candidates, on a
+// system that is as small as the proportions allow. Finally it simulates the best ones on a
+// larger system. The same seed gives the same advice.
 type Advice struct {
 	// Storm is the system. Its Deadline bounds the calls. Its Contenders and Trials are
 	// not used. Its Progress counts thousandths of the work.
 	Storm Storm
 
 	Goal Goal
-	Most int // policies to return beside no retry; 0: 5
+	Most int // maximum number of policies to return besides no retry; 0: 5
 }
 
-// Advised is a policy on the frontier: no other that was tried has both more success and
-// an earlier recovery.
+// Advised is a policy on the frontier: no other simulated policy has both more success
+// and an earlier recovery.
 type Advised struct {
-	Row StormRow // of the larger system
+	Row StormRow // figures for the larger system
 
-	// Fails says under which changes of the system the policy does not recover, or much
-	// later than without retries. None: under none of Held.
+	// Fails lists the changes of the system under which the policy does not recover, or
+	// recovers much later than without retries.
 	Fails []string
 	Held  []string // changes under which it does recover
 }
@@ -56,27 +58,28 @@ type Advised struct {
 // Verdict is the result of an [Advice].
 type Verdict struct {
 	Storm    Storm     // the larger system, as simulated
-	Scale    float64   // its size, as a share of that of the system
+	Scale    float64   // its size as a share of the described system
 	Advised  []Advised // the best for the goal first
 	Baseline Advised   // no retry
-	Tried    int       // policies
+	Tried    int       // number of policies simulated
 }
 
-// Retry reports whether retries are worth it: the best policy has some.
+// Retry reports whether retries are worthwhile: the best policy has some.
 func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Contender != noRetry }
 
 const noRetry = "none attempts=1"
 
-// How large the simulated systems are, in calls of a trial, and their trials.
+// The sizes of the simulated systems, in calls per trial, and their numbers of
+// trials.
 const (
 	searchCalls, searchTrials = 6_000, 2
 	finalCalls, finalTrials   = 60_000, 3
 	finalists                 = 10
-	neighborsOf               = 4 // of the best of the grid
+	neighborsOf               = 4 // best candidates of the grid whose neighbors are tried
 )
 
-// Run searches. If ctx ends before it is done it returns the error of ctx. Other errors
-// name a field that is wrong.
+// Run searches. If ctx ends first, it returns the error of ctx. Other errors name an
+// invalid field.
 func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	a.Most = cmp.Or(a.Most, 5)
 	a.Storm.Contenders, a.Storm.Trials = nil, searchTrials
@@ -93,7 +96,7 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	}
 	search := &search{ctx: ctx, goal: a.Goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
 	search.small.Progress = nil
-	search.tell = s.Progress
+	search.report = s.Progress
 	if err := search.run(candidates(&s)); err != nil {
 		return Verdict{}, err
 	}
@@ -109,14 +112,14 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	return search.verdict(large, large.Rate/s.Rate, a.Most)
 }
 
-// search is an Advice at work.
+// search is the state of a running Advice.
 type search struct {
-	ctx   context.Context
-	goal  Goal
-	small Storm
-	rows  map[candidate]StormRow // what has been simulated on small
-	tell  func(done, total int)
-	stage int
+	ctx    context.Context
+	goal   Goal
+	small  Storm
+	rows   map[candidate]StormRow // results on the small system
+	report func(done, total int)
+	stage  int
 }
 
 // stages is the number of calls of simulate.
@@ -126,10 +129,10 @@ const stages = 4
 func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	storm := s.small
 	storm.Trials = trials
-	if s.tell != nil {
+	if s.report != nil {
 		stage := s.stage
 		storm.Progress = func(done, total int) {
-			s.tell((1000*stage+1000*done/total)/stages, 1000)
+			s.report((1000*stage+1000*done/total)/stages, 1000)
 		}
 	}
 	s.stage++
@@ -144,7 +147,7 @@ func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	return rows, nil
 }
 
-// run simulates candidates on the small system, unless that has been done.
+// run simulates those candidates on the small system that have no result yet.
 func (s *search) run(list []candidate) error {
 	var cases []stormCase
 	var fresh []candidate
@@ -166,8 +169,8 @@ func (s *search) run(list []candidate) error {
 	return err
 }
 
-// order compares by the goal, the better first. What is as good without retries is
-// better, and then what makes fewer attempts.
+// order compares by the goal, the better first. Of equally good policies, one
+// without retries is better, and then the one with fewer attempts.
 func (s *search) order(a, b *StormRow) int {
 	recovery := func(r *StormRow) float64 {
 		if r.Never > 0 {
@@ -175,7 +178,7 @@ func (s *search) order(a, b *StormRow) int {
 		}
 		return math.Round(r.Recovery.Mean)
 	}
-	// Half a call in a thousand is within the noise.
+	// Differences of half a call in a thousand are noise.
 	success := func(r *StormRow) float64 { return math.Round(r.Success.Mean * 2000) }
 	never := cmp.Compare(a.Never, b.Never)
 	bySuccess, byRecovery := cmp.Compare(success(b), success(a)), cmp.Compare(recovery(a), recovery(b))
@@ -205,9 +208,8 @@ func (s *search) best(n int) []candidate {
 	return list[:min(n, len(list))]
 }
 
-// frontier keeps of rows those that no other is better than in both success and
-// recovery, the best for the goal first. Those that do not recover are left out unless
-// all are so.
+// frontier returns the rows that no other row beats in both success and recovery, the
+// best for the goal first. Rows without a recovery are left out, unless none recovers.
 func (s *search) frontier(rows []StormRow) []StormRow {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b StormRow) int { return s.order(&a, &b) })
@@ -226,10 +228,11 @@ func (s *search) frontier(rows []StormRow) []StormRow {
 	return kept
 }
 
-// verdict simulates the best on the large system, and tries what makes them fail.
+// verdict simulates the best candidates on the large system, and under changes that
+// could make them fail.
 func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
 	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
-	// Those that are best for the goal, and the frontier for the other one.
+	// The best for the goal, and the frontier for the other goal.
 	chosen := s.best(finalists)
 	var all []StormRow
 	for _, row := range s.rows {
@@ -272,13 +275,13 @@ func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) 
 	return v, s.stress(&v)
 }
 
-// change makes a system harder.
+// change makes the conditions of a system harder.
 type change struct {
 	name string
 	make func(s *Storm)
 }
 
-// changes are what a system may meet beyond what is expected.
+// changes returns conditions that are worse than the described ones.
 func changes(s *Storm) []change {
 	length := s.Outage.To - s.Outage.From
 	list := []change{
@@ -292,8 +295,8 @@ func changes(s *Storm) []change {
 	return list
 }
 
-// stress finds out which changes of the system each of the advised policies survives.
-// Where clients that do not retry fail as well, it is not the policy's fault.
+// stress finds out which changes of the system each advised policy survives. A change
+// does not count if clients without retries fail, too.
 func (s *search) stress(v *Verdict) error {
 	all := append([]Advised{v.Baseline}, v.Advised...)
 	list := changes(&s.small)
@@ -329,8 +332,8 @@ func (s *search) stress(v *Verdict) error {
 	return nil
 }
 
-// briefly returns the storm without the time that shows nothing: before the outage
-// and after the queue has drained.
+// briefly returns the storm without most of the time before the outage and after the
+// queue has drained.
 func (s Storm) briefly() Storm {
 	early := max(0, s.Outage.From-10*time.Second)
 	s.Outage.From -= early
@@ -345,8 +348,9 @@ func (s Storm) briefly() Storm {
 	return s
 }
 
-// scaled returns a smaller system of the same proportions, of about so many calls if
-// that can be: with fewer workers, then slower ones, and as many calls of each process.
+// scaled returns a smaller system with the same proportions and, if possible, about the
+// given number of calls: with fewer workers, then slower ones, and as many calls per
+// process.
 func (s Storm) scaled(calls float64) Storm {
 	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
 	if factor >= 1 {
@@ -355,8 +359,8 @@ func (s Storm) scaled(calls float64) Storm {
 	workers := max(min(s.Workers, 2), int(math.Round(float64(s.Workers)*factor)))
 	share := float64(workers) / float64(s.Workers)
 	if s.Latency == nil {
-		// A server that serves few attempts at a time, each slowly, is a smaller one,
-		// unless it takes a good part of what callers wait.
+		// A slower server is a smaller one, unless an attempt takes a large part of
+		// the callers' timeout.
 		slower := min(share/factor, max(1, s.Timeout.Seconds()/50/s.Service.Seconds()))
 		if slower > 1 {
 			s.Service = time.Duration(float64(s.Service) * slower)
@@ -393,7 +397,7 @@ func (c candidate) text() string {
 	return text
 }
 
-// budgets are tried in the grid, and for each what is near to it.
+// budgets are the budgets of the grid, each with its neighbors.
 var budgets = map[string][]string{
 	"":              nil,
 	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
@@ -401,7 +405,7 @@ var budgets = map[string][]string{
 	"ratio:0.1:0.1": {"ratio:0.05:0.1", "ratio:0.2:0.1", "ratio:0.1:1"},
 }
 
-// candidates is the grid.
+// candidates returns the grid.
 func candidates(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
 	names := []string{"", "throttle", "token", "ratio:0.1:0.1"}
@@ -415,7 +419,7 @@ func candidates(s *Storm) []candidate {
 	return list
 }
 
-// bases are waits from far below a timeout up to a part of the deadline.
+// bases returns waits from far below a timeout up to a part of the deadline.
 func bases(s *Storm) []time.Duration {
 	var list []time.Duration
 	for _, base := range []time.Duration{s.Deadline / 200, s.Deadline / 20, s.Deadline / 4} {
@@ -429,10 +433,10 @@ func bases(s *Storm) []time.Duration {
 	return list
 }
 
-// longest is the cap of the grid: two waits of it use up the deadline.
+// longest returns the cap of the grid: two such waits use up the deadline.
 func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
 
-// neighbors are the candidates that differ from c in one thing, a little.
+// neighbors returns the candidates that differ slightly from c in one property.
 func (c candidate) neighbors(s *Storm) []candidate {
 	if c.attempts == 1 {
 		return nil

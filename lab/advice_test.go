@@ -12,7 +12,7 @@ import (
 
 var exhaustive = flag.Bool("exhaustive", false, "compare advice with a search ten times as long, for some minutes")
 
-// described are systems of many kinds.
+// described are systems of various kinds.
 var described = map[string]Storm{
 	"stall":       {Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}},
 	"busy":        {Rate: 930, Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}},
@@ -25,7 +25,7 @@ var described = map[string]Storm{
 		Outage: Outage{From: 20 * time.Second, To: 23 * time.Second}, Latency: Latency{{5 * time.Millisecond, 50}, {20 * time.Millisecond, 90}, {100 * time.Millisecond, 100}}},
 }
 
-// longSearch is a grid ten times as large as what an Advice tries.
+// longSearch returns a grid ten times as large as that of an Advice.
 func longSearch(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
 	all := []string{"", "throttle", "throttle:20", "throttle:100", "token", "token:100", "ratio:0.1:0.1", "ratio:0.2:1"}
@@ -43,8 +43,8 @@ func longSearch(s *Storm) []candidate {
 	return list
 }
 
-// What is advised is as good as what a search ten times as long finds: on other random
-// numbers, the best of both for either goal is compared.
+// The advice is as good as the result of a search ten times as long: the best of both
+// for each goal are compared with other random numbers.
 func TestAdviceAgainstLongSearch(t *testing.T) {
 	if !*exhaustive {
 		t.Skip("takes minutes; -exhaustive runs it")
@@ -63,7 +63,7 @@ func TestAdviceAgainstLongSearch(t *testing.T) {
 	}
 }
 
-// compareAdvice compares what is advised for a goal with the best of a long search, on
+// compareAdvice compares the advice for a goal with the best of a long search, with
 // random numbers that neither has seen.
 func compareAdvice(t *testing.T, system, judge Storm, long *search) {
 	verdict, err := Advice{Storm: system, Goal: long.goal}.Run(t.Context())
@@ -96,8 +96,8 @@ func tinySystem() Storm {
 	}
 }
 
-// TestAdvice: the advice does not depend on the number of workers, and what it
-// advises recovers and has more success than no retry.
+// TestAdvice: the advice does not depend on the number of workers, and the advised
+// policies recover and have more success than no retry.
 func TestAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -130,7 +130,7 @@ func TestAdvice(t *testing.T) {
 	assert.Equal(t, one.Advised, again.Advised)
 }
 
-// Where an attempt may take as long as the call, a retry comes too late.
+// If an attempt may take as long as the call, a retry is too late.
 func TestAdviceAgainstRetries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -155,7 +155,8 @@ func TestAdviceRefuses(t *testing.T) {
 	}
 }
 
-// A smaller system is used as much, and each process makes as many calls.
+// A smaller system has the same utilization and the same number of calls per
+// process.
 func TestScaled(t *testing.T) {
 	for name, system := range described {
 		s, err := system.WithDefaults()

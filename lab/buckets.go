@@ -1,5 +1,7 @@
 package lab
 
+// This file has the fast event queue of the contention model: unordered buckets.
+
 import (
 	"context"
 	"math"
@@ -7,19 +9,18 @@ import (
 	"slices"
 )
 
-// buckets is a queue of events by the time at which they are due, in buckets of
-// 2^width ns that are not ordered inside. Those of the near future are in a ring,
-// all others in a heap. A client has one event at most, so a bucket is a list that
-// is linked through the clients.
+// buckets is a queue of events by due time, in unordered buckets of 2^width ns.
+// Events in the near future are in a ring, all others in a heap. A client has at
+// most one event, so a bucket is a list linked through the clients.
 type buckets struct {
 	width  uint
-	now    int64                 // number of the bucket that is being emptied
+	now    int64                 // number of the current bucket
 	near   [ringSize]int32       // the first client of each bucket
 	filled [ringSize / 64]uint64 // a bit for each bucket that is not empty
 	events []event               // by client
 	next   []int32               // the client after each in its bucket
 	far    heap
-	empty  bool // it has come to its end
+	empty  bool // all events have been handled
 }
 
 const (
@@ -27,8 +28,8 @@ const (
 	none     = -1 // no client
 )
 
-// reset empties the queue and makes room for the clients. A queue that has come to
-// its end is empty, and to clear it again would take longer than a trial of ten
+// reset empties the queue and makes room for the clients. A queue at its end is
+// already empty, and clearing it again would take longer than a trial of ten
 // clients.
 func (b *buckets) reset(width, clients int) {
 	b.width, b.now = uint(width), 0
@@ -47,8 +48,8 @@ func (b *buckets) reset(width, clients int) {
 	}
 }
 
-// push adds the event of a client, which is due in a bucket after the present one,
-// or in the first.
+// push adds the event of a client, which must be due in the first bucket or after
+// the current one.
 func (b *buckets) push(client int32) {
 	e := &b.events[client]
 	number := e.at >> (b.width % 64)
@@ -62,8 +63,8 @@ func (b *buckets) push(client int32) {
 	b.filled[slot/64] |= 1 << (slot % 64)
 }
 
-// advance goes on to the next bucket that has events, and returns its first client:
-// none if there are no events any more.
+// advance moves to the next bucket with events and returns its first client, or none
+// if there are no more events.
 func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
@@ -86,7 +87,7 @@ func (b *buckets) advance() int32 {
 	return head
 }
 
-// nextFilled returns the first slot in use, from the present bucket on.
+// nextFilled returns the first slot in use, starting at the current bucket.
 func (b *buckets) nextFilled() (slot uint, ok bool) {
 	start := uint(b.now) % ringSize
 	word := start / 64
@@ -102,8 +103,8 @@ func (b *buckets) nextFilled() (slot uint, ok bool) {
 	return 0, false
 }
 
-// later puts off the event of a client, and reports false if it cannot because
-// that happens in the present bucket.
+// later postpones the event of a client. It returns false if the event would stay
+// in the current bucket.
 func (b *buckets) later(client int32) bool {
 	if b.events[client].at>>(b.width%64) == b.now {
 		return false
@@ -113,12 +114,12 @@ func (b *buckets) later(client int32) bool {
 }
 
 // byBuckets runs the trial bucket by bucket, with the same result as byHeap. It
-// needs no order inside of a bucket: where all reads are earlier than the
-// bucket's beginning, one write at most can succeed in it, the first of those
-// whose read is not before the last commit. After it all others fail.
+// needs no order inside a bucket: if all reads are before the beginning of the
+// bucket, at most one write in it succeeds, the first whose read is not before the
+// last commit. All others fail.
 //
-// It reports false if ctx has ended, and if an event happened too soon after the one
-// before it to be dealt with in this way.
+// It returns false if ctx has ended, or if two events of a client are too close for
+// this method.
 func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
 	b.reset(m.width, clients)
@@ -143,7 +144,7 @@ func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	return true
 }
 
-// settle deals with a bucket, and reports false if it cannot.
+// settle handles a bucket, or returns false if it cannot.
 func (m *model) settle(head int32) bool {
 	b := &m.bucket
 	winner, regular := m.findWinner(head)
@@ -165,8 +166,9 @@ func (m *model) settle(head int32) bool {
 	return true
 }
 
-// findWinner returns when the one event of a bucket happens that succeeds, or
-// math.MaxInt64 if none does, and whether the bucket is as byBuckets wants it.
+// findWinner returns the time of the only event in a bucket that succeeds, or
+// math.MaxInt64 if none does, and whether the bucket meets the conditions of
+// byBuckets.
 func (m *model) findWinner(head int32) (at int64, regular bool) {
 	b := &m.bucket
 	at = math.MaxInt64
@@ -183,7 +185,7 @@ func (m *model) findWinner(head int32) (at int64, regular bool) {
 	return at, !tie && lastRead < b.now<<(b.width%64)
 }
 
-// inOrder deals with a bucket in which a client's read may be, too.
+// inOrder handles a bucket that may also contain reads of clients.
 func (m *model) inOrder(head int32) bool {
 	b := &m.bucket
 	var list []int32

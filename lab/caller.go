@@ -1,5 +1,7 @@
 package lab
 
+// This file has the simulated clients of a Storm.
+
 import (
 	"context"
 	"net"
@@ -9,21 +11,21 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The failures of attempts, as real as classifiers want them.
+// The failures of attempts, as real clients report them to classifiers.
 var (
 	errRefused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	errReset   error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	errTimeout error = noResponse{}
 )
 
-// process is a client process with a policy of its own.
+// process is a client process with its own policy.
 type process struct {
 	policy  retry.Policy
 	timeout int64 // of each attempt
 	part    int   // of the fleet: see Rollout
 }
 
-// caller makes the calls of a [Storm], one after the other.
+// caller makes calls of a [Storm], one after the other.
 type caller struct {
 	task
 	run *stormRun
@@ -31,7 +33,7 @@ type caller struct {
 
 	process *process
 	arrived int64
-	attempt uint64 // changes with every attempt and when one ends, from call to call
+	attempt uint64 // changes when an attempt begins or ends
 	outcome error  // of the attempt
 }
 
@@ -42,7 +44,7 @@ func newCaller(run *stormRun) *caller {
 	return c
 }
 
-// live is the coroutine.
+// live is the coroutine of the caller.
 func (c *caller) live() {
 	for {
 		err := retry.Do(c, c.process.policy, c.try)
@@ -70,8 +72,8 @@ func (c *caller) perform(context.Context) error {
 	limit := min(r.now+c.process.timeout, c.deadline)
 	c.outcome = errTimeout
 	if err := r.server.submit(job{c, c.attempt}); err != nil {
-		if heard := r.now + int64(r.storm.Refusal); heard < limit {
-			limit, c.outcome = heard, err
+		if refused := r.now + int64(r.storm.Refusal); refused < limit {
+			limit, c.outcome = refused, err
 		}
 	}
 	if !c.pause(limit) {

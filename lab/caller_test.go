@@ -12,8 +12,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestCallerDeadline: a call makes no attempt after its deadline, and the last
-// one is cut short by it, as is the wait for a limiter.
+// TestCallerDeadline: a call makes no attempt after its deadline, which also cuts
+// short the last attempt and the wait for a limiter.
 func TestCallerDeadline(t *testing.T) {
 	var clock retry.Clock
 	attempts, cut, waited := 0, 0, 0
@@ -59,8 +59,8 @@ func TestCallerDeadline(t *testing.T) {
 	near(t, "amplification", row.Amplification.Mean, 3, 0.1)
 }
 
-// TestCallerLimiter: a limiter waits in virtual time, and what it is told to
-// slow down for makes it do so.
+// TestCallerLimiter: a limiter waits in virtual time, and throttling slows it
+// down.
 func TestCallerLimiter(t *testing.T) {
 	all := func(p *retry.Policy) {
 		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
@@ -78,17 +78,17 @@ func TestCallerLimiter(t *testing.T) {
 	}
 }
 
-// TestCallerUnlimited: calls that never give up, without a wait, end with their
-// deadline, and with the trial where they would not end at all.
+// TestCallerUnlimited: calls that never give up and never wait end at their
+// deadline, or at the end of the trial.
 func TestCallerUnlimited(t *testing.T) {
 	s := smallStorm("none attempts=unlimited")
 	s.Rate, s.Trials = 5, 1
 	s.Outage = Outage{Kind: Down, From: 10 * time.Second, To: 20 * time.Second}
 	s.Deadline = 30 * time.Second
-	s.Horizon = 70 * time.Second // 60 s of it since the outage began
+	s.Horizon = 70 * time.Second // 60 s of which after the beginning of the outage
 	row := mustRun(t, s)[0]
 	near(t, "success", row.Success.Mean, 1, 0)
-	// One attempt each 2 ms, for 5 s in the mean.
+	// One attempt every 2 ms, for 5 s on average.
 	near(t, "attempts in the outage by calls", row.Amplification.Mean*60/10/2500, 1, 0.4)
 	for _, trial := range row.Trials {
 		if trial.Recovery != 0 || !trial.Recovered || trial.OutageSuccess != 1 {
@@ -97,7 +97,7 @@ func TestCallerUnlimited(t *testing.T) {
 	}
 }
 
-// TestCallerOwnClock: a policy without a clock gets that of the trial.
+// TestCallerOwnClock: a policy without a clock uses that of the trial.
 func TestCallerOwnClock(t *testing.T) {
 	s := smallStorm("none attempts=2")
 	s.Contenders = append(s.Contenders, Contender{Name: "no clock", Policy: func(retry.Clock) retry.Policy {
@@ -110,7 +110,7 @@ func TestCallerOwnClock(t *testing.T) {
 	}
 }
 
-// TestCallerErrors: classifiers read the failures as those of a real client.
+// TestCallerErrors: classifiers treat the failures like those of a real client.
 func TestCallerErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err        error

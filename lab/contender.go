@@ -1,5 +1,7 @@
 package lab
 
+// This file has the policies that are compared, and named groups of them.
+
 import (
 	"errors"
 	"reflect"
@@ -10,31 +12,31 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// A Contender is what takes part in a comparison: a policy and its name.
+// A Contender is a named policy in a comparison.
 //
-// A model honors the whole policy: each call is one of [retry.Do], or has the same
-// outcome by a shorter way. What a model cannot honor it refuses before it runs.
+// A model honors the whole policy: each call is a call of [retry.Do], or an
+// equivalent computation. A model refuses a policy that it cannot honor before it
+// runs.
 type Contender struct {
 	Name string
 
-	// Policy returns a new policy, with a budget and a limiter of its own if it
-	// has any: each simulated process gets one. They are to take their time from
-	// the clock.
+	// Policy returns a new policy for a simulated process, with its own budget and
+	// limiter, if any. They must take the time from the clock.
 	Policy func(clock retry.Clock) retry.Policy
 
-	// Slots makes the server of a [Contention] hint with each conflict when to come
-	// back: at the next free one of the times that are this far apart. A [Storm]
-	// refuses it. 0: no hints.
+	// Slots makes the server of a [Contention] send a hint with each conflict: the
+	// next free one of the times that are this far apart. A [Storm] refuses it. 0
+	// means no hints.
 	Slots time.Duration
 
-	// next is the policy that a share of the processes has: see Rollout.
+	// next is the policy of a share of the processes: see Rollout.
 	next  func(clock retry.Clock) retry.Policy
 	share float64
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
-// [retry.ParsePolicy]). Its name is the text that the policy prints as, which shows
-// the number of attempts whether or not the text has it.
+// [retry.ParsePolicy]). Its name is the policy's own text, which always includes the
+// number of attempts.
 func ParseContender(text string) (Contender, error) {
 	if strings.TrimSpace(text) == "" {
 		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
@@ -44,12 +46,12 @@ func ParseContender(text string) (Contender, error) {
 		return Contender{}, err
 	}
 	return Contender{Name: p.String(), Policy: func(clock retry.Clock) retry.Policy {
-		p, _ := retry.ParsePolicy(text) // each time anew, for a budget and a limiter of its own
+		p, _ := retry.ParsePolicy(text) // parsed each time, for a separate budget and limiter
 		return onClock(p, clock)
 	}}, nil
 }
 
-// onClock sets the clock of p and of what it has.
+// onClock sets the clock of p and of its parts.
 func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	p.Clock = clock
 	if l, ok := p.Limiter.(*awspreset.AdaptiveLimiter); ok {
@@ -61,8 +63,8 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// needsConflict reports whether a rule is one of this package, or is made of one:
-// they know what only the clients of a [Contention] do.
+// needsConflict reports whether a rule is one of this package or contains one: they
+// need information that only the clients of a [Contention] have.
 func needsConflict(rule retry.Backoff) bool {
 	v := reflect.Indirect(reflect.ValueOf(rule))
 	if !v.IsValid() {
@@ -85,10 +87,10 @@ func needsConflict(rule retry.Backoff) bool {
 }
 
 // Blog returns the five strategies of Marc Brooker, "Exponential Backoff And
-// Jitter", AWS Architecture Blog, 2015, as its simulation has them
-// (aws-samples/aws-arch-backoff-simulator at 66cb169). That counts attempts
-// from 1, so that what it calls a base of 5 ms is one of 10 ms here, but for
-// decorrelated jitter. Its clients go on until they succeed.
+// Jitter", AWS Architecture Blog, 2015, as in its simulation
+// (aws-samples/aws-arch-backoff-simulator at 66cb169). That counts attempts from
+// 1, so its base of 5 ms corresponds to 10 ms here, except for decorrelated
+// jitter. Its clients continue until they succeed.
 func Blog() []Contender {
 	return mustParse(
 		"none attempts=unlimited",
@@ -105,7 +107,7 @@ func Fibonacci() []Contender {
 	return mustParse("jittered(fibonacci base=50ms cap=1.9s) share=1 attempts=unlimited")
 }
 
-// SDKs returns the presets of all AWS SDKs that the library has.
+// SDKs returns all presets of AWS SDKs.
 func SDKs() []Contender {
 	var names []string
 	for p := range awspreset.All() {
@@ -114,7 +116,7 @@ func SDKs() []Contender {
 	return mustParse(names...)
 }
 
-// Usual returns what most clients of a server that fails do: no retry, retries, and
+// Usual returns what most clients of a failing server do: no retry, retries, and
 // retries with each kind of budget.
 func Usual() []Contender {
 	return mustParse(
@@ -128,9 +130,9 @@ func Usual() []Contender {
 	)
 }
 
-// Informed returns clients that know more than how often they have failed: how many
-// others there are, how fast the row's version moves, or what the server advises; and
-// clients that do not all start at the same time.
+// Informed returns clients that use more information than their number of failures:
+// the number of other clients, the speed at which the row's version changes, or hints
+// of the server; and clients that do not all start at the same time.
 func Informed() []Contender {
 	rule := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {

@@ -49,10 +49,10 @@ func TestGroups(t *testing.T) {
 		assert.NoError(t, c.Policy(&retrytest.Clock{}).Validate(), c.Name)
 	}
 	slices.Sort(names)
-	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "a name is a name of one")
+	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "names are unique")
 }
 
-// The rules of this package are rules like all others.
+// The rules of this package satisfy the contract of a Backoff.
 func TestInformedBackoffs(t *testing.T) {
 	retrytest.TestBackoff(t, KnownContenders{Each: 7 * time.Millisecond})
 	retrytest.TestBackoff(t, VersionSeen{Base: time.Second})

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the contention experiment: its parameters, checks and results.
+
 import (
 	"context"
 	"errors"
@@ -12,82 +14,83 @@ import (
 )
 
 // A Contention is clients that all want to change one row at the same time, with
-// optimistic concurrency control: each reads the row and its version, writes it
-// on the condition that the version is still the same, and if not backs off and
-// reads again, until it has succeeded once. Of writes that conflict exactly one
-// succeeds. Work at the server takes no time; messages do.
+// optimistic concurrency control: each reads the row and its version, writes it on
+// the condition that the version is unchanged, and otherwise backs off and reads
+// again, until it has succeeded once. Of conflicting writes exactly one succeeds.
+// Messages take time, the work of the server does not.
 //
 // It is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS
 // Architecture Blog, 2015, and reproduces the figures of its program,
 // aws-samples/aws-arch-backoff-simulator at 66cb169.
 //
-// Every part of a policy is honored, with these bounds: what is random comes from the
-// trial and not from the policy's Rand; a conflict has the Class below, whatever the
-// Classifier says; and a write whose attempt has timed out may still succeed.
+// Every part of a policy is honored, with these exceptions: random numbers come from
+// the trial, not from the policy's Rand; a conflict has the Class below, whatever the
+// Classifier returns; and a write whose attempt has timed out may still succeed.
 //
-// The fields that are 0 have the blog's values. A Contention may be used by many
-// goroutines, and must not be changed meanwhile.
+// Zero fields mean the blog's values. A Contention may be used by many goroutines,
+// but must not be changed meanwhile.
 type Contention struct {
 	Contenders []Contender // nil: Blog()
 	Clients    []int       // numbers of clients to try; nil: 10, 20 … 100
 	Trials     int         // of each number; 0: 100
-	Seed       uint64      // other seeds, other random numbers; 0 is a seed, too
+	Seed       uint64      // of the random numbers; 0 is a valid seed
 	Network    Network     // zero: 10 ms, ± 2 ms
 
-	// Processes is the number of processes that the clients are spread over: the clients
-	// of a process share its budget and its limiter. 0: each client has its own.
+	// Processes is the number of processes over which the clients are spread. The
+	// clients of a process share its budget and its limiter. 0 means one process per
+	// client.
 	Processes int
 
-	// Class is that of a conflict. ClassUnknown: transient.
+	// Class is the class of a conflict. ClassUnknown means transient.
 	Class retry.Class
 
-	// Timing counts the calls in each of so many intervals of 50 ms since the
-	// start: see Cell.Timing. 0: none.
+	// Timing is the number of intervals of 50 ms, from the start, in which calls
+	// are counted: see Cell.Timing.
 	Timing int
 
-	Parallel int // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
+	Parallel int // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress is called now and then with the number of clients that have come to
-	// their end, and of those in all trials, by one goroutine at a time. nil: no call.
+	// Progress, if not nil, is called occasionally with the number of clients that are
+	// done and the number in all trials, by one goroutine at a time.
 	Progress func(done, total int)
 }
 
 // TimingBin is the width of the intervals of Cell.Timing.
 const TimingBin = 50 * time.Millisecond
 
-// A Cell is what a [Contention] found for one contender and one number of
+// A Cell is the result of a [Contention] for one contender and one number of
 // clients.
 type Cell struct {
 	Contender string
 	Clients   int
-	Calls     Summary   // writes that reached the server, in a trial
-	Time      Summary   // until the last client has its last answer, in milliseconds
+	Calls     Summary   // writes that reached the server, per trial
+	Time      Summary   // until the last client has its last response, in milliseconds
 	Done      Summary   // the share of clients that succeeded
 	Timing    []float64 // mean calls in each interval of TimingBin
 }
 
-// Run returns a Cell for each contender and number of clients, in the order of
-// the contenders. If ctx ends before all trials have, it returns the cells of
-// those that have ended, with the error of ctx. Other errors are of the fields.
+// Run returns a Cell for each contender and number of clients, in the order of the
+// contenders. If ctx ends first, it returns the cells of the finished trials with
+// the error of ctx. Other errors are about the fields.
 func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
 	cells := c.cells()
-	// Those with most clients come first, because the last trials to end should be
-	// short when several run at the same time.
+	// Cells with the most clients come first, so that the last of several concurrent
+	// trials are short.
 	order := slices.Clone(cells)
 	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
-	bar := progress{tell: c.Progress}
+	bar := progress{report: c.Progress}
 	for _, cell := range cells {
 		bar.total += cell.Clients * c.Trials
 	}
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
-		m := model{progress: &bar} // its memory serves all trials of a worker
+		m := model{progress: &bar} // its memory is reused for all trials of a worker
 		return func(unit int) bool {
-			// All cells get their first trial first, so that an interrupted run can
-			// be compared.
+			// The first trials of all cells come first, so that an interrupted run
+			// can be compared.
 			return m.run(ctx, &c, order[unit%len(order)], unit/len(order))
 		}
 	})
@@ -98,8 +101,8 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	return result, err
 }
 
-// WithDefaults returns the Contention with what its zero values stand for, or an
-// error that names the first field which makes no sense.
+// WithDefaults returns the Contention with defaults for its zero fields, or an error
+// that names the first invalid field.
 func (c Contention) WithDefaults() (Contention, error) {
 	if c.Contenders == nil {
 		c.Contenders = Blog()
@@ -121,14 +124,14 @@ func (c Contention) WithDefaults() (Contention, error) {
 	return c, c.check()
 }
 
-// mostClients and mostTrials bound the memory of a trial, and of the outcomes of
-// all, to a few gigabytes.
+// mostClients and mostTrials bound the memory of a trial and of all outcomes to a
+// few gigabytes.
 const (
 	mostClients = 50_000_000
 	mostTrials  = 100_000_000
 )
 
-// mostStagger keeps the sum of times far from an overflow.
+// mostStagger keeps sums of times from overflowing.
 const mostStagger = 10_000 * time.Hour
 
 func (c *Contention) check() error {
@@ -165,7 +168,7 @@ func (c *Contention) check() error {
 	return c.Network.check()
 }
 
-// checkContender refuses what would not be about the contender's policy.
+// checkContender returns an error if the contender's policy cannot be honored.
 func (c *Contention) checkContender(contender Contender) error {
 	policy := contender.Policy(&world{})
 	switch {
@@ -183,7 +186,7 @@ func (c *Contention) checkContender(contender Contender) error {
 	return nil
 }
 
-// processes is the number of processes of so many clients.
+// processes returns the number of processes for a number of clients.
 func (c *Contention) processes(clients int) int {
 	if c.Processes == 0 {
 		return clients
@@ -191,12 +194,12 @@ func (c *Contention) processes(clients int) int {
 	return min(c.Processes, clients)
 }
 
-// A cell is a Cell in the making.
+// A cell collects the results of a Cell.
 type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
-	curious   bool // its clients want to know more than that they failed
+	curious   bool // its rule uses details of conflicts
 	plain     bool // its trials need no crowd
 	trials    []outcome
 
@@ -204,8 +207,7 @@ type cell struct {
 	timing []int64 // of all trials
 }
 
-// outcome is what one trial came to; the zero value is that of a trial that has
-// not ended.
+// outcome is the outcome of one trial; zero if the trial has not ended.
 type outcome struct {
 	calls int64
 	time  int64 // nanoseconds
@@ -233,7 +235,7 @@ func (c *Contention) cells() []*cell {
 	return cells
 }
 
-// add notes the outcome of a trial.
+// add records the outcome of a trial.
 func (c *cell) add(trial int, o outcome, timing []int64) {
 	c.trials[trial] = o
 	if len(timing) == 0 {
@@ -267,8 +269,8 @@ func (c *cell) summary() Cell {
 	return c.Cell
 }
 
-// curious reports whether a rule may look at the error of an attempt. Those of
-// package retry do not, and they are those that have a text.
+// curious reports whether a rule may read the error of an attempt. The rules of
+// package retry, which are those with a text, do not.
 func curious(rule retry.Backoff) bool {
 	_, err := retry.Policy{Backoff: rule}.MarshalText()
 	return err != nil

@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// reference is what the original program gave for a strategy and a number of
+// reference is the result of the original program for a strategy and a number of
 // clients, in 100 trials: testdata/contention-reference.csv.
 type reference struct {
 	strategy       string
@@ -45,7 +45,7 @@ func contentionReference(t *testing.T) []reference {
 	return list
 }
 
-// strategies are the reference's names for those of Blog.
+// strategies maps the reference's names to those of Blog.
 var strategies = map[string]string{
 	"None":        "none attempts=unlimited",
 	"Exponential": "exponential base=10ms cap=2s attempts=unlimited",
@@ -54,8 +54,8 @@ var strategies = map[string]string{
 	"Decorr":      "decorrelated base=5ms cap=2s attempts=unlimited",
 }
 
-// The figures are those of the original program, as far as chance allows: they
-// are not chosen by the seed, which is any number.
+// The figures agree with those of the original program within random deviations.
+// The seed was not selected.
 func TestContentionAgreesWithTheOriginal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs 55,000 trials")
@@ -104,7 +104,7 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	assert.NotEqual(t, one, other)
 }
 
-// outcomes returns what each trial comes to, by either queue.
+// outcomes returns the outcome of each trial with either queue.
 func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 	c, err := c.WithDefaults()
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 func TestBucketsDoWhatTheHeapDoes(t *testing.T) {
 	networks := map[string]Network{
 		"the blog's":             {},
-		"without chance":         {Mean: 10 * time.Millisecond},
+		"constant":               {Mean: 10 * time.Millisecond},
 		"short buckets":          {Mean: 10 * time.Millisecond, SD: 2500 * time.Microsecond},
 		"too irregular for them": {Mean: 10 * time.Millisecond, SD: 10 * time.Millisecond},
 		"fast":                   {Mean: 20 * time.Microsecond, SD: 3 * time.Microsecond},
@@ -154,8 +154,8 @@ func contender(t testing.TB, text string) Contender {
 	return c
 }
 
-// In a network this irregular a bucket often holds a client's read, too, and the
-// buckets have to be put in order.
+// In a network this irregular a bucket often also contains a client's read, so it
+// has to be sorted.
 func TestBucketsOutOfOrder(t *testing.T) {
 	c, err := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.WithDefaults()
 	require.NoError(t, err)
@@ -177,8 +177,8 @@ func TestBucketsOutOfOrder(t *testing.T) {
 	assert.Equal(t, byHeap, byBuckets)
 }
 
-// FuzzQueues compares the queues, on networks and buckets of all kinds. The model of
-// the buckets has left a trial in its middle before.
+// FuzzQueues compares the queues, on networks and buckets of all kinds. The model
+// with buckets has interrupted a trial before.
 func FuzzQueues(f *testing.F) {
 	f.Add(uint64(1), uint16(30), uint32(10_000_000), uint32(2_000_000), uint8(3), uint32(0), uint8(22))
 	f.Add(uint64(2), uint16(100), uint32(1), uint32(0), uint8(0), uint32(5), uint8(10))
@@ -205,14 +205,14 @@ func FuzzQueues(f *testing.F) {
 		m.setUp(&c, cell, 0)
 		m.width = int(width % 47)
 		m.bucket.reset(m.width, cell.Clients)
-		for i := range m.bucket.events { // a trial that was left
+		for i := range m.bucket.events { // an interrupted trial
 			m.bucket.events[i] = m.first(uint32(i))
 			m.bucket.push(int32(i))
 		}
 		m.bucket.advance()
 		m.setUp(&c, cell, 1)
 		if m.width = int(width % 47); !m.byBuckets(t.Context(), cell.Clients) {
-			t.Skip() // the heap takes its place
+			t.Skip() // the heap is used instead
 		}
 		got, timing := m.outcome, slices.Clone(m.timing)
 		m.setUp(&c, cell, 1)
@@ -222,7 +222,7 @@ func FuzzQueues(f *testing.F) {
 	})
 }
 
-// What every strategy is bound to.
+// Laws that hold for every strategy.
 func TestContentionLaws(t *testing.T) {
 	for _, clients := range []int{1, 2, 17, 150} {
 		cells, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{clients}, Trials: 30}.Run(t.Context())
@@ -232,13 +232,13 @@ func TestContentionLaws(t *testing.T) {
 			assert.Zero(t, c.Done.SD)
 			assert.GreaterOrEqual(t, c.Time.Mean, 35.0, "four messages take 40 ms")
 			if !strings.Contains(c.Contender, "stagger") {
-				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: of clients that start together one gets through at once", c.Contender)
+				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: of clients that start together one succeeds at once", c.Contender)
 			}
 		}
 	}
 }
 
-// Knowledge helps: against full jitter each of these saves time, and no calls are the price.
+// Information helps: compared with full jitter, each of these saves time without more calls.
 func TestInformed(t *testing.T) {
 	full := contender(t, "full base=10ms cap=2s attempts=unlimited")
 	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
@@ -251,7 +251,7 @@ func TestInformed(t *testing.T) {
 		assert.Less(t, c.Calls.Mean*c.Time.Mean, 0.9*blind.Calls.Mean*blind.Time.Mean, c.Contender)
 	}
 	slots := cells[len(cells)-2]
-	assert.InDelta(t, 216, slots.Calls.Mean, 5, "slots of 25 ms: hardly anybody comes twice")
+	assert.InDelta(t, 216, slots.Calls.Mean, 5, "slots of 25 ms: hardly any client makes more than two calls")
 }
 
 func TestContentionLimits(t *testing.T) {
@@ -264,7 +264,7 @@ func TestContentionLimits(t *testing.T) {
 	}
 	once := run("full base=10ms attempts=1")
 	assert.Equal(t, 50.0, once.Calls.Mean)
-	assert.Equal(t, Summary{N: 50, Mean: 0.02}, once.Done, "one of 50 gets through")
+	assert.Equal(t, Summary{N: 50, Mean: 0.02}, once.Done, "one of 50 succeeds")
 	assert.Less(t, once.Time.Mean, 70.0)
 
 	all := run("full base=10ms attempts=unlimited")
@@ -317,16 +317,16 @@ func TestContentionInterrupted(t *testing.T) {
 	trials := cells[0].Calls.N + cells[1].Calls.N
 	assert.GreaterOrEqual(t, trials, 3)
 	assert.Less(t, trials, 8)
-	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "what has finished can be compared")
+	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "finished trials can be compared")
 	assert.Positive(t, cells[0].Calls.Mean)
 
-	// A trial that takes long is left in its middle.
+	// A long trial is interrupted.
 	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle:1e9"} {
 		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
 		c = Contention{Clients: []int{20_000}, Trials: 1, Contenders: mustParse(text)}
 		if strings.Contains(text, "stagger") {
-			c.Network = Network{Mean: time.Millisecond, SD: time.Millisecond} // by the heap
+			c.Network = Network{Mean: time.Millisecond, SD: time.Millisecond} // uses the heap
 		}
 		cells, err = c.Run(ctx)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -359,7 +359,7 @@ func TestContentionRefuses(t *testing.T) {
 	}
 }
 
-// A wait of centuries is the end of a client, and no overflow.
+// A wait of centuries ends a client without an overflow.
 func TestContentionForEver(t *testing.T) {
 	cells, err := Contention{Contenders: mustParse("constant delay=2500000h attempts=unlimited"), Clients: []int{5}, Trials: 3}.Run(t.Context())
 	require.NoError(t, err)
@@ -373,8 +373,8 @@ func TestContentionForEver(t *testing.T) {
 	assert.Equal(t, []float64{1, 1}, []float64{cells[0].Done.Mean, cells[2].Done.Mean})
 }
 
-// A trial that takes long tells of its progress, and in the end all clients are
-// told of, those that gave up included.
+// A long trial reports progress, and in the end all clients are reported, including
+// those that gave up.
 func TestContentionProgress(t *testing.T) {
 	var last, calls int
 	c := Contention{
@@ -391,7 +391,7 @@ func TestContentionProgress(t *testing.T) {
 	assert.Greater(t, calls, 8, "more than one for each trial")
 }
 
-// MaxElapsed is a client's own: from its start to when it hears of its failure.
+// MaxElapsed counts from the client's own start to the response.
 func TestContentionElapsed(t *testing.T) {
 	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}}
 	calls := func(text string) float64 {
@@ -400,7 +400,7 @@ func TestContentionElapsed(t *testing.T) {
 		require.NoError(t, err)
 		return cells[0].Calls.Mean
 	}
-	assert.Equal(t, 2.0, calls("none attempts=unlimited elapsed=39ms"), "the answer comes after 40 ms")
+	assert.Equal(t, 2.0, calls("none attempts=unlimited elapsed=39ms"), "the response arrives after 40 ms")
 	assert.Equal(t, 3.0, calls("none attempts=unlimited elapsed=40ms"))
 	assert.Equal(t, 3.0, calls("constant delay=1s attempts=unlimited elapsed=1040ms"))
 	assert.Equal(t, 2.0, calls("constant delay=1s attempts=unlimited elapsed=1039ms"))
@@ -415,7 +415,7 @@ func TestContentionElapsed(t *testing.T) {
 	assert.Greater(t, cells[1].Done.Mean, 0.99, "a stagger is a part of what has elapsed")
 }
 
-// perContender is KnownContenders by somebody else.
+// perContender is KnownContenders, defined outside the package.
 type perContender time.Duration
 
 func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
@@ -423,7 +423,7 @@ func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
 	return scale(time.Duration(b), u*float64(c.Contenders))
 }
 
-// Any rule can look at the Conflict, also from inside a composition.
+// Any rule can read the Conflict, even inside a composition.
 func TestContentionTellsAnyRule(t *testing.T) {
 	of := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited} }}
@@ -442,14 +442,14 @@ func TestContentionTellsAnyRule(t *testing.T) {
 	assert.NotEqual(t, cells[0].Calls, cells[3].Calls)
 }
 
-// The client's HintRule decides what becomes of the server's hint.
+// The client's HintRule decides how the server's hint is used.
 func TestContentionHints(t *testing.T) {
 	contenders := mustParse(
 		"none attempts=unlimited",
 		"constant delay=100ms hint=at-least:1h attempts=unlimited",
 		"none hint=or-give-up:250ms attempts=unlimited",
 		"full base=10ms hint=ignore attempts=unlimited",
-		"full base=10ms attempts=unlimited timeout=1h", // in a crowd, as the others
+		"full base=10ms attempts=unlimited timeout=1h", // simulated as a crowd
 	)
 	for i := range contenders[:4] {
 		contenders[i].Slots = 25 * time.Millisecond
@@ -461,7 +461,7 @@ func TestContentionHints(t *testing.T) {
 	assert.Equal(t, cells[4].Calls, cells[3].Calls, "ignored")
 }
 
-// What a trial leaves behind when it is interrupted does not show in the next.
+// An interrupted trial does not affect the next one.
 func TestInterruptedModelsAreReused(t *testing.T) {
 	c, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{7000, 50}, Trials: 2}.WithDefaults()
 	require.NoError(t, err)
@@ -471,7 +471,7 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 			continue
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		reused.progress.tell = func(done, _ int) {
+		reused.progress.report = func(done, _ int) {
 			if done > cell.Clients/3 {
 				cancel()
 			}
@@ -479,7 +479,7 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 		reused.progress.done = 0
 		reused.run(ctx, &c, cell, 0)
 		cancel()
-		reused.progress.tell = nil
+		reused.progress.report = nil
 		if cell.Clients > 1000 {
 			continue
 		}

@@ -1,5 +1,8 @@
 package lab
 
+// This file simulates contention with real calls of retry.Do, for policies that the model does
+// not cover.
+
 import (
 	"context"
 	"time"
@@ -8,8 +11,8 @@ import (
 )
 
 // crowd is one trial of a [Contention] in which each client makes a call of
-// [retry.Do] in virtual time, which honors every part of its policy. model is the
-// shorter way for policies whose waits depend on nothing but the number of failures.
+// [retry.Do] in virtual time, which honors every part of its policy. model is
+// faster, for policies whose waits depend only on the number of failures.
 type crowd struct {
 	world
 	net   delays
@@ -18,13 +21,13 @@ type crowd struct {
 	slots int64 // between hints; 0: none
 
 	clients []*client
-	commits []int64 // when they were
+	commits []int64 // times of the commits
 	slot    int64   // the latest hint
 	outcome
 	timing []int64 // calls in each TimingBin
 }
 
-// mostCallers bounds the clients of a crowd, which take some kilobytes each.
+// mostCallers bounds the clients of a crowd, which need a few kilobytes each.
 const mostCallers = 200_000
 
 // client is one client of a crowd.
@@ -36,31 +39,30 @@ type client struct {
 	stream  stream // of its policy
 	policy  retry.Policy
 	timeout time.Duration // of each attempt; 0: none
-	waiting *write        // for the response to it; nil: none
-	heard   error         // what the response was
-	known   Conflict      // what it knows; zero if its rule does not look
-	trips   int64         // from reads to writes, all together
+	waiting *write        // the write whose response is awaited; nil: none
+	result  error         // the response
+	known   Conflict      // information for the rule; zero if the rule does not use it
+	trips   int64         // sum of the times from reads to writes
 }
 
-// write is a write on its way to the server, and then its response. It goes on when
-// its client has given up on it.
+// write is a write on its way to the server, and then its response. It continues
+// even if its client has given up.
 type write struct {
 	timer    timer
 	client   *client
 	attempt  uint32
 	read     int64
-	response int64 // how long that takes
+	response int64 // delay of the response
 	err      error
 }
 
-// plain reports whether the policy's calls need no crowd.
+// plain reports whether the policy can be simulated without a crowd.
 func plain(p *retry.Policy) bool {
 	return p.Budget == nil && p.Limiter == nil && p.AttemptTimeout == 0 &&
 		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
 }
 
-// runCrowd runs a trial and reports whether it came to its end, and then adds it to its
-// cell.
+// runCrowd runs a trial and reports whether it ended. If so, it is added to its cell.
 func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	cr := newCrowd(c, cell, trial)
 	defer cr.stop()
@@ -69,7 +71,7 @@ func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 			return false
 		}
 		if cr.now = cr.timers.first(); cr.now > endOfTime {
-			break // whoever waits longer has left
+			break // clients that wait longer have left
 		}
 		cr.timers.next().fire()
 	}
@@ -100,7 +102,8 @@ func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 	return cr
 }
 
-// policyDraws is the number of an attempt that nobody makes.
+// policyDraws is an attempt number that does not occur, for the key of the policy's
+// random numbers.
 const policyDraws = 1<<32 - 1
 
 // stop ends all coroutines.
@@ -124,8 +127,8 @@ func (c *client) live() {
 	cr.time = max(cr.time, cr.now)
 }
 
-// change is the operation: a read, and a write on the condition that nobody has
-// written since.
+// change is the operation: a read, and a write on the condition that no other
+// client has written since.
 func (c *client) change(context.Context) error {
 	cr := c.crowd
 	if cr.stopped {
@@ -145,7 +148,7 @@ func (c *client) change(context.Context) error {
 		c.waiting.timer.fire = c.waiting.arrive
 		cr.timers.start(&c.waiting.timer, at)
 	}
-	c.heard = errTimeout
+	c.result = errTimeout
 	going := false
 	if limit == noDeadline {
 		going = c.yield(struct{}{})
@@ -156,10 +159,10 @@ func (c *client) change(context.Context) error {
 	if !going {
 		return errStopped
 	}
-	return c.heard
+	return c.result
 }
 
-// arrive is the write at the server.
+// arrive handles the write at the server.
 func (w *write) arrive() {
 	c := w.client
 	cr := c.crowd
@@ -190,7 +193,7 @@ func (cr *crowd) conflict(c *client, w *write) error {
 		if rule, ok := c.policy.Backoff.(interface {
 			Next(*Conflict) time.Duration
 		}); ok {
-			c.known.Window = rule.Next(&known) // for the conflict after this one
+			c.known.Window = rule.Next(&known) // for the next conflict
 		}
 	}
 	if cr.class == retry.ClassThrottled {
@@ -199,13 +202,13 @@ func (cr *crowd) conflict(c *client, w *write) error {
 	return retry.Transient(failure)
 }
 
-// respond is the response at the client.
+// respond handles the response at the client.
 func (w *write) respond() {
 	c := w.client
 	if c.waiting != w {
-		return // it has given up on it
+		return // the client has given up
 	}
-	c.heard = w.err
+	c.result = w.err
 	if c.timer.place > 0 {
 		c.crowd.timers.stop(&c.timer)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The crowd, which is retry.Do itself, and the model agree.
+// The crowd, which runs retry.Do, and the model agree.
 func TestCrowdAgreesWithTheModel(t *testing.T) {
 	policies := append(Blog(), mustParse(
 		"full base=10ms cap=2s attempts=5",
@@ -28,7 +28,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 		parsed := policies[i].Policy
 		c.Contenders[i].Policy = func(clock retry.Clock) retry.Policy {
 			p := parsed(clock)
-			p.AttemptTimeout = time.Hour // which the model does not know
+			p.AttemptTimeout = time.Hour // which the model does not support
 			return p
 		}
 	}
@@ -56,7 +56,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 	assert.Less(t, squares, limit)
 }
 
-// Nothing of a policy is dropped: each of its parts changes what comes of it.
+// Every part of a policy is honored: each changes the result.
 func TestContentionHonors(t *testing.T) {
 	run := func(text string, processes int) Cell {
 		c := Contention{Contenders: mustParse(text), Clients: []int{40}, Trials: 20, Processes: processes}
@@ -70,8 +70,8 @@ func TestContentionHonors(t *testing.T) {
 	assert.LessOrEqual(t, five.Calls.Mean, 5*40.0)
 	assert.Less(t, five.Done.Mean, 0.8)
 
-	// Ten tokens, of which five may be spent: four retries by each client that owns
-	// them, and four by all together that share them.
+	// Five of the ten tokens may be spent: four retries by each client with its own
+	// budget, or four by all clients with a shared one.
 	own := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 0)
 	assert.Less(t, own.Done.Mean, 0.8)
 	shared := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 1)
@@ -84,8 +84,8 @@ func TestContentionHonors(t *testing.T) {
 	assert.Equal(t, 1.0, limited.Done.Mean)
 	impatient := run("none attempts=unlimited timeout=25ms elapsed=2s", 0)
 	assert.Less(t, impatient.Done.Mean, 0.05, "an attempt takes 40 ms")
-	assert.Greater(t, impatient.Calls.Mean, 40*50.0, "and its write goes on")
-	assert.Zero(t, run("none attempts=3 timeout=5ms", 0).Calls.Mean, "nobody gets as far as a write")
+	assert.Greater(t, impatient.Calls.Mean, 40*50.0, "and its write continues")
+	assert.Zero(t, run("none attempts=3 timeout=5ms", 0).Calls.Mean, "no client reaches the write")
 }
 
 // A fleet of very many processes, each with a budget.

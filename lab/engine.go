@@ -1,5 +1,7 @@
 package lab
 
+// This file runs trials on several goroutines.
+
 import (
 	"context"
 	"runtime"
@@ -8,10 +10,10 @@ import (
 )
 
 // each calls work for the units 0 to n-1, on several goroutines, until all are
-// done or ctx ends, and then returns the error of ctx. Results that are stored
-// by unit do not depend on the number of workers. Each worker is made by
-// newWorker, for what it keeps from unit to unit. A unit whose work reports
-// false was interrupted and does not count.
+// done or ctx ends, and then returns the error of ctx. Results that are stored by
+// unit do not depend on the number of workers. newWorker makes a worker, which may
+// keep state from unit to unit. If work returns false for a unit, it was
+// interrupted and does not count.
 func each(ctx context.Context, n, workers int, newWorker func() func(unit int) bool) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -41,21 +43,21 @@ func each(ctx context.Context, n, workers int, newWorker func() func(unit int) b
 	return ctx.Err()
 }
 
-// progress tells of what has been done, one goroutine at a time.
+// progress reports finished work, one goroutine at a time.
 type progress struct {
-	tell  func(done, total int) // nil: nobody wants to know
-	total int
+	report func(done, total int) // nil: no reports
+	total  int
 
 	mu   sync.Mutex
 	done int
 }
 
 func (p *progress) add(n int) {
-	if p.tell == nil {
+	if p.report == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += n
-	p.tell(p.done, p.total)
+	p.report(p.done, p.total)
 }

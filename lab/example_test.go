@@ -32,8 +32,8 @@ func ExampleContention() {
 	// full base=10ms cap=2s attempts=unlimited         796 calls,  5 s
 }
 
-// A policy of one's own, with and without a budget, when the server stands still
-// for two seconds.
+// This example simulates a custom policy, with and without a budget, while the
+// server stalls for two seconds.
 func ExampleStorm() {
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: 100 * time.Millisecond}, MaxAttempts: 4}
 	storm := lab.Storm{

@@ -1,5 +1,7 @@
 package lab
 
+// This file draws the waits of one policy.
+
 import (
 	"slices"
 	"time"

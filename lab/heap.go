@@ -1,7 +1,9 @@
 package lab
 
-// heap is a binary heap of events, the next one first. To change the first in
-// its place and then call down is twice as fast as a pop and a push, and most
+// This file has the general event queue of the contention model.
+
+// heap is a binary heap of events, the next one first. Changing the first event
+// in place and then calling down is twice as fast as a pop and a push, and most
 // events are followed by another of the same client.
 type heap []event
 

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainStorm is another simulation of a server, without anything of this package or of
-// package retry: it walks through the attempts in the order of their times. Clients wait
-// as long as it takes; attempts fail as in Storm.Failures and in a Partial outage, and are
-// made again after a second. Each process has tokens as in a ThrottleBudget, if there
-// are any.
+// plainStorm is an independent simulation of a server, without code of this package or of
+// package retry: it processes the attempts in the order of their times. Clients wait
+// without limit; attempts fail as in Storm.Failures and in a Partial outage, and are
+// retried after a second. If tokens is set, each process has tokens as in a
+// ThrottleBudget.
 type plainStorm struct {
 	rate, failures, share float64
 	from, to, end         float64
@@ -30,7 +30,7 @@ type plainAttempt struct {
 	at, arrived float64
 	number      int
 	process     int
-	served      bool // what happens at the time is its end
+	served      bool // the event is the end of the attempt
 	fails       bool
 }
 
@@ -48,7 +48,7 @@ func (p plainStorm) run(seed uint64) (success, attemptsPerCall, latency float64)
 	}
 	slices.Reverse(list)
 	calls, attempts, good, sum := len(list), 0, 0, 0.0
-	early := 0 // successes of the calls that Success is about
+	early := 0 // successes among the calls that count for Success
 	earlyCalls := 0
 	for _, a := range list {
 		if a.at < p.end-20 {
@@ -87,8 +87,8 @@ func (p plainStorm) run(seed uint64) (success, attemptsPerCall, latency float64)
 	return float64(early) / float64(earlyCalls), float64(attempts) / float64(calls), sum / float64(good)
 }
 
-// Background failures, partial outages, measured latencies and fleets with a budget each
-// come out as in an independent simulation.
+// Background failures, partial outages, measured latencies and fleets with a budget per
+// process give the same results as an independent simulation.
 func TestStormAgainstPlainSimulation(t *testing.T) {
 	uniform := func(rng *rand.Rand) float64 { // as in buckets to 10 ms and to 50 ms
 		if rng.Float64() < 0.75 {
@@ -131,7 +131,7 @@ func TestStormAgainstPlainSimulation(t *testing.T) {
 					figures[i] = append(figures[i], x)
 				}
 			}
-			// All attempts by all calls, which Amplification has of a part only.
+			// All attempts per call; Amplification covers only some of the calls.
 			var attempts []float64
 			for _, trial := range rows[0].Trials {
 				sum := 0.0

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the conflict error, and backoff rules that use its details.
+
 import (
 	"errors"
 	"math"
@@ -9,31 +11,30 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Conflict is the failure of an attempt in a [Contention], and what the client
-// could know of it. A Backoff finds it in the Err of the Attempt, unless it is one
-// of package retry, which do not look: the same way is open to the errors of your
-// own operations.
+// A Conflict is the failure of an attempt in a [Contention], with the information
+// that the client could have. A custom Backoff finds it in the Err of the Attempt;
+// errors of your own operations can pass information in the same way.
 type Conflict struct {
-	Contenders int           // clients that have not got through, this one included
-	Commits    int           // by others between this client's last two reads
+	Contenders int           // clients that have not succeeded, including this one
+	Commits    int           // commits by others between this client's last two reads
 	Between    time.Duration // the time between these reads; 0 before the second
-	RoundTrip  time.Duration // from a read of this client to its write, the mean so far
-	Window     time.Duration // what the rule's method Next(*Conflict) returned of the last one, if it has that; 0 at first
+	RoundTrip  time.Duration // mean time so far from this client's reads to its writes
+	Window     time.Duration // last result of the rule's optional method Next(*Conflict); 0 at first
 
 	version int           // at the last read
-	read    int64         // when that was
-	hint    time.Duration // of the server
+	read    int64         // time of the last read
+	hint    time.Duration // the server's hint
 }
 
-// Error returns a word.
+// Error returns "conflict".
 func (*Conflict) Error() string { return "conflict" }
 
 // RetryAfter returns the hint of the server.
 func (c *Conflict) RetryAfter() time.Duration { return c.hint }
 
-// KnownContenders is a rule for those who know how many they are, such as the
-// workers of a pool: u · Each · the number of contenders. Outside of a
-// [Contention] it does not wait.
+// KnownContenders is a rule for clients that know their number, such as the
+// workers of a pool: u · Each · the number of contenders. Outside a [Contention]
+// it does not wait.
 //
 // A good Each is a third to a half of the round trip from a read to the write.
 type KnownContenders struct {
@@ -49,11 +50,11 @@ func (b KnownContenders) Delay(a retry.Attempt, u float64) time.Duration {
 	return scale(b.Each, u*float64(c.Contenders))
 }
 
-// VersionSeen is a rule for those who see the row's version grow between their
-// own reads, which tells how busy the row is: x, the commits of others in the
-// time of one round trip. The window begins at Base, and from conflict to
-// conflict it is multiplied by (x / 0.94)², at least by 0.1 and at most by 2. The
-// delay is u · window. Outside of a [Contention] the window stays Base.
+// VersionSeen is a rule for clients that see the row's version between their own
+// reads. From that it computes x, the commits of others per round trip. The window
+// starts at Base, and each conflict multiplies it by (x / 0.94)², at least by 0.1
+// and at most by 2. The delay is u · window. Outside a [Contention] the window stays
+// Base.
 type VersionSeen struct {
 	Base time.Duration
 }
@@ -85,10 +86,10 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return time.Duration(max(0, ns))
 }
 
-// errConflict is what a client knows that knows no more than that it failed.
+// errConflict is the failure of a client whose rule does not use details.
 var errConflict = &Conflict{}
 
-// learn brings what a client knows up to the failure of w.
+// learn updates a client's information after the failure of w.
 func (c *client) learn(w *write) {
 	commits, k := c.crowd.commits, &c.known
 	version, _ := slices.BinarySearchFunc(commits, w.read, func(at, read int64) int {

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainRow is another simulation of clients that contend for a row, without anything
-// of this package. Its clients follow the rule that VersionSeen documents. All times
-// are in milliseconds.
+// plainRow is an independent simulation of clients that contend for a row, without
+// code of this package. Its clients follow the rule that VersionSeen documents. All
+// times are in milliseconds.
 type plainRow struct {
 	rng     *rand.Rand
 	clients []plainClient
@@ -22,13 +22,13 @@ type plainRow struct {
 }
 
 type plainClient struct {
-	at     float64 // when its next message arrives at the server
+	at     float64 // arrival of its next message at the server
 	writes bool
 	done   bool
 
 	failures              int
 	version, previous     int     // at the last two reads
-	read, previousRead    float64 // when these were
+	read, previousRead    float64 // times of these reads
 	window, sumRoundTrips float64
 }
 
@@ -85,7 +85,7 @@ func (p *plainRow) step(c *plainClient) bool {
 	return false
 }
 
-// VersionSeen comes out as in an independent simulation.
+// VersionSeen gives the same results as in an independent simulation.
 func TestVersionSeenAgainstPlainSimulation(t *testing.T) {
 	i := slices.IndexFunc(Informed(), func(c Contender) bool { return c.Name == "version seen, from 300ms" })
 	const trials = 200

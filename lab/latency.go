@@ -1,5 +1,7 @@
 package lab
 
+// This file reads measured service times.
+
 import (
 	"encoding/csv"
 	"errors"
@@ -13,22 +15,23 @@ import (
 	"time"
 )
 
-// Latency is a measured distribution of the time that a server takes for an attempt:
-// how many took up to a time, for ascending times, as in the buckets of a Prometheus
-// histogram. Inside of a bucket times are spread evenly. The zero value is none.
+// Latency is a measured distribution of a server's time for an attempt: cumulative
+// counts for ascending times, as in the buckets of a Prometheus histogram. Within a
+// bucket times are spread evenly. The zero value means no distribution.
 type Latency []LatencyBucket
 
-// LatencyBucket is how many attempts took up to a time.
+// LatencyBucket is the number of attempts that took at most a time.
 type LatencyBucket struct {
 	UpTo  time.Duration
-	Count float64 // those of the buckets before it included
+	Count float64 // cumulative, including the earlier buckets
 }
 
-// ReadLatency reads a Latency from the text format of Prometheus, where the lines of
-// one histogram end in _bucket{le="0.25"} 240, in seconds; lines with the same le are
-// added. Or from CSV with two columns: an upper bound, in seconds or with a unit, and
-// the count of the attempts between this bound and the one before it; a first line of
-// names may precede. Attempts beyond the last finite bound count as taking that long.
+// ReadLatency reads a Latency in one of two formats. In the text format of
+// Prometheus, the lines of one histogram end in _bucket{le="0.25"} 240, in seconds;
+// lines with the same le are added. CSV has two columns: an upper bound, in seconds
+// or with a unit, and the count of the attempts between the previous bound and this
+// one; a header line is allowed. Attempts beyond the last finite bound count as
+// taking that long.
 func ReadLatency(r io.Reader) (Latency, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
 	if err != nil {

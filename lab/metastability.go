@@ -1,5 +1,7 @@
 package lab
 
+// This file has the map of storms over policies and utilization.
+
 import (
 	"context"
 	"fmt"
@@ -10,18 +12,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Metastability maps where a server that works again does not recover, because
-// the retries of what it fails are enough to keep it down: over whole policies, and
-// over how much of the server is used.
+// A Metastability maps where a server does not recover after its failure is over,
+// because the retries are enough to keep it down. The map covers whole policies and
+// utilizations.
 //
-// A server of capacity C, calls at a rate ρ·C and k retries of each make
-// ρ·(1 + k)·C attempts a second when all fail. Above ρ·(1 + k) = 1 the failure
-// feeds itself, if nothing bounds the retries and the queue is longer than clients wait.
-// The zero value is a map of the zero [Storm] around that line.
+// For a server of capacity C, calls at a rate ρ·C with k retries each make ρ·(1 + k)·C
+// attempts a second when all fail. Above ρ·(1 + k) = 1 the failure sustains itself, if
+// nothing bounds the retries and the queue is longer than clients wait. The zero value
+// is a map of the zero [Storm] around that line.
 type Metastability struct {
-	// Storm is the experiment behind every point of the map. Its Rate is not used; its
-	// Contenders are the rows of the map, nil: [WithRetries] of full jitter from 100 ms
-	// with a cap of 20 s and 0 to 4 retries. Its Progress counts the trials of all points.
+	// Storm is the experiment behind every point of the map. Its Rate is not used. Its
+	// Contenders are the rows of the map; nil means [WithRetries] of full jitter from
+	// 100 ms with a cap of 20 s and 0 to 4 retries. Its Progress counts the trials of
+	// all points.
 	Storm Storm
 
 	Utilizations []float64 // ρ, above 0; none: 0.15 to 0.9
@@ -29,17 +32,17 @@ type Metastability struct {
 
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
-	Contender   string  // its name
-	Attempts    int     // the most of each call; retry.Unlimited: no bound
-	Bounded     bool    // a budget or a limiter bounds its retries, too
-	Utilization float64 // calls a second by what the server can serve
+	Contender   string  // name of the contender
+	Attempts    int     // maximum per call; retry.Unlimited: no bound
+	Bounded     bool    // a budget or a limiter also bounds its retries
+	Utilization float64 // rate of calls divided by the server's capacity
 	Trials      int     // that finished
-	Recovery    Summary // seconds, of the trials with a recovery
+	Recovery    Summary // in seconds, over the trials with a recovery
 	Never       float64 // the share of trials without one
 }
 
-// WithRetries returns the policy of a text with each of the numbers of retries. The text
-// must not set attempts itself.
+// WithRetries returns one Contender for each number of retries, with the policy of a
+// text. The text must not set attempts itself.
 func WithRetries(text string, retries []int) ([]Contender, error) {
 	var list []Contender
 	for _, k := range retries {
@@ -62,10 +65,9 @@ func WithRetries(text string, retries []int) ([]Contender, error) {
 
 func isSeparator(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) }
 
-// Run makes the trials of all points, and returns for each contender the
-// points of all utilizations, in their order. If ctx ends before all trials are
-// done it returns the error of ctx and what came of those that are. Other errors name
-// a field that is wrong.
+// Run makes the trials of all points, and returns for each contender the points of
+// all utilizations, in their order. If ctx ends first, it returns the error of ctx
+// and the results of the finished trials. Other errors name an invalid field.
 func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	m, err := m.WithDefaults()
 	if err != nil {
@@ -80,8 +82,8 @@ func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	return points, err
 }
 
-// WithDefaults returns the Metastability with what its zero values stand for, or
-// an error that names the first field which makes no sense.
+// WithDefaults returns the Metastability with defaults for its zero fields, or an
+// error that names the first invalid field.
 func (m Metastability) WithDefaults() (Metastability, error) {
 	if len(m.Utilizations) == 0 {
 		m.Utilizations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
@@ -109,14 +111,14 @@ func (m Metastability) WithDefaults() (Metastability, error) {
 	return m, nil
 }
 
-// at returns the experiment of a utilization.
+// at returns the experiment for a utilization.
 func (m *Metastability) at(utilization float64) Storm {
 	s := m.Storm
 	s.Rate = utilization * s.Capacity()
 	return s
 }
 
-// points returns the points without their figures, and the case of each.
+// points returns the points without their figures, and the case of each point.
 func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase

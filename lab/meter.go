@@ -1,12 +1,15 @@
 package lab
 
+// This file collects the figures of a storm's trial.
+
 import (
 	"math/bits"
 	"time"
 )
 
-// How long after an outage goodput is measured, and what a recovery is: for how
-// many seconds in a row which share of the calls has to succeed.
+// How long after an outage goodput is measured, and the definition of a recovery:
+// the number of consecutive seconds and the share of calls that must succeed in
+// each.
 const (
 	aftermath     = 60 * time.Second
 	steadySeconds = 10
@@ -14,14 +17,14 @@ const (
 	lastStretch   = 30 * time.Second
 )
 
-// span is a stretch of time, its end excluded.
+// span is a half-open interval of time.
 type span struct{ from, to int64 }
 
 func (s span) has(at int64) bool     { return at >= s.from && at < s.to }
 func (s span) seconds() float64      { return float64(s.to-s.from) / 1e9 }
 func spanOf(a, b time.Duration) span { return span{int64(a), int64(b)} }
 
-// cohort is the calls that arrive in a span.
+// cohort counts the calls that arrive in a span.
 type cohort struct {
 	span
 	calls, successes int
@@ -29,18 +32,18 @@ type cohort struct {
 
 func (c *cohort) share() float64 { return ratio(float64(c.successes), float64(c.calls)) }
 
-// meter counts what happens in a trial of a [Storm].
+// meter collects the figures of a trial of a [Storm].
 type meter struct {
-	cohorts          [3]cohort // those of the outage, the last, and all
+	cohorts          [3]cohort // calls of the outage, the last calls, and all calls
 	shaken           span      // the outage and its aftermath
-	calls, attempts  int       // in shaken
+	calls, attempts  int       // during shaken
 	aftermath        span
-	goodput          int // successes in the aftermath, whenever their calls arrived
+	goodput          int // successes in the aftermath, regardless of when the calls arrived
 	attemptsBySecond []uint32
 	goodputBySecond  []uint32
 	recovering       []cohort  // the seconds after the outage
-	parts            [2]cohort // all calls, by the part of the fleet
-	partAttempts     [2]int    // of these
+	parts            [2]cohort // all calls, by part of the fleet
+	partAttempts     [2]int    // attempts of these calls
 	latency          latencies
 }
 
@@ -128,8 +131,8 @@ func (m *meter) second(arrived int64) *cohort {
 	return nil
 }
 
-// recovery returns how many seconds after the outage the first of
-// steadySeconds good ones begins.
+// recovery returns the number of seconds from the outage to the first
+// of steadySeconds good ones.
 func (m *meter) recovery() (seconds int, ok bool) {
 	good := 0
 	for i := range m.recovering {
@@ -168,7 +171,7 @@ func (l *latencies) add(ns int64) {
 // mean returns the mean in seconds.
 func (l *latencies) mean() float64 { return ratio(l.sum, float64(l.n)) / 1e9 }
 
-// quantile returns the value in seconds that a share of all does not exceed.
+// quantile returns the value in seconds that the given share of all does not exceed.
 func (l *latencies) quantile(share float64) float64 {
 	rank := int(share * float64(l.n))
 	for i, n := range l.buckets {
@@ -186,7 +189,7 @@ func bucketMiddle(i int) float64 {
 	return float64(low) + float64(uint64(1)<<shift-1)/2
 }
 
-// ratio returns a / b, or 0 if there is nothing to divide by.
+// ratio returns a / b, or 0 if b is 0.
 func ratio(a, b float64) float64 {
 	if b == 0 {
 		return 0

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the contention model: one event per call, without calls of retry.Do.
+
 import (
 	"context"
 	"math"
@@ -9,10 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// event is a write that arrives at the server. There is one for each client that
-// has not come to its end, and there are no others: a write succeeds if and only
-// if the last commit is not after the read that it is based on, so reads and
-// answers need no event of their own.
+// event is a write that arrives at the server. Each active client has exactly one
+// event: a write succeeds if and only if the last commit is not after the read that
+// it is based on, so reads and responses need no events.
 type event struct {
 	at, read int64 // nanoseconds
 	delay    time.Duration
@@ -20,7 +21,7 @@ type event struct {
 	attempt  uint32
 }
 
-// before is the order in which writes arrive.
+// before reports whether e arrives before other.
 func (e *event) before(other *event) bool {
 	return e.at < other.at || e.at == other.at && e.client < other.client
 }
@@ -30,12 +31,12 @@ type model struct {
 	net      delays
 	backoff  retry.Backoff
 	class    retry.Class
-	attempts uint32        // most
-	elapsed  time.Duration // most, of a client; 0: no limit
-	spread   time.Duration // of the starts: Stagger
+	attempts uint32        // maximum
+	elapsed  time.Duration // maximum per client; 0: no limit
+	spread   time.Duration // spread of the starts: Stagger
 	key      uint64
 
-	commit int64 // time of the last one; -1 before it
+	commit int64 // time of the last commit; -1 if there was none
 	outcome
 	timing []int64 // calls in each TimingBin
 	width  int     // of the buckets
@@ -44,18 +45,17 @@ type model struct {
 	bucket buckets
 
 	progress *progress
-	told     int64 // clients of this trial, to progress
+	reported int64 // clients of this trial that were reported to progress
 }
 
-// endOfTime is beyond what anybody waits for; a client whose next attempt is later
-// has left.
+// endOfTime is the latest time of an event; a client whose next attempt is later has
+// left.
 const endOfTime = math.MaxInt64 / 4
 
-// checkEvery is the number of calls from one goOn to the next.
+// checkEvery is the number of calls between two calls of goOn.
 const checkEvery = 1 << 16
 
-// run runs a trial and reports whether it came to its end, and then adds it to its
-// cell.
+// run runs a trial and reports whether it ended. If so, it is added to its cell.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	if !cell.plain {
 		if !runCrowd(ctx, c, cell, trial) {
@@ -65,7 +65,7 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 		return true
 	}
 	m.setUp(c, cell, trial)
-	m.told = 0
+	m.reported = 0
 	ended := false
 	if m.width > 0 {
 		ended = m.byBuckets(ctx, cell.Clients)
@@ -76,22 +76,22 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	}
 	if ended {
 		cell.add(trial, m.outcome, m.timing)
-		m.tell(int64(cell.Clients)) // those that gave up, too
+		m.report(int64(cell.Clients)) // including those that gave up
 	}
 	return ended
 }
 
-// goOn is called now and then. It tells of progress, and reports whether the trial
-// may go on.
+// goOn is called regularly. It reports progress and returns whether the trial may
+// continue.
 func (m *model) goOn(ctx context.Context) bool {
-	m.tell(m.done)
+	m.report(m.done)
 	return ctx.Err() == nil
 }
 
-func (m *model) tell(done int64) {
-	if done > m.told { // not while a trial is run once more
-		m.progress.add(int(done - m.told))
-		m.told = done
+func (m *model) report(done int64) {
+	if done > m.reported { // not while a trial is repeated
+		m.progress.add(int(done - m.reported))
+		m.reported = done
 	}
 }
 
@@ -100,7 +100,7 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	m.key = trialKey(c, cell, trial)
 	m.backoff = cell.policy.Backoff
 	if m.backoff == nil {
-		m.backoff = retry.Capped{} // of the default rule, without a cap
+		m.backoff = retry.Capped{} // the default rule, without a cap
 	}
 	m.attempts, m.elapsed, m.spread = attemptsOf(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
 	m.width = c.Network.bucketBits()
@@ -117,10 +117,10 @@ func trialKey(c *Contention, cell *cell, trial int) uint64 {
 	return derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
 }
 
-// attemptsOf returns the most attempts that p allows.
+// attemptsOf returns the maximum number of attempts of p.
 func attemptsOf(p retry.Policy) uint32 {
 	n := p.MaxAttempts
-	if n == 0 { // what that means depends on the rule
+	if n == 0 { // the default depends on the rule
 		p.MaxElapsed = 0
 		n = 1
 		for range p.Delays() {
@@ -130,7 +130,7 @@ func attemptsOf(p retry.Policy) uint32 {
 	return uint32(min(uint64(n), math.MaxUint32-1))
 }
 
-// start returns when a client starts, and the stream for its way from there.
+// start returns the start time of a client and the stream for its first messages.
 func (m *model) start(client uint32) (int64, stream) {
 	s := newStream(m.key, client, 0)
 	return int64(float64(m.spread) * s.uniform()), s
@@ -146,7 +146,7 @@ func (m *model) first(client uint32) event {
 	return e
 }
 
-// count counts the call that e is.
+// count counts e as a call.
 func (m *model) count(e *event) {
 	m.calls++
 	if len(m.timing) > 0 {
@@ -156,7 +156,7 @@ func (m *model) count(e *event) {
 	}
 }
 
-// wins is the end of a client whose write succeeded.
+// wins ends a client whose write succeeded.
 func (m *model) wins(e *event) {
 	m.commit = e.at
 	m.done++
@@ -164,13 +164,13 @@ func (m *model) wins(e *event) {
 	m.leaves(e.at + m.net.one(&s))
 }
 
-// leaves is the end of a client, when it has its last answer.
+// leaves ends a client at the time of its last response.
 func (m *model) leaves(at int64) { m.time = max(m.time, at) }
 
-// current reports whether nobody has committed since the read of e.
+// current reports whether there was no commit since the read of e.
 func (m *model) current(e *event) bool { return e.read >= m.commit }
 
-// loses makes of e, which failed, the client's next write, and reports whether
+// loses turns e, which failed, into the client's next write, and reports whether
 // there is one.
 func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
@@ -182,10 +182,10 @@ func (m *model) loses(e *event) bool {
 	}
 	away, reply := m.net.two(&s)
 	if m.elapsed > 0 {
-		answer := m.net.one(&s)
-		away = answer + m.net.one(&s)
-		if delay > m.elapsed-time.Duration(e.at+answer) {
-			m.leaves(e.at + answer)
+		response := m.net.one(&s)
+		away = response + m.net.one(&s)
+		if delay > m.elapsed-time.Duration(e.at+response) {
+			m.leaves(e.at + response)
 			return false
 		}
 	}

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the random delays of messages.
+
 import (
 	"errors"
 	"math"
@@ -39,9 +41,9 @@ func (n Network) delays() delays {
 	return delays{
 		mean: float64(n.Mean), sd: float64(n.SD),
 		mean2: 2 * float64(n.Mean), sd2: math.Sqrt2 * float64(n.SD),
-		// A normal number is negative less than three times in ten millions if
-		// its mean is five deviations. Then it makes no difference whether the
-		// absolute value is taken of the sum or of each, and one number does.
+		// If the mean is five deviations, a normal number is negative less than
+		// three times in ten million. Then the absolute value of the sum is as
+		// good as the sum of absolute values, and one number suffices.
 		each: n.Mean < 5*n.SD,
 	}
 }
@@ -51,7 +53,7 @@ func (d *delays) one(s *stream) int64 {
 	return int64(math.Abs(d.mean + float64(s.normal()*d.sd)))
 }
 
-// two returns two delays, each that of two messages one after the other.
+// two returns two delays, each of two consecutive messages.
 func (d *delays) two(s *stream) (int64, int64) {
 	if d.each {
 		return d.one(s) + d.one(s), d.one(s) + d.one(s)
@@ -60,10 +62,10 @@ func (d *delays) two(s *stream) (int64, int64) {
 	return int64(math.Abs(d.mean2 + float64(x*d.sd2))), int64(math.Abs(d.mean2 + float64(y*d.sd2)))
 }
 
-// bucketBits returns the width of the buckets for this network as a power of two
-// of nanoseconds, or 0 if it is too irregular for any. In a time so short there
-// are hardly ever a client's read and write, or two of its writes: that far is
-// 5.5 standard deviations from the mean of two delays.
+// bucketBits returns log2 of the bucket width in nanoseconds for this network, or 0
+// if the network is too irregular for buckets. A bucket should almost never contain
+// a client's read and write, or two of its writes: that is 5.5 standard deviations
+// from the mean of two delays.
 func (n Network) bucketBits() int {
 	width := 2*float64(n.Mean) - 5.5*math.Sqrt2*float64(n.SD)
 	if width < 1<<10 {

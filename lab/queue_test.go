@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is an event as the original program has them: four for each call.
+// message is an event as in the original program: four for each call.
 type message struct {
 	at      int64
 	client  uint32
@@ -42,7 +42,7 @@ func (q messages) Less(i, j int) bool {
 		return q[i].at < q[j].at
 	}
 	if q[i].kind != q[j].kind {
-		return q[i].kind > q[j].kind // a commit is seen by a read at the same time
+		return q[i].kind > q[j].kind // a read sees a commit at the same time
 	}
 	return q[i].client < q[j].client
 }
@@ -53,8 +53,8 @@ func (q *messages) Pop() any {
 	return last
 }
 
-// byMessages runs a trial with every message as an event, and the versions that
-// clients really read and write: nothing is deduced. It draws what byHeap draws.
+// byMessages runs a trial with every message as an event, and with the actual
+// versions that clients read and write. It draws the same random numbers as byHeap.
 func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages
@@ -88,7 +88,7 @@ func (m *model) byMessages(clients int) {
 	}
 }
 
-// One event a call is enough.
+// One event per call is enough.
 func TestOneEventForEachCall(t *testing.T) {
 	c, err := Contention{Clients: []int{1, 2, 30, 120}, Trials: 5}.WithDefaults()
 	require.NoError(t, err)
@@ -156,7 +156,7 @@ func (m *model) byQuaternary(clients int) {
 	}
 }
 
-// byPopAndPush is byHeap without its short cut.
+// byPopAndPush is byHeap without its shortcut.
 func (m *model) byPopAndPush(clients int) {
 	q := m.queue[:0]
 	for i := range clients {
@@ -175,7 +175,7 @@ func (m *model) byPopAndPush(clients int) {
 	m.queue = q
 }
 
-// bySortedBuckets is byBuckets with each bucket put in order.
+// bySortedBuckets is byBuckets with each bucket sorted.
 func (m *model) bySortedBuckets(clients int) {
 	b := &m.bucket
 	b.reset(m.width, clients)
@@ -188,8 +188,8 @@ func (m *model) bySortedBuckets(clients int) {
 	}
 }
 
-// BenchmarkQueue compares event queues: the calls of full jitter in a second, with
-// all that belongs to a call.
+// BenchmarkQueue compares event queues by the calls of full jitter per second,
+// including all work of a call.
 func BenchmarkQueue(b *testing.B) {
 	queues := []struct {
 		name string
@@ -224,8 +224,8 @@ func BenchmarkQueue(b *testing.B) {
 }
 
 // BenchmarkGrid runs the blog's grid, 10 to 190 clients under five strategies, on
-// one worker and on two, and beside them the program behind the blog in Python, if
-// there is one to run it. Four events of it are one call here.
+// one worker and on two. For comparison it runs the blog's program, if Python is
+// available. Four of its events are one call here.
 func BenchmarkGrid(b *testing.B) {
 	var clients []int
 	for n := 10; n <= 190; n += 10 {
@@ -264,7 +264,7 @@ func BenchmarkGrid(b *testing.B) {
 	})
 }
 
-// readOriginal adds up what testdata/original.py prints.
+// readOriginal sums the output of testdata/original.py.
 func readOriginal(b *testing.B, out []byte) (calls, seconds float64) {
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	for lines.Scan() {

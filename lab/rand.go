@@ -1,19 +1,20 @@
 package lab
 
+// This file has the random number generators.
+
 import (
 	"math"
 	"math/bits"
 )
 
-// Random numbers are keyed by what they are for (seed, trial, client, attempt)
-// and not drawn in the order of events. So results depend neither on the queue
-// nor on the number of workers, and policies that are compared meet the same
-// network: they differ by what they do alone.
+// Random numbers are keyed by their use (seed, trial, client, attempt), not drawn
+// in the order of events. So results depend neither on the queue nor on the number
+// of workers, and compared policies have the same network: they differ only in
+// their behavior.
 //
-// The generators are here, and not those of math/rand/v2, because a seed must
-// give the same results with the next release of Go, too: there the stream of
-// NormFloat64 may change. Between processor architectures the last digit may
-// differ.
+// The generators of math/rand/v2 are not used, because a seed must give the same
+// results in future releases of Go, and the stream of NormFloat64 may change.
+// Between processor architectures the last digit may differ.
 
 // stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
 type stream uint64
@@ -24,7 +25,7 @@ func newStream(key uint64, a, b uint32) stream {
 	return stream(hi ^ lo ^ key)
 }
 
-// derive returns a key for the n-th part of what key stands for.
+// derive returns the n-th subkey of key.
 func derive(key, n uint64) uint64 {
 	s := stream(key)
 	s = stream(s.next() ^ n)
@@ -44,8 +45,8 @@ func (s *stream) uniform() float64 { return float64(s.next()>>11) * 0x1p-53 }
 // exponential returns a number of the exponential distribution of mean 1.
 func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
 
-// The normal distribution by the ziggurat of Marsaglia and Tsang (2000), with
-// the layer and the place in it from different bits, as Doornik (2005) wants it.
+// The normal distribution uses the ziggurat of Marsaglia and Tsang (2000), with the
+// layer and the position in it from different bits, as Doornik (2005) recommends.
 const (
 	layers = 256
 	tail   = 3.6541528853610088 // where the tail begins
@@ -54,12 +55,12 @@ const (
 
 var (
 	edge   [layers + 1]float64 // right ends of the layers, edge[0] that of a base layer drawn as a rectangle
-	inside [layers]float64     // edge[i+1]/edge[i]: below that a point is under the curve for sure
+	inside [layers]float64     // edge[i+1]/edge[i]: a point below is certainly under the curve
 	height [layers + 1]float64 // of the curve at the edges
 )
 
 func init() {
-	// To make the table takes a few microseconds.
+	// Computing the table takes a few microseconds.
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	edge[0], edge[1] = area/density(tail), tail
 	for i := 2; i < layers; i++ {
@@ -79,8 +80,8 @@ func (s *stream) normal() float64 {
 	return x
 }
 
-// normals returns two numbers of the standard normal distribution, between whose
-// values are steps below 10⁻⁶.
+// normals returns two numbers of the standard normal distribution, with a resolution
+// better than 10⁻⁶.
 func (s *stream) normals() (x, y float64) {
 	bits := s.next()
 	layer, u := point(uint32(bits))
@@ -94,12 +95,12 @@ func (s *stream) normals() (x, y float64) {
 	return x, y
 }
 
-// point returns a layer and a place in it, in [-1, 1).
+// point returns a layer and a position in it, in [-1, 1).
 func point(bits uint32) (layer uint8, u float64) {
 	return uint8(bits), float64(int32(bits)>>8) * 0x1p-23
 }
 
-// outside is the rare rest: the point is not under the curve for sure.
+// outside handles the rare points that are not certainly under the curve.
 func (s *stream) outside(layer uint8, u float64) float64 {
 	if layer == 0 {
 		return s.beyond(u)

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// distance is the largest between the distribution of the values and cdf, times
-// the root of their number: above 1.95 for one sample of a thousand that is of
-// that distribution (Kolmogorov and Smirnov).
+// distance returns the Kolmogorov-Smirnov statistic of the values for cdf, times
+// the square root of their number. It is above 1.95 for one in a thousand samples
+// of that distribution.
 func distance(values []float64, cdf func(float64) float64) float64 {
 	slices.Sort(values)
 	n, d := float64(len(values)), 0.0
@@ -51,8 +51,8 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// Both tails, beyond where the ziggurat ends: a normal number is there 258 times
-// in a million.
+// This checks both tails beyond the end of the ziggurat, where 258 in a million
+// normal numbers lie.
 func TestTailOfTheNormal(t *testing.T) {
 	s := newStream(9, 9, 9)
 	const n = 4_000_000
@@ -75,7 +75,7 @@ func TestTailOfTheNormal(t *testing.T) {
 	}
 }
 
-// A seed gives the same numbers for ever.
+// A seed always gives the same numbers.
 func TestNumbersAreFixed(t *testing.T) {
 	s := newStream(derive(derive(1, 2), 3), 4, 5)
 	assert.Equal(t, uint64(0x23d43d1a931bb016), s.next())

@@ -1,5 +1,7 @@
 package lab
 
+// This file has fleets that are changing from one policy to another.
+
 import (
 	"fmt"
 	"math"
@@ -7,9 +9,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Rollout returns a fleet in which a share of the processes has the new policy already,
-// and the others have the old one: for a [Storm], whose row has Parts for both. The
-// share is from 0 to 1.
+// Rollout returns a fleet for a [Storm] in which a share of the processes already has
+// the new policy, and the others have the old one. The row of the Storm has Parts for
+// both. The share is from 0 to 1.
 func Rollout(old, new Contender, share float64) (Contender, error) {
 	switch {
 	case !(share >= 0 && share <= 1):
@@ -25,7 +27,8 @@ func Rollout(old, new Contender, share float64) (Contender, error) {
 	}, nil
 }
 
-// part returns which policy the i-th of n processes has: 0 the old and 1 the new one.
+// part returns the policy of the i-th of n processes, and 0 if it is the old one or 1
+// if it is the new one.
 func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	if c.next != nil && i >= n-int(math.Round(c.share*float64(n))) {
 		return 1, c.next
@@ -33,17 +36,17 @@ func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	return 0, c.Policy
 }
 
-// StormPart is what became of the calls of a part of the processes.
+// StormPart has the results for the calls of a part of the processes.
 type StormPart struct {
-	Calls    Summary // in a trial
-	Success  Summary // share of these
-	Attempts Summary // by calls
+	Calls    Summary // per trial
+	Success  Summary // share of the calls
+	Attempts Summary // per call
 }
 
 // partOutcome is a StormPart of one trial.
 type partOutcome struct{ calls, success, attempts float64 }
 
-// parts returns the parts of a roll-out, nil of a single policy.
+// parts returns the parts of a rollout, or nil for a single policy.
 func (c Contender) parts(trials []StormTrial) []StormPart {
 	if c.next == nil {
 		return nil

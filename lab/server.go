@@ -1,5 +1,7 @@
 package lab
 
+// This file has the simulated server of a Storm.
+
 import "math"
 
 // server is the simulated server of a [Storm].
@@ -9,16 +11,16 @@ type server struct {
 	now    *int64
 
 	work    stream    // random numbers for the service times
-	faults  stream    // for what fails
+	faults  stream    // for failures
 	idle    []*worker // a stack
 	queue   jobs
 	respond func(job, error)
 }
 
-// job is an attempt as the server sees it.
+// job is an attempt at the server.
 type job struct {
 	caller  *caller
-	attempt uint64 // of the caller, which may have given up on it and begun another
+	attempt uint64 // of the caller, which may have given up and begun another attempt
 }
 
 func (j job) expired() bool { return j.caller.attempt != j.attempt }
@@ -40,7 +42,7 @@ func newServer(s *Storm, timers *timers, now *int64, work, faults stream, respon
 	return v
 }
 
-// submit takes a job, or returns why not.
+// submit accepts a job, or returns the reason for refusing it.
 func (v *server) submit(j job) error {
 	o := &v.storm.Outage
 	failing := *v.now >= int64(o.From) && *v.now < int64(o.To)
@@ -59,7 +61,7 @@ func (v *server) submit(j job) error {
 	return nil
 }
 
-// take returns the job that is to be served next.
+// take returns the job to serve next.
 func (v *server) take() (j job, ok bool) {
 	for v.queue.size > 0 {
 		if v.storm.LIFO {
@@ -86,7 +88,7 @@ func (w *worker) begin(j job) {
 	v.timers.start(&w.timer, v.storm.Outage.finish(*v.now, work))
 }
 
-// done ends a job and goes on with the next.
+// done ends a job and starts the next.
 func (w *worker) done() {
 	j := w.job
 	if next, ok := w.server.take(); ok {
@@ -102,8 +104,9 @@ func (w *worker) done() {
 	w.server.respond(j, err)
 }
 
-// finish returns when work in nanoseconds is done that begins at a time. What
-// is under way when the outage begins or ends goes on at the new pace.
+// finish returns when work that begins at a time and takes work nanoseconds is
+// done. Work in progress when the outage begins or ends continues at the new
+// pace.
 func (o *Outage) finish(at int64, work float64) int64 {
 	from, to := int64(o.From), int64(o.To)
 	pace := 1.0
@@ -130,10 +133,11 @@ func (o *Outage) finish(at int64, work float64) int64 {
 	return at + nanoseconds(work)
 }
 
-// nanoseconds returns d as a whole number that no sum of times overflows with.
+// nanoseconds returns d as an integer, bounded so that sums of times do not
+// overflow.
 func nanoseconds(d float64) int64 { return int64(min(d, math.MaxInt64/4)) }
 
-// jobs is a queue with two ends, in a ring that grows as needed.
+// jobs is a double-ended queue in a ring that grows as needed.
 type jobs struct {
 	ring  []job // its length is a power of two
 	first int
@@ -171,7 +175,7 @@ func (e overload) Error() string { return "overloaded" }
 // HTTPStatusCode returns the status of the response.
 func (e overload) HTTPStatusCode() int { return int(e) }
 
-// noResponse is the failure of an attempt whose client waits no longer.
+// noResponse is the failure of an attempt that timed out.
 type noResponse struct{}
 
 func (noResponse) Error() string { return "no response in time" }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestOutageFinish: work goes on at the pace of the time.
+// TestOutageFinish: work continues at the current pace.
 func TestOutageFinish(t *testing.T) {
 	for _, tt := range []struct {
 		kind           OutageKind
@@ -38,7 +38,7 @@ func TestOutageFinish(t *testing.T) {
 	}
 }
 
-// TestJobs: a queue is one, at both ends, also when its ring grows.
+// TestJobs: the queue works at both ends, even when its ring grows.
 func TestJobs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var q jobs
@@ -66,8 +66,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestTimers: timers fire in the order of time, and of being set, and those that
-// are stopped do not.
+// TestTimers: timers fire in order of time, those with the same time in the order in
+// which they were started, and stopped timers do not fire.
 func TestTimers(t *testing.T) {
 	type entry struct {
 		at    int64
@@ -134,7 +134,7 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestMeter: who counts where.
+// TestMeter: calls are counted in the right figures.
 func TestMeter(t *testing.T) {
 	s := smallStorm()
 	s.Deadline, s.Horizon = 10*time.Second, 100*time.Second

@@ -1,5 +1,7 @@
 package lab
 
+// This file has the storm experiment: its parameters, checks and results.
+
 import (
 	"cmp"
 	"context"
@@ -10,82 +12,81 @@ import (
 	"time"
 )
 
-// A Storm is an experiment on what the clients of a server do to it when it
-// fails for a while: whether they let it recover, or keep it down with their
-// retries. The zero value, with Contenders, is a server that is used at 70 % of
-// what it can do and stands still for 30 s.
+// A Storm is an experiment with a server that fails for a while: its clients either
+// let it recover or keep it down with their retries. The zero value, with Contenders,
+// is a server at 70 % utilization that stalls for 30 s.
 //
-// Calls arrive at random, independently of each other and of how the server is
-// (a Poisson process). Each is one call of [retry.Do] in virtual time, by one
-// of the client processes: policies, budgets and limiters are not modelled, they
-// run. The server serves attempts in the order of their coming, each for a time
-// of the exponential distribution or of a measured one, and keeps those that wait in a
-// queue; it does not learn that a client has given up on one. All contenders meet the
-// same calls and the same work in the trials of the same number.
+// Calls arrive at random, independently of each other and of the state of the server
+// (a Poisson process). Each is one call of [retry.Do] in virtual time, by one of the
+// client processes: policies, budgets and limiters are not modeled, they run. The
+// server serves attempts in the order of arrival, each for an exponentially
+// distributed or measured time, and queues waiting ones; it does not notice that a
+// client has given up. In trials with the same number, all contenders have the same
+// calls and the same work.
 //
-// The AttemptTimeout of a policy takes the place of Timeout, and random numbers
-// of the trial that of its Rand. Its Backoff, Budget and Limiter must not wait
-// or tell the time otherwise than by the clock that the Contender got.
+// The AttemptTimeout of a policy replaces Timeout, and random numbers of the trial
+// replace its Rand. Its Backoff, Budget and Limiter must use only the clock that the
+// Contender got.
 type Storm struct {
-	Contenders []Contender // who takes part; at least one
+	Contenders []Contender // at least one
 	Trials     int         // of each contender; 0: 20
 	Seed       uint64      // the same seed gives the same results
-	Parallel   int         // trials at the same time, without influence on results; 0 or less: GOMAXPROCS
+	Parallel   int         // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress is called after every trial, by one goroutine at a time. nil: no
-	// call.
+	// Progress, if not nil, is called after every trial, by one goroutine at a
+	// time.
 	Progress func(done, total int)
 
 	Rate      float64       // calls a second; 0: 700
-	Processes int           // client processes, each with a policy of its own; 0: 100
+	Processes int           // client processes, each with its own policy; 0: 100
 	Timeout   time.Duration // how long a client waits for the response to an attempt; 0: 1 s
-	Deadline  time.Duration // how long a call may take; it cuts the last attempt short; 0: 10 s
+	Deadline  time.Duration // time limit of a call, which cuts the last attempt short; 0: 10 s
 
 	Workers int           // attempts that the server serves at the same time; 0: 10
 	Service time.Duration // the mean time to serve one; 0: 10 ms, or that of Latency
-	Latency Latency       // the times to serve one; nil: of the exponential distribution
+	Latency Latency       // distribution of the times to serve one; nil: exponential
 	Queue   int           // attempts that can wait at the server; 0: 20,000
 
 	// LIFO makes the server take the latest attempt first.
 	LIFO bool
 
-	// DropExpired lets the server know who has given up, and pass over them when
-	// their turn comes. Without LIFO that alone may not be enough: what it serves
-	// are then those who are just about to give up.
+	// DropExpired makes the server drop attempts whose clients have given up when it
+	// would serve them. Without LIFO that may not be enough: the attempts that it
+	// serves then are about to expire.
 	DropExpired bool
 
-	// Failures is the share of the attempts that fail although the server works, at any
-	// time: it has served them, and then the client loses the connection. From 0 up,
-	// below 1.
+	// Failures is the share of the attempts that fail at any time although the server
+	// works: it has served them, and then the client loses the connection. It is at
+	// least 0 and below 1.
 	Failures float64
 
 	// Refusal is how long a client takes to learn that the server refuses the
-	// attempt, because it is down or its queue is full. 0: 2 ms.
+	// attempt, because it is down or its queue is full. 0 means 2 ms.
 	Refusal time.Duration
 
-	// FullStatus is the HTTP status of a full queue. 0: 429,
-	// which most classifiers take for throttling; 503 is another.
+	// FullStatus is the HTTP status of a full queue, such as 503. 0
+	// means 429, which most classifiers treat as throttling.
 	FullStatus int
 
-	Outage  Outage        // what fails
+	Outage  Outage        // how and when the server fails
 	Horizon time.Duration // when the trial ends; 0: 400 s
 
 	full error // the response of a full queue
 }
 
-// OutageKind is what happens to the server of a [Storm].
+// OutageKind is how the server of a [Storm] fails.
 type OutageKind uint8
 
 const (
-	Stall    OutageKind = iota // it works at nothing, and attempts pile up
-	Down                       // it refuses attempts, and does what it has accepted before
-	BrownOut                   // it works at a share of its pace
-	Partial                    // it refuses attempts, but for a share of them
+	Stall    OutageKind = iota // it serves nothing, and attempts queue up
+	Down                       // it refuses attempts, but finishes accepted ones
+	BrownOut                   // it works at a share of its normal pace
+	Partial                    // it accepts only a share of the attempts
 )
 
 var outageNames = [...]string{"stall", "down", "brown-out", "partial"}
 
-// String returns the word for the kind.
+// String returns the name of the kind.
 func (k OutageKind) String() string {
 	if int(k) < len(outageNames) {
 		return outageNames[k]
@@ -97,25 +98,25 @@ func (k OutageKind) String() string {
 type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
-	// From and To are its start and end, since the start of the trial. Both 0:
-	// from 60 s to 90 s.
+	// From and To are its start and end, from the start of the trial. If both are
+	// 0, it lasts from 60 s to 90 s.
 	From, To time.Duration
 
-	// Share is what is left: the pace of the server during a BrownOut, as a share of the
-	// normal one, or the share of the attempts that it accepts in a Partial outage.
-	// Above 0, up to 1, which is no outage. 0: 0.3.
+	// Share is the pace of the server during a BrownOut as a share of the normal one, or
+	// the share of the attempts that it accepts in a Partial outage. It is above 0 and
+	// at most 1, which means no outage. 0 means 0.3.
 	Share float64
 }
 
-// StormRow is what a [Storm] found out about one contender: each figure of a
+// StormRow is the result of a [Storm] for one contender: each figure of a
 // [StormTrial] over all finished trials.
 type StormRow struct {
 	Contender string       // its name
-	Trials    []StormTrial // those that finished, in order of their numbers
+	Trials    []StormTrial // finished trials, in order of their numbers
 
 	Peak          Summary // load, in units of the rate of calls
-	Amplification Summary // attempts by calls, of the outage and the minute after
-	Recovery      Summary // seconds after the outage, of the trials with a recovery
+	Amplification Summary // attempts per call, during the outage and the minute after
+	Recovery      Summary // seconds after the outage, over the trials with a recovery
 	Goodput       Summary // of the minute after the outage, in units of the rate of calls
 	OutageSuccess Summary // share of the calls of the outage
 	Success       Summary // share of all calls
@@ -124,7 +125,7 @@ type StormRow struct {
 	P50           Summary // of the latency, in seconds
 	P99           Summary // of the latency, in seconds
 
-	Parts []StormPart // of a Rollout: the processes with the old policy, and those with the new
+	Parts []StormPart // for a Rollout: the processes with the old policy, and those with the new
 
 	Never    float64   // the share of trials without a recovery
 	Attempts []float64 // in each second, the mean of the trials
@@ -133,23 +134,24 @@ type StormRow struct {
 
 // StormTrial is the outcome of one trial of a [Storm].
 type StormTrial struct {
-	Number int // of the trial, from 0
+	Number int // number of the trial, from 0
 
-	Peak          float64 // most attempts in a second / calls in one by Rate
+	Peak          float64 // maximum attempts in a second / Rate
 	Amplification float64 // attempts / calls, from the start of the outage to 60 s after its end
 
-	// Recovered says whether, and Recovery how many seconds after the outage,
-	// 10 s began in each of which 99 % of the arriving calls succeeded.
+	// Recovered reports whether there were 10 consecutive seconds after the
+	// outage in each of which 99 % of the arriving calls succeeded. Recovery is
+	// the number of seconds from the outage to the first of them.
 	Recovered bool
 	Recovery  float64
 
 	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
 	OutageSuccess float64 // the share of the calls that arrived during the outage
-	Success       float64 // the share of all calls, but those of the last Deadline, which may not have ended
+	Success       float64 // the share of all calls, except those of the last Deadline, which may not have ended
 	LastSuccess   float64 // the share of the last 30 s of these
 
-	// The latency of calls that succeeded, in seconds: mean, median, and what 99
-	// of 100 did not exceed. 0: no call succeeded.
+	// The latency of successful calls in seconds: mean, median and 99th percentile.
+	// They are 0 if no call succeeded.
 	Mean, P50, P99 float64
 
 	Attempts []uint32 // in each second
@@ -158,9 +160,9 @@ type StormTrial struct {
 	parts [2]partOutcome
 }
 
-// Run makes the trials, and returns a row for each contender, in their order. If
-// ctx ends before all trials are done it returns the error of ctx and what came of
-// those that are. Other errors name a field that is wrong.
+// Run runs the trials and returns a row for each contender, in their order. If ctx
+// ends first, it returns the error of ctx and the results of the finished trials.
+// Other errors name an invalid field.
 func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
@@ -188,12 +190,11 @@ type stormCase struct {
 	contender Contender
 }
 
-// runStorms makes the trials of all cases, the first trial of all cases first,
-// and returns those that finished. The number of trials and how they are run are
-// those of s.
+// runStorms runs the trials of all cases, the first trials of all cases first, and
+// returns the finished ones. The number of trials and how they run come from s.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
-	bar := progress{tell: s.Progress, total: len(done)}
+	bar := progress{report: s.Progress, total: len(done)}
 	err := each(ctx, len(done), s.Parallel, func() func(unit int) bool {
 		return func(unit int) bool {
 			c := &cases[unit%len(cases)]
@@ -240,8 +241,8 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 	return row
 }
 
-// recoveries returns the recovery of the trials that had one, and the share of
-// those that had none.
+// recoveries returns the recovery of the trials with one, and the share of the
+// trials without one.
 func recoveries(trials []StormTrial) (Summary, float64) {
 	var values []float64
 	for _, t := range trials {
@@ -269,12 +270,12 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 	return mean
 }
 
-// Capacity returns how many attempts a second the server can serve, with the values
-// that s has: see WithDefaults.
+// Capacity returns the number of attempts a second that the server can serve. It
+// does not apply defaults: see WithDefaults.
 func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
-// WithDefaults returns the Storm with what its zero values stand for, or an error
-// that names the first field which makes no sense.
+// WithDefaults returns the Storm with defaults for its zero fields, or an error that
+// names the first invalid field.
 func (s Storm) WithDefaults() (Storm, error) {
 	s.Trials = cmp.Or(s.Trials, 20)
 	s.Rate = cmp.Or(s.Rate, 700)
@@ -301,7 +302,7 @@ const (
 	maxHorizon = 1e6 * time.Second
 	maxWorkers = 1e7
 	maxTrials  = 1e6
-	maxPending = 500_000 // calls at the same time, of some kilobytes each
+	maxPending = 500_000 // concurrent calls, of a few kilobytes each
 )
 
 func (s *Storm) check() error {
@@ -361,7 +362,7 @@ func (s *Storm) check() error {
 	return nil
 }
 
-// checkStorm refuses what a storm could not honor.
+// checkStorm returns an error if a storm cannot honor the contender.
 func (c Contender) checkStorm() error {
 	if c.Slots > 0 {
 		return errors.New("hints of a server are for Contention only")

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// BenchmarkStorm makes trials with a server that collapses, and with one that
-// is well, on one core.
+// BenchmarkStorm runs trials with a collapsing and with a healthy server on one
+// core.
 func BenchmarkStorm(b *testing.B) {
 	for _, bb := range []struct {
 		name   string

@@ -20,8 +20,8 @@ import (
 // referenceFigure is a line of testdata/storm-reference.csv.
 type referenceFigure struct {
 	scenario, policy, metric string
-	mean                     float64 // +Inf: never
-	margin                   float64 // NaN: not known
+	mean                     float64 // +Inf means never
+	margin                   float64 // NaN if not known
 	unit                     float64 // of the last digit
 }
 
@@ -67,9 +67,9 @@ func parse(t *testing.T, text string) float64 {
 	return v
 }
 
-// referenceStorm returns the Storm of a scenario. The reference measures the
-// success of the calls that arrive 12 s or more before its end at 400 s, here
-// those that arrive a Deadline before.
+// referenceStorm returns the Storm of a scenario. The reference counts the
+// success of calls that arrive at least 12 s before its end at 400 s; here it is
+// a Deadline.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}
@@ -88,19 +88,19 @@ func referenceStorm(t *testing.T, scenario string) Storm {
 	return s
 }
 
-// referenceContender returns the contender of a reference policy: its text, or
-// how many retries with full jitter.
+// referenceContender returns the contender for a reference policy, which is a text
+// or a number of retries with full jitter.
 //
-// Two budgets of the library differ from those of the reference, and hooks make
-// up for it. Without them these figures deviate, and no others:
+// Two budgets of the library differ from those of the reference, and hooks
+// compensate for that. Without the hooks only these figures deviate:
 //
-//   - The reference counts a call for the ratio when it begins, RatioBudget when
-//     its first attempt has ended, which takes a timeout longer in an outage. By
-//     that the peak is up to 6 % lower, and amplification 0.3 % higher.
-//   - In the reference, as in gRPC, the failure of a last attempt takes a token,
-//     too. With 100 tokens and fast failures Throttle makes a peak that is 9 %
-//     higher, and an amplification of 1.078 and not of 1.061; after timeouts of
-//     1.078 and not of 1.076.
+//   - The reference counts a call for the ratio when it begins, RatioBudget when its
+//     first attempt has ended, which takes a timeout longer in an outage. This makes
+//     the peak up to 6 % lower and the amplification 0.3 % higher.
+//   - In the reference, as in gRPC, the failure of a last attempt also takes a
+//     token. With 100 tokens and fast failures, ThrottleBudget has a 9 % higher
+//     peak, and an amplification of 1.078 instead of 1.061; after timeouts it is
+//     1.078 instead of 1.076.
 func referenceContender(t *testing.T, policy string) Contender {
 	t.Helper()
 	if k, err := strconv.Atoi(policy); err == nil {
@@ -136,8 +136,8 @@ func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
 
 func (onlyRetries) Deposit(retry.Class, bool) {}
 
-// referenceRows simulates what the figures are about. Each policy has a seed of
-// its own, so that the deviations are independent.
+// referenceRows simulates the scenarios of the figures. Each policy has its own
+// seed, so that the deviations are independent.
 func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]string]StormRow {
 	t.Helper()
 	var keys [][2]string
@@ -167,7 +167,7 @@ func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]s
 	return rows
 }
 
-// summary returns what the figure is called here.
+// summary returns the corresponding figure of row.
 func (f *referenceFigure) summary(row *StormRow) Summary {
 	switch f.metric {
 	case "peak":
@@ -191,9 +191,9 @@ func (f *referenceFigure) summary(row *StormRow) Summary {
 	return p99
 }
 
-// z returns by how many standard deviations ours differs from the reference,
-// which is of a number of trials. Where the spread is known only from our own few
-// trials, it is what a normal variate would be that is as unlikely.
+// z returns the number of standard deviations by which ours differs from the
+// reference, which has a number of trials. If the spread is known only from our own
+// few trials, it returns the normal variate of the same probability.
 func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	ours := f.summary(row)
 	if never := math.IsInf(f.mean, 1); f.metric == "recovery" && (never || row.Never > 0) {
@@ -220,14 +220,14 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	return math.Copysign(-distuv.UnitNormal.Quantile(student.CDF(-math.Abs(z))), z)
 }
 
-// TestStormReference compares with figures of another implementation, of the
-// scenarios of 20 trials and the map of 6.
+// TestStormReference compares with figures of another implementation: scenarios of
+// 20 trials, and the map of 6.
 //
-// Its limiter is not compared where it limits, after answers of a full queue or of
-// none, or after any failure. The reference has a model of its own of the adaptive
-// mode, and what the AdaptiveLimiter does, which is here itself, differs from it in
-// both directions: after a stall it is back after 64 s and not after 46 s, and where
-// any failure counts as throttling after 9 to 13 s and not after 16 to 66 s.
+// The limiter is not compared in scenarios in which it limits. The reference has its
+// own model of the adaptive mode, and the real AdaptiveLimiter, which runs here,
+// differs from it in both directions: after a stall the recovery takes 64 s instead
+// of 46 s, and if every failure counts as throttling, 9 to 13 s instead of 16 to 66
+// s.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -257,8 +257,8 @@ func TestStormReference(t *testing.T) {
 			}
 		}
 		t.Logf("sum of squares %.1f of %d", squares, n)
-		// The figures of a policy are of the same trials, so that the sum spreads
-		// more than chi-squared.
+		// The figures of a policy come from the same trials, so the sum spreads more
+		// than chi-squared.
 		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); squares > limit {
 			t.Errorf("sum of squares %.1f of %d figures, want up to %.1f", squares, n, limit)
 		}

@@ -15,8 +15,8 @@ import (
 
 const threeRetries = "full base=100ms cap=20s attempts=4"
 
-// smallStorm is a server of 200 attempts a second that is used at 70 %, of which
-// a trial takes a few milliseconds.
+// smallStorm returns a storm with a server of 200 attempts a second at 70 %
+// utilization. A trial takes a few milliseconds.
 func smallStorm(policies ...string) Storm {
 	return Storm{
 		Contenders: mustParse(policies...), Trials: 2, Seed: 1,
@@ -41,9 +41,9 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestStormMetastable: a stall of 2 s is enough for retries to keep the server
-// down for good, and a budget of retries prevents it, as does a server that does
-// not serve those who have given up.
+// TestStormMetastable: after a stall of 2 s, retries keep the server down
+// permanently. A budget prevents that, and so does a server that does not serve
+// clients that have given up.
 func TestStormMetastable(t *testing.T) {
 	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio:0.1:0.1", "none attempts=1")
 	small.Horizon = 80 * time.Second
@@ -72,7 +72,7 @@ func TestStormMetastable(t *testing.T) {
 	}
 }
 
-// TestMetastability: the map has its edge at ρ·(1 + k) = 1.
+// TestMetastability: the edge of the map is at ρ·(1 + k) = 1.
 func TestMetastability(t *testing.T) {
 	storm := smallStorm()
 	storm.Outage.To, storm.Horizon, storm.Trials = 30*time.Second, 110*time.Second, 1
@@ -104,8 +104,8 @@ func TestMetastability(t *testing.T) {
 	}
 }
 
-// TestStormDrain: without retries the queue drains at the pace that is left,
-// and clients are served again when it is shorter than they wait.
+// TestStormDrain: without retries the queue drains at the spare pace, and
+// clients are served again when the queue is shorter than their timeout.
 func TestStormDrain(t *testing.T) {
 	for _, queue := range []int{20_000, 1000} {
 		s := smallStorm("none attempts=1")
@@ -113,7 +113,7 @@ func TestStormDrain(t *testing.T) {
 		s.Horizon = 100 * time.Second
 		row := mustRun(t, s)[0]
 		piled := min(float64(queue), 140*12)
-		// The first whole second comes half a second later in the mean.
+		// The first whole second is half a second later on average.
 		near(t, "drain time", row.Recovery.Mean, (piled-200)/60+0.5, 4*row.Recovery.SE()+0.3)
 	}
 }
@@ -130,8 +130,8 @@ func TestStormQueueing(t *testing.T) {
 	near(t, "goodput", row.Goodput.Mean, 1, 0.03)
 }
 
-// TestStormDeterminism: results depend on the seed alone, and all contenders
-// meet the same calls.
+// TestStormDeterminism: results depend only on the seed, and all contenders have
+// the same calls.
 func TestStormDeterminism(t *testing.T) {
 	s := smallStorm(threeRetries, "aws-standard-2026 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
 	s.Outage.Kind = Down
@@ -155,7 +155,7 @@ func TestStormDeterminism(t *testing.T) {
 }
 
 // noneLeft checks that there are no more goroutines than before. Those of
-// workers end a moment after the last has said so.
+// workers end shortly after the last one has reported its end.
 func noneLeft(t *testing.T, before int) {
 	t.Helper()
 	for range 1000 {
@@ -167,8 +167,8 @@ func noneLeft(t *testing.T, before int) {
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// TestStormInterrupt: what is done when the context ends is kept, and nothing
-// else, and no goroutine is left.
+// TestStormInterrupt: when the context ends, exactly the finished trials are
+// kept, and no goroutine is left.
 func TestStormInterrupt(t *testing.T) {
 	s := smallStorm(threeRetries, "none attempts=1")
 	s.Trials = 4
@@ -186,7 +186,7 @@ func TestStormInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	kept := 0 // at most one is under way beside the one that ends the context
+	kept := 0 // at most one other trial is running when one ends the context
 	for i, row := range result {
 		for _, trial := range row.Trials {
 			kept++
@@ -201,8 +201,8 @@ func TestStormInterrupt(t *testing.T) {
 	noneLeft(t, before)
 }
 
-// TestStormInterruptTrial: a trial that would take for ever ends with the
-// context, and figures without trials are 0.
+// TestStormInterruptTrial: an endless trial ends with the context, and
+// figures without trials are 0.
 func TestStormInterruptTrial(t *testing.T) {
 	s := smallStorm(threeRetries)
 	s.Horizon = maxHorizon
@@ -220,7 +220,7 @@ func TestStormInterruptTrial(t *testing.T) {
 	noneLeft(t, before)
 }
 
-// TestStormMatters: what fields of a Storm and of a policy do to a figure.
+// TestStormMatters: fields of a Storm and of a policy affect the figures.
 func TestStormMatters(t *testing.T) {
 	recovery := func(r StormRow) float64 { return r.Recovery.Mean }
 	amplification := func(r StormRow) float64 { return r.Amplification.Mean }
@@ -232,11 +232,11 @@ func TestStormMatters(t *testing.T) {
 		before       float64
 		after        float64
 	}{
-		// The queue of 280 drains at 60 a second to what is served in time.
+		// The queue of 280 drains at 60 a second to a length that is served in time.
 		{"Timeout", "none attempts=1", func(s *Storm) { s.Timeout = 500 * time.Millisecond }, recovery, 1.8, 3.5},
 		{"AttemptTimeout", "none attempts=1", func(s *Storm) { s.Contenders = mustParse("none attempts=1 timeout=500ms") }, recovery, 1.8, 3.5},
 		{"Deadline", threeRetries, func(s *Storm) { s.Deadline = 1500 * time.Millisecond }, amplification, 3.7, 2},
-		// 100 retries by each process, of a timeout each.
+		// Each process has 100 retries, each after a timeout.
 		{"Processes", threeRetries + " budget=token:500:5", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
 		{"Queue", "none attempts=1", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
 	} {
@@ -248,7 +248,7 @@ func TestStormMatters(t *testing.T) {
 	}
 }
 
-// TestStormFullStatus: what a full queue answers decides what a retry costs.
+// TestStormFullStatus: the response of a full queue determines the cost of a retry.
 func TestStormFullStatus(t *testing.T) {
 	s := smallStorm(threeRetries + " budget=token")
 	s.Queue = 10
@@ -264,7 +264,7 @@ func TestStormFullStatus(t *testing.T) {
 	}
 }
 
-// TestStormInvalid: the error names what is wrong.
+// TestStormInvalid: the error names the invalid field.
 func TestStormInvalid(t *testing.T) {
 	for field, change := range map[string]func(s *Storm){
 		"Contenders":   func(s *Storm) { s.Contenders = nil },
@@ -308,7 +308,7 @@ func TestStormInvalid(t *testing.T) {
 	}
 }
 
-// TestStormDefaults: the zero Storm is the one that its comments describe.
+// TestStormDefaults: the zero Storm has the documented defaults.
 func TestStormDefaults(t *testing.T) {
 	s, err := Storm{}.WithDefaults()
 	if err != nil {
@@ -328,7 +328,7 @@ func TestStormDefaults(t *testing.T) {
 	}
 }
 
-// hooked returns a contender whose policies the function may change.
+// hooked returns a contender whose policies change modifies.
 func hooked(text string, change func(p *retry.Policy)) Contender {
 	c := mustParse(text)[0]
 	parsed := c.Policy

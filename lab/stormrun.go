@@ -1,8 +1,10 @@
 package lab
 
+// This file runs one trial of a storm.
+
 import "context"
 
-// What the random numbers of a trial are for.
+// The uses of the random numbers of a trial, as keys.
 const (
 	forArrivals = iota
 	forProcesses
@@ -11,11 +13,11 @@ const (
 	forFaults
 )
 
-// How many events pass between two looks at the context.
+// lookAtContext is the number of events between two checks of the context.
 const lookAtContext = 4096
 
-// stormRun is one trial of a [Storm]. All of it, the coroutines included, runs
-// on one goroutine at a time.
+// stormRun is one trial of a [Storm]. All of it, including the coroutines, runs on
+// one goroutine at a time.
 type stormRun struct {
 	world
 	storm  *Storm
@@ -28,10 +30,10 @@ type stormRun struct {
 	draws     stream // of the policies
 
 	callers []*caller
-	free    []*caller // those without a call, a stack
+	free    []*caller // callers without a call, as a stack
 }
 
-// runStorm makes one trial. It returns nil if ctx ends before it is done.
+// runStorm runs one trial. It returns nil if ctx ends first.
 func runStorm(ctx context.Context, s *Storm, contender Contender, number int) *StormTrial {
 	r := newStormRun(s, contender, number)
 	defer r.stop()
@@ -60,7 +62,7 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 	return r
 }
 
-// loop is the trial. It reports whether it came to the end.
+// loop runs the trial and reports whether it reached its end.
 func (r *stormRun) loop(ctx context.Context) bool {
 	end := int64(r.storm.Horizon)
 	arrival := r.nextArrival()
@@ -105,7 +107,7 @@ func (r *stormRun) call() {
 	c.wake()
 }
 
-// respond is what the server calls when a job is done.
+// respond is called by the server when a job is done.
 func (r *stormRun) respond(j job, err error) {
 	if !j.expired() {
 		c := j.caller

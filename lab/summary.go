@@ -1,5 +1,7 @@
 package lab
 
+// This file has the statistics over trials.
+
 import (
 	"math"
 
@@ -7,11 +9,11 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Summary is what is known about a quantity from its values in a number of
-// trials. The zero value is that of no trials.
+// A Summary has the statistics of a quantity over a number of trials. The zero
+// value means no trials.
 type Summary struct {
 	N    int     // trials
-	Mean float64 // over them; 0 without any
+	Mean float64 // over the trials; 0 without any
 	SD   float64 // standard deviation of one trial; 0 with fewer than two
 }
 
@@ -35,9 +37,8 @@ func (s Summary) SE() float64 {
 	return s.SD / math.Sqrt(float64(s.N))
 }
 
-// Margin returns half the width of the 95 % confidence interval of the mean,
-// by Student's t. It is 0 with fewer than two trials, from which nothing can be
-// said.
+// Margin returns half the width of the 95 % confidence interval of the mean, by
+// Student's t. It is 0 with fewer than two trials.
 func (s Summary) Margin() float64 {
 	if s.N < 2 {
 		return 0

@@ -1,13 +1,15 @@
 package lab
 
+// This file has the timers of virtual time.
+
 import "math"
 
-// timers is a queue of what is to happen, the earliest first and of the same
-// time what was set first. It is a heap with four children to a node, which
-// keeps the keys of siblings in a cache line or two.
+// timers is a queue of timers, the earliest first, and at the same time the one
+// that was started first. It is a heap with four children per node, which keeps
+// the keys of siblings in one or two cache lines.
 type timers struct {
 	heap []timerNode
-	set  uint64 // timers set so far
+	set  uint64 // number of timers started so far
 }
 
 type timerNode struct {
@@ -16,27 +18,27 @@ type timerNode struct {
 	timer *timer
 }
 
-// timer is one thing that can happen, and does so again whenever it is started.
+// timer is an event that happens once each time it is started.
 type timer struct {
 	fire  func()
-	place int // in the heap, from 1; 0: not started
+	place int // position in the heap, from 1; 0: not started
 }
 
 func (n *timerNode) before(m *timerNode) bool {
 	return n.at < m.at || n.at == m.at && n.order < m.order
 }
 
-// start lets t fire at a time. It must not be running.
+// start makes t fire at a time. t must not be running.
 func (q *timers) start(t *timer, at int64) {
 	q.set++
 	q.heap = append(q.heap, timerNode{})
 	q.up(len(q.heap)-1, timerNode{at, q.set, t})
 }
 
-// stop keeps t from firing. It must be running.
+// stop prevents t from firing. t must be running.
 func (q *timers) stop(t *timer) { q.remove(t.place - 1) }
 
-// first returns when the earliest timer fires.
+// first returns the time at which the earliest timer fires.
 func (q *timers) first() int64 {
 	if len(q.heap) == 0 {
 		return math.MaxInt64
@@ -44,7 +46,7 @@ func (q *timers) first() int64 {
 	return q.heap[0].at
 }
 
-// next takes the earliest timer out.
+// next removes and returns the earliest timer.
 func (q *timers) next() *timer {
 	t := q.heap[0].timer
 	q.remove(0)

@@ -1,5 +1,7 @@
 package lab
 
+// This file has virtual time, and the coroutines that run in it.
+
 import (
 	"context"
 	"errors"
@@ -15,20 +17,20 @@ import (
 type world struct {
 	now     int64 // nanoseconds since the start
 	timers  timers
-	running *task // whose turn it is, or was last
-	stopped bool  // the trial is over, and calls are to end without waiting
+	running *task // current or latest task
+	stopped bool  // the trial is over, and calls must end without waiting
 }
 
 // clockStart is the virtual time at the start of every trial.
 var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// errStopped ends the calls that are under way when a trial ends.
+// errStopped ends the calls that are running when a trial ends.
 var errStopped = errors.New("the trial has ended")
 
 // Now returns the virtual time.
 func (w *world) Now() time.Time { return clockStart.Add(time.Duration(w.now)) }
 
-// Sleep makes the task whose turn it is wait for d or until its call's deadline.
+// Sleep makes the current task wait for d or until its call's deadline.
 func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	t := w.running
 	switch {
@@ -47,8 +49,8 @@ func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 // draw is the random source of all policies.
 func (w *world) draw() float64 { return w.running.draws.uniform() }
 
-// own makes a policy one of this world, and returns the limit of its attempts, which Do
-// would measure in real time.
+// own makes a policy use this world, and returns its AttemptTimeout separately, because
+// Do would measure it in real time.
 func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration) {
 	if p.Clock == nil {
 		p.Clock = w
@@ -58,8 +60,8 @@ func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration)
 	return p, timeout
 }
 
-// task makes calls of [retry.Do] in a coroutine that gives way whenever a call
-// waits. It is also the context of its calls.
+// task makes calls of [retry.Do] in a coroutine that yields whenever a call waits.
+// It is also the context of its calls.
 type task struct {
 	world    *world
 	timer    timer
@@ -72,7 +74,7 @@ type task struct {
 
 const noDeadline = math.MaxInt64
 
-// start makes the coroutine, which runs live when it is woken for the first time.
+// start creates the coroutine, which runs live when it is first woken.
 func (t *task) start(w *world, draws *stream, live func()) {
 	t.world, t.draws, t.deadline, t.timer.fire = w, draws, noDeadline, t.wake
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -81,20 +83,20 @@ func (t *task) start(w *world, draws *stream, live func()) {
 	})
 }
 
-// wake lets the coroutine go on until it waits again.
+// wake runs the coroutine until it waits again.
 func (t *task) wake() {
 	t.world.running = t
 	t.resume()
 }
 
-// pause gives way until the timer fires at a time, or somebody else wakes the task.
-// It reports false when the trial is over.
+// pause yields until the timer fires at a time or the task is woken otherwise. It
+// returns false if the trial is over.
 func (t *task) pause(until int64) bool {
 	t.world.timers.start(&t.timer, until)
 	return t.yield(struct{}{})
 }
 
-// Deadline returns that of the call.
+// Deadline returns the deadline of the call.
 func (t *task) Deadline() (time.Time, bool) {
 	if t.deadline == noDeadline {
 		return time.Time{}, false
@@ -102,10 +104,10 @@ func (t *task) Deadline() (time.Time, bool) {
 	return clockStart.Add(time.Duration(t.deadline)), true
 }
 
-// Done returns nil: nothing that can be simulated waits for a channel.
+// Done returns nil, because simulated operations do not wait for channels.
 func (t *task) Done() <-chan struct{} { return nil }
 
-// Err returns whether the deadline has passed in virtual time.
+// Err returns context.DeadlineExceeded if the deadline has passed in virtual time.
 func (t *task) Err() error {
 	if t.world.now >= t.deadline {
 		return context.DeadlineExceeded

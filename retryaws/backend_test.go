@@ -17,11 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// motoVariable names the program moto_server of the Python package moto. It is
-// looked for in PATH if the variable is not set.
+// motoVariable is the path of moto_server of the Python package moto. If it is not
+// set, PATH is searched.
 const motoVariable = "MOTO_SERVER"
 
-// moto is one server program for all tests of this package.
+// moto is one server for all tests of this package.
 var moto program
 
 func TestMain(m *testing.M) {
@@ -30,11 +30,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onEveryBackend runs test with a stand-in and, where it can be had, with
+// onEveryBackend runs test with a fake server and, if available, with
 // moto_server.
 func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("stand-in", func(t *testing.T) {
-		t.Log("the server is the stand-in of this test")
+		t.Log("the server is the fake of this test")
 		server := httptest.NewServer(newStandIn())
 		defer server.Close()
 		test(t, server.URL)
@@ -42,7 +42,7 @@ func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("moto_server", func(t *testing.T) {
 		path, err := exec.LookPath(cmp.Or(os.Getenv(motoVariable), "moto_server"))
 		if err != nil && os.Getenv(motoVariable) == "" {
-			t.Skipf("the stand-in alone served: %v; set %s", err, motoVariable)
+			t.Skipf("only the fake server was used: %v; set %s", err, motoVariable)
 		}
 		require.NoError(t, err)
 		url, err := moto.start(path)
@@ -52,22 +52,22 @@ func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// program is a server in a process of its own.
+// program is a server in a separate process.
 type program struct {
 	once sync.Once
 	cmd  *exec.Cmd
-	life io.Closer // ends the program when it is closed
+	life io.Closer // closing it ends the program
 	url  string
 	err  error
 }
 
 // untilClosed runs a program until its standard input is closed, which the
-// system does however a test ends.
+// system does whenever the test ends.
 const untilClosed = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ cat <&3; kill $server; } >/dev/null 2>&1 &
 	wait $server`
 
-// start starts the server unless it runs, on a port of its choice.
+// start starts the server on a free port, unless it is running.
 func (p *program) start(path string) (string, error) {
 	p.once.Do(func() {
 		p.cmd = exec.Command("sh", "-c", untilClosed, path, "-H", "127.0.0.1", "-p", "0")
@@ -87,7 +87,7 @@ func (p *program) start(path string) (string, error) {
 
 var runningOn = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
 
-// ready waits until the server says where it listens.
+// ready waits until the server reports its address.
 func (p *program) ready(stderr io.Reader) (string, error) {
 	tooLate := time.AfterFunc(time.Minute, p.kill)
 	defer tooLate.Stop()
@@ -99,7 +99,7 @@ func (p *program) ready(stderr io.Reader) (string, error) {
 		}
 		fmt.Fprintln(&said, lines.Text())
 	}
-	return "", fmt.Errorf("the server has not begun to listen: %s", said.String())
+	return "", fmt.Errorf("the server did not start listening: %s", said.String())
 }
 
 func (p *program) kill() { _ = p.life.Close() }

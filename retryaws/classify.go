@@ -16,7 +16,7 @@ func withDefaults(p retry.Policy) retry.Policy {
 	return p
 }
 
-// defaultMaxAttempts is what 0 means in a [retry.Policy].
+// defaultMaxAttempts is the meaning of 0 in a [retry.Policy].
 const defaultMaxAttempts = 3
 
 // classifierOf returns the Classifier of p, followed by the SDK's.
@@ -27,14 +27,14 @@ func classifierOf(p retry.Policy) retry.Classifier {
 	return retry.FirstOf(p.Classifier, sdkClassifier{})
 }
 
-// sdkClassifier retries what the SDK's standard retryer retries. Anything else
-// is permanent, which includes requests that could not be signed and successful
-// responses that could not be parsed: their operation has been executed.
+// sdkClassifier retries what the SDK's standard retryer retries. Everything else is
+// permanent. That includes requests that could not be signed, and successful
+// responses that could not be parsed, because their operation has been executed.
 type sdkClassifier struct{}
 
 func (sdkClassifier) Classify(err error) (class retry.Class) {
 	defer func() {
-		if recover() != nil { // the methods of a half-built error
+		if recover() != nil { // methods of a half-built error may panic
 			class = retry.ClassUnknown
 		}
 	}()

@@ -33,7 +33,7 @@ var (
 	asCommon = awspreset.Classifier{Preset: awspreset.Standard2026}
 )
 
-// failure returns the error of a client without retries that gets one answer.
+// failure returns the error of a client without retries for one response.
 func failure(ctx context.Context, t testing.TB, s step) error {
 	t.Helper()
 	options := newDynamoDB(t, newScript(s), asMiddleware, retry.Policy{}).Options()
@@ -43,7 +43,7 @@ func failure(ctx context.Context, t testing.TB, s step) error {
 	return err
 }
 
-// verdict is what the SDK itself says of err.
+// verdict returns the SDK's own classification of err.
 func verdict(err error) retry.Class {
 	switch {
 	case !sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool():
@@ -56,8 +56,8 @@ func verdict(err error) retry.Class {
 	return retry.ClassTransient
 }
 
-// TestVerdicts: of every code with every status, the preset of this SDK says
-// what the SDK says, and the others what their rules say.
+// TestVerdicts: for every code with every status, the preset of this SDK agrees
+// with the SDK, and the others follow their rules.
 func TestVerdicts(t *testing.T) {
 	throttling := sdkretry.DefaultThrottleErrorCodes
 	timeouts := sdkretry.DefaultRetryableErrorCodes
@@ -69,7 +69,7 @@ func TestVerdicts(t *testing.T) {
 	isIn := func(set map[string]struct{}, code string) bool { _, ok := set[code]; return ok }
 	for _, status := range []int{400, 403, 404, 408, 409, 413, 425, 429, 499, 500, 501, 502, 503, 504, 505, 509, 599} {
 		for _, code := range codes {
-			err := failure(t.Context(), t, answer(status, fmt.Sprintf(`{"__type":%q}`, code)))
+			err := failure(t.Context(), t, respond(status, fmt.Sprintf(`{"__type":%q}`, code)))
 			common, byDefault := retry.ClassPermanent, retry.ClassPermanent
 			switch {
 			case status == 429 || isIn(throttling, code):
@@ -90,7 +90,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestTransportVerdicts: the same of what goes wrong on the way.
+// TestTransportVerdicts: the same for transport errors.
 func TestTransportVerdicts(t *testing.T) {
 	const (
 		permanent = retry.ClassPermanent
@@ -113,13 +113,13 @@ func TestTransportVerdicts(t *testing.T) {
 		{"network timeout", broken("read", os.ErrDeadlineExceeded), timeout, timeout, timeout},
 		{"client timeout", failWith(context.DeadlineExceeded), timeout, timeout, timeout},
 		{"no such host", failWith(&net.DNSError{Err: "no such host", Name: "host", IsNotFound: true}), permanent, transient, transient},
-		{"DNS for the moment", failWith(&net.DNSError{Err: "server misbehaving", Name: "host", IsTemporary: true}), transient, transient, transient},
+		{"DNS temporarily", failWith(&net.DNSError{Err: "server misbehaving", Name: "host", IsTemporary: true}), transient, transient, transient},
 		{"DNS timeout", failWith(&net.DNSError{Err: "timed out", Name: "host", IsTimeout: true}), timeout, timeout, timeout},
 		{"unknown", failWith(errors.New("strange")), transient, transient, transient},
-		{"answer cut short", cutShort(`{"Item":{"id":{"S":"1`), permanent, transient, transient},
-		{"answer that is half of one", answer(200, `{"Item":{"id":{"S":"1`), permanent, permanent, retry.ClassUnknown},
-		{"answer that is no JSON", answer(200, `<html>`), permanent, permanent, retry.ClassUnknown},
-		{"error that is no JSON", answer(503, `<html>`), transient, transient, transient},
+		{"truncated response", cutShort(`{"Item":{"id":{"S":"1`), permanent, transient, transient},
+		{"incomplete response", respond(200, `{"Item":{"id":{"S":"1`), permanent, permanent, retry.ClassUnknown},
+		{"response that is not JSON", respond(200, `<html>`), permanent, permanent, retry.ClassUnknown},
+		{"error that is not JSON", respond(503, `<html>`), transient, transient, transient},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,18 +132,18 @@ func TestTransportVerdicts(t *testing.T) {
 	}
 }
 
-// cutShort answers with a body after which the connection breaks.
+// cutShort responds with a body and then breaks the connection.
 func cutShort(body string) step {
 	return func(req *http.Request) (*http.Response, error) {
-		resp, err := answer(200, body)(req)
+		resp, err := respond(200, body)(req)
 		resp.Body = io.NopCloser(io.MultiReader(resp.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
 		return resp, err
 	}
 }
 
-// TestCanceledVerdict: what the caller has ended is not to be tried again. The
-// context's own error is nothing that DefaultClassifier knows: whoever asks it
-// looks at the context first.
+// TestCanceledVerdict: an attempt that the caller canceled is not retried.
+// DefaultClassifier does not classify the context's own error, because Do checks
+// the context first.
 func TestCanceledVerdict(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -167,12 +167,12 @@ func TestCanceledVerdict(t *testing.T) {
 	}
 }
 
-// TestHeadVerdict: an answer to HEAD has no body, so the status is all there is.
+// TestHeadVerdict: a response to HEAD has no body, so only the status counts.
 func TestHeadVerdict(t *testing.T) {
 	for status, want := range map[int]retry.Class{
 		403: retry.ClassPermanent, 404: retry.ClassPermanent, 429: retry.ClassThrottled, 503: retry.ClassTransient,
 	} {
-		c := newS3(t, newScript(answer(status, "")), asMiddleware, retry.Policy{MaxAttempts: 1})
+		c := newS3(t, newScript(respond(status, "")), asMiddleware, retry.Policy{MaxAttempts: 1})
 		_, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")})
 		require.Error(t, err)
 		assert.Equal(t, want, asCommon.Classify(err), status)
@@ -180,18 +180,18 @@ func TestHeadVerdict(t *testing.T) {
 	}
 }
 
-// halfBuilt are errors without the answer that they speak of.
+// halfBuilt are response errors without a complete response.
 var halfBuilt = map[string]*smithyhttp.ResponseError{
-	"no answer":    {Err: io.ErrUnexpectedEOF},
-	"empty answer": {Response: &smithyhttp.Response{}, Err: io.ErrUnexpectedEOF},
+	"no response":    {Err: io.ErrUnexpectedEOF},
+	"empty response": {Response: &smithyhttp.Response{}, Err: io.ErrUnexpectedEOF},
 }
 
-// TestHalfBuiltErrors: errors whose own methods panic are classified by what is
-// left of them.
+// TestHalfBuiltErrors: errors whose methods panic are classified by their other
+// properties.
 func TestHalfBuiltErrors(t *testing.T) {
 	for name, err := range halfBuilt {
 		t.Run(name, func(t *testing.T) {
-			require.Panics(t, func() { err.HTTPStatusCode() }, "or this test is for nothing")
+			require.Panics(t, func() { err.HTTPStatusCode() }, "otherwise this test is pointless")
 			wrapped := &smithy.OperationError{Err: err}
 			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(wrapped))
 			assert.Equal(t, retry.ClassTransient, asCommon.Classify(wrapped))
@@ -200,13 +200,13 @@ func TestHalfBuiltErrors(t *testing.T) {
 	}
 }
 
-// TestHalfBuiltAnswers: nothing that is missing makes a call panic.
-func TestHalfBuiltAnswers(t *testing.T) {
+// TestHalfBuiltResponses: missing parts of a response do not make a call panic.
+func TestHalfBuiltResponses(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	steps := map[string]step{
-		"neither answer nor error": func(*http.Request) (*http.Response, error) { return nil, nil },
-		"status 0":                 answer(0, ""),
-		"huge status":              answer(math.MaxInt, ""),
+		"neither response nor error": func(*http.Request) (*http.Response, error) { return nil, nil },
+		"status 0":                   respond(0, ""),
+		"huge status":                respond(math.MaxInt, ""),
 		"no headers": func(req *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 503, Body: http.NoBody, Request: req}, nil
 		},

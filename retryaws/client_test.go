@@ -46,7 +46,7 @@ var (
 	}
 )
 
-// modeVariable changes the SDK's loop.
+// modeVariable selects the mode of the SDK's loop.
 const modeVariable = "AWS_NEW_RETRIES_2026"
 
 var modes = []struct{ name, value string }{{"legacy", ""}, {"2026", "true"}}
@@ -67,7 +67,7 @@ var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credent
 	return aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
 })
 
-// newDynamoDB returns a client that talks to transport alone.
+// newDynamoDB returns a client that uses only transport.
 func newDynamoDB(t testing.TB, transport aws.HTTPClient, f form, p retry.Policy) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       "us-east-1",
@@ -87,11 +87,11 @@ func getItem(ctx context.Context, c *dynamodb.Client) error {
 	return err
 }
 
-// A step is how a transport answers one request.
+// A step is a transport's response to one request.
 type step func(*http.Request) (*http.Response, error)
 
-// script is a transport that answers with one step after another; the last
-// repeats.
+// script is a transport that responds with one step after another; the last
+// one repeats.
 type script struct {
 	mu       sync.Mutex
 	steps    []step
@@ -113,14 +113,14 @@ func (s *script) next(req *http.Request) step {
 	return s.steps[min(len(s.requests), len(s.steps))-1]
 }
 
-// count returns how many requests there were.
+// count returns the number of requests.
 func (s *script) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.requests)
 }
 
-func answer(status int, body string, headers ...string) step {
+func respond(status int, body string, headers ...string) step {
 	header := http.Header{"Content-Type": {"application/x-amz-json-1.0"}}
 	for i := 0; i < len(headers); i += 2 {
 		header.Set(headers[i], headers[i+1])
@@ -140,13 +140,13 @@ func failWith(err error) step {
 }
 
 var (
-	ok          = answer(200, `{}`)
-	unavailable = answer(503, `{"__type":"ServiceUnavailable"}`)
-	throttled   = answer(400, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`)
-	denied      = answer(400, `{"__type":"com.amazonaws.dynamodb.v20120810#AccessDeniedException","message":"no"}`)
+	ok          = respond(200, `{}`)
+	unavailable = respond(503, `{"__type":"ServiceUnavailable"}`)
+	throttled   = respond(400, `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"slow down"}`)
+	denied      = respond(400, `{"__type":"com.amazonaws.dynamodb.v20120810#AccessDeniedException","message":"no"}`)
 )
 
-// rewrite starts the script over with other steps.
+// rewrite restarts the script with other steps.
 func (s *script) rewrite(steps ...step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

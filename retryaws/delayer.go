@@ -24,25 +24,25 @@ import (
 // Any number of goroutines and clients may share a Delayer. Its fields must not
 // be changed once it is in use, and it must not be copied.
 type Delayer struct {
-	// Backoff computes the delays. nil: the rule of the zero [retry.Policy].
+	// Backoff computes the delays. nil means the rule of the zero [retry.Policy].
 	Backoff retry.Backoff
 
 	// Rand returns a random number, uniform in [0, 1). It must be safe for
-	// concurrent use. nil: math/rand/v2.Float64.
+	// concurrent use. nil means math/rand/v2.Float64.
 	Rand func() float64
 
 	sdk numbering
 }
 
-// BackoffDelay returns the delay before the retry to which the SDK gives the
-// number, and no error.
+// BackoffDelay returns the delay before the retry that has this number in the
+// SDK, and a nil error.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
-// number returns the number of the failed attempt, from 1, before the retry to
-// which the SDK gives a number. Numbers that the SDK never uses count as the
-// nearest that it may use.
+// number converts the SDK's number of a retry to the number of the failed attempt
+// before it, from 1. Numbers that the SDK never uses count as the nearest one that
+// it uses.
 func (d *Delayer) number(attempt int) int {
 	if d.sdk.startsAtZero() && attempt < math.MaxInt {
 		attempt++
@@ -50,16 +50,16 @@ func (d *Delayer) number(attempt int) int {
 	return max(1, attempt)
 }
 
-// longestChain is the number of delays that are drawn for one. After so many, a
+// longestChain bounds how many delays are drawn to compute one. After that many, a
 // rule that derives a delay from the one before no longer depends on its start.
 const longestChain = 64
 
-// delay draws the delay after the failed attempt a with the number. The SDK does
-// not tell which call an attempt belongs to, so the delay before it is unknown
-// and is drawn again, starting with the call's first delay. So the delays of rules
-// like [retry.DecorrelatedJitter] have the right distribution, but are no chain.
+// delay draws the delay after the failed attempt a with the number. The SDK does not
+// report which call an attempt belongs to, so the delay before it is unknown and is
+// drawn again, starting with the call's first delay. So the delays of rules like
+// [retry.DecorrelatedJitter] have the right distribution, but do not form a chain.
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
-	rule := retry.Capped{Of: d.Backoff} // is never negative, and has a default for nil
+	rule := retry.Capped{Of: d.Backoff} // never negative, with a default for nil
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {
 		a.Waited = rule.Delay(a, d.random())
 		if a.Number == number {

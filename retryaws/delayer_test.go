@@ -23,8 +23,8 @@ import (
 
 var _ sdkretry.BackoffDelayer = (*retryaws.Delayer)(nil)
 
-// TestDelays: the delays of a policy are those between the SDK's requests,
-// whatever the SDK calls its retries.
+// TestDelays: the delays between the SDK's requests are those of the policy,
+// however the SDK numbers its retries.
 func TestDelays(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -72,7 +72,7 @@ type rule time.Duration
 
 func (r rule) Delay(retry.Attempt, float64) time.Duration { return time.Duration(r) }
 
-// gaps returns the times between the requests of one call that fails.
+// gaps returns the times between the requests of one failing call.
 func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (gaps []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (g
 	return gaps
 }
 
-// TestConcurrentStart: the very first calls, all at once, get the delays of
+// TestConcurrentStart: the first calls, made concurrently, get the delays of
 // their own attempts.
 func TestConcurrentStart(t *testing.T) {
 	const calls = 50
@@ -98,8 +98,8 @@ func TestConcurrentStart(t *testing.T) {
 				group.Go(func() { assert.Error(t, getItem(t.Context(), c)) })
 			}
 			group.Wait()
-			// The delay of retry n is drawn after those of the ones before it,
-			// which the Retryer has to draw again.
+			// To draw the delay of retry n, the Retryer must draw the earlier ones
+			// again.
 			drawn := map[int]int{1: calls, 2: calls, 3: calls}
 			if f.name == asRetryer.name {
 				drawn = map[int]int{1: 3 * calls, 2: 2 * calls, 3: calls}
@@ -109,7 +109,7 @@ func TestConcurrentStart(t *testing.T) {
 	})
 }
 
-// recorder is a rule that counts what it is asked for.
+// recorder is a rule that counts its calls.
 type recorder struct {
 	mu      sync.Mutex
 	numbers []int
@@ -130,7 +130,7 @@ func (r *recorder) counts() map[int]int {
 	return counts
 }
 
-// TestNumbers: any number that the SDK may come to pass is good for a delay.
+// TestNumbers: every number that the SDK might pass gives a delay.
 func TestNumbers(t *testing.T) {
 	for _, numbers := range [][]int{
 		{1, 2, 3}, {0, 1, 2}, {1, math.MaxInt}, {0, math.MaxInt - 1}, {0, math.MaxInt}, {-1}, {math.MinInt}, {0, math.MinInt},
@@ -148,8 +148,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestChainForgets: where the chain of delays is cut short, its end is where a
-// longer one would have come to.
+// TestChainForgets: a chain cut to longestChain ends with the same delay as a
+// longer one.
 func TestChainForgets(t *testing.T) {
 	limit := 10 * time.Second
 	d := &retryaws.Delayer{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: limit}, Rand: retrytest.Fixed(0.5)}

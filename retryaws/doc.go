@@ -1,15 +1,15 @@
 // Package retryaws makes the clients of the AWS SDK for Go v2 retry according to
 // a policy of package [retry]. There are three ways:
 //
-//   - [New] makes a Retryer for the client. The SDK's own loop stays and consults
-//     the policy. Use this one unless it lacks something that you need.
-//   - [WithPolicy] replaces the SDK's loop by [retry.Do], so that time limits and
-//     hooks work, too. The SDK's metrics, spans and logs of attempts and its
-//     correction of a wrong clock are lost.
+//   - [New] makes a Retryer for the client. The SDK's own loop stays and consults the
+//     policy. Use this unless it lacks a feature that you need.
+//   - [WithPolicy] replaces the SDK's loop with [retry.Do], so that time limits and hooks
+//     also work. The SDK's metrics, spans and logs of attempts and its correction of a
+//     wrong clock are lost.
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
 //     choice of errors, its number of attempts and its quota.
 //
-// What each uses of a policy:
+// The parts of a policy that each uses:
 //
 //	                                New         WithPolicy  Delayer
 //	Backoff, Rand                   yes         yes         yes
@@ -27,23 +27,23 @@
 //
 // # Which errors are retried
 //
-// Without a Classifier, New and WithPolicy retry the errors that the SDK's
-// standard retryer retries, and no others. In particular a successful response
-// that cannot be parsed ends the call, because its operation has been executed.
-// A Classifier of your own decides first; errors about which it has no opinion
-// are left to the SDK's rules.
+// Without a Classifier, New and WithPolicy retry the errors that the SDK's standard
+// retryer retries, and no others. In particular, a successful response that cannot be
+// parsed ends the call, because its operation has been executed. Your own Classifier
+// decides first; errors that it classifies as [retry.ClassUnknown] are left to the SDK's
+// rules.
 //
-// Like the SDK's retryer, these rules retry after a lost connection, when nobody
-// knows whether the operation has been executed. For an operation that must not
-// run twice, such as an UpdateItem that adds to a number, use what makes it
-// idempotent (a condition, a client token), or send it with MaxAttempts 1.
+// Like the SDK's retryer, these rules retry after a lost connection, although the
+// operation may have been executed. Make an operation that must not run twice, such as an
+// UpdateItem that adds to a number, idempotent (with a condition or a client token), or
+// send it with MaxAttempts 1.
 //
 // # One loop only
 //
-// A client of the SDK retries by itself, with three attempts by default. If you
-// call it inside [retry.Do] or another loop, the attempts multiply, three times
-// three to nine, and the waits add up. If the policy has to be outside, because
-// one attempt is more than one call of the client, disable the SDK's loop with
+// By default, a client of the SDK makes three attempts. If you call it inside [retry.Do]
+// or another loop, the attempts multiply (three times three is nine), and the waits add
+// up. If the policy must be outside, because one attempt is more than one call of the
+// client, disable the SDK's loop with
 //
 //	o.Retryer = aws.NopRetryer{}
 //

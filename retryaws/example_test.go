@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// flaky returns a server that can take every third request only, and the
+// flaky returns a server that accepts only every third request, and the
 // configuration of a client for it.
 func flaky() (*httptest.Server, aws.Config) {
 	var requests atomic.Int64
@@ -34,13 +34,13 @@ func flaky() (*httptest.Server, aws.Config) {
 	return server, aws.Config{Region: "us-east-1", Credentials: aws.AnonymousCredentials{}, BaseEndpoint: &server.URL}
 }
 
-// The SDK's loop goes on and asks a policy, here that of another SDK.
+// The SDK's loop consults a policy, here that of another SDK.
 func ExampleNew() {
 	server, cfg := flaky()
 	defer server.Close()
 
 	policy := awspreset.JavaV2Standard.Policy("dynamodb")
-	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the preset takes longer than an example may
+	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the preset is too slow for an example
 	retryer, err := retryaws.New(policy)
 	if err != nil {
 		fmt.Println(err)
@@ -60,8 +60,8 @@ func ExampleNew() {
 	// [books]
 }
 
-// The SDK's loop gives way to that of package retry, whose hooks show why a
-// call took as long as it did.
+// The loop of package retry replaces the SDK's. Its hooks show why a call took
+// so long.
 func ExampleWithPolicy() {
 	server, cfg := flaky()
 	defer server.Close()
@@ -92,7 +92,8 @@ func ExampleWithPolicy() {
 	// [books]
 }
 
-// What went wrong last can be told from why there was no further attempt.
+// The error matches both the last failure and the reason why there was no further
+// attempt.
 func ExampleWithPolicy_errors() {
 	server, cfg := flaky()
 	defer server.Close()
@@ -102,8 +103,8 @@ func ExampleWithPolicy_errors() {
 		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 	})
 	_, err := client.ListTables(context.Background(), nil)
-	var answer smithy.APIError
-	fmt.Println(errors.As(err, &answer) && answer.ErrorCode() == "ThrottlingException")
+	var apiErr smithy.APIError
+	fmt.Println(errors.As(err, &apiErr) && apiErr.ErrorCode() == "ThrottlingException")
 	fmt.Println(errors.Is(err, retry.ErrMaxAttempts))
 	// Output:
 	// request attempt=1; max=2
@@ -112,8 +113,8 @@ func ExampleWithPolicy_errors() {
 	// true
 }
 
-// The SDK's standard retryer with other delays: here they are spread over the
-// whole range at any time, where the SDK's come to exactly 20 s.
+// The SDK's standard retryer with other delays: these always have full jitter,
+// while the SDK's own reach exactly 20 s.
 func ExampleDelayer() {
 	server, cfg := flaky()
 	defer server.Close()

@@ -33,7 +33,7 @@ func TestFailures(t *testing.T) {
 	assert.Empty(t, f.list)
 }
 
-// TestFailuresUncomparable: nothing panics, and nothing is kept.
+// TestFailuresUncomparable: uncomparable errors neither panic nor are kept.
 func TestFailuresUncomparable(t *testing.T) {
 	var f failures
 	for _, err := range []error{uncomparable{"a"}, struct{ error }{uncomparable{"a"}}} {
@@ -44,7 +44,7 @@ func TestFailuresUncomparable(t *testing.T) {
 	assert.Empty(t, f.list)
 }
 
-// TestFailuresBounded: failures about which nothing more is said do not pile up.
+// TestFailuresBounded: failures without a decision do not accumulate.
 func TestFailuresBounded(t *testing.T) {
 	var f failures
 	for range 10 * maxFailures {

@@ -19,11 +19,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fault is what a proxy does with a request.
+// A fault is how a proxy handles a request.
 type fault func(*proxy, http.ResponseWriter, *http.Request)
 
-// proxy stands between a client and a server, and works out a plan of faults,
-// one for each request. When the plan is done it is a good proxy.
+// proxy is between a client and a server and executes a plan of faults, one for
+// each request. After the plan it forwards requests unchanged.
 type proxy struct {
 	*httptest.Server
 	forward http.Handler
@@ -44,14 +44,14 @@ func newProxy(t *testing.T, target string) *proxy {
 	return p
 }
 
-// expect sets the plan and forgets the requests that there were.
+// expect sets the plan and resets the count of requests.
 func (p *proxy) expect(plan ...fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan, p.requests = plan, 0
 }
 
-// count returns how many requests there were.
+// count returns the number of requests.
 func (p *proxy) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,9 +70,9 @@ func (p *proxy) next() fault {
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.next()(p, w, r) }
 
-// client returns an HTTP client whose patience ends as soon as the proxy hangs,
-// so that no test has to wait for it. It makes a connection for each request:
-// on one that was used before, net/http repeats some requests by itself.
+// client returns an HTTP client that times out as soon as the proxy hangs, so that
+// no test has to wait. It makes a connection for each request, because net/http
+// silently repeats some requests on a reused connection.
 func (p *proxy) client() *http.Client {
 	return &http.Client{Transport: ownBody{&http.Transport{
 		DisableKeepAlives: true,
@@ -89,8 +89,8 @@ func (p *proxy) client() *http.Client {
 }
 
 // ownBody sends a copy of a request's body. The SDK closes the body as soon as
-// there is an answer. If net/http has not quite done with it by then, it takes
-// that for a failure and breaks the connection while the answer is being read.
+// there is a response. If net/http is still using the body then, it treats that as
+// a failure and breaks the connection while the response is being read.
 type ownBody struct{ next http.RoundTripper }
 
 func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -105,16 +105,16 @@ func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// endPatience lets all that the client waits for time out.
+// endPatience makes everything that the client waits for time out.
 func (p *proxy) endPatience() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.lines {
-		_ = conn.SetReadDeadline(time.Unix(1, 0)) // fails on those that are closed
+		_ = conn.SetReadDeadline(time.Unix(1, 0)) // fails on closed connections
 	}
 }
 
-// refuse answers with an error.
+// refuse responds with an error.
 func refuse(status int, body string) fault {
 	return func(_ *proxy, w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -133,13 +133,13 @@ func reset(_ *proxy, w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// lose breaks the connection when the server has done what it was asked for.
+// lose breaks the connection after the server has executed the request.
 func lose(p *proxy, w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(httptest.NewRecorder(), r)
 	reset(p, w, r)
 }
 
-// truncate breaks the connection within the server's answer.
+// truncate breaks the connection within the server's response.
 func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	p.forward.ServeHTTP(whole, r)
@@ -151,7 +151,7 @@ func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// garble replaces the body of the server's response by one that cannot be
+// garble replaces the body of the server's response with one that cannot be
 // parsed.
 func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
@@ -161,7 +161,7 @@ func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "<html>")
 }
 
-// hang never answers.
+// hang never responds.
 func hang(p *proxy, _ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	p.endPatience()

@@ -16,11 +16,10 @@ import (
 
 const general = "Retry-After"
 
-// TestWithHint: errors without an answer, as the SDK may build them by halves,
-// stay what they are.
+// TestWithHint: half-built errors without a response stay unchanged.
 func TestWithHint(t *testing.T) {
 	var none *smithyhttp.ResponseError
-	answered := func(h http.Header) error {
+	withHeaders := func(h http.Header) error {
 		return &smithy.OperationError{Err: &awshttp.ResponseError{ResponseError: &smithyhttp.ResponseError{
 			Response: &smithyhttp.Response{Response: &http.Response{Header: h}},
 			Err:      io.ErrUnexpectedEOF,
@@ -31,15 +30,15 @@ func TestWithHint(t *testing.T) {
 		"another error":       io.EOF,
 		"nil error":           none,
 		"nil error, in AWS's": &awshttp.ResponseError{},
-		"no answer":           &smithyhttp.ResponseError{Err: io.EOF},
-		"empty answer":        &smithyhttp.ResponseError{Response: &smithyhttp.Response{}, Err: io.EOF},
-		"no headers":          answered(nil),
-		"no hint":             answered(http.Header{general: {"-1"}}),
+		"no response":         &smithyhttp.ResponseError{Err: io.EOF},
+		"empty response":      &smithyhttp.ResponseError{Response: &smithyhttp.Response{}, Err: io.EOF},
+		"no headers":          withHeaders(nil),
+		"no hint":             withHeaders(http.Header{general: {"-1"}}),
 	} {
-		assert.True(t, withHint(err) == err, name) // the same error, which for some has no text
+		assert.True(t, withHint(err) == err, name) // compared as pointers, because some have no text
 	}
 
-	err := answered(http.Header{general: {"3"}})
+	err := withHeaders(http.Header{general: {"3"}})
 	hinted := withHint(err)
 	assert.ErrorIs(t, hinted, io.ErrUnexpectedEOF)
 	assert.EqualError(t, hinted, err.Error())

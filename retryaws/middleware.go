@@ -19,22 +19,21 @@ import (
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
 //
-// All fields of the policy have their usual meaning, except that a nil
-// Classifier means the errors that the SDK retries, and that errors about which
-// a Classifier has no opinion are left to the SDK's rules. The client's Retryer
-// and RetryMaxAttempts, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored.
-// The error of a call that gives up is a [retry.Error] inside the SDK's
-// OperationError; errors.As finds the API error in it as before.
+// All fields of the policy have their usual meaning, except that a nil Classifier
+// means the errors that the SDK retries, and that errors of [retry.ClassUnknown] are
+// left to the SDK's rules. The client's Retryer and RetryMaxAttempts,
+// AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. The error of a call that
+// gives up is a [retry.Error] inside the SDK's OperationError; errors.As finds the
+// API error in it as before.
 //
-// AttemptTimeout ends an attempt that has not returned its output in time, as a
-// timeout; a later output is discarded. Reading a streamed body, like that of
-// S3's GetObject, is not part of the attempt.
+// AttemptTimeout ends an attempt that has not returned its output in time; it counts
+// as a timeout, and a later output is discarded. Reading a streamed body, like that
+// of S3's GetObject, is not part of the attempt.
 //
-// A request whose body cannot be rewound is attempted once. Requests that are
-// only presigned are not affected. Whatever else the SDK's loop does is lost:
-// metrics, spans and results of attempts (GetAttemptResults), the logs of
-// aws.LogRetries (the policy's OnRetry can log instead), and the correction of a
-// wrong clock.
+// A request whose body cannot be rewound is attempted once. Requests that are only
+// presigned are not affected. Other functions of the SDK's loop are lost: metrics,
+// spans and results of attempts (GetAttemptResults), the logs of aws.LogRetries (the
+// policy's OnRetry can log instead), and the correction of a wrong clock.
 //
 // If the policy is invalid, every call fails before anything is sent, with an
 // error that matches [retry.ErrInvalid].
@@ -92,8 +91,8 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	return out, metadata, err
 }
 
-// prepare returns the request of an attempt. Each attempt has its own, because
-// the rest of the stack changes it.
+// prepare returns the request of an attempt. Each attempt has its own, because the
+// rest of the stack modifies it.
 func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
 	attempt := req.Clone()
 	if number > 1 {

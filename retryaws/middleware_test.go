@@ -24,7 +24,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// newS3 returns a client that talks to transport alone.
+// newS3 returns a client that uses only transport.
 func newS3(t testing.TB, transport aws.HTTPClient, f form, p retry.Policy) *s3.Client {
 	return s3.New(s3.Options{
 		Region:       "us-east-1",
@@ -48,8 +48,8 @@ func TestInvalidPolicy(t *testing.T) {
 	assert.Zero(t, transport.count())
 }
 
-// TestRequestHeader: each attempt is counted in the header that the SDK's loop
-// would send.
+// TestRequestHeader: the header that the SDK's loop would send counts each
+// attempt.
 func TestRequestHeader(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for attempts, format := range map[int]string{0: "attempt=%d; max=3", math.MaxInt: "attempt=%d"} {
@@ -62,7 +62,7 @@ func TestRequestHeader(t *testing.T) {
 	})
 }
 
-// TestRewind: every attempt sends the whole body, from where it began.
+// TestRewind: every attempt sends the whole body from its initial position.
 func TestRewind(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		var sent []string
@@ -101,7 +101,7 @@ func TestRewindOnce(t *testing.T) {
 	assert.Equal(t, "attempt=1; max=1", transport.requests[0].Header.Get("Amz-Sdk-Request"))
 }
 
-// fragile is a body that cannot be rewound any more once it is broken.
+// fragile is a body that can no longer be rewound once broken is set.
 type fragile struct {
 	*bytes.Reader
 	broken error
@@ -114,12 +114,12 @@ func (f *fragile) Seek(offset int64, whence int) (int64, error) {
 	return f.Reader.Seek(offset, whence)
 }
 
-// TestRewindFails: a failure to rewind ends the call, with the failure that the
-// retry was for.
+// TestRewindFails: a failure to rewind ends the call with that error and the
+// previous failure.
 func TestRewindFails(t *testing.T) {
 	body := &fragile{Reader: bytes.NewReader([]byte("body"))}
 	transport := newScript(func(req *http.Request) (*http.Response, error) {
-		body.broken = errors.New("tape torn")
+		body.broken = errors.New("cannot seek")
 		return unavailable(req)
 	})
 	_, err := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}}).PutObject(t.Context(), object(body))
@@ -128,8 +128,7 @@ func TestRewindFails(t *testing.T) {
 	assert.Equal(t, 1, transport.count())
 }
 
-// TestPresign: a request that is only signed is not in the way of the policy,
-// nor the policy in its.
+// TestPresign: presigning works with the policy.
 func TestPresign(t *testing.T) {
 	transport := newScript(ok)
 	presigner := s3.NewPresignClient(newS3(t, transport, asMiddleware, retry.Policy{AttemptTimeout: time.Second}))
@@ -139,8 +138,8 @@ func TestPresign(t *testing.T) {
 	assert.Zero(t, transport.count())
 }
 
-// TestHooks: the policy's hooks see what happens, and its clock and its limit
-// of time count.
+// TestHooks: the policy's hooks are called, and its clock and time limit are
+// used.
 func TestHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
@@ -171,7 +170,7 @@ func TestHooks(t *testing.T) {
 	})
 }
 
-// TestUnknownRequest: a stack for another transport is refused in time.
+// TestUnknownRequest: a stack for another transport is refused.
 func TestUnknownRequest(t *testing.T) {
 	stack := middleware.NewStack("test", func() any { return "request" })
 	require.NoError(t, stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("Retry", nil), middleware.After))
@@ -181,8 +180,8 @@ func TestUnknownRequest(t *testing.T) {
 	assert.EqualError(t, err, "retryaws: request of unknown type string")
 }
 
-// TestTwice: of two policies for one call the one given last counts, which may
-// come from the options of the call.
+// TestTwice: of two policies for one call the last one counts, which may come from
+// the options of the call.
 func TestTwice(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 5, AttemptTimeout: time.Hour})

@@ -11,15 +11,15 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// numbering is how the SDK's loop numbers the retries of a call: from 1, or,
-// with AWS_NEW_RETRIES_2026=true, from 0. It is found out once, by running that
-// loop, so it stays right when the SDK changes its default.
+// numbering detects how the SDK's loop numbers the retries of a call: from 1, or,
+// with AWS_NEW_RETRIES_2026=true, from 0. It runs that loop once, so it stays
+// correct if the SDK changes its default.
 type numbering struct {
 	once     sync.Once
 	fromZero bool
 }
 
-// startsAtZero reports whether the SDK calls the first retry 0.
+// startsAtZero reports whether the SDK numbers the first retry 0.
 func (n *numbering) startsAtZero() bool {
 	n.once.Do(func() {
 		p := &probe{first: 1}
@@ -31,7 +31,7 @@ func (n *numbering) startsAtZero() bool {
 }
 
 // probe is both the Retryer of a loop and the request that fails in it. It
-// writes down the number of the first retry and ends the loop there.
+// records the number of the first retry and ends the loop there.
 type probe struct {
 	aws.NopRetryer
 	first int

@@ -16,19 +16,17 @@ import (
 // an aws.RetryerV2. Make it with [New]; the zero Retryer uses the zero Policy. A
 // Retryer must not be copied.
 //
-// A Retryer may be used by any number of clients, calls and goroutines. All of
-// them share the policy's Budget and Limiter, so use one Retryer for each
-// service.
+// Any number of clients, calls and goroutines may use a Retryer. All of them share
+// the policy's Budget and Limiter, so use one Retryer for each service.
 //
-// It works with and without AWS_NEW_RETRIES_2026=true, in whose mode the SDK
-// numbers its retries differently. The variable must not change after the first
-// call.
+// It works with and without AWS_NEW_RETRIES_2026=true, which changes how the SDK
+// numbers its retries. The variable must not change after the first call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
 
-	// successesToSkip is how many successes will be reported a second time, by
-	// the token of the attempt. See succeeded.
+	// successesToSkip is the number of successes that will be reported a second
+	// time, by the token of the attempt. See succeeded.
 	successesToSkip atomic.Int64
 	failures        failures
 }
@@ -39,26 +37,26 @@ type Retryer struct {
 //
 // Some fields differ from their meaning in [retry.Do]:
 //
-//   - MaxAttempts: the client's RetryMaxAttempts has precedence. The SDK's
-//     package config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given
-//     to config.WithRetryer, which ignores the variable.
-//   - Backoff does not get the true delay before: see [Delayer].
-//   - Classifier: nil means the errors that the SDK retries, and errors about
-//     which a Classifier has no opinion are left to the SDK's rules. Wrappers
-//     around the Retryer, such as the SDK's AddWithErrorCodes, decide before the
-//     policy. Each client of STS has such a wrapper.
-//   - Budget: every retry is paid for, also if a wrapper decided it; it then
-//     costs what a transient failure costs. Each failure is reported as the
-//     first of its call, which matters for [retry.RatioBudget] only: it allows
-//     Ratio/(1−Ratio) retries for each call if every call fails. A retry that
-//     the Hint rule forbids has been paid for. If a wrapper asks the Retryer and
-//     then retries against its decision, the failure also counts as a response.
-//   - Limiter: its error ends a call, without the error of the attempt before.
-//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true the SDK knows its long
+//   - MaxAttempts: the client's RetryMaxAttempts takes precedence. The SDK's package
+//     config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given to
+//     config.WithRetryer, which ignores the variable.
+//   - Backoff does not get the actual previous delay: see [Delayer].
+//   - Classifier: nil means the errors that the SDK retries, and errors of
+//     [retry.ClassUnknown] are left to the SDK's rules. Wrappers around the Retryer,
+//     such as the SDK's AddWithErrorCodes, decide before the policy. Each client of
+//     STS has such a wrapper.
+//   - Budget: every retry is withdrawn, even if a wrapper decided it; it then costs
+//     as much as after a transient failure. Each failure is reported as the first of
+//     its call, which matters only for [retry.RatioBudget]: it allows
+//     Ratio/(1−Ratio) retries for each call if every call fails. A retry that the
+//     Hint rule forbids has already been withdrawn. If a wrapper asks the Retryer
+//     and then retries against its decision, the failure also counts as a response.
+//   - Limiter: its error ends a call, without the error of the previous attempt.
+//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true the SDK handles its long
 //     polls itself.
 //   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to the result
 //     of the rule, even of HintIgnore, to honor x-amz-retry-after.
-//   - A call that gives up ends with the SDK's error. It is no [retry.Error], and
+//   - A call that gives up returns the SDK's error. It is not a [retry.Error], and
 //     after the last attempt it does not match [retry.ErrMaxAttempts].
 //   - A wait that would end after the context's deadline is started, and the
 //     SDK's error then has the context's error, not the last failure.
@@ -83,14 +81,14 @@ func New(p retry.Policy) (*Retryer, error) {
 		}
 	}
 	if unfit != nil {
-		return nil, fmt.Errorf("%w retry policy: the SDK's loop knows nothing of %s; use WithPolicy",
+		return nil, fmt.Errorf("%w retry policy: the SDK's loop does not support %s; use WithPolicy",
 			retry.ErrInvalid, strings.Join(unfit, ", "))
 	}
 	return &Retryer{policy: withDefaults(p), delays: Delayer{Backoff: p.Backoff, Rand: p.Rand}}, nil
 }
 
-// MaxAttempts returns the policy's number of attempts; 0, which the SDK takes
-// for no limit, if it is [retry.Unlimited].
+// MaxAttempts returns the policy's number of attempts. For [retry.Unlimited] it
+// returns 0, which means no limit in the SDK.
 func (r *Retryer) MaxAttempts() int {
 	if r.policy.MaxAttempts == retry.Unlimited {
 		return 0
@@ -98,8 +96,9 @@ func (r *Retryer) MaxAttempts() int {
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// IsErrorRetryable reports whether the policy retries after err; not after nil.
-// If it does not, the call ends, and the Budget is told of its response.
+// IsErrorRetryable reports whether the policy retries after err. For nil it returns
+// false. If it returns false, the call ends, and its response is reported to the
+// Budget.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
@@ -113,10 +112,9 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 
 func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
 
-// RetryDelay returns the wait before the retry with the number that the SDK
-// gives it: the delay, combined by the Hint rule with the wait that the server
-// asked for. Where the rule gives up, the error matches opErr and
-// [retry.ErrHint].
+// RetryDelay returns the wait before the retry that has this number in the SDK:
+// the delay, combined by the Hint rule with the wait that the server asked for. If
+// the rule gives up, the error matches opErr and [retry.ErrHint].
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
 	delay := r.delays.delay(r.delays.number(attempt), a)
@@ -144,21 +142,19 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (func(error) error, error
 	return r.token(ctx, retry.ClassUnknown), nil
 }
 
-// GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only
-// for retryers that are no aws.RetryerV2, such as a wrapper with an embedded
+// GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only for
+// retryers that are not an aws.RetryerV2, such as a wrapper with an embedded
 // aws.Retryer.
 func (r *Retryer) GetInitialToken() func(error) error {
 	return r.token(context.Background(), retry.ClassUnknown)
 }
 
-// GetRetryToken withdraws from the Budget. The error of a refusal, which the
-// SDK joins to opErr, matches [retry.ErrBudget] and is permanent to an outer
-// [retry.Do]. Once ctx has ended nothing is withdrawn, and the error is that of
-// ctx.
+// GetRetryToken withdraws from the Budget. The error of a refusal, which the SDK
+// joins to opErr, matches [retry.ErrBudget] and is permanent for an outer
+// [retry.Do]. Once ctx is done, nothing is withdrawn, and the error is that of ctx.
 //
-// The SDK calls it for every retry, also for one that a wrapper of the Retryer
-// has decided against the Classifier. Such a retry costs what a transient
-// failure costs.
+// The SDK calls it for every retry, even if a wrapper of the Retryer decided it
+// against the Classifier. Such a retry costs as much as after a transient failure.
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
 	r.failures.take(opErr)
 	if err := ctx.Err(); err != nil {
@@ -175,7 +171,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	return r.token(ctx, a.Class), nil
 }
 
-// attempt returns what err says about the attempt that it ended.
+// attempt classifies an attempt that ended with err.
 func (r *Retryer) attempt(err error) retry.Attempt {
 	p := retry.Policy{Classifier: r.policy.Classifier}
 	if p.Classifier == nil { // of the zero Retryer
@@ -186,9 +182,9 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 	return a
 }
 
-// token returns the function that the SDK calls when an attempt has ended,
-// with its error. paid is the class of the failure for which the attempt was
-// withdrawn, ClassUnknown for the token that every attempt has.
+// token returns the function that the SDK calls with an attempt's error when it
+// has ended. paid is the class of the failure for which the attempt was
+// withdrawn, or ClassUnknown for the token that every attempt has.
 func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
 	return func(err error) error {
 		if err == nil {
@@ -200,8 +196,8 @@ func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error
 	}
 }
 
-// isCanceled reports whether the SDK says that the caller ended the attempt. A
-// token that was given out without a context knows it from nowhere else.
+// isCanceled reports whether err is the SDK's error for a canceled attempt. A
+// token without a context has no other way to detect that.
 func isCanceled(err error) bool {
 	canceled, ok := errors.AsType[interface {
 		error
@@ -210,13 +206,12 @@ func isCanceled(err error) bool {
 	return ok && canceled.CanceledError()
 }
 
-// succeeded tells Budget and Limiter of a success.
+// succeeded reports a success to Budget and Limiter.
 //
-// A retry has two tokens. In the loop that counts from 1 the SDK gives back
-// both, that of the retry first, so one of the other kind has to be passed
-// over; in the loop that counts from 0 it gives back only that of the retry.
-// It does not matter which call's token is passed over, because what is told
-// for any of them is the same.
+// A retry has two tokens. In the loop that counts from 1 the SDK returns both,
+// that of the retry first, so one token of the other kind must be skipped. In
+// the loop that counts from 0 it returns only that of the retry. It does not
+// matter which call's token is skipped, because the report is the same for all.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return
@@ -228,7 +223,7 @@ func (r *Retryer) succeeded(paid retry.Class) {
 	r.observe(retry.Attempt{})
 }
 
-// takeOne takes 1 from n unless it is 0, and reports whether it did.
+// takeOne subtracts 1 from n unless it is 0, and reports whether it did.
 func takeOne(n *atomic.Int64) bool {
 	for {
 		old := n.Load()
@@ -247,7 +242,7 @@ func (r *Retryer) deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// observe tells the Limiter how an attempt ended, if it wants to know.
+// observe reports the outcome of an attempt to the Limiter, if it is an Observer.
 func (r *Retryer) observe(a retry.Attempt) {
 	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
 		limiter.Observe(a)

@@ -39,8 +39,8 @@ func TestNew(t *testing.T) {
 		{"the system's clock", retry.Policy{Clock: retry.SystemClock{}}, ""},
 		{"an invalid number", retry.Policy{MaxAttempts: -1}, "MaxAttempts is negative"},
 		{"an invalid rule", retry.Policy{Backoff: retry.Constant(-1)}, "negative"},
-		{"another clock", retry.Policy{Clock: &retrytest.Clock{}}, "nothing of Clock; use WithPolicy"},
-		{"all that the SDK's loop cannot do", retry.Policy{
+		{"another clock", retry.Policy{Clock: &retrytest.Clock{}}, "does not support Clock; use WithPolicy"},
+		{"everything that the SDK's loop does not support", retry.Policy{
 			MaxElapsed:     time.Second,
 			AttemptTimeout: time.Second,
 			Hooks: retry.Hooks{
@@ -50,7 +50,7 @@ func TestNew(t *testing.T) {
 				OnRetry:  func(context.Context, retry.Attempt, time.Duration) {},
 				OnGiveUp: func(context.Context, *retry.Error) {},
 			},
-		}, "nothing of MaxElapsed, AttemptTimeout, OnAttempt, OnRetry, OnGiveUp;"},
+		}, "does not support MaxElapsed, AttemptTimeout, OnAttempt, OnRetry, OnGiveUp;"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func TestMaxAttempts(t *testing.T) {
 		}
 		transport := newScript(append(many, ok)...)
 		assert.NoError(t, getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited})))
-		assert.Equal(t, 101, transport.count(), "for ever")
+		assert.Equal(t, 101, transport.count(), "without limit")
 	})
 }
 
@@ -99,7 +99,7 @@ func assertAPIError(t *testing.T, err error, code string) {
 	}
 }
 
-// ledger is a Budget and a Limiter that writes down what it is told.
+// ledger is a Budget and a Limiter that records its calls.
 type ledger struct {
 	mu       sync.Mutex
 	refuse   bool
@@ -144,8 +144,8 @@ func (l *ledger) Observe(a retry.Attempt) {
 	l.observed[a.Class]++
 }
 
-// TestAccounts: budget and limiter are told the same in every form: each call
-// that got its answer once, each attempt once.
+// TestAccounts: every form makes the same reports to budget and limiter: each
+// finished call once, and each attempt once.
 func TestAccounts(t *testing.T) {
 	const (
 		transient = retry.ClassTransient
@@ -178,13 +178,13 @@ func TestAccounts(t *testing.T) {
 				assert.Equal(t, tt.withdraw, counts(l.withdraw), "withdrawn")
 				assert.Equal(t, tt.deposits, l.deposits, "deposited")
 				assert.Equal(t, tt.observed, counts(l.observed), "observed")
-				assert.Equal(t, transport.count(), l.waits, "waited for")
+				assert.Equal(t, transport.count(), l.waits, "waits")
 			})
 		}
 	})
 }
 
-// TestAccountsTogether: the same, of many calls at once.
+// TestAccountsTogether: the same for many concurrent calls.
 func TestAccountsTogether(t *testing.T) {
 	const calls = 64
 	inEveryForm(t, func(t *testing.T, f form) {
@@ -217,7 +217,7 @@ func TestAccountsTogether(t *testing.T) {
 // budget and limiter.
 func TestAccountsRandom(t *testing.T) {
 	const calls = 500
-	kinds := []step{ok, ok, unavailable, throttled, denied, failWith(io.EOF), answer(200, "<html>"), answer(429, "{}")}
+	kinds := []step{ok, ok, unavailable, throttled, denied, failWith(io.EOF), respond(200, "<html>"), respond(429, "{}")}
 	random := rand.New(rand.NewPCG(1, 2))
 	scripts := make([][]step, calls)
 	for i := range scripts {
@@ -248,8 +248,8 @@ func TestAccountsRandom(t *testing.T) {
 }
 
 // TestBudget: an empty budget ends a call with both the API's error and the
-// refusal, successes fill it again, and a final failure counts if the budget
-// says so.
+// refusal. Successes refill it, and so does a permanent failure unless
+// SuccessOnly is set.
 func TestBudget(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, successOnly := range []bool{false, true} {
@@ -279,8 +279,8 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestOuterLoop: a call that the budget has ended is not tried again by a
-// policy around it.
+// TestOuterLoop: an outer policy does not retry a call that the budget has
+// ended.
 func TestOuterLoop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
@@ -291,7 +291,7 @@ func TestOuterLoop(t *testing.T) {
 	})
 }
 
-// limit is a Limiter that lets through so many attempts.
+// limit is a Limiter that admits a number of attempts.
 type limit struct{ left int }
 
 var errLimit = errors.New("limit reached")
@@ -334,8 +334,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelAttempt: the end of the context in an attempt is no answer, is not
-// retried, and the budget is not asked, whatever the classifier says.
+// TestCancelAttempt: if the context ends in an attempt, there is no response, no
+// retry and no withdrawal, whatever the Classifier returns.
 func TestCancelAttempt(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	for _, classifier := range []retry.Classifier{nil, always} {
@@ -355,7 +355,7 @@ func TestCancelAttempt(t *testing.T) {
 	}
 }
 
-// TestSilentServer: a deadline ends a call to a server that never answers.
+// TestSilentServer: a deadline ends a call to a server that never responds.
 func TestSilentServer(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		synctest.Test(t, func(t *testing.T) {
@@ -371,8 +371,8 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// TestMarkers: what other parts of the SDK's stack say with package retry's
-// markers counts before the classifier.
+// TestMarkers: markers of package retry, set by other parts of the SDK's stack,
+// take precedence over the classifier.
 func TestMarkers(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, tt := range []struct {
@@ -392,7 +392,7 @@ func TestMarkers(t *testing.T) {
 	})
 }
 
-// TestInitialToken: the token of older interfaces counts like the other.
+// TestInitialToken: the token of older interfaces counts like the newer one.
 func TestInitialToken(t *testing.T) {
 	l := newLedger()
 	r, err := retryaws.New(retry.Policy{Budget: l, Limiter: l})
@@ -403,7 +403,7 @@ func TestInitialToken(t *testing.T) {
 	assert.False(t, r.IsErrorRetryable(nil))
 }
 
-// TestEndedContext: once the context has ended no retry is paid for.
+// TestEndedContext: no retry is withdrawn once the context is done.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -416,8 +416,8 @@ func TestEndedContext(t *testing.T) {
 }
 
 // TestRetryMaxAttempts: the client's own number of attempts, which may come
-// from the environment, goes before that of a Retryer, and not before
-// WithPolicy's.
+// from the environment, overrides that of a Retryer, but not that of
+// WithPolicy.
 func TestRetryMaxAttempts(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
@@ -428,8 +428,8 @@ func TestRetryMaxAttempts(t *testing.T) {
 	})
 }
 
-// TestHints: the rule of the policy decides about what the server asks for, and
-// no server's word makes a call sleep for years.
+// TestHints: the policy's rule decides about the server's hint, and no hint makes a
+// call sleep for years.
 func TestHints(t *testing.T) {
 	const (
 		ms = time.Millisecond
@@ -441,7 +441,7 @@ func TestHints(t *testing.T) {
 		header string
 		value  string
 		want   time.Duration
-		sdk    time.Duration // what the SDK of 2026 makes of it, if not the same
+		sdk    time.Duration // the wait in the SDK's 2026 mode, if different
 	}{
 		{"at least, the default", nil, "Retry-After", "7", 7 * s, 0},
 		{"AWS's own", nil, "X-Amz-Retry-After", "1500", 1500 * ms, 0},
@@ -451,8 +451,8 @@ func TestHints(t *testing.T) {
 		{"huge", nil, "Retry-After", "99999999999999999999", time.Hour, 0},
 		{"huge, AWS's own", nil, "X-Amz-Retry-After", "9000000000000", time.Hour, time.Hour + 5*s},
 		{"negative", nil, "X-Amz-Retry-After", "-5", s, 0},
-		{"no number", nil, "X-Amz-Retry-After", "1e3", s, 0},
-		{"no number, in general", nil, "Retry-After", "abc", s, 0},
+		{"not a number", nil, "X-Amz-Retry-After", "1e3", s, 0},
+		{"not a number, general header", nil, "Retry-After", "abc", s, 0},
 		{"window", retry.HintWindow{}, "X-Amz-Retry-After", "60000", 6 * s, 11 * s},
 		{"ignored", retry.HintIgnore{}, "Retry-After", "7", s, 0},
 		{"ignored, AWS's own", retry.HintIgnore{}, "X-Amz-Retry-After", "7000", s, 6 * s},
@@ -465,7 +465,7 @@ func TestHints(t *testing.T) {
 					want = cmp.Or(tt.sdk, tt.want)
 				}
 				p := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 2, Hint: tt.rule}
-				asking := answer(503, `{}`, tt.header, tt.value, "Date", "Sat, 01 Jan 2000 00:00:00 GMT")
+				asking := respond(503, `{}`, tt.header, tt.value, "Date", "Sat, 01 Jan 2000 00:00:00 GMT")
 				assert.Equal(t, []time.Duration{want}, gaps(t, asking, func(transport *script) *dynamodb.Client {
 					return newDynamoDB(t, transport, f, p)
 				}))
@@ -478,7 +478,7 @@ type negativeHint struct{}
 
 func (negativeHint) Wait(time.Duration, time.Duration) (time.Duration, bool) { return -time.Hour, true }
 
-// TestNegativeWait: whatever a rule says, no wait is negative.
+// TestNegativeWait: no wait is negative, whatever a rule returns.
 func TestNegativeWait(t *testing.T) {
 	r, err := retryaws.New(retry.Policy{Backoff: rule(-time.Hour), Hint: negativeHint{}})
 	require.NoError(t, err)
@@ -489,11 +489,11 @@ func TestNegativeWait(t *testing.T) {
 	}
 }
 
-// TestHintStop: a rule that gives up ends the call with both errors, for a
-// policy around it, too.
+// TestHintStop: a rule that gives up ends the call with both errors, and also
+// ends an outer policy.
 func TestHintStop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
-		transport := newScript(answer(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))
+		transport := newScript(respond(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))
 		c := newDynamoDB(t, transport, f, retry.Policy{Hint: retry.HintOrGiveUp{Max: time.Second}})
 		err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error { return getItem(ctx, c) })
 		assert.ErrorIs(t, err, retry.ErrHint)

@@ -24,9 +24,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestServices: whatever goes wrong on the way, in every form, what was written
-// is read back byte for byte, with exactly one request more than there were
-// faults.
+// TestServices: with every fault and in every form, written data is read back byte
+// for byte, with exactly one more request than there were faults.
 func TestServices(t *testing.T) {
 	services := map[string]func(*testing.T, *proxy, form, retry.Policy){
 		"s3": tryS3, "dynamodb": tryDynamoDB, "sqs": trySQS,
@@ -50,7 +49,7 @@ func TestServices(t *testing.T) {
 
 func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard.Policy(service) }
 
-// despite checks that call succeeds and that the plan was worked out.
+// despite checks that call succeeds and that the plan was completed.
 func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	t.Helper()
 	p.expect(plan...)
@@ -59,8 +58,8 @@ func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	p.expect()
 }
 
-// cut returns a response that is cut off, if the policy retries after one. The
-// SDK does not, because the operation has been executed.
+// cut returns the fault of a truncated response, if the policy retries after one.
+// The SDK does not, because the operation has been executed.
 func cut(p retry.Policy) []fault {
 	if p.Classifier == nil {
 		return nil
@@ -68,7 +67,7 @@ func cut(p retry.Policy) []fault {
 	return []fault{truncate}
 }
 
-// refused checks that call fails at once, with an answer of the server.
+// refused checks that call fails at once with a response of the server.
 func (p *proxy) refused(t *testing.T, call func() error) {
 	t.Helper()
 	p.expect()
@@ -77,7 +76,7 @@ func (p *proxy) refused(t *testing.T, call func() error) {
 	assert.Equal(t, 1, p.count(), "requests")
 }
 
-// content returns bytes that are always the same, but like random ones.
+// content returns pseudo-random bytes that are always the same.
 func content(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
@@ -118,7 +117,7 @@ func tryS3(t *testing.T, p *proxy, f form, policy retry.Policy) {
 	})
 	p.refused(t, func() error { _, err := getObject(ctx, c, bucket, newName()); return err })
 
-	// What is streamed is the caller's to read.
+	// The caller reads a streamed body, so its errors are not retried.
 	p.expect(truncate)
 	_, err := getObject(ctx, c, bucket, key)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -170,7 +169,7 @@ func tryDynamoDB(t *testing.T, p *proxy, f form, policy retry.Policy) {
 func TestExecuted(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryForm(t, func(t *testing.T, f form) {
-			for name, broken := range map[string]fault{"no JSON": garble, "cut off": truncate} {
+			for name, broken := range map[string]fault{"not JSON": garble, "truncated": truncate} {
 				t.Run(name, func(t *testing.T) {
 					p := newProxy(t, url)
 					policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}
@@ -221,7 +220,7 @@ func trySQS(t *testing.T, p *proxy, f form, policy retry.Policy) {
 	})
 	want := base64.StdEncoding.EncodeToString(content(64 << 10))
 	ctx := t.Context()
-	// A message whose delivery was lost is to be there for the next attempt.
+	// A message whose delivery was lost must be available to the next attempt.
 	queue, err := c.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: newName(), Attributes: map[string]string{"VisibilityTimeout": "0"}})
 	require.NoError(t, err)
 	p.despite(t, slices.Concat([]fault{unavailable, throttled, reset, lose, hang}, cut(policy)), func() error {

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// standIn is a server that knows as much of S3, DynamoDB and SQS as the tests
+// standIn is a fake server with the parts of S3, DynamoDB and SQS that the tests
 // of this package need.
 type standIn struct {
 	mu     sync.Mutex
@@ -25,7 +25,7 @@ func newStandIn() *standIn { return &standIn{stored: map[string][]byte{}, counts
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // nobody waits for the answer
+		return // the client has gone
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +63,7 @@ func (s *standIn) serveJSON(w http.ResponseWriter, operation string, body []byte
 		TableName, QueueName, QueueUrl, MessageBody string
 		Item                                        json.RawMessage
 	}
-	_ = json.Unmarshal(body, &in) // the clients are known to write it well
+	_ = json.Unmarshal(body, &in) // the clients always send valid JSON
 	queue := path.Base(in.QueueUrl)
 	var out any = struct{}{}
 	switch operation {
@@ -71,7 +71,7 @@ func (s *standIn) serveJSON(w http.ResponseWriter, operation string, body []byte
 		s.stored[in.TableName] = nil
 	case "PutItem":
 		s.stored[in.TableName] = in.Item
-	case "UpdateItem": // of the number n
+	case "UpdateItem": // adds to the number n
 		s.counts[in.TableName]++
 		s.stored[in.TableName] = fmt.Appendf(nil, `{"n":{"N":"%d"}}`, s.counts[in.TableName])
 	case "CreateQueue":

@@ -11,9 +11,9 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// timeLimit is a time limit for one attempt; 0: none. The attempt's context does
-// not end when the attempt returns, which would cut off a body that the caller
-// has yet to read, but when the body is closed.
+// timeLimit is a time limit for one attempt; 0 means none. The attempt's context
+// does not end when the attempt returns, because that would cut off a body that the
+// caller still has to read. It ends when the body is closed.
 type timeLimit time.Duration
 
 type cancelKey struct{}
@@ -31,7 +31,7 @@ func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInpu
 	if err != nil {
 		cancel()
 	}
-	// A late output is discarded: its body, if it has yet to be read, is cut off.
+	// A late output is discarded; a body that is not yet read is cut off.
 	if !inTime && parent.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = &timeoutError{limit, err}
 	}
@@ -39,10 +39,10 @@ func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInpu
 }
 
 // timeoutError replaces the SDK's error for an attempt whose own context has
-// ended, which says that the caller canceled it.
+// ended. The SDK's error would blame the caller.
 type timeoutError struct {
 	limit timeLimit
-	err   error // for its text; nil if there was an output
+	err   error // used for its text; nil if there was an output
 }
 
 func (e *timeoutError) Error() string {

@@ -16,13 +16,13 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// silent never answers.
+// silent never responds.
 func silent(req *http.Request) (*http.Response, error) {
 	<-req.Context().Done()
 	return nil, req.Context().Err()
 }
 
-// endless answers with a body that never ends.
+// endless responds with a body that never ends.
 func endless(req *http.Request) (*http.Response, error) {
 	resp, err := ok(req)
 	resp.Body = io.NopCloser(readerFunc(func([]byte) (int, error) {
@@ -36,10 +36,10 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestAttemptTimeout: an attempt that takes too long, also over the body of its
-// answer, is a timeout, which is retried, and no cancellation.
+// TestAttemptTimeout: an attempt that takes too long, even while reading the
+// response body, is a timeout, which is retried, not a cancellation.
 func TestAttemptTimeout(t *testing.T) {
-	for name, hang := range map[string]step{"no answer": silent, "no end": endless} {
+	for name, hang := range map[string]step{"no response": silent, "no end": endless} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var classes []retry.Class
@@ -70,11 +70,11 @@ func TestAttemptTimeout(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutLate: an answer after the time limit is none.
+// TestAttemptTimeoutLate: a response after the time limit is ignored.
 func TestAttemptTimeoutLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := func(req *http.Request) (*http.Response, error) {
-			time.Sleep(time.Hour) // whatever its context says
+			time.Sleep(time.Hour) // ignoring its context
 			return ok(req)
 		}
 		transport := newScript(late, ok)
@@ -89,8 +89,8 @@ func TestAttemptTimeoutLate(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutCanceled: the end of the caller's context within an attempt
-// with a time limit is what it is, also if that has run out, too.
+// TestAttemptTimeoutCanceled: if the caller's context ends within an attempt, the
+// call is canceled, even if the attempt's time limit has passed, too.
 func TestAttemptTimeoutCanceled(t *testing.T) {
 	deaf := func(req *http.Request) (*http.Response, error) {
 		time.Sleep(time.Hour)
@@ -112,7 +112,7 @@ func TestAttemptTimeoutCanceled(t *testing.T) {
 }
 
 // TestAttemptTimeoutReleases: the context of an attempt that ended in time is
-// ended, too.
+// released.
 func TestAttemptTimeoutReleases(t *testing.T) {
 	transport := newScript(unavailable, ok)
 	require.NoError(t, getItem(t.Context(), newDynamoDB(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, AttemptTimeout: time.Hour})))
@@ -122,11 +122,11 @@ func TestAttemptTimeoutReleases(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutStream: a body that is streamed may be read for as long as
-// it takes, and its Close ends the attempt's context.
+// TestAttemptTimeoutStream: a streamed body may be read without limit, and its
+// Close ends the attempt's context.
 func TestAttemptTimeoutStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		transport := newScript(answer(200, "content"))
+		transport := newScript(respond(200, "content"))
 		c := newS3(t, transport, asMiddleware, retry.Policy{AttemptTimeout: time.Second})
 		out, err := c.GetObject(t.Context(), &s3.GetObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")})
 		require.NoError(t, err)

@@ -19,9 +19,9 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// The tests of Retryers inside of the SDK's wrappers, and of others.
+// This file tests Retryers inside the SDK's wrappers and others.
 
-// inEveryMode runs test in both modes of the SDK, with what a retry costs in its
+// inEveryMode runs test in both modes of the SDK, with the cost of a retry in its
 // quota of 500.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
@@ -40,10 +40,10 @@ func newRetryer(t *testing.T, p retry.Policy) *retryaws.Retryer {
 	return r
 }
 
-// TestWrappedBudget: the budget bounds retries that a wrapper decides as the
-// SDK's own quota does: 300 calls that fail with a code which only the wrapper
-// retries send no more requests than with the SDK's standard retryer. Every
-// client of STS puts such a wrapper around its Retryer.
+// TestWrappedBudget: the budget bounds retries that a wrapper decides, like the
+// SDK's own quota: 300 calls that fail with a code that only the wrapper retries
+// send no more requests than with the SDK's standard retryer. Every client of STS
+// puts such a wrapper around its Retryer.
 func TestWrappedBudget(t *testing.T) {
 	const calls = 300
 	refused := slices.Repeat([]fault{refuse(400, `<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>`)}, 3*calls)
@@ -64,13 +64,13 @@ func TestWrappedBudget(t *testing.T) {
 			theirs := requests(sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Backoff = &retryaws.Delayer{Backoff: retry.NoDelay{}} }))
 			assert.Equal(t, theirs, ours)
 			assert.Less(t, ours, 2*calls)
-			assert.Less(t, quota.Balance(), cost, "what is left")
+			assert.Less(t, quota.Balance(), cost, "remaining quota")
 		})
 	})
 }
 
-// TestWrappedAccounts: a failure that a wrapper retries is no response for the
-// budget, and the limiter learns of every attempt.
+// TestWrappedAccounts: a failure that a wrapper retries is not a response for the
+// budget, and every attempt is reported to the limiter.
 func TestWrappedAccounts(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {
@@ -104,8 +104,8 @@ func wrapped(p *proxy, r aws.Retryer) *dynamodb.Client {
 	})
 }
 
-// TestWrappedBackoff: successes are counted once, also if a wrapper keeps the
-// numbers of the retries to itself.
+// TestWrappedBackoff: successes are counted once, even if a wrapper does not pass
+// on the numbers of the retries.
 func TestWrappedBackoff(t *testing.T) {
 	const calls = 8
 	onEveryBackend(t, func(t *testing.T, url string) {
@@ -122,8 +122,8 @@ func TestWrappedBackoff(t *testing.T) {
 	})
 }
 
-// TestOldWrapper: a call that its caller has canceled got no response, also if
-// the SDK has to do without the context of the attempt.
+// TestOldWrapper: a canceled call got no response, even if the SDK has no context
+// of the attempt.
 func TestOldWrapper(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {
@@ -140,7 +140,7 @@ func TestOldWrapper(t *testing.T) {
 	})
 }
 
-// asking is a wrapper that retries what it likes, after it has asked.
+// asking is a wrapper that asks the Retryer and then makes its own decision.
 type asking struct {
 	aws.RetryerV2
 	asked int
@@ -153,8 +153,8 @@ func (w *asking) IsErrorRetryable(err error) bool {
 
 var errOdd = retry.Permanent(errors.New("odd"))
 
-// TestAskingWrapper: retries that a wrapper decides against the answer that it
-// got cost what others do.
+// TestAskingWrapper: retries that a wrapper decides against the Retryer's decision
+// cost the same as others.
 func TestAskingWrapper(t *testing.T) {
 	inEveryMode(t, func(t *testing.T, _ float64) {
 		l := newLedger()

@@ -9,15 +9,16 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Classifier reads the status code of an error:
+// Classifier classifies errors by their gRPC status code:
 //
 //   - RESOURCE_EXHAUSTED is throttling, unless a message was too large;
 //   - DEADLINE_EXCEEDED is a timeout;
 //   - UNAVAILABLE, ABORTED and INTERNAL are transient;
-//   - of UNKNOWN, and of errors without a status, it has no opinion;
+//   - UNKNOWN, and errors without a status, are of [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
-// To change some of it, put a classifier in front of it with [retry.FirstOf].
+// To change this for some errors, put another classifier in front with
+// [retry.FirstOf].
 type Classifier struct{}
 
 // Classify returns the class of err.
@@ -42,6 +43,6 @@ func (Classifier) Classify(err error) retry.Class {
 	return retry.ClassPermanent
 }
 
-// isTooLarge reports whether the message is that with which grpc-go refuses a message
-// above its limit, on either side: the same one would be refused again.
+// isTooLarge reports whether grpc-go, on either side, refused a message above its
+// size limit: it would be refused again.
 func isTooLarge(message string) bool { return strings.Contains(message, "larger than max") }

@@ -19,7 +19,7 @@ func ExampleDialOptions() {
 		panic(err)
 	}
 	defer conn.Close()
-	// All calls of clients that are made with conn are retried.
+	// All calls of clients that use conn are retried.
 }
 
 func ExampleServiceConfig() {
@@ -38,5 +38,5 @@ func ExampleServiceConfig() {
 	}
 	// Output:
 	// {"methodConfig":[{"name":[{"service":"shop.Orders","method":"Get"}],"retryPolicy":{"maxAttempts":3,"initialBackoff":"0.1s","maxBackoff":"0.2s","backoffMultiplier":2,"retryableStatusCodes":["UNKNOWN","DEADLINE_EXCEEDED","RESOURCE_EXHAUSTED","ABORTED","INTERNAL","UNAVAILABLE"]}}]}
-	// AttemptTimeout: gRPC has the deadline of the call only
+	// AttemptTimeout: gRPC has only the deadline of the call
 }

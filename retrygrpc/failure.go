@@ -19,7 +19,7 @@ const (
 	attemptsKey = "grpc-previous-rpc-attempts"
 )
 
-// withAttempts announces to the server how many attempts there have been.
+// withAttempts tells the server the number of earlier attempts.
 func withAttempts(ctx context.Context, previous int) context.Context {
 	if previous == 0 {
 		return ctx
@@ -27,7 +27,7 @@ func withAttempts(ctx context.Context, previous int) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(previous))
 }
 
-// hinted is the error of an attempt with the wait that the server asked for.
+// hinted adds the wait that the server asked for to the error of an attempt.
 type hinted struct {
 	error
 	wait time.Duration
@@ -36,10 +36,10 @@ type hinted struct {
 func (h *hinted) Unwrap() error             { return h.error }
 func (h *hinted) RetryAfter() time.Duration { return h.wait }
 
-// judged adds to the error of an attempt what the server asks for.
+// judged adds the server's pushback or RetryInfo to the error of an attempt.
 func judged(err error, trailer metadata.MD) error {
 	if pushback := trailer[pushbackKey]; len(pushback) > 0 {
-		ms, e := strconv.ParseInt(pushback[0], 10, 32) // as A6 has it: an int32
+		ms, e := strconv.ParseInt(pushback[0], 10, 32) // an int32 according to A6
 		if e != nil || ms < 0 || len(pushback) > 1 {
 			return retry.Permanent(err)
 		}
@@ -55,7 +55,7 @@ func judged(err error, trailer metadata.MD) error {
 	return err
 }
 
-// gaveUp is a *retry.Error with the status that callers look for.
+// gaveUp is a *retry.Error with a gRPC status.
 type gaveUp struct {
 	err  *retry.Error
 	code codes.Code
@@ -64,7 +64,7 @@ type gaveUp struct {
 func (e *gaveUp) Error() string { return e.err.Error() }
 func (e *gaveUp) Unwrap() error { return e.err }
 
-// GRPCStatus is what package status asks for.
+// GRPCStatus returns the status for package status.
 func (e *gaveUp) GRPCStatus() *status.Status {
 	last := status.Convert(e.err.Err)
 	if last.Code() != e.code {
@@ -75,17 +75,17 @@ func (e *gaveUp) GRPCStatus() *status.Status {
 	return status.FromProto(s)
 }
 
-// outcome makes the error of a call from what Do returned and from the error of the last
+// outcome returns the error of a call, given the error of Do and the error of the last
 // attempt.
 func outcome(ctx context.Context, err, last error) error {
-	e, isGiveUp := err.(*retry.Error) // what Do itself made, not something inside
+	e, isGiveUp := err.(*retry.Error) // the error of this Do, not one inside
 	switch {
 	case !isGiveUp && last != nil:
 		return last // permanent, without the marks of this package
 	case !isGiveUp:
 		return err // success, or an invalid policy
 	}
-	code := codes.Unavailable // if a Limiter refused the first attempt
+	code := codes.Unavailable // for a Limiter that refused the first attempt
 	switch {
 	case ctx.Err() == context.Canceled:
 		code = codes.Canceled

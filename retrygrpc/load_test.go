@@ -24,7 +24,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// counters count what the client does.
+// counters count the client's attempts, retries and give-ups.
 type counters struct{ attempts, retries, gaveUp atomic.Int64 }
 
 func (c *counters) hooks() retry.Hooks {
@@ -65,8 +65,8 @@ func callsOf(full int) int {
 	return full
 }
 
-// TestLoad: 10,000 concurrent calls under faults. The attempts of the client are the calls
-// that the server counts, and every fault has the end that it should have.
+// TestLoad: with 10,000 concurrent calls under faults, the server counts every attempt of
+// the client, and every fault has the expected outcome.
 func TestLoad(t *testing.T) {
 	calls := callsOf(10_000)
 	var faults [6]atomic.Int64
@@ -87,9 +87,9 @@ func TestLoad(t *testing.T) {
 			return status.Error(codes.InvalidArgument, "permanent")
 		case 4:
 			_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
-			return status.Error(codes.Aborted, "and no more")
+			return status.Error(codes.Aborted, "no more attempts")
 		}
-		return status.Error(codes.DeadlineExceeded, "somewhere behind")
+		return status.Error(codes.DeadlineExceeded, "deadline of another server")
 	}}
 	var client counters
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: time.Millisecond}, MaxAttempts: 4}.With(client.hooks())
@@ -112,7 +112,7 @@ type fragile struct {
 func (f *fragile) Accept() (net.Conn, error) {
 	conn, err := f.Listener.Accept()
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // closing resets
+		_ = tcp.SetLinger(0) // closing sends a reset
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,7 +130,7 @@ func (f *fragile) breakAll() {
 }
 
 // TestLoadBroken: connections are reset under load. Every call succeeds, and the server
-// sees no attempt twice and none that was not made.
+// sees each attempt at most once and no others.
 func TestLoadBroken(t *testing.T) {
 	calls := callsOf(5_000)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -161,8 +161,8 @@ func TestLoadBroken(t *testing.T) {
 	t.Logf("%d calls: %d attempts, %d seen by the server", calls, client.attempts.Load(), len(seen))
 }
 
-// BenchmarkUnary compares a successful call with and without retries, over an invoker
-// that does nothing and over a real server.
+// BenchmarkUnary compares a successful call with and without retries, with a no-op
+// invoker and with a real server.
 func BenchmarkUnary(b *testing.B) {
 	variants := []struct {
 		name    string
@@ -174,8 +174,9 @@ func BenchmarkUnary(b *testing.B) {
 		{"go-grpc-middleware", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3)))}},
 		{"go-grpc-middleware with timeout", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3), middleware.WithPerRetryTimeout(time.Minute)))}},
 	}
-	// An interceptor below answers, so that only what is above it is measured.
-	answer := grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
+	// An interceptor below returns the response, so that only the code above it is
+	// measured.
+	respond := grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
 		return nil
 	})
 	s := &server{unary: failing(0, nil)}
@@ -185,7 +186,7 @@ func BenchmarkUnary(b *testing.B) {
 			b.Run(fmt.Sprintf("server=%t/%s", real, v.name), func(b *testing.B) {
 				options := append([]grpc.DialOption{}, v.options...)
 				if !real {
-					options = append(options, answer)
+					options = append(options, respond)
 				}
 				c := dial(b, address, options...)
 				req := &pb.SimpleRequest{}

@@ -8,9 +8,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// DialOptions returns options for grpc.NewClient that retry every call of the connection by
-// the policy, and turn off the retries of grpc-go itself. Other interceptors
-// given after these see every attempt, those given before see one call.
+// DialOptions returns options for grpc.NewClient that retry every call of the connection under
+// the policy and turn off the retries of grpc-go itself. Other interceptors given after these
+// see every attempt, those given before see one call.
 func DialOptions(p retry.Policy) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(unaryInterceptor(withClassifier(p))),
@@ -19,7 +19,7 @@ func DialOptions(p retry.Policy) []grpc.DialOption {
 	}
 }
 
-// WithPolicy returns an option for one call, which then has this policy instead of the
+// WithPolicy returns an option that gives one call this policy instead of the
 // connection's. It has no effect without [DialOptions].
 func WithPolicy(p retry.Policy) grpc.CallOption {
 	p = withClassifier(p)

@@ -19,15 +19,15 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// A server is a grpc-go server on the loopback interface whose methods do what a test
-// says. n is the number of the call, from 1.
+// A server is a grpc-go server on the loopback interface whose methods a test
+// defines. n is the number of the call, from 1.
 type server struct {
 	pb.UnimplementedTestServiceServer
 	unary  func(ctx context.Context, n int) error
 	stream func(n int, s grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error
 
 	mu    sync.Mutex
-	calls []metadata.MD // of each call
+	calls []metadata.MD // metadata of each call
 	at    []time.Time
 }
 
@@ -45,7 +45,7 @@ func (s *server) hits() int {
 	return len(s.calls)
 }
 
-// previous returns what each call announced about those before it.
+// previous returns the number of earlier attempts that each call announced.
 func (s *server) previous() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +95,7 @@ func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServi
 	return pb.NewTestServiceClient(conn)
 }
 
-// newClient returns a client of s that retries by the policy.
+// newClient returns a client of s that retries under the policy.
 func newClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
 	return dial(t, s.start(t, nil), retrygrpc.DialOptions(p)...)
@@ -116,7 +116,7 @@ var (
 	quick       = retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}
 )
 
-// nowhere returns a client of a server that does not run.
+// nowhere returns a client of a server that is not running.
 func nowhere(t testing.TB, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,13 +17,13 @@ import (
 
 // ServiceConfig writes a policy as the JSON of a gRPC service config, for clients in other
 // languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
-// "package.Service/Method", or "package.Service" for all of its methods; without any,
+// "package.Service/Method", or "package.Service" for all of its methods; without methods,
 // the config is for all services.
 //
-// gRPC has fewer parts than a policy. lost says in a sentence each what the config does
-// not do as the policy would; the delays are those with the closest means. Its codes are
-// those that the policy's Classifier takes for retryable. The
-// error is that of [retry.Policy.Validate], or tells which method makes no sense.
+// gRPC has fewer features than a policy. lost has one sentence for each difference between
+// the config and the policy. The delays are those with the closest means, and the codes
+// are those that the policy's Classifier retries. The error is that of
+// [retry.Policy.Validate], or names an invalid method.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)
@@ -36,7 +36,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 	if attempts > 1 {
 		var r retryPolicy
 		r, lost = retryPolicyOf(p, attempts)
-		if len(r.RetryableStatusCodes) > 0 { // grpc refuses an empty list
+		if len(r.RetryableStatusCodes) > 0 { // grpc-go rejects an empty list
 			method.RetryPolicy = &r
 		}
 	}
@@ -50,7 +50,7 @@ func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []str
 		}
 		c.RetryThrottling = &t
 	default:
-		lost = append(lost, fmt.Sprintf("Budget: gRPC knows the rule of a ThrottleBudget only, not that of a %T", b))
+		lost = append(lost, fmt.Sprintf("Budget: gRPC has only the rule of a ThrottleBudget, not that of a %T", b))
 	}
 	lost = append(lost, lostParts(p)...)
 	text, err := json.Marshal(c)
@@ -107,7 +107,7 @@ func methodNames(methods []string) ([]methodName, error) {
 	return names, nil
 }
 
-// attemptsOf returns how many attempts the policy makes.
+// attemptsOf returns the number of attempts of the policy.
 func attemptsOf(p retry.Policy) int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts
@@ -119,8 +119,8 @@ func attemptsOf(p retry.Policy) int {
 	return attempts
 }
 
-// mostAttempts is what grpc-go makes without grpc.WithMaxCallAttempts, whatever the
-// config says.
+// mostAttempts is the maximum of grpc-go without grpc.WithMaxCallAttempts,
+// regardless of the config.
 const mostAttempts = 5
 
 func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) {
@@ -156,7 +156,8 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 }
 
 // lostDelays compares the delays with those of gRPC: the mean of retry n is
-// min(initial · factorⁿ, max), and each is drawn from within 20 % of it.
+// min(initial · factorⁿ, max), and each delay is drawn from within 20 % of its
+// mean.
 func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most float64) (lost []string) {
 	jitter := false
 	for i, w := range waits {
@@ -168,7 +169,7 @@ func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most flo
 		jitter = jitter || math.Abs(float64(w.Min)-0.8*mean) > 0.05*mean || math.Abs(float64(w.Max)-1.2*mean) > 0.05*mean
 	}
 	if jitter {
-		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, and not with this policy's jitter")
+		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, not with this policy's jitter")
 	}
 	if first == 0 {
 		lost = append(lost, "Backoff: gRPC has no retry without a delay")
@@ -190,11 +191,11 @@ func lostParts(p retry.Policy) (lost []string) {
 		isSet bool
 		text  string
 	}{
-		{p.MaxElapsed != 0, "MaxElapsed: gRPC has the deadline of the call only"},
-		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has the deadline of the call only"},
+		{p.MaxElapsed != 0, "MaxElapsed: gRPC has only the deadline of the call"},
+		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has only the deadline of the call"},
 		{p.Stagger != 0, "Stagger: gRPC has none"},
 		{p.Limiter != nil, "Limiter: gRPC has none"},
-		{!ignoresHints, "Hint: gRPC waits for exactly what the pushback of a server says, and grpc-go ignores RetryInfo"},
+		{!ignoresHints, "Hint: gRPC waits exactly as long as a server's pushback asks, and grpc-go ignores RetryInfo"},
 		{p.OnAttempt != nil || p.OnRetry != nil || p.OnGiveUp != nil, "Hooks: gRPC has none"},
 	} {
 		if part.isSet {
@@ -204,14 +205,14 @@ func lostParts(p retry.Policy) (lost []string) {
 	return lost
 }
 
-// seconds returns nanoseconds as the text of a protobuf Duration, above 0 as gRPC wants it.
+// seconds formats nanoseconds as a protobuf Duration, above 0 as gRPC requires.
 func seconds(ns float64) string {
 	s := max(rounded(ns/1e9, 3), 1e-9)
 	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
 }
 
-// rounded rounds to a number of significant digits, which hides that the means
-// come from drawn numbers.
+// rounded rounds to a number of significant digits, because the means come from
+// random draws.
 func rounded(x float64, digits int) float64 {
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	return x

@@ -18,7 +18,7 @@ func streamInterceptor(connection retry.Policy) grpc.StreamClientInterceptor {
 	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 		policy := *policyOf(opts, &connection)
 		timeout := policy.AttemptTimeout
-		policy.AttemptTimeout = 0 // it would end a stream that has been opened
+		policy.AttemptTimeout = 0 // it would end an open stream
 		open := func(ctx context.Context, previous int) (grpc.ClientStream, error) {
 			return streamer(withAttempts(ctx, previous), desc, cc, method, opts...)
 		}
@@ -53,28 +53,27 @@ func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientSt
 }
 
 // A serverStream is a stream with one request, which may be sent again until the first
-// message has arrived. Its attempts are made by a goroutine of its own, so that the
-// server gets the request when CloseSend is called and not when the caller first
-// receives.
+// message has arrived. A separate goroutine makes the attempts, so that the server
+// gets the request when CloseSend is called, not when the caller first receives.
 type serverStream struct {
 	ctx     context.Context
 	policy  retry.Policy
 	timeout time.Duration // of the wait for the first message
 	open    opener
 
-	requests []any    // what SendMsg was called with
+	requests []any    // arguments of SendMsg
 	begun    bool     // CloseSend was called
-	target   chan any // what the first RecvMsg is to fill, or nil to stop retrying
+	target   chan any // the message for the first RecvMsg to fill, or nil to stop retrying
 
-	asked   bool // there is a message to fill, or nil instead
+	asked   bool // target has been sent a message or nil
 	message any
 	cancel  context.CancelFunc // of the attempt
 
-	settled  chan struct{} // closed when the attempts are over; what follows is set by then
+	settled  chan struct{} // closed when the attempts are over and the fields below are set
 	stream   grpc.ClientStream
-	first    error // of the first RecvMsg: nil or io.EOF
-	err      error // of the call, without a stream
-	panicked any   // what a function of the policy panicked with
+	first    error // result of the first RecvMsg: nil or io.EOF
+	err      error // error of the call, if there is no stream
+	panicked any   // value of a panic in a function of the policy
 }
 
 // SendMsg keeps m for the attempts.
@@ -115,7 +114,7 @@ func (s *serverStream) RecvMsg(m any) error {
 	return err
 }
 
-// Header settles for the attempt that is under way.
+// Header commits to the current attempt.
 func (s *serverStream) Header() (metadata.MD, error) {
 	_ = s.CloseSend()
 	select {
@@ -150,8 +149,8 @@ func (s *serverStream) Context() context.Context {
 	return s.ctx
 }
 
-// settle waits for the end of the attempts. It returns the error of the call, or
-// goes on with a panic of one of the policy's functions, here where the caller can recover.
+// settle waits for the end of the attempts and returns the error of the call. A panic in one of
+// the policy's functions continues here, where the caller can recover.
 func (s *serverStream) settle() error {
 	<-s.settled
 	if s.panicked != nil {
@@ -185,7 +184,7 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	limit := time.AfterFunc(s.limit(), s.cancel)
 	if s.stream, err = s.begin(ctx, previous); err == nil && !s.asked {
-		inTime := limit.Stop() // the time until the caller receives does not count
+		inTime := limit.Stop() // the time before the caller receives does not count
 		select {
 		case s.message = <-s.target:
 			s.asked = true
@@ -208,7 +207,7 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	return err
 }
 
-// limit returns the time limit of the wait for the first message.
+// limit returns the time limit time limit of the wait for the first message.
 func (s *serverStream) limit() time.Duration {
 	if s.timeout == 0 {
 		return math.MaxInt64
@@ -224,7 +223,7 @@ func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStre
 	}
 	for _, m := range s.requests {
 		if err := stream.SendMsg(m); err == io.EOF {
-			break // RecvMsg says why the stream has ended
+			break // RecvMsg returns the reason why the stream has ended
 		} else if err != nil {
 			return stream, err
 		}
@@ -232,7 +231,7 @@ func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStre
 	return stream, stream.CloseSend()
 }
 
-// receive receives the first message. The end of the stream is a success, too.
+// receive receives the first message. The end of the stream is also a success.
 func (s *serverStream) receive(m any) error {
 	s.first = s.stream.RecvMsg(m)
 	if s.first == io.EOF {

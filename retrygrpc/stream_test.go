@@ -35,7 +35,7 @@ func receiveAll(t *testing.T, stream grpc.ServerStreamingClient[pb.StreamingOutp
 	}
 }
 
-// TestStream: a stream is retried until its first message, and then no more.
+// TestStream: a stream is retried until its first message, and not after it.
 func TestStream(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script func(n int, s outStream) error
@@ -51,7 +51,7 @@ func TestStream(t *testing.T) {
 			_ = s.Send(message("a"))
 			return s.Send(message("b"))
 		}, "ab", codes.OK, 3},
-		"headers are no message": {func(n int, s outStream) error {
+		"headers are not a message": {func(n int, s outStream) error {
 			_ = s.SendHeader(metadata.Pairs("k", "v"))
 			if n < 2 {
 				return unavailable
@@ -111,7 +111,7 @@ func TestStreamBegins(t *testing.T) {
 	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "after CloseSend")
 }
 
-// TestStreamHeader: Header settles for an attempt.
+// TestStreamHeader: Header commits to the current attempt.
 func TestStreamHeader(t *testing.T) {
 	s := &server{stream: func(n int, s outStream) error {
 		_ = s.SendHeader(metadata.Pairs("attempt", "x"))
@@ -129,7 +129,7 @@ func TestStreamHeader(t *testing.T) {
 	assert.Equal(t, 1, s.hits())
 }
 
-// TestStreamTimeout: the time limit holds for the first message, not for the stream.
+// TestStreamTimeout: the time limit applies to the first message, not to the stream.
 func TestStreamTimeout(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited, AttemptTimeout: 40 * time.Millisecond}
 	s := &server{stream: func(n int, s outStream) error {
@@ -149,7 +149,7 @@ func TestStreamTimeout(t *testing.T) {
 	assert.GreaterOrEqual(t, s.hits(), 2)
 }
 
-// TestStreamSlowCaller: the time until the caller receives does not count.
+// TestStreamSlowCaller: the time before the caller receives does not count.
 func TestStreamSlowCaller(t *testing.T) {
 	policy := quick
 	policy.AttemptTimeout = 300 * time.Millisecond
@@ -163,7 +163,7 @@ func TestStreamSlowCaller(t *testing.T) {
 	assert.Equal(t, 1, s.hits())
 }
 
-// TestStreamCanceled: a stream that nobody receives from ends with its context.
+// TestStreamCanceled: a stream without a receiver ends with its context.
 func TestStreamCanceled(t *testing.T) {
 	for _, first := range []string{"receive first", "cancel first"} {
 		t.Run(first, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestStreamCanceled(t *testing.T) {
 	}
 }
 
-// TestStreamPanic: a panic of a hook is one of the caller's goroutine.
+// TestStreamPanic: a panic in a hook continues in the caller's goroutine.
 func TestStreamPanic(t *testing.T) {
 	s := &server{stream: func(int, outStream) error { return unavailable }}
 	policy := quick.With(retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("hook") }})
@@ -196,8 +196,8 @@ func TestStreamPanic(t *testing.T) {
 	assert.Panics(t, func() { _, _ = stream.Recv() })
 }
 
-// TestClientStream: once the client may have sent something, nothing is repeated; before,
-// opening is.
+// TestClientStream: opening the stream is retried, but nothing after the client may have
+// sent a message.
 func TestClientStream(t *testing.T) {
 	s := &server{unary: failing(9, unavailable)}
 	stream, err := newClient(t, s, quick).StreamingInputCall(t.Context())
@@ -215,7 +215,7 @@ func TestClientStream(t *testing.T) {
 	assert.Equal(t, 3, attempts)
 }
 
-// TestServerStreamNowhere: a failure to open a stream is that of the first Recv.
+// TestServerStreamNowhere: the first Recv returns a failure to open the stream.
 func TestServerStreamNowhere(t *testing.T) {
 	stream, err := nowhere(t, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// TestCodes: every code is retried or not, and stays what callers find.
+// TestCodes: every code is retried or not, and callers get the same code.
 func TestCodes(t *testing.T) {
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		t.Run(code.String(), func(t *testing.T) {
@@ -70,7 +70,7 @@ func info(code codes.Code, d time.Duration) error {
 	return s.Err()
 }
 
-// TestHints: what the server asks for is the wait, and no reason to retry by itself.
+// TestHints: a hint sets the wait, but does not make a failure retryable.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for name, tt := range map[string]struct {
@@ -79,18 +79,18 @@ func TestHints(t *testing.T) {
 		hits   int
 		code   codes.Code
 	}{
-		"pushback":                       {pushback("20"), []time.Duration{20 * ms, 20 * ms}, 3, codes.OK},
-		"pushback 0":                     {pushback("0"), []time.Duration{0, 0}, 3, codes.OK},
-		"pushback -1 stops":              {pushback("-1"), nil, 1, codes.Unavailable},
-		"malformed pushback stops":       {pushback("soon"), nil, 1, codes.Unavailable},
-		"two pushbacks stop":             {pushback("1", "2"), nil, 1, codes.Unavailable},
-		"pushback beyond an int32 stops": {pushback("99999999999"), nil, 1, codes.Unavailable},
-		"RetryInfo":                      {failing(2, info(codes.Unavailable, 15*ms)), []time.Duration{15 * ms, 15 * ms}, 3, codes.OK},
-		"RetryInfo of a quota":           {failing(1, info(codes.ResourceExhausted, 15*ms)), []time.Duration{15 * ms}, 2, codes.OK},
-		"RetryInfo of a permanent code":  {failing(2, info(codes.InvalidArgument, 15*ms)), nil, 1, codes.InvalidArgument},
-		"pushback of a permanent code":   {withTrailer("5", status.Error(codes.NotFound, "")), nil, 1, codes.NotFound},
-		"pushback outweighs RetryInfo":   {withTrailer("5", info(codes.Unavailable, time.Hour)), []time.Duration{5 * ms, 5 * ms, 5 * ms}, 4, codes.Unavailable},
-		"negative RetryInfo is no hint":  {failing(1, info(codes.Unavailable, -time.Hour)), []time.Duration{0}, 2, codes.OK},
+		"pushback":                         {pushback("20"), []time.Duration{20 * ms, 20 * ms}, 3, codes.OK},
+		"pushback 0":                       {pushback("0"), []time.Duration{0, 0}, 3, codes.OK},
+		"pushback -1 stops":                {pushback("-1"), nil, 1, codes.Unavailable},
+		"malformed pushback stops":         {pushback("soon"), nil, 1, codes.Unavailable},
+		"two pushbacks stop":               {pushback("1", "2"), nil, 1, codes.Unavailable},
+		"pushback beyond an int32 stops":   {pushback("99999999999"), nil, 1, codes.Unavailable},
+		"RetryInfo":                        {failing(2, info(codes.Unavailable, 15*ms)), []time.Duration{15 * ms, 15 * ms}, 3, codes.OK},
+		"RetryInfo of a quota":             {failing(1, info(codes.ResourceExhausted, 15*ms)), []time.Duration{15 * ms}, 2, codes.OK},
+		"RetryInfo of a permanent code":    {failing(2, info(codes.InvalidArgument, 15*ms)), nil, 1, codes.InvalidArgument},
+		"pushback of a permanent code":     {withTrailer("5", status.Error(codes.NotFound, "")), nil, 1, codes.NotFound},
+		"pushback overrides RetryInfo":     {withTrailer("5", info(codes.Unavailable, time.Hour)), []time.Duration{5 * ms, 5 * ms, 5 * ms}, 4, codes.Unavailable},
+		"negative RetryInfo is not a hint": {failing(1, info(codes.Unavailable, -time.Hour)), []time.Duration{0}, 2, codes.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{unary: tt.script}
@@ -139,7 +139,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// TestDeadlines: an attempt has its deadline and the call has its own.
+// TestDeadlines: each attempt has its own deadline, and so does the call.
 func TestDeadlines(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited, AttemptTimeout: 30 * time.Millisecond}
 	hang := func(ctx context.Context, n int) error {
@@ -157,7 +157,7 @@ func TestDeadlines(t *testing.T) {
 		}})
 		_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
 		assert.NoError(t, err)
-		assert.GreaterOrEqual(t, s.hits(), 1, "the server may not have seen one that was too short")
+		assert.GreaterOrEqual(t, s.hits(), 1, "the server may not have seen an attempt with too short a deadline")
 		assert.GreaterOrEqual(t, retries, 1)
 	})
 	for name, tt := range map[string]struct {
@@ -180,7 +180,8 @@ func TestDeadlines(t *testing.T) {
 		}, codes.Canceled, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The server may notice the deadline before the client: no retry fits then.
+			// The server may notice the deadline before the client: then a retry does
+			// not fit.
 			policy := retry.Policy{Backoff: retry.Constant(time.Hour)}
 			s := &server{unary: func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }}
 			ctx, cancel := tt.end(t.Context())
@@ -220,7 +221,7 @@ func TestWaitForReady(t *testing.T) {
 	assert.Equal(t, 1, s.hits())
 }
 
-// TestWithPolicy: a call may have a policy of its own; the last one counts.
+// TestWithPolicy: a call may have its own policy; the last one counts.
 func TestWithPolicy(t *testing.T) {
 	s := &server{unary: failing(9, unavailable)}
 	c := newClient(t, s, quick)
@@ -246,7 +247,7 @@ func TestLimiterRefuses(t *testing.T) {
 	assert.Zero(t, s.hits())
 }
 
-// TestClassifierOfTheUser replaces that of the package.
+// TestClassifierOfTheUser: a policy's Classifier replaces that of the package.
 func TestClassifierOfTheUser(t *testing.T) {
 	s := &server{unary: failing(2, status.Error(codes.NotFound, "not yet"))}
 	policy := quick
@@ -262,7 +263,7 @@ func TestClassifierOfTheUser(t *testing.T) {
 	assert.Equal(t, retry.ClassUnknown, retrygrpc.Classifier{}.Classify(errors.New("no status")))
 }
 
-// TestNested: a policy around the client adds to its attempts, and does not multiply them.
+// TestNested: an outer policy does not multiply the client's attempts.
 func TestNested(t *testing.T) {
 	s := &server{unary: failing(99, unavailable)}
 	c := newClient(t, s, quick)

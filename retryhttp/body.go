@@ -11,9 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// takeBody finds out how the body of the request can be sent more than once. A
-// body is never rewound: what reads the old one may still do so while the new
-// one is sent.
+// takeBody determines how the body of the request can be sent more than once. A
+// body is never rewound: the previous attempt may still read it while the next one
+// is sent.
 func (c *call) takeBody() {
 	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if c.body == nil || c.body == http.NoBody {
@@ -35,27 +35,28 @@ func (c *call) rewinds() bool {
 	return c.getBody != nil || c.body == nil || c.body == http.NoBody
 }
 
-// recording keeps what is read of a body, so that the next attempt reads it
-// again and then goes on with the rest. It reads no more than an attempt asks
-// for, so that a stream whose other end waits for the response goes on.
+// recording keeps the part of a body that has been read, so that the next attempt
+// reads it again and then continues with the rest. It reads no more than an
+// attempt asks for, because the other end of a stream may be waiting for the
+// response.
 type recording struct {
-	reading sync.Mutex // held while source is read, which may last
+	reading sync.Mutex // held while source is read, which may take long
 	source  io.ReadCloser
 	most    int64
 
 	mu      sync.Mutex
 	data    []byte
-	err     error // that source ended with
+	err     error // the final error of source
 	tooLong bool  // data is incomplete
 	current *replay
-	last    bool // there will be no further attempt
-	closed  bool // source is
+	last    bool // no further attempt follows
+	closed  bool // source is closed
 }
 
 // replay is one reading of a recorded body.
 type replay struct {
 	of     *recording
-	next   int  // byte of the recording
+	next   int  // offset in the recording
 	closed bool // guarded by of.mu
 }
 
@@ -64,7 +65,7 @@ var (
 	errClosed  = errors.New("the body is closed")
 )
 
-// replay returns the body from its beginning, in the place of the one before.
+// replay returns the body from its beginning and replaces the previous replay.
 func (r *recording) replay() (io.ReadCloser, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,8 +85,8 @@ func (r *recording) complete() bool {
 	return !r.tooLong
 }
 
-// failed reports whether the body cannot be read, which another attempt does not
-// change. A nil recording has not failed.
+// failed reports whether the body cannot be read, which a retry would not change. A
+// nil recording has not failed.
 func (r *recording) failed() bool {
 	if r == nil {
 		return false
@@ -96,7 +97,7 @@ func (r *recording) failed() bool {
 }
 
 // finish closes the source as soon as the last attempt is done with it. A nil
-// recording has none.
+// recording has no source.
 func (r *recording) finish() {
 	if r == nil {
 		return
@@ -117,7 +118,8 @@ func (r *recording) closeSource() {
 	}
 }
 
-// recorded copies what is there already. ok reports that there is no need to read.
+// recorded copies data that is already recorded. If ok is true, there is no need to
+// read the source.
 func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	r := b.of
 	r.mu.Lock()
@@ -133,7 +135,7 @@ func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	return 0, r.err, r.err != nil
 }
 
-// Read reads what has been recorded, and after that the source.
+// Read reads the recorded data and then the source.
 func (b *replay) Read(p []byte) (int, error) {
 	if n, err, ok := b.recorded(p); ok {
 		return n, err
@@ -141,7 +143,7 @@ func (b *replay) Read(p []byte) (int, error) {
 	r := b.of
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	if n, err, ok := b.recorded(p); ok { // an earlier attempt has read on meanwhile
+	if n, err, ok := b.recorded(p); ok { // an earlier attempt has read more meanwhile
 		return n, err
 	}
 	n, err := r.source.Read(p)
@@ -159,7 +161,7 @@ func (b *replay) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends this reading, and with the last one closes the source.
+// Close ends this replay; closing the last one closes the source.
 func (b *replay) Close() error {
 	b.of.mu.Lock()
 	b.closed = true
@@ -168,7 +170,7 @@ func (b *replay) Close() error {
 	return nil
 }
 
-// keptBody ends the context that it is read with when it is closed.
+// keptBody cancels the context of its attempt when it is closed.
 type keptBody struct {
 	io.ReadCloser
 	cancel  context.CancelFunc
@@ -181,14 +183,14 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// peekedBody is the body of a response whose beginning has been looked at.
+// peekedBody is the body of a response whose beginning has been peeked at.
 type peekedBody struct {
 	io.ReadCloser
-	data []byte // that was read and not yet handed on
-	err  error  // that came with it
+	data []byte // read but not yet returned
+	err  error  // the error after data
 }
 
-// peek returns the next n bytes, or fewer if there are not so many.
+// peek returns the next n bytes, or fewer if the body ends before.
 func (b *peekedBody) peek(n int) ([]byte, error) {
 	if missing := n - len(b.data); missing > 0 && b.err == nil {
 		more, err := io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
@@ -216,16 +218,16 @@ func (b *peekedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// What is spent on reading a response that nobody wants, so that its connection
-// can be used again: a new one takes about as long.
+// Limits for reading a response to be discarded, so that its connection can be
+// reused. Beyond them a new connection is about as fast.
 const (
 	maxDrain     = 64 << 10
 	maxDrainTime = 100 * time.Millisecond
 )
 
-// discardResponse frees the connection of a response that is followed by a retry,
-// before the wait. It is an OnRetry hook, because only then is it certain that
-// the response will not be the last one.
+// discardResponse frees the connection of a response before the wait for a retry. It
+// is an OnRetry hook, because only there is it certain that the response is not the
+// last one.
 func discardResponse(_ context.Context, failed retry.Attempt, _ time.Duration) {
 	e, _ := errors.AsType[*StatusError](failed.Err)
 	if e == nil || e.body == nil {

@@ -14,27 +14,27 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip, and the context of the policy's loop: the
-// request's, which knows in addition what the hooks can ask for.
+// call is the state of one RoundTrip. It is also the context of the policy's loop:
+// the request's context, plus the information for hooks.
 type call struct {
 	context.Context
 	transport *Transport
 	request   *http.Request
-	limit     time.Duration   // of one attempt; 0: none
+	limit     time.Duration   // time limit of one attempt; 0: none
 	mayRepeat bool            // the request may be executed more than once
-	direct    *http.Transport // that makes the attempts; nil: another Base
+	direct    *http.Transport // makes the attempts; nil: another kind of Base
 
 	body      io.ReadCloser                 // of the first attempt
-	getBody   func() (io.ReadCloser, error) // of the others; nil: the request has no body
-	recording *recording                    // behind getBody; nil: the request has a GetBody of its own, or none at all
+	getBody   func() (io.ReadCloser, error) // for the other attempts; nil: the request has no body
+	recording *recording                    // behind getBody; nil: the request has its own GetBody, or none at all
 
-	// As the hooks see them, who may look from any goroutine.
+	// For the hooks, which may read them in any goroutine.
 	number, status atomic.Int32
 
-	first     attempt // in one allocation with the call
+	first     attempt // allocated together with the call
 	attempt   *attempt
 	ambiguous bool // one of the attempts may have been executed
-	// What came of it: a response, or an error. failed is the error that stands for the response.
+	// The outcome: a response or an error. failed is the error that represents the response.
 	response *http.Response
 	failed   *StatusError
 	err      error
@@ -71,15 +71,15 @@ func (c *call) send(ctx context.Context) error {
 	gaveUp := below != nil && below != a // another Transport below
 	c.response.Request = &a.request      // a Base may have sent another one
 	if c.response.Body == nil {
-		c.response.Body = http.NoBody // which Base ought to have done
+		c.response.Body = http.NoBody // as Base should have done
 	}
 	c.keep(loop, cancel)
 	return c.judge(gaveUp)
 }
 
-// limited returns the context of an attempt, with its time limit. The end of
-// the limit is not deferred to the end of the attempt, because the body of the
-// response is read later.
+// limited returns the context of an attempt, with its time limit. The context is
+// not canceled when the attempt ends, because the body of the response is read
+// later.
 func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.limit <= 0 {
 		return ctx, func() {}
@@ -87,7 +87,7 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limit)
 }
 
-// prepare makes the attempt, with the request that it is to send.
+// prepare sets up the attempt and the request that it sends.
 func (c *call) prepare(ctx context.Context) error {
 	number := int(c.number.Load())
 	body := c.body
@@ -99,7 +99,7 @@ func (c *call) prepare(ctx context.Context) error {
 	}
 	c.attempt = &c.first
 	if number > 1 {
-		c.attempt = new(attempt) // what sent the one before may still use that
+		c.attempt = new(attempt) // the previous attempt may still be in use
 	}
 	a := c.attempt
 	a.Context, a.number, a.ambiguous = ctx, number, c.ambiguous
@@ -108,9 +108,10 @@ func (c *call) prepare(ctx context.Context) error {
 	a.watched = a.empty || !c.mayRepeat
 	a.request = *c.request.WithContext(a)
 	a.request.Body = body
-	a.request.GetBody = nil // with one, net/http would repeat the request by itself
+	a.request.GetBody = nil // with one, net/http could repeat the request on its own
 	if name := c.transport.AttemptHeader; c.direct == nil || name != "" {
-		// Of its own, because RoundTrippers that sign do so in place.
+		// Cloned, because RoundTrippers that sign requests change the headers in
+		// place.
 		if a.request.Header = c.request.Header.Clone(); a.request.Header == nil {
 			a.request.Header = http.Header{}
 		}
@@ -121,7 +122,7 @@ func (c *call) prepare(ctx context.Context) error {
 	return nil
 }
 
-// lastFailure returns what the attempt before failed with.
+// lastFailure returns the error of the previous attempt.
 func (c *call) lastFailure() error {
 	if c.failed != nil {
 		return c.failed
@@ -129,7 +130,8 @@ func (c *call) lastFailure() error {
 	return c.err
 }
 
-// lost decides about an attempt that brought no response.
+// lost returns the error of an attempt without a response, marked for the policy's
+// loop.
 func (c *call) lost() error {
 	if c.attempt.lost() && c.request.Context().Err() == nil {
 		c.err = errLost
@@ -144,8 +146,9 @@ func (c *call) lost() error {
 	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
 }
 
-// judge decides about a response. gaveUp reports that another Transport below has
-// repeated the request already.
+// judge returns nil if the response is a success, or its error, marked for the
+// policy's loop. gaveUp means that another Transport below has already retried the
+// request.
 func (c *call) judge(gaveUp bool) error {
 	status := c.response.StatusCode
 	var found error
@@ -174,8 +177,8 @@ func (c *call) judge(gaveUp bool) error {
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
 }
 
-// unlessUnrepeatable returns err so that it is retried if that does no harm and can be
-// done.
+// unlessUnrepeatable returns err, marked as unrepeatable unless a repetition is
+// harmless and the body can be sent again.
 func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
@@ -186,7 +189,7 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	return err
 }
 
-// result returns what RoundTrip is to return, for the error of the loop.
+// result returns the results of RoundTrip, given the error of the loop.
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil {
 		return c.response, nil
@@ -201,7 +204,7 @@ func (c *call) result(err error) (*http.Response, error) {
 	return nil, err
 }
 
-// abandon closes what nobody else has got or closed: the response, or the body of a
+// abandon closes what would otherwise stay open: the response, or the body of a
 // request that was never sent.
 func (c *call) abandon() {
 	switch {
@@ -212,10 +215,10 @@ func (c *call) abandon() {
 	}
 }
 
-// keep lets the time limit of the attempt last until the body of its response is
-// closed. The context of the response's Request outlives that. A connection that
-// has switched protocols is the caller's, without a limit, and its Body must keep
-// its method Write.
+// keep extends the time limit of the attempt until the body of its response is
+// closed. The context of the response's Request lives longer. A connection that has
+// switched protocols belongs to the caller and has no limit; its Body must keep its
+// method Write.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	if c.limit <= 0 && c.attempt.cancel == nil {
 		return
@@ -232,9 +235,9 @@ func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	c.response.Body = &keptBody{c.response.Body, cancel, before}
 }
 
-// sdkRepeats reports whether the client above repeats the request by itself, as
-// far as it tells. The AWS SDKs send their number of attempts; the SDKs that
-// Stainless generates (OpenAI, Anthropic) that of the retries they have made.
+// sdkRepeats reports whether the headers show that the client above retries by
+// itself. The AWS SDKs send their number of attempts; the SDKs generated by
+// Stainless (OpenAI, Anthropic) send the number of retries made.
 func sdkRepeats(h http.Header) bool {
 	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
 		for part := range strings.SplitSeq(values[0], ";") {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Info is what the hooks and the Classifier of a [Transport]'s Policy can know
-// about the request that they deal with.
+// Info describes a request to the hooks and the Classifier of a [Transport]'s
+// Policy.
 type Info struct {
 	// Method is the method of the request, never empty.
 	Method string
-	// URL has the scheme, host and path. It lacks user, query and fragment,
-	// where secrets stand; a path that holds one is up to the caller.
+	// URL has the scheme, host and path. User, query and fragment are left out
+	// because they may hold secrets; a secret in the path stays.
 	URL string
 	// Attempt is the number of the attempt, 1 for the first; 0 before it.
 	Attempt int
-	// Status is that of the attempt's response; 0: there is none, or not yet.
+	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
 }
 
 type infoKey struct{}
 
-// Value lets hooks find the call in the context that they get.
+// Value lets hooks find the call in their context.
 func (c *call) Value(key any) any {
 	if key == (infoKey{}) {
 		return c
@@ -33,10 +33,10 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// InfoFrom returns what is known about the request whose call has the context, as
-// OnAttempt, OnRetry and OnGiveUp of the Policy get it. Attempt and Status are
-// those of the attempt that runs or has ended last. ok is false for a context
-// that does not belong to a Transport's call.
+// InfoFrom returns the Info of the request to which ctx belongs. ctx is the context
+// passed to OnAttempt, OnRetry and OnGiveUp of the Policy. Attempt and Status are
+// those of the current or latest attempt. ok is false if ctx does not belong to a
+// Transport's call.
 func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	if c, ok := ctx.Value(infoKey{}).(*call); ok {
 		return c.info(), true
@@ -44,9 +44,9 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	return Info{}, false
 }
 
-// InfoOf returns what is known about the attempt that failed with err, as the
-// Classifier of the Policy gets it and as it stands in what RoundTrip returns. ok
-// is false for errors that are not of a Transport.
+// InfoOf returns the Info of the attempt that failed with err. err is the error
+// passed to the Classifier of the Policy, or the error of RoundTrip. ok is false for
+// other errors.
 func InfoOf(err error) (info Info, ok bool) {
 	if e, ok := errors.AsType[*attemptError](err); ok {
 		return e.info, true
@@ -77,8 +77,8 @@ func infoAbout(req *http.Request) Info {
 	return info
 }
 
-// attemptError is the error of an attempt that brought no response. It reads as
-// that error does.
+// attemptError adds an Info to the error of an attempt without a response. It does
+// not change the text.
 type attemptError struct {
 	err  error
 	info Info
@@ -87,8 +87,9 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// withinError is an error that was made of a response by a RoundTripper below, such
-// as one that fetches a token, or by net/http of a proxy's.
+// withinError is an error with a response inside: one that a RoundTripper below
+// received, for example for a token, or a proxy's response that net/http turned into
+// an error.
 type withinError struct {
 	error
 	status int
@@ -99,9 +100,9 @@ func (e *withinError) Unwrap() error             { return e.error }
 func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
-// statusWithin returns err with the status of the response that it was made of, for
-// the Classifier; err itself if there is none. Errors such as the RetrieveError of
-// golang.org/x/oauth2 have it in a field Response.
+// statusWithin returns err with the status of the response inside it, for the
+// Classifier, or err itself if there is none. Errors such as the RetrieveError of
+// golang.org/x/oauth2 have the response in a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

@@ -10,26 +10,26 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// PerHost keeps a [retry.Budget] for each host, so that one that is down does
-// not take away the retries of the others. A host is a name and a port: https
-// and http of one name have a Budget each.
+// PerHost keeps a [retry.Budget] for each host, so that one failing host does not
+// use up the retries of the others. A host is a name and a port: https and http of
+// the same name have separate Budgets.
 //
 // The zero value has a [retry.TokenBudget] with its default values for each
 // host. A PerHost may be shared by several Transports, by pointer, and must not
 // be copied or changed once it is in use.
 type PerHost struct {
-	// New returns the Budget for a host that has none, given as name:port; nil
-	// stands for no bound. It must not use the PerHost itself. nil: a new
+	// New returns the Budget for a new host, given as name:port, or nil for no
+	// bound. It must not use the PerHost itself. A nil New means a new
 	// TokenBudget.
 	New func(host string) retry.Budget
 
-	// MaxHosts is how many Budgets are kept at most. For one more, that of the
-	// host is forgotten that was asked for longest ago. 0 or less: 1024.
+	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently
+	// used Budget is dropped. 0 or less means 1024.
 	MaxHosts int
 
 	mu    sync.Mutex
 	hosts map[host]*list.Element
-	order list.List // of *hostBudget; the host that was asked for last is in front
+	order list.List // of *hostBudget, most recently used first
 }
 
 type host struct{ name, port string }

@@ -8,7 +8,7 @@ import (
 	"github.com/gobackoff/retry/internal/sfv"
 )
 
-// limits are what a response says about the limits of a client.
+// limits are the client's limits as a response reports them.
 type limits []limit
 
 type limit struct {
@@ -16,8 +16,8 @@ type limit struct {
 	reset  time.Duration // until something remains again
 }
 
-// wait returns how long to wait, false if the limits do not ask for a wait. refused
-// reports that the response says so.
+// wait returns how long to wait, or false if the limits do not ask for a wait.
+// refused means that the server refused the request because of a limit.
 func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	for _, limit := range l {
 		if limit.usedUp {
@@ -34,8 +34,8 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// A family is a group of headers, one for what remains of a limit and one for the
-// time when it is reset.
+// A family is a group of limits, each with a header for the remaining requests and
+// one for the time of the reset.
 type family []struct{ remaining, reset string }
 
 var families = []family{
@@ -81,8 +81,8 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 
 // rateLimit reads the header RateLimit of draft-ietf-httpapi-ratelimit-headers: the
 // list of draft 8 and later, "name";r=0;t=30, or the dictionary of draft 7,
-// limit=100, remaining=0, reset=30. Without t, the window of the policy of that
-// name is the longest that it can last.
+// limit=100, remaining=0, reset=30. If t is missing, the window of the policy with
+// that name is an upper bound.
 func rateLimit(h http.Header) limits {
 	text := strings.Join(h["Ratelimit"], ",")
 	if text == "" {
@@ -125,7 +125,7 @@ func window(h http.Header, name any) (time.Duration, bool) {
 	return 0, false
 }
 
-// seconds returns an integer as seconds; those that are negative say nothing.
+// seconds converts an integer to seconds; negative ones do not count.
 func seconds(value any) (time.Duration, bool) {
 	n, ok := value.(int64)
 	if !ok || n < 0 {

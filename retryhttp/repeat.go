@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// IsIdempotent reports whether a request may be executed more than once by what
-// HTTP says of it: its method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY,
-// or it has a header Idempotency-Key or X-Idempotency-Key, by which the server
-// can tell a repetition. As in package net/http, a key that is present without
-// any value counts, and is not sent; one that is the empty string does not.
+// IsIdempotent reports whether a request may be executed more than once according to
+// HTTP: its method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a
+// header Idempotency-Key or X-Idempotency-Key, by which the server recognizes a
+// retry. As in package net/http, a key without any value counts, and is not sent; an
+// empty string does not count.
 func IsIdempotent(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":
@@ -24,10 +24,9 @@ func hasKey(h http.Header, name string) bool {
 	return ok && (len(values) == 0 || values[0] != "")
 }
 
-// isUnprocessed reports whether a server that responds so has
-// refused to process the request: 421 Misdirected Request by RFC 9110, 425 Too
-// Early by RFC 8470, and 429 Too Many Requests, and what counts as such, by what
-// everybody means with it.
+// isUnprocessed reports whether the response means that the server did not process
+// the request: 421 Misdirected Request (RFC 9110), 425 Too Early (RFC 8470), and, by
+// convention, 429 Too Many Requests and its equivalents.
 func isUnprocessed(e *StatusError) bool {
 	switch e.Response.StatusCode {
 	case http.StatusMisdirectedRequest, http.StatusTooEarly:
@@ -36,7 +35,7 @@ func isUnprocessed(e *StatusError) bool {
 	return isThrottling(e.Response)
 }
 
-// isMalformed reports whether err says that the request cannot be sent at all.
+// isMalformed reports whether err means that the request cannot be sent at all.
 func isMalformed(err error) bool {
 	return says(err, func(text string) bool {
 		for _, prefix := range [...]string{
@@ -59,8 +58,8 @@ func isMalformed(err error) bool {
 	})
 }
 
-// says reports whether the text of err, or of one that it wraps, is what is
-// looked for.
+// says reports whether is returns true for the text of err or of an error that
+// it wraps.
 func says(err error, is func(text string) bool) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if is(err.Error()) {

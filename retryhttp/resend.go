@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// This file bounds what net/http sends again by itself within one attempt.
+// This file limits the silent retries of net/http within one attempt.
 //
-// It has no switch for that, so its trace hooks count what is sent, and an
-// attempt that is about to be sent once too often is stopped when net/http has
-// got the connection and has not used it yet. Requests with a body need none of
-// this: without a GetBody, net/http cannot send them twice.
+// They cannot be switched off, so trace hooks count the sends. A send too many is
+// stopped when net/http has the connection and has not used it yet. Requests with a
+// body need none of this: without a GetBody, net/http cannot send them twice.
 
-// errLost stands for an attempt that was stopped. It takes the place of net/http's
-// error, which would be that of a canceled request.
+// errLost is the error of an attempt that was stopped. It replaces net/http's error,
+// which would be that of a canceled request.
 var errLost error = lostError{}
 
 type lostError struct{}
@@ -30,12 +29,12 @@ func (lostError) Error() string {
 // ConnectionError makes it transient for retry.DefaultClassifier.
 func (lostError) ConnectionError() bool { return true }
 
-// watch makes the context that net/http sees.
+// watch creates the context that net/http sees.
 //
 // An http.Transport is stopped through its own CancelRequest and the request's
-// Cancel, because a context that can be canceled costs six allocations, for every
-// request. Other RoundTrippers hand on requests of their own, which only their
-// context can reach.
+// Cancel, because a context that can be canceled costs six allocations per request.
+// Other RoundTrippers pass on their own requests, which can only be reached through
+// their context.
 func (a *attempt) watch() {
 	a.inner = a.Context
 	a.trace.GotConn, a.trace.WroteHeaders = a.gotConn, a.wroteHeaders
@@ -57,8 +56,8 @@ func (a *attempt) getConn(string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	// A connection that is not needed is better not dialed. Over HTTP/1 it is
-	// not known yet whether it is.
+	// Avoid dialing a connection that is not needed. Over HTTP/1 it is not known
+	// yet whether it is needed.
 	if a.direct == nil && !a.over && a.sent > 0 && a.http2 && !a.mayRepeat {
 		a.stop()
 	}
@@ -83,22 +82,22 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 			abandonConn(info.Conn)
 		}
 	}
-	// At the end of its context, net/http does not wait for what still writes the
-	// request to an earlier connection.
+	// When its context ends, net/http does not wait for the goroutine that still
+	// writes the request to an earlier connection.
 	if a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
 		a.request.Body, a.request.GetBody = emptyBody{}, a.takeBack
 	}
 }
 
-// abandonConn closes a connection of HTTP/1, which belongs to one request: net/http
-// would write to it without another look at the context. Stand-ins for a connection,
-// such as those of QUIC, may panic.
+// abandonConn closes an HTTP/1 connection, which belongs to one request: net/http
+// would write to it without checking the context again. Fake connections, such as
+// those of QUIC, may panic.
 func abandonConn(conn net.Conn) {
 	defer func() { _ = recover() }()
 	_ = conn.Close()
 }
 
-// overHTTP2 reports whether a connection speaks HTTP/2.
+// overHTTP2 reports whether a connection uses HTTP/2.
 func (a *attempt) overHTTP2(conn net.Conn) bool {
 	if c, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		return c.ConnectionState().NegotiatedProtocol == "h2"
@@ -110,22 +109,23 @@ func (a *attempt) overHTTP2(conn net.Conn) bool {
 	return a.http2
 }
 
-// mayResend reports whether net/http may send a request without a body once more.
+// mayResend reports whether net/http may send a request without a body again.
 func (a *attempt) mayResend(http2, sameConn bool) bool {
 	switch {
 	case !http2:
-		// What may not be repeated it sends again only if nothing was written.
+		// net/http resends a request that must not be repeated only if nothing was
+		// written.
 		return !a.mayRepeat
 	case !a.mayRepeat:
-		return false // it does so also if a stream was reset that may have been processed
+		return false // net/http also resends after a stream reset, although the request may have been processed
 	}
-	// Once, so that a graceful GOAWAY costs no attempt; but not over the same
-	// connection, where the stream was refused: it would be refused again, and
-	// net/http waits for seconds before it sends a third time.
+	// Once, so that a graceful GOAWAY does not cost an attempt. But not over the
+	// same connection, where the stream was refused: it would be refused again,
+	// and net/http waits for seconds before it sends a third time.
 	return a.sent < 2 && !sameConn
 }
 
-// stop keeps net/http from sending the request.
+// stop prevents net/http from sending the request.
 func (a *attempt) stop() {
 	a.stopped = true
 	if a.cancel != nil {
@@ -164,8 +164,9 @@ func (a *attempt) wroteHeaderField(name string, _ []string) {
 	}
 }
 
-// responded notes a response. What a RoundTripper such as one for digest
-// authentication sends after it is a request of its own.
+// responded records a response. A RoundTripper may send another request
+// after it, for example for digest authentication; that request counts
+// separately.
 func (a *attempt) responded() {
 	a.mu.Lock()
 	a.sent = 0
@@ -173,17 +174,17 @@ func (a *attempt) responded() {
 }
 
 // emptyBody is given to a request without a body that must not be executed twice,
-// when it is about to be sent over HTTP/2. With a body, the error that net/http
-// returns tells a GOAWAY, which proves that the request was not processed, from
-// a stream that was reset, which does not.
+// when it is about to be sent over HTTP/2. With a body, the error of net/http
+// distinguishes a GOAWAY, which proves that the request was not processed, from a
+// stream reset, which does not.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (emptyBody) Close() error             { return nil }
 
 // takeBack is the GetBody of a request with an emptyBody until its headers are
-// written. It is called if the connection has become unusable before, and takes
-// the body away again: net/http expects bodies to be of a type of its own.
+// written. net/http calls it if the connection became unusable before that. It
+// removes the body again, because net/http expects a body of its own type.
 func (a *attempt) takeBack() (io.ReadCloser, error) {
 	a.request.Body, a.request.GetBody = nil, nil
 	return http.NoBody, nil
@@ -196,20 +197,20 @@ func (a *attempt) lost() bool {
 	return a.stopped
 }
 
-// unsent reports whether it is certain that no server has processed the request
-// of the attempt, which failed with err. trust lets a reset stream be a proof.
+// unsent reports whether it is certain that no server has processed the request of
+// the attempt, which failed with err. If trust is set, a refused stream is proof.
 func (a *attempt) unsent(err error, trust bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	proof := isGoAway(err) || trust && isRefused(err)
 	switch {
-	case !a.watched: // it may be repeated anyway
+	case !a.watched: // the request may be repeated anyway
 		return proof || isDial(err)
-	case a.conns == 0: // other RoundTrippers than http.Transport may never tell of connections
+	case a.conns == 0: // RoundTrippers other than http.Transport may never report connections
 		return a.asked || proof || isDial(err)
 	}
-	// That no headers have been seen to leave proves nothing: at the end of its
-	// context, net/http returns while they are being written. Of what was sent more
-	// than once, err is about the last time only.
+	// Unreported headers prove nothing: when its context ends, net/http returns
+	// while they are being written. If the request was sent more than once, err is
+	// about the last time only.
 	return proof && a.sent <= 1 && (a.direct != nil || a.conns == 1)
 }

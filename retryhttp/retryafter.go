@@ -11,15 +11,15 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// RetryAfter returns how long the server asks to wait before the request is
-// repeated, or 0 if the response says nothing about it that can be understood. The
-// first of these headers that can be understood decides:
+// RetryAfter returns how long the server asks to wait before the request is retried, or 0
+// if the response has no valid header for it. The first valid one of these headers
+// decides:
 //
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// and, only if the response says that a limit is used up (status 429, 430, or 403 with
-// a limit, or remaining requests of 0), because otherwise they do not ask for a wait,
+// and, only if a limit is used up (status 429, 430, or 403 with a limit, or no remaining
+// requests), because otherwise they do not ask for a wait,
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
@@ -29,19 +29,18 @@ import (
 //	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens  a duration such as 6m0s
 //	Anthropic-RateLimit-...-Reset      a time of RFC 3339
 //
-// Of several limits in one family of headers the one that is used up decides; of
-// several of those the longest wait, and if none says that it is used up the
-// shortest. docs/http.md lists the APIs that send them.
+// If one family of headers reports several limits, the longest wait for a used-up limit
+// counts; if none is reported as used up, the shortest wait counts. docs/http.md lists
+// the APIs that send them.
 //
-// Numbers may have a decimal fraction, a dot at either end and a plus sign; a minus
-// sign or an exponent is not understood. Of several values of one header the longest
-// wait counts. A number that would be longer than 31 years is taken for
-// what it must be, a time of day in the header's unit since 1970; a larger one than
-// a Duration can hold counts as the largest. How much of a long wait is waited for
-// is up to the [retry.HintRule] of the policy.
+// Numbers may have a decimal fraction, a dot at either end and a plus sign; a minus sign
+// or an exponent makes them invalid. If a header has several values, the longest wait
+// counts. A number that would mean more than 31 years is taken as a time since 1970 in
+// the header's unit; a number that overflows a Duration counts as the longest one. The
+// policy's [retry.HintRule] decides how much of a long wait is honored.
 //
-// Dates and times count from the Date of the response, so that the clocks need not
-// agree, and from now if it has none. What is past asks for no wait.
+// Dates and times are relative to the Date of the response, so that the clocks need not
+// agree, or to now if it has none. A time in the past means no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	h := resp.Header
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
@@ -72,7 +71,7 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// longest returns the longest wait of the values of a header.
+// longest returns the longest wait among the values of a header.
 func longest(lines []string, unit time.Duration, now time.Time) (wait time.Duration, found bool) {
 	for _, line := range lines {
 		values := []string{line}
@@ -99,8 +98,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 	return 0, false
 }
 
-// epochLike is 10⁹ seconds, 31 years: no server means to ask for so long a
-// wait, and the number of seconds since 1970 has been above it since 2001.
+// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and
+// the number of seconds since 1970 has been larger since 2001.
 const epochLike = 1e9 * time.Second
 
 func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
@@ -111,18 +110,19 @@ func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
 }
 
 // parseNumber reads a number of units: digits, perhaps with a dot before, among or
-// after them, and a plus sign. Others
-// that strconv knows, such as 1e3 and 0x1p-2, have no place in a header.
+// after them, and a plus sign. Other forms that strconv accepts, such as 1e3 and
+// 0x1p-2, are not valid in a header.
 func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "+"), ".")
 	if !isDigits(whole + fraction) {
 		return 0, false
 	}
-	n, _ := strconv.ParseUint(whole, 10, 64) // the largest if it is too large
+	n, _ := strconv.ParseUint(whole, 10, 64) // MaxUint64 on overflow
 	if n >= uint64(math.MaxInt64/unit) {
 		return math.MaxInt64, true
 	}
-	// Apart, because a float64 does not hold the nanoseconds of large numbers.
+	// Parsed separately, because a float64 cannot hold the nanoseconds of large
+	// numbers.
 	part, _ := strconv.ParseFloat("0."+fraction, 64)
 	return time.Duration(n)*unit + time.Duration(part*float64(unit)), true
 }
@@ -131,10 +131,10 @@ func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// defaultHint is the rule of a Transport whose Policy has none. It is
-// HintOrGiveUp, because a caller of an http.Client does not expect to wait for an
-// hour, and can read the header in the response; and it adds up to a tenth of the hint, so that
-// clients that were given the same one do not come back together.
+// defaultHint is the HintRule of a Transport whose Policy has none. Like HintOrGiveUp it gives up
+// after a long hint, because a caller of an http.Client does not expect to wait for an hour and can
+// read the header in the response. It adds up to a tenth of the hint, so that clients with the same
+// hint do not retry together.
 type defaultHint struct{ random func() float64 }
 
 const maxHint = time.Minute

@@ -10,29 +10,27 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// StatusError stands for a response with a status of 400 or above, or one in which
-// a Transport's Check has found an error, where there has to be an error: in the
-// Classifier and the hooks of a [Transport]'s Policy, in what RoundTrip returns if
-// the context ends during the wait after it, and in an operation of [retry.Do]
-// that calls [CheckStatus]. Its methods are what [retry.DefaultClassifier] and a
-// [retry.HintRule] go by.
+// StatusError represents a response with a status of 400 or above, or one in which a
+// Transport's Check has found an error. It is the error in the Classifier and the
+// hooks of a [Transport]'s Policy, in the result of RoundTrip if the context ends
+// during the wait after the response, and in an operation of [retry.Do] that calls
+// [CheckStatus]. [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
 type StatusError struct {
-	// Response is the response. In the functions of a Transport's Policy its Body
-	// must not be read or closed: it is the caller's if there is no further
-	// attempt.
+	// Response is the response that the error represents. In the functions of a
+	// Transport's Policy its Body must not be read or closed: if there is no further
+	// attempt, it belongs to the caller.
 	Response *http.Response
 
 	after time.Duration
-	body  io.ReadCloser // to be closed before a retry; nil: it has been, or is not ours
+	body  io.ReadCloser // to be closed before a retry; nil: already closed, or not the Transport's
 }
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an
-// error for an operation of [retry.Do] to return. It is a [*StatusError], or
-// wraps one if the response says more about a retry than its status does, which
-// [retry.DefaultClassifier] goes by: with a header X-Should-Retry or
-// Stripe-Should-Retry, or a 403 that means throttling. The response of a
-// [Transport] makes a permanent error: there have been attempts enough.
-// CheckStatus does not touch the Body.
+// error for an operation of [retry.Do] to return. It is a [*StatusError], or wraps
+// one if the response overrides its status for [retry.DefaultClassifier]: with a
+// header X-Should-Retry or Stripe-Should-Retry, or a 403 that means throttling. For
+// a response of a [Transport] the error is permanent, because the Transport has
+// already retried. CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
 		return nil
@@ -60,11 +58,11 @@ func (e *StatusError) Error() string {
 // HTTPStatusCode returns the status.
 func (e *StatusError) HTTPStatusCode() int { return e.Response.StatusCode }
 
-// RetryAfter returns the wait that the server has asked for, as the function
-// [RetryAfter] reads it; 0 if it has not.
+// RetryAfter returns the wait that the server asked for, as read by the function
+// [RetryAfter], or 0 if there is none.
 func (e *StatusError) RetryAfter() time.Duration { return e.after }
 
-// verdict returns e with what the response says about a retry.
+// verdict returns e, wrapped if the response overrides its status.
 func (e *StatusError) verdict() error {
 	h := e.Response.Header
 	for _, name := range [...]string{"X-Should-Retry", "Stripe-Should-Retry"} {
@@ -86,8 +84,8 @@ func (e *StatusError) verdict() error {
 	return e
 }
 
-// isThrottling reports whether a response means what 429 means: some APIs say 403,
-// with a limit that is used up or a time to come back, and Shopify says 430.
+// isThrottling reports whether a response is equivalent to 429: some APIs send 403
+// with a used-up limit or a time to retry after, and Shopify sends 430.
 func isThrottling(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, statusShopify:
@@ -101,7 +99,7 @@ func isThrottling(resp *http.Response) bool {
 
 const statusShopify = 430
 
-// toldError is a StatusError whose response says whether to repeat the request.
+// toldError is a StatusError whose response states whether to retry the request.
 type toldError struct {
 	*StatusError
 	retryable bool
@@ -116,7 +114,7 @@ type throttledError struct{ *StatusError }
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
 func (e throttledError) Unwrap() error       { return e.StatusError }
 
-// checkError is what a Transport's Check has found.
+// checkError is the error that a Transport's Check has found.
 type checkError struct {
 	status *StatusError
 	found  error

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Package net/http has no values or types for the errors of HTTP/2, so they are
-// known by their text; a text that is not known any more keeps requests from
-// being repeated, and not the other way round.
+// This file recognizes the HTTP/2 errors of net/http by their text, because they
+// have no exported values or types. If a text changes, requests are no longer
+// repeated, which is the safe failure.
 
 // isGoAway reports whether err proves that no server has processed the request: it
 // was not written, or its stream is above the last that a GOAWAY accepts.
@@ -27,18 +27,18 @@ func isGoAway(err error) bool {
 	})
 }
 
-// isRefused reports whether err says that a stream was reset with REFUSED_STREAM.
-// By section 8.7 of RFC 9113 the request was not processed; but HAProxy also
-// resets so when a server has closed the connection after it had executed the
-// request (haproxy/haproxy issue 3414).
+// isRefused reports whether err means that a stream was reset with REFUSED_STREAM.
+// By section 8.7 of RFC 9113 the request was not processed; but HAProxy also sends
+// it when a server closes the connection after executing the request
+// (haproxy/haproxy issue 3414).
 func isRefused(err error) bool {
 	return says(err, func(text string) bool {
 		return strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
 	})
 }
 
-// isDial reports whether err says that there was no connection. Only what err
-// wraps one by one counts: of several errors at once, another may be of a
+// isDial reports whether err means that there was no connection. Only single
+// wrapping counts: if err wraps several errors, another one may be about a
 // request that was sent.
 func isDial(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
@@ -49,8 +49,8 @@ func isDial(err error) bool {
 	return false
 }
 
-// proxyRefusal returns the status with which a proxy has refused CONNECT, 0 if err
-// is something else. Package net/http makes an error of the reason phrase alone.
+// proxyRefusal returns the status with which a proxy refused CONNECT, or 0 if err is
+// something else. The error of net/http has only the reason phrase.
 func proxyRefusal(err error) int {
 	if errors.Unwrap(err) != nil {
 		return 0
@@ -64,13 +64,13 @@ func proxyRefusal(err error) int {
 	return 0
 }
 
-// notUsable is what legible makes of an error that package net/http, for lack of
-// a GetBody, has for a single case: HTTP/2 found no connection that it may use
-// when the request was to be written.
+// notUsable is the text that legible returns for one error that net/http has only
+// without a GetBody: HTTP/2 had no usable connection when the request was to be
+// written.
 const notUsable = "http2: connection became unusable before the request was written"
 
-// legible returns err without what package net/http says because the request has
-// no GetBody, which Transport has taken away.
+// legible returns err without the parts of its text about the missing GetBody, which
+// the Transport has removed.
 func legible(err error) error {
 	text := err.Error()
 	if text == "net/http: cannot rewind body after connection loss" {
@@ -84,7 +84,7 @@ func legible(err error) error {
 	return err
 }
 
-// clearerError is an error with a text of its own.
+// clearerError replaces the text of an error.
 type clearerError struct {
 	text string
 	err  error

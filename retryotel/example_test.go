@@ -13,9 +13,9 @@ import (
 	"github.com/gobackoff/retry/retryotel"
 )
 
-// Each attempt has a span, and a failed one the status of an error.
+// Each attempt has a span; that of a failed attempt has the status Error.
 func ExampleInstrument() {
-	spans := tracetest.NewSpanRecorder() // in a program: an exporter
+	spans := tracetest.NewSpanRecorder() // a program would use an exporter
 	before := otel.GetTracerProvider()
 	defer otel.SetTracerProvider(before)
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))

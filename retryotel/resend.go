@@ -8,13 +8,13 @@ import (
 )
 
 // ResendCount returns a RoundTripper that sets http.request.resend_count on the span of the
-// request, as the semantic conventions for HTTP have it: 1 for the first retry, nothing
-// before. It belongs below otelhttp, and the request has to be made with the context of an
-// attempt of an instrumented policy:
+// request, according to the semantic conventions for HTTP: 1 for the first retry, unset before.
+// It belongs below otelhttp, and the request must be made with the context of an attempt of an
+// instrumented policy:
 //
 //	otelhttp.NewTransport(retryotel.ResendCount(http.DefaultTransport))
 //
-// base is what sends the request; nil: http.DefaultTransport.
+// base sends the request. nil means http.DefaultTransport.
 func ResendCount(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

@@ -17,18 +17,18 @@ import (
 
 const scope = "github.com/gobackoff/retry/retryotel"
 
-// bounds are those of waits. The default ones of OpenTelemetry are for milliseconds, and
-// have nearly all waits, in seconds, in one bucket.
+// bounds are the bucket boundaries for waits in seconds. OpenTelemetry's defaults are
+// for milliseconds and would put nearly all waits in one bucket.
 var bounds = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300}
 
-// Instrument returns the policy with hooks that trace and count its attempts, under the
-// name of an operation. The name must come from a small set: it is an attribute
+// Instrument returns the policy with hooks that trace and count its attempts under the
+// name of an operation. The name must come from a small set, because it is an attribute
 // of the metrics.
 func Instrument(p retry.Policy, operation string) retry.Policy {
 	return Instrumentation{}.Instrument(p, operation)
 }
 
-// An Instrumentation says where spans and metrics go.
+// An Instrumentation holds the providers of spans and metrics.
 type Instrumentation struct {
 	TracerProvider trace.TracerProvider // nil: otel.GetTracerProvider()
 	MeterProvider  metric.MeterProvider // nil: otel.GetMeterProvider()
@@ -45,7 +45,7 @@ func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Poli
 	return p.With(newRecorder(i, operation).hooks())
 }
 
-// recorder holds what the hooks need.
+// recorder holds the tracer and the instruments of the hooks.
 type recorder struct {
 	span      string
 	tracer    trace.Tracer
@@ -71,9 +71,9 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 	}
 	meter := i.MeterProvider.Meter(scope)
 	var err error
-	// An instrument that comes with an error can be used and does nothing.
+	// An instrument that is returned with an error is usable and does nothing.
 	if r.attempts, err = meter.Int64Counter("retry.attempts", metric.WithUnit("{attempt}"),
-		metric.WithDescription("Attempts of operations, the first included.")); err != nil {
+		metric.WithDescription("Attempts of operations, including the first.")); err != nil {
 		otel.Handle(err)
 	}
 	if r.delay, err = meter.Float64Histogram("retry.delay", metric.WithUnit("s"), metric.WithExplicitBucketBoundaries(bounds...),
@@ -137,19 +137,19 @@ func (r *recorder) onGiveUp(ctx context.Context, e *retry.Error) {
 	trace.SpanFromContext(ctx).AddEvent("retry.give_up", trace.WithAttributes(r.operation, attribute.String("retry.reason", reason)))
 }
 
-// call is what the attempts of one call share.
+// call is the state that the attempts of one call share.
 type call struct {
 	last atomic.Pointer[trace.SpanContext]
 }
 
 type callKey struct{}
 
-// OneCall returns a context for one call of an instrumented policy, whose spans are then
-// linked, each to the one before:
+// OneCall returns a context for one call of an instrumented policy, in which each span
+// is linked to the one before:
 //
 //	retry.Do(retryotel.OneCall(ctx), policy, op)
 //
-// Hooks alone cannot tell the attempts of one call from those of another.
+// Hooks alone cannot distinguish the attempts of one call from those of another.
 func OneCall(ctx context.Context) context.Context {
 	return context.WithValue(ctx, callKey{}, &call{})
 }

@@ -30,7 +30,7 @@ import (
 
 var errOp = errors.New("operation failed")
 
-// telemetry records what is traced and measured.
+// telemetry records spans and metrics.
 type telemetry struct {
 	spans  *tracetest.SpanRecorder
 	tracer *sdktrace.TracerProvider
@@ -119,7 +119,7 @@ func TestSpans(t *testing.T) {
 	assert.Empty(t, spans[3].Events(), "it did not give up")
 }
 
-// TestGiveUp: reasons are an event and a metric.
+// TestGiveUp: the reason is recorded as an event and a metric.
 func TestGiveUp(t *testing.T) {
 	tel := newTelemetry()
 	policy := tel.Instrument(seconds, "fetch page")
@@ -156,11 +156,11 @@ func TestMetrics(t *testing.T) {
 	for _, n := range delays[0].BucketCounts {
 		used += int(min(1, n))
 	}
-	assert.Equal(t, 2, used, "1 s and 2 s are in buckets of their own")
+	assert.Equal(t, 2, used, "1 s and 2 s are in different buckets")
 	assert.NotContains(t, metrics, "retry.give_ups")
 }
 
-// TestComposes: the hooks of the policy still run, and around those of the spans.
+// TestComposes: the policy's own hooks still run, outside those for spans.
 func TestComposes(t *testing.T) {
 	tel := newTelemetry()
 	type key struct{}
@@ -183,11 +183,11 @@ func TestComposes(t *testing.T) {
 	assert.Len(t, tel.spans.Ended(), 3)
 }
 
-// TestTypedNil: errors that cannot say anything do not stop the call.
+// TestTypedNil: errors whose methods panic do not stop the call.
 func TestTypedNil(t *testing.T) {
 	tel := newTelemetry()
-	var nobody *fs.PathError
-	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(nobody).Run))
+	var none *fs.PathError
+	assert.Error(t, retry.Do(t.Context(), tel.Instrument(seconds, "fetch page"), retrytest.Script(none).Run))
 	assert.Equal(t, "<nil>", tel.spans.Ended()[0].Status().Description)
 }
 
@@ -201,7 +201,7 @@ func TestPanic(t *testing.T) {
 	assert.Equal(t, retry.ErrNoReturn.Error(), tel.spans.Ended()[0].Status().Description)
 }
 
-// TestHTTP: below otelhttp each request has its number, and a traceparent of its own.
+// TestHTTP: below otelhttp each request has its number and its own traceparent.
 func TestHTTP(t *testing.T) {
 	tel := newTelemetry()
 	var hits atomic.Int64

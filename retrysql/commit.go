@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// outcome is what the failure of COMMIT says of the transaction.
+// outcome is the outcome of a transaction whose COMMIT failed.
 type outcome int
 
 const (
@@ -20,9 +20,9 @@ const (
 	outcomeRolledBack                // a statement had failed before: no effect
 )
 
-// outcomeOf returns what a failed COMMIT with err means. Only a response of the
-// database makes it certain that there was no effect; drivers' reports that
-// nothing was sent do not, because some are wrong: [driver.ErrBadConn] of
+// outcomeOf returns the outcome of a transaction whose COMMIT failed with err. Only
+// a response of the database proves that there was no effect; a driver's report
+// that nothing was sent does not, because some are wrong: [driver.ErrBadConn] of
 // lib/pq, and SafeToRetry of pgx 5.9.0 to 5.12.0, after a lost connection.
 func outcomeOf(err error) outcome {
 	if has(err, "commit unexpectedly resulted in rollback") || // ErrTxCommitRollback of pgx
@@ -58,18 +58,19 @@ func response(err error) (refusal, ok bool) {
 	return false, false
 }
 
-// stateOf returns "" if the method panics, as it does on a nil pointer.
+// stateOf returns the SQLSTATE, or "" if the method panics, as it does on a nil
+// pointer.
 func stateOf(err interface{ SQLState() string }) (state string) {
 	defer func() { _ = recover() }()
 	return err.SQLState()
 }
 
-// refusedByState knows the SQLSTATEs of PostgreSQL and its relatives ("PostgreSQL
-// Error Codes", appendix A of the manual). The outcome is unknown after 40003
-// (statement completion unknown), class 08 (connection), class 57 (operator
-// intervention, such as a shutdown), and after classes 58 and XX (system and
-// internal errors), which poolers use for a lost server and CockroachDB for
-// XXA00: committed, but a schema change failed.
+// refusedByState reports whether a SQLSTATE of PostgreSQL or a compatible database
+// means that COMMIT had no effect ("PostgreSQL Error Codes", appendix A of the
+// manual). The outcome is unknown after 40003 (statement completion unknown), class
+// 08 (connection), class 57 (operator intervention, such as a shutdown), and after
+// classes 58 and XX (system and internal errors), which poolers use for a lost
+// server and CockroachDB for XXA00: committed, but a schema change failed.
 func refusedByState(state string) bool {
 	if len(state) != 5 || state == "40003" {
 		return false
@@ -92,11 +93,12 @@ func endsConnection(err error) bool {
 	return severity.IsValid() && (severity.String() == "FATAL" || severity.String() == "PANIC")
 }
 
-// refusedByMySQL knows error packets of MySQL and MariaDB. The outcome is unknown
-// after a state of class 08 (connection) or 70 (killed), after 1180 (error during
-// COMMIT, possibly of the second of two engines) and 1105 (of unknown kind, as
-// Vitess reports a lost server), and after numbers outside of the servers' own
-// ranges, which proxies send: ProxySQL reports a lost server as 2013.
+// refusedByMySQL reports whether an error packet of MySQL or MariaDB means that
+// COMMIT had no effect. The outcome is unknown after a state of class 08
+// (connection) or 70 (killed), after 1180 (error during COMMIT, possibly of the
+// second of two engines) and 1105 (of unknown kind, as Vitess reports a lost
+// server), and after numbers outside the servers' own ranges, which proxies send:
+// ProxySQL reports a lost server as 2013.
 func refusedByMySQL(number uint64, state string) bool {
 	switch {
 	case number == 1105, number == 1180:
@@ -107,7 +109,7 @@ func refusedByMySQL(number uint64, state string) bool {
 	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
 }
 
-// isLoss reports whether err is how a driver reports a lost connection.
+// isLoss reports whether err is a driver's report of a lost connection.
 func isLoss(err error) bool {
 	switch err {
 	case driver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded:
@@ -117,8 +119,8 @@ func isLoss(err error) bool {
 	return ok
 }
 
-// mysqlError reads the MySQLError of github.com/go-sql-driver/mysql, which has no
-// methods for them, by its fields.
+// mysqlError returns the number and state of a MySQLError of
+// github.com/go-sql-driver/mysql. It reads the fields, because there are no methods.
 func mysqlError(err error) (number uint64, state string, ok bool) {
 	n, s := field(err, "Number"), field(err, "SQLState")
 	if !n.IsValid() || n.Kind() != reflect.Uint16 || !s.IsValid() || s.Type() != reflect.TypeFor[[5]byte]() {
@@ -186,7 +188,7 @@ func has(err error, text string) bool {
 
 var plainError = reflect.TypeOf(errors.New(""))
 
-// tree yields err and all that it wraps.
+// tree yields err and all errors that it wraps.
 func tree(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }

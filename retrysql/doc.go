@@ -6,9 +6,9 @@
 //		return err
 //	})
 //
-// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as
-// pgx, whose pool.Begin fits without an import. Both are driven by a
-// [retry.Policy], with the limits, hooks and errors of [retry.Do].
+// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as pgx: it accepts
+// pool.Begin without importing pgx. Both are driven by a [retry.Policy], with the limits, hooks
+// and errors of [retry.Do].
 //
 // # What is repeated
 //
@@ -44,48 +44,45 @@
 //
 // # Unknown outcomes
 //
-// If the outcome is unknown the error matches [retry.ErrUnrepeatable], even if the
-// context has ended as well. Find out by a key of your own, such as the
-// transfer's ID in a table with a unique constraint, whether the transaction took
-// effect. As long as the connection is open the server may still process COMMIT;
-// a row with the same key, inserted by a new transaction, waits for it or fails.
+// If the outcome is unknown the error matches [retry.ErrUnrepeatable], even if the context has
+// ended as well. Use a unique key, such as the transfer's ID in a table with a unique constraint,
+// to find out whether the transaction took effect. As long as the connection is open the server may
+// still process COMMIT; a row with the same key, inserted by a new transaction, waits for it or
+// fails.
 //
 // # What fn must and must not do
 //
-// It returns the errors of its statements. If it ignores one, PostgreSQL refuses
-// to commit, but MySQL does not: after a deadlock (1213) the server has rolled
-// back, and what fn executes next is committed at once, statement by statement.
+// fn must return the errors of its statements. If it ignores one, PostgreSQL refuses to commit, but
+// MySQL does not: after a deadlock (1213) the server has rolled back, and what fn executes next is
+// committed at once, statement by statement.
 //
-// It has no effects that a rollback does not undo: messages, files, other
-// databases, a slice outside of fn that it appends to. Statements that commit by
-// themselves, such as DDL of MySQL, count as such.
+// It must not have effects that a rollback does not undo: messages, files, other databases,
+// appending to a slice outside fn. Statements that commit implicitly, such as DDL in MySQL, are
+// such effects.
 //
-// It uses tx for all its statements: db would take a second connection, and wait
-// forever if the pool has only one. It does not end tx: after that nobody knows
-// whether there was a commit, so the call ends with [retry.ErrUnrepeatable], also
-// after a deferred tx.Rollback. It does not keep tx, whose methods return
-// [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
+// It must use tx for all its statements: db would take a second connection, and wait forever if the
+// pool has only one. It must not end tx: InTx then cannot know whether there was a commit, so the
+// call ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback. It must not keep tx,
+// whose methods return [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
 //
 // # Nesting
 //
-// InTx with the context of fn is refused with [retry.ErrInvalid]. A savepoint would
-// not help, as PostgreSQL and MySQL give up the whole transaction after a
-// serialization failure or a deadlock, and only the outermost can run again. A
-// transaction of another database would be repeated with the one outside although
-// it was committed.
+// InTx with the context of fn is refused with [retry.ErrInvalid]. A savepoint would not help:
+// PostgreSQL and MySQL abort the whole transaction after a serialization failure or a deadlock, and
+// only the outermost can run again. An inner transaction on another database would be repeated with
+// the outer one although it was committed.
 //
 // # Contexts
 //
-// In database/sql the end of the context rolls back, but cannot interrupt COMMIT,
-// except with the driver of pgx. Set a time limit of the driver, such as
-// readTimeout of go-sql-driver/mysql, if a call must not hang with its server.
-// With InTxFunc, COMMIT ends with the context, in an unknown outcome.
+// In database/sql the end of the context rolls the transaction back, but cannot interrupt COMMIT,
+// except with the driver of pgx. If a call must not hang with its server, set a time limit in the
+// driver, such as readTimeout of go-sql-driver/mysql. With InTxFunc, the end of the context
+// interrupts COMMIT, and the outcome is unknown.
 //
 // # Isolation
 //
-// opts choose the isolation level and read-only transactions. At REPEATABLE READ
-// of PostgreSQL and at SERIALIZABLE a retry is normal and not an exception: allow
-// for more attempts than the three of the zero Policy. Each attempt has a snapshot
-// of its own, so fn must not use what an earlier attempt has read. A read-only
-// transaction follows the same rules, although an unknown outcome would not matter.
+// opts selects the isolation level and read-only transactions. With REPEATABLE READ in PostgreSQL
+// and with SERIALIZABLE, retries are normal: allow more attempts than the three of the zero Policy.
+// Each attempt has its own snapshot, so fn must not use data that an earlier attempt has read. A
+// read-only transaction follows the same rules, although an unknown outcome would not matter.
 package retrysql

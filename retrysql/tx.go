@@ -15,8 +15,8 @@ type Beginner interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
-// A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does.
-// After either of them, successful or not, its connection is free for others.
+// A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does. After
+// either of them, successful or not, its connection is free for other uses.
 type Tx interface {
 	Commit(ctx context.Context) error   // makes the transaction's effects permanent
 	Rollback(ctx context.Context) error // undoes them
@@ -50,15 +50,14 @@ func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions,
 	return InTxFunc(ctx, p, begin, func(ctx context.Context, tx sqlTx) error { return fn(ctx, tx.Tx) })
 }
 
-// sqlTx makes a Tx of a transaction of database/sql, which got its context when
+// sqlTx makes a Tx from a transaction of database/sql, which got its context when
 // it began.
 type sqlTx struct{ *sql.Tx }
 
 func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }
 func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 
-// InTxFunc is [InTx] for transactions of other packages: begin begins one. With
-// a pool of pgx:
+// InTxFunc is [InTx] for transactions of other packages, which begin starts. With a pool of pgx:
 //
 //	err := retrysql.InTxFunc(ctx, policy, pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
 //		...
@@ -71,7 +70,7 @@ func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Cont
 	case begin == nil || fn == nil:
 		return fmt.Errorf("%w transaction: begin or fn is nil", retry.ErrInvalid)
 	case ctx != nil && ctx.Value(inside{}) != nil:
-		// Permanent, or the transaction outside would run again.
+		// Permanent; otherwise the outer transaction would run again.
 		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
 	}
 	p.Classifier = classifier{p.Classifier}
@@ -125,7 +124,7 @@ func undone(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// uncommitted decides what the failure of COMMIT means.
+// uncommitted returns the error of an attempt whose COMMIT failed with err.
 func uncommitted(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
@@ -157,23 +156,23 @@ func rollback(ctx context.Context, tx Tx) error {
 	return tx.Rollback(ctx)
 }
 
-// hasEnded reports whether err means that the transaction had been committed or
-// rolled back before: sql.ErrTxDone, or ErrTxClosed of github.com/jackc/pgx,
-// which is known by its text.
+// hasEnded reports whether err means that the transaction had already been
+// committed or rolled back: sql.ErrTxDone, or ErrTxClosed of github.com/jackc/pgx,
+// which is recognized by its text.
 func hasEnded(err error) bool {
 	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
 }
 
-// failure is the error of an attempt to which there is more than the error of
-// fn or Commit.
+// failure is the error of an attempt with more information than the error of fn
+// or Commit.
 type failure struct {
-	text      string // what err does not tell; may be empty
+	text      string // additional information; may be empty
 	err       error  // of fn or Commit; it alone decides the class
 	rollback  error  // of a failed rollback; may be nil
 	uncertain bool   // whether the transaction took effect is unknown
 }
 
-// unknown returns f as an error that forbids a retry.
+// unknown returns f as an error that is not retried.
 func (f *failure) unknown(text string) error {
 	f.text, f.uncertain = text, true
 	return retry.Unrepeatable(f)
@@ -201,10 +200,9 @@ func (f *failure) Unwrap() []error {
 	return errs
 }
 
-// classifier classifies the failures of attempts by the error of fn or Commit
-// alone, whatever a failed rollback reports. Of an error that could mean that a
-// statement took effect it returns the class without that reservation, because no
-// statement has an effect without COMMIT.
+// classifier classifies the failures of attempts by the error of fn or Commit alone,
+// whatever a failed rollback reports. It ignores that a statement may have taken
+// effect, because no statement has an effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {

@@ -13,9 +13,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestBackoff checks that b keeps the contract of retry.Backoff: it is pure,
-// defined for every argument and never negative, has its smallest and largest
-// delay at the ends of the random numbers, and can be shared. Run it with -race to find data races too.
+// TestBackoff checks that b satisfies the contract of retry.Backoff: it is pure, defined for every
+// argument and never negative, returns its smallest and largest delay for the smallest and largest
+// u, and can be shared. Run it with -race to find data races too.
 //
 //	func TestMyBackoff(t *testing.T) {
 //		retrytest.TestBackoff(t, MyBackoff{Base: time.Second})
@@ -29,8 +29,7 @@ func TestBackoff(t testing.TB, b retry.Backoff) {
 	}
 }
 
-// backoffChecks are the clauses of the contract, each with what is wrong with
-// an implementation that fails it.
+// backoffChecks lists the clauses of the contract, each with the reason for it.
 var backoffChecks = []struct {
 	name        string
 	explanation string
@@ -38,14 +37,14 @@ var backoffChecks = []struct {
 }{
 	{
 		"total",
-		"Delay must return for every argument: the loop passes on what hooks, other libraries and long-running calls give it.",
+		"Delay must return for every argument: hooks, other libraries and long-running calls can produce any of them.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(argument, time.Duration) error { return nil })
 		},
 	},
 	{
 		"not negative",
-		"A negative delay is an overflow or a special value. The loop takes it for 0, and a delay of 0 is a hot loop.",
+		"A negative delay is an overflow or a special value. The loop treats it as 0, and a delay of 0 makes a hot loop.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				if d < 0 {
@@ -57,7 +56,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"pure",
-		"The same arguments must give the same delay, whatever was asked before: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
+		"The same arguments must give the same delay, whatever the earlier calls: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
 		func(b retry.Backoff) error {
 			list := arguments()
 			first := make([]time.Duration, 0, len(list))
@@ -80,7 +79,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"ends",
-		"Of all u, 0 must give the smallest delay and 1-ε the largest: the bounds of a policy are computed from them.",
+		"u = 0 must give the smallest delay and u = 1-ε the largest: the bounds of a policy are computed from them.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				low, high := argument{c.a, 0}, argument{c.a, almost1}
@@ -96,7 +95,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"shareable",
-		"One value serves many goroutines at once, so that a policy can be a package variable.",
+		"Many goroutines must be able to share one value, so that a policy can be a package variable.",
 		func(b retry.Backoff) error {
 			list := arguments()
 			want := make([]time.Duration, 0, len(list))
@@ -136,7 +135,7 @@ func (c argument) String() string {
 	return fmt.Sprintf("Delay({Number: %d, Waited: %v, Class: %v}, %v)", c.a.Number, c.a.Waited, c.a.Class, c.u)
 }
 
-// arguments are usual and extreme ones.
+// arguments returns usual and extreme arguments of Delay.
 func arguments() []argument {
 	var list []argument
 	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {

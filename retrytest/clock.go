@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// Clock is a virtual [github.com/gobackoff/retry.Clock]: a wait takes no time,
-// moves the clock on, and is remembered. The zero value starts at the time of
-// its first use, so that the deadlines of real contexts still mean something
-// to it. A Clock is safe for concurrent use; waits then add up, as if they
-// came one after another. It must not be copied.
+// Clock is a virtual [github.com/gobackoff/retry.Clock]: a wait advances the clock
+// without taking time, and is recorded. The zero value starts at the time of its
+// first use, so that deadlines of real contexts remain meaningful. A Clock is safe
+// for concurrent use; concurrent waits add up, as if they came one after another.
+// It must not be copied.
 type Clock struct {
-	// Start is the time that the Clock starts at; zero: the real time of its
-	// first use.
+	// Start is the initial time of the Clock. If zero, it is the real time of
+	// the first use.
 	Start time.Time
 
 	mu    sync.Mutex
@@ -29,8 +29,8 @@ func (c *Clock) Now() time.Time {
 	return c.advance(0)
 }
 
-// Sleep records d, moves the clock on by it, and returns at once: nil, or
-// ctx.Err() if ctx is done, which records nothing.
+// Sleep records d, advances the clock by d and returns nil. If ctx is done,
+// it records nothing and returns ctx.Err().
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -42,8 +42,8 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Advance moves the clock on by d without recording a wait: what an operation
-// calls to have taken time.
+// Advance advances the clock by d without recording a wait. An operation calls it
+// to simulate that it takes time.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

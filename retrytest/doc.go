@@ -1,9 +1,9 @@
 // Package retrytest helps to test code that retries, and rules for retrying,
 // without waiting.
 //
-// A [Clock] passes time without waiting and remembers what it was asked to
-// wait for; an [Op] fails by a script; [Fixed], [Replay] and [Seeded] take the
-// chance out of jitter; and [TestBackoff] checks a Backoff of your own.
+// A [Clock] passes time without waiting and records the waits; an [Op] fails
+// according to a script; [Fixed], [Replay] and [Seeded] make jitter deterministic;
+// and [TestBackoff] checks your own Backoff.
 //
 //	clock := &retrytest.Clock{}
 //	op := retrytest.Fail(2, errors.New("try later"))
@@ -11,7 +11,7 @@
 //	err := retry.Do(ctx, policy, op.Run)
 //	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]
 //
-// A testing/synctest bubble does without a Clock: time stands still there
-// until everybody waits. It also covers the deadlines of contexts and
+// In a testing/synctest bubble no Clock is needed: time advances only while all
+// goroutines are waiting. That also covers the deadlines of contexts and
 // AttemptTimeout, which a Clock does not.
 package retrytest

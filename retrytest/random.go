@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Fixed returns a source for retry.Policy.Rand that always returns u. 0 gives
-// the smallest delays of a policy and 0.5 the middle.
+// Fixed returns a source for retry.Policy.Rand that always returns u. 0 gives a
+// policy's smallest delays and 0.5 the middle ones.
 func Fixed(u float64) func() float64 {
 	return func() float64 { return u }
 }
 
-// Replay returns a source for retry.Policy.Rand that returns recorded numbers
-// in turn. It panics when they are used up, because a test that draws more
-// than was recorded does not replay the record. It is safe for concurrent use.
+// Replay returns a source for retry.Policy.Rand that returns recorded numbers in
+// turn. It panics when they are used up, because a test that draws more numbers
+// than were recorded does not replay the record. It is safe for concurrent use.
 func Replay(us ...float64) func() float64 {
 	var mu sync.Mutex
 	next := 0
@@ -22,15 +22,15 @@ func Replay(us ...float64) func() float64 {
 		mu.Lock()
 		defer mu.Unlock()
 		if next == len(us) {
-			panic(fmt.Sprintf("retrytest: random number %d was asked for and %d were recorded", next+1, len(us)))
+			panic(fmt.Sprintf("retrytest: random number %d requested, but only %d recorded", next+1, len(us)))
 		}
 		next++
 		return us[next-1]
 	}
 }
 
-// Seeded returns a source for retry.Policy.Rand that is random but the same
-// for the same seed. It is safe for concurrent use.
+// Seeded returns a source for retry.Policy.Rand whose numbers are random, but
+// the same for the same seed. It is safe for concurrent use.
 func Seeded(seed uint64) func() float64 {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -68,7 +68,7 @@ func TestRandom(t *testing.T) {
 
 	replay := retrytest.Replay(0.1, 0.2)
 	assert.Equal(t, []float64{0.1, 0.2}, []float64{replay(), replay()})
-	assert.PanicsWithValue(t, "retrytest: random number 3 was asked for and 2 were recorded", func() { replay() })
+	assert.PanicsWithValue(t, "retrytest: random number 3 requested, but only 2 recorded", func() { replay() })
 
 	one, same, other := retrytest.Seeded(1), retrytest.Seeded(1), retrytest.Seeded(2)
 	first := one()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// words are what may follow a flag.
+// words returns the values that may follow a flag.
 func words(flag string) []string {
 	switch flag {
 	case "policy":

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExitStatus: the status of retry, and how often the command ran.
+// TestExitStatus: the exit status of retry, and the number of runs of the command.
 func TestExitStatus(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -100,8 +100,8 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// TestInterrupted: a command that SIGINT has ended, also below a shell, ends
-// retry in the same way, so that a calling shell stops, too.
+// TestInterrupted: if SIGINT ends the command, even below a shell, retry ends in
+// the same way, so that a calling shell stops too.
 func TestInterrupted(t *testing.T) {
 	r := runRetry(t, "sh", "-c", "kill -INT $$")
 	assert.Equal(t, syscall.SIGINT, r.signal)
@@ -114,7 +114,7 @@ func TestInterrupted(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(r.stderr, "attempt"))
 }
 
-// TestUsage: an error of retry itself is one clear line and status 125.
+// TestUsage: an error of retry itself prints one line and exits with status 125.
 func TestUsage(t *testing.T) {
 	for _, test := range []struct {
 		name, args, says string
@@ -156,7 +156,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestSubcommands: a command with the name of a subcommand needs the dashes.
+// TestSubcommands: a command with the name of a subcommand needs "--".
 func TestSubcommands(t *testing.T) {
 	r := finish(t, newCommand(t, "presets"))
 	require.Equal(t, 0, r.status)

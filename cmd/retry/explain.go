@@ -62,7 +62,8 @@ func waitText(w retry.WaitStats) string {
 	return fmt.Sprintf("%9v %9v %9v %9v", round(w.Min), round(w.Mean), round(w.P99), round(w.Max))
 }
 
-// bar draws a wait: blank up to the shortest, = up to the mean, - up to the longest.
+// bar draws a wait: blanks up to the shortest, = up to the mean, - up to the
+// longest.
 func bar(w retry.WaitStats, longest time.Duration) string {
 	at := func(d time.Duration) int { return int(float64(d) / float64(longest) * barWidth) }
 	least, mean, most := at(w.Min), at(w.Mean), at(w.Max)
@@ -72,7 +73,7 @@ func bar(w retry.WaitStats, longest time.Duration) string {
 	return strings.Repeat(" ", least) + strings.Repeat("=", mean-least) + strings.Repeat("-", most-mean)
 }
 
-// presets returns a list of the policies that have a name.
+// presets returns a list of the named policies.
 func presets(args []string) (string, error) {
 	if len(args) > 0 {
 		return "", fmt.Errorf("presets takes no arguments, not %q", args[0])
@@ -87,6 +88,6 @@ func presets(args []string) (string, error) {
 		total := p.Plan().Total
 		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
 	}
-	fmt.Fprintf(&b, "\nThe waits of a command that never succeeds, together. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
+	fmt.Fprintf(&b, "\nWaits are the sum over a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
 	return b.String(), nil
 }

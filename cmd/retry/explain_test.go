@@ -42,8 +42,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestCompletion: the scripts are sound where the shell is there to tell, and
-// bash completes with its own.
+// TestCompletion: the installed shells accept their scripts, and bash completes
+// with its script.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// config is what the command line asks for.
+// config holds the settings from the command line.
 type config struct {
-	policy        retry.Policy // with a MaxAttempts
+	policy        retry.Policy // its MaxAttempts is set
 	match         match
 	deadline      time.Duration // of the whole run; 0: none
 	grace         time.Duration // from TERM to KILL
@@ -35,30 +35,30 @@ const usage = `retry runs a command until it succeeds.
   retry [flags] [--] command [args…]
   retry explain POLICY | presets | completion bash|zsh|fish
 
-  -t, --attempts N         how often at most, or "unlimited" (3)
-      --policy TEXT        "standard", or as "full base=1s cap=1m attempts=5"
-      --rule NAME          of the waits: full, constant, exponential, … (full)
+  -t, --attempts N         maximum number of runs, or "unlimited" (3)
+      --policy TEXT        "standard", or e.g. "full base=1s cap=1m attempts=5"
+      --rule NAME          rule for waits: full, constant, exponential, … (full)
       --base D, --cap D    of the rule: first ceiling (50ms), largest wait (20s)
-      --timeout D          of each attempt (none)
-      --deadline D         of all attempts and waits together (none)
-      --kill-after D       from TERM to KILL, for all that an attempt left (5s)
-      --retry-on LIST      retry only 1,5-7,timeout,signal,SIGKILL …
+      --timeout D          time limit of each attempt (none)
+      --deadline D         time limit of all attempts and waits together (none)
+      --kill-after D       time between TERM and KILL for an attempt (5s)
+      --retry-on LIST      retry only these: 1,5-7,timeout,signal,SIGKILL …
       --stop-on LIST       do not retry these (126 and 127 unless in --retry-on)
-      --retry-on-output RE, --stop-on-output RE    the same by what it writes
-      --before-retry CMD   run by sh between the attempts
+      --retry-on-output RE, --stop-on-output RE    the same by output
+      --before-retry CMD   shell command to run before each retry
       --stdin MODE         replay it to each attempt, pass it on, none (replay)
-      --output MODE        pass it on, or only that of the last attempt (pass)
+      --output MODE        pass output on, or only that of the last (pass)
   -q, --quiet, -v, --verbose, --json FILE, -h, --help, --version
 
 Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot
-run it, 127 not found, 128+n signal n.`
+execute it, 127 not found, 128+n signal n.`
 
-// short are the flags with a name of one letter, too.
+// short maps flags to their one-letter names.
 var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
 
-// flagSet returns the flags and what they set. finish completes it after Parse.
-// Package flag is enough, and unlike the usual libraries for flags it does not
-// import package net, with which cgo makes the binary dynamic.
+// flagSet returns the flags and the config that they set. finish completes the
+// config after Parse. Package flag suffices, and unlike the usual flag libraries it
+// does not import package net, which with cgo makes the binary dynamic.
 func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	c = &config{grace: 5 * time.Second}
 	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
@@ -112,7 +112,7 @@ func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	}
 }
 
-// parseFlags reads the command line. The error is one line.
+// parseFlags reads the command line. Its errors are one line long.
 func parseFlags(args []string) (config, error) {
 	flags, c, finish := flagSet()
 	err := flags.Parse(args)
@@ -124,8 +124,8 @@ func parseFlags(args []string) (config, error) {
 	return *c, err
 }
 
-// clearer words the errors of package flag, which has no types for them, with
-// two dashes and a suggestion.
+// clearer rewrites the errors of package flag, which have no types, with two
+// dashes and a suggestion.
 func clearer(err error, flags *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
@@ -235,13 +235,13 @@ func (v patternValue) String() string {
 	return (*v.re).String()
 }
 
-// choice is one of a few words.
+// choice is a flag with a fixed set of values.
 type choice struct {
 	value string
 	known []string
 }
 
-// Set takes one of the words.
+// Set sets the value if it is known.
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.known, text) {
 		return fmt.Errorf("must be one of %s%s", strings.Join(c.known, ", "), didYouMean(text, c.known))
@@ -250,5 +250,5 @@ func (c *choice) Set(text string) error {
 	return nil
 }
 
-// String returns the word.
+// String returns the value.
 func (c *choice) String() string { return c.value }

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// chunk is how much is read at a time.
+// chunk is the number of bytes read at a time.
 const chunk = 64 << 10
 
-// input gives the whole standard input to every attempt. A regular file is
-// read again from where it was. A terminal or another device is passed on. What
-// comes from a pipe or socket is kept: only as much as some attempt has asked
-// for, so that an endless input may feed a command that reads a little of it.
+// input gives the whole standard input to every attempt. A regular file is read
+// again from its initial position. A terminal or another device is passed on. Input
+// from a pipe or socket is kept, but only as much as some attempt has read, so that
+// a command may read a small part of an endless input.
 type input struct {
 	file   *os.File
 	seek   bool  // file is regular
@@ -23,12 +23,12 @@ type input struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	buffer  []byte // of the goroutine that reads from file
-	reading bool   // it runs
+	buffer  []byte // buffer of the goroutine that reads from file
+	reading bool   // that goroutine is running
 	kept    spool
 	rest    []byte // read, but not kept, for the running attempt
 	ended   bool
-	lost    error // why there is more than what is kept
+	lost    error // why the rest of the input was not kept
 }
 
 // newInput returns the input in a mode: "replay", "pass" or "none".
@@ -53,8 +53,8 @@ func newInput(file *os.File, mode string, attempts int) (*input, error) {
 	return in, nil
 }
 
-// open returns the standard input of an attempt, and the feed that has to be
-// closed after it; nil if nothing has to be fed.
+// open returns the standard input of an attempt, and its feed, which must be
+// closed afterwards. The feed is nil if none is needed.
 func (in *input) open() (*os.File, *feed, error) {
 	if in.seek {
 		if _, err := in.file.Seek(in.offset, io.SeekStart); err != nil {
@@ -73,14 +73,14 @@ func (in *input) open() (*os.File, *feed, error) {
 	return r, f, nil
 }
 
-// close removes what was kept.
+// close removes the kept input.
 func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.kept.Close()
 }
 
-// unrepeatable returns why the input cannot be given to another attempt, "" if it can.
+// unrepeatable returns the reason why the input cannot be replayed, or "" if it can.
 func (in *input) unrepeatable() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -107,19 +107,19 @@ func (f *feed) run() {
 			return
 		}
 		if _, err := f.pipe.Write(buf[:n]); err != nil {
-			return // the command does not read on
+			return // the command has stopped reading
 		}
 	}
 }
 
-// started closes the end of the pipe that belongs to the command.
+// started closes the command's end of the pipe.
 func (f *feed) started(stdin *os.File) {
 	if f != nil {
 		stdin.Close()
 	}
 }
 
-// close ends the feed of an attempt that has ended.
+// close ends the feed after its attempt has ended.
 func (f *feed) close() {
 	if f == nil {
 		return
@@ -131,7 +131,8 @@ func (f *feed) close() {
 	f.pipe.Close()
 }
 
-// next returns the next bytes of the input in buf, and 0 at its end.
+// next reads the next bytes of the input into buf and returns their number, 0 at the
+// end.
 func (f *feed) next(buf []byte) int {
 	in := f.in
 	in.mu.Lock()
@@ -162,8 +163,8 @@ func (f *feed) next(buf []byte) int {
 	return 0
 }
 
-// read reads once from the file. It may take for ever, also beyond the attempt
-// that asked for it.
+// read reads once from the file. It may block indefinitely, even after the end of
+// the attempt that needed it.
 func (in *input) read() {
 	if in.buffer == nil {
 		in.buffer = make([]byte, chunk)

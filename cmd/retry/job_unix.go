@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// job is what a supervisor knows about the shell's job control.
+// job is a supervisor's state of the shell's job control.
 type job struct {
 	front    bool             // the command was in the foreground when it was stopped
 	stopping bool             // retry has passed SIGTSTP on
-	resume   <-chan time.Time // when to go on if retry could not be stopped
+	resume   <-chan time.Time // when to continue if retry could not be stopped
 }
 
 // orphaned is how long retry waits to be stopped. In an orphaned process group
 // SIGTSTP has no effect, and no shell would continue the command.
 const orphaned = 100 * time.Millisecond
 
-// forward passes a signal on that does not end retry.
+// forward passes on a signal that does not end retry.
 func (v *supervisor) forward(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGTSTP:
@@ -64,7 +64,7 @@ func (v *supervisor) onStop() {
 	}
 }
 
-// suspend stops retry as the command is stopped.
+// suspend stops retry in the same way as the command.
 func (v *supervisor) suspend(job bool) {
 	v.job.front = v.terminal != nil && v.terminal.given
 	v.terminal.takeBack()
@@ -72,8 +72,8 @@ func (v *supervisor) suspend(job bool) {
 	v.job.resume = time.After(orphaned)
 }
 
-// resume lets a stopped command go on, in the foreground if it was there and
-// retry is.
+// resume continues a stopped command, in the foreground if both the command was
+// and retry is there.
 func (v *supervisor) resume() {
 	if v.job.front {
 		v.terminal.give(v.p.pid)

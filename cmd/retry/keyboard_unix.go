@@ -12,28 +12,28 @@ import (
 // keyboardName is the name under which retry starts itself as a keyboard.
 const keyboardName = "retry-keyboard"
 
-// keyboard is a child of retry in the command's process group. While the
-// command has the terminal, Ctrl-C is a signal to the command's group alone.
-// If the command handles it and exits with a status, retry would not know and
+// keyboard is a child of retry in the command's process group. While the command
+// has the terminal, Ctrl-C is a signal to the command's group alone. If the
+// command handles it and exits with a status, retry would not notice and would
 // try again. So retry puts a child into the group and watches for its end.
 type keyboard struct {
 	pid     int      // 0: none
-	pipe    *os.File // ends the child when retry closes it, or ends
+	pipe    *os.File // closing it, or the end of retry, ends the child
 	pressed bool     // Ctrl-C has ended the child
 	last    time.Time
 }
 
-// twice is how soon a second Ctrl-C has to follow to kill the command. A
-// command that has the terminal may want Ctrl-C for itself now and then.
+// twice is the maximum time between two Ctrl-C that kill the command. A
+// command that has the terminal may use Ctrl-C for itself.
 const twice = 2 * time.Second
 
-// beKeyboard is what the child does: it waits.
+// beKeyboard is the main function of the child: it waits.
 func beKeyboard() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// open starts the child. Without it only commands that do not handle Ctrl-C
-// are noticed, so errors do not matter.
+// open starts the child. Errors are ignored: without the child, retry still
+// notices Ctrl-C if the command does not handle it.
 func (k *keyboard) open(group int) {
 	if k.pid != 0 {
 		return
@@ -76,7 +76,7 @@ func (k *keyboard) close() {
 	}
 }
 
-// watchKeyboard looks at the keyboard if the command has the terminal.
+// watchKeyboard starts a keyboard if the command has the terminal.
 func (v *supervisor) watchKeyboard() {
 	k := &v.p.keyboard
 	switch {

@@ -20,7 +20,7 @@ func main() {
 	os.Exit(start(os.Args[1:]))
 }
 
-// start runs what the command line asks for and returns the exit status.
+// start executes the command line and returns the exit status.
 func start(args []string) int {
 	if len(args) > 0 {
 		for _, sub := range subcommands {
@@ -43,7 +43,7 @@ func start(args []string) int {
 	return run(c)
 }
 
-// subcommands print something. A command of the same name is run with --.
+// subcommands print information. A command with the same name is run with --.
 var subcommands = []struct {
 	name string
 	run  func(args []string) (string, error)

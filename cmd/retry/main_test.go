@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asRetry makes the test binary be the command, so that the race detector and
-// the coverage see it.
+// asRetry makes the test binary act as the command, so that the race detector and
+// the coverage include it.
 const asRetry = "RETRY_TEST_AS_RETRY"
 
-// token is inherited by all that a test starts: see leftovers.
+// token is inherited by all processes that a test starts: see leftovers.
 const token = "RETRY_TEST_TOKEN"
 
 func TestMain(m *testing.M) {
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	// In the background of a script, or under nohup, the tests would pass ignored
-	// signals on to the processes that they send them to.
+	// In the background of a script, or under nohup, processes started by the tests
+	// would inherit ignored signals.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
@@ -49,11 +49,11 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// scratch is a folder for what several tests use.
+// scratch is a folder for files that several tests use.
 var scratch string
 
-// patience is how long a test waits for something that happens at once on an
-// idle machine.
+// patience is how long a test waits for an event that takes no time on an idle
+// machine.
 const patience = 30 * time.Second
 
 // eventually polls until done.
@@ -66,7 +66,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// newCommand is a command line of retry.
+// newCommand returns a command that runs retry.
 func newCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -76,7 +76,7 @@ func newCommand(t *testing.T, args ...string) *exec.Cmd {
 
 func tokenOf(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }
 
-// result is how a run of retry ended.
+// result is the result of a run of retry.
 type result struct {
 	stdout, stderr string
 	status         int // as a shell reports it
@@ -93,8 +93,8 @@ func resultOf(c *exec.Cmd, err error) result {
 	return r
 }
 
-// runRetry runs retry with fast retries and checks that nothing is left if it
-// did not succeed.
+// runRetry runs retry with fast retries, and checks that no process is left
+// unless it succeeded.
 func runRetry(t *testing.T, args ...string) result {
 	t.Helper()
 	return finish(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
@@ -121,7 +121,7 @@ func finish(t *testing.T, c *exec.Cmd) result {
 	return r
 }
 
-// background is a retry that runs while the test goes on.
+// background is a retry that runs while the test continues.
 type background struct {
 	*exec.Cmd
 	t    *testing.T
@@ -132,7 +132,7 @@ type background struct {
 	out bytes.Buffer // of both streams
 }
 
-// Write takes the output.
+// Write collects the output.
 func (b *background) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,7 +153,7 @@ func startRetry(t *testing.T, ready string, args ...string) *background {
 	return b
 }
 
-// startShell is startRetry for a line of shell in which %s is retry.
+// startShell is startRetry for a shell command in which %s is retry.
 func startShell(t *testing.T, ready, line string) *background {
 	t.Helper()
 	b := &background{Cmd: newCommand(t), t: t, done: make(chan struct{})}
@@ -196,7 +196,7 @@ func (b *background) signal(sig syscall.Signal) {
 	require.NoError(b.t, b.Process.Signal(sig))
 }
 
-// end waits for the end of retry and checks that nothing is left.
+// end waits for the end of retry and checks that no process is left.
 func (b *background) end() result {
 	b.t.Helper()
 	select {
@@ -228,7 +228,7 @@ func leftovers(t *testing.T) []string {
 	return found
 }
 
-// count returns how often text occurs in a file that commands append to.
+// count returns the number of occurrences of text in a file that commands append to.
 func count(t *testing.T, file, text string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -10,7 +10,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// match decides which failed attempts are worth a retry.
+// match decides which failed attempts are retried.
 type match struct {
 	retryOn, stopOn             statuses
 	retryOnOutput, stopOnOutput *regexp.Regexp
@@ -19,7 +19,7 @@ type match struct {
 // needsOutput reports whether the output of the attempts is searched.
 func (m *match) needsOutput() bool { return m.retryOnOutput != nil || m.stopOnOutput != nil }
 
-// Classify returns the class of a failed attempt. The stop lists win over the
+// Classify returns the class of a failed attempt. The stop lists override the
 // retry lists; if there is a retry list, everything else is permanent.
 func (m *match) Classify(err error) retry.Class {
 	o := err.(*outcome)
@@ -54,10 +54,10 @@ func (o *outcome) wrote(pattern *regexp.Regexp) bool {
 	return pattern != nil && (pattern.Match(o.stdout.bytes()) || pattern.Match(o.stderr.bytes()))
 }
 
-// statuses is a list of ways in which an attempt may fail. It is a flag.Value.
+// statuses is a list of outcomes of failed attempts. It is a flag.Value.
 type statuses []status
 
-// status is an inclusive range of exit statuses, or one of the sorts.
+// status is an inclusive range of exit statuses, or a named outcome.
 type status struct {
 	from, to int
 	sort     string // "timeout", "signal" or the name of a signal; "" for exit statuses

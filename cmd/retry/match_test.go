@@ -10,7 +10,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestStatuses: lists are read and printed, and wrong ones refused.
+// TestStatuses: lists are read and printed, and invalid ones are refused.
 func TestStatuses(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"1", "1"},
@@ -27,11 +27,11 @@ func TestStatuses(t *testing.T) {
 	}
 	var list statuses
 	require.NoError(t, list.Set("1"))
-	require.NoError(t, list.Set("2"), "a flag that is given twice adds")
+	require.NoError(t, list.Set("2"), "a repeated flag adds to the list")
 	assert.Equal(t, "1,2", list.String())
 }
 
-// TestClassify: what cannot be told apart by running commands.
+// TestClassify: cases that are hard to produce by running commands.
 func TestClassify(t *testing.T) {
 	written := func(stdout, stderr string) (o *outcome) {
 		o = &outcome{exit: 1}
@@ -48,10 +48,10 @@ func TestClassify(t *testing.T) {
 	}{
 		{"a failure", &match{}, &outcome{exit: 1}, retry.ClassTransient},
 		{"a timeout", &match{}, &outcome{exit: -1, limit: "timeout"}, retry.ClassTimeout},
-		{"no process for now", &match{}, &outcome{exit: exitNotExecutable, temporary: true}, retry.ClassTransient},
+		{"temporarily no process", &match{}, &outcome{exit: exitNotExecutable, temporary: true}, retry.ClassTransient},
 		{"not found", &match{}, &outcome{exit: exitNotFound}, retry.ClassPermanent},
 		{"lost input", &match{retryOn: statuses{{from: 1, to: 255}}}, &outcome{exit: 1, last: "lost"}, retry.ClassPermanent},
-		{"retry is to end", &match{}, &outcome{exit: 1, ended: true}, retry.ClassPermanent},
+		{"retry is ending", &match{}, &outcome{exit: 1, ended: true}, retry.ClassPermanent},
 		{"Ctrl-C", &match{}, &outcome{exit: 1, interrupted: true}, retry.ClassPermanent},
 		{"pattern in stdout", pattern, written("x\nagain\n", ""), retry.ClassTransient},
 		{"pattern in stderr", pattern, written("", "again"), retry.ClassTransient},
@@ -64,7 +64,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestTail: the end of the output is kept, however it comes.
+// TestTail: the end of the output is kept, however it is split into writes.
 func TestTail(t *testing.T) {
 	var end tail
 	for range 1000 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Exit statuses that are not the command's own, as timeout(1) and shells have them.
+// Exit statuses that are not the command's own, as in timeout(1) and shells.
 const (
 	exitTimeout       = 124
 	exitFailure       = 125 // of retry itself
@@ -17,20 +17,20 @@ const (
 	exitInterrupted   = exitSignal + int(syscall.SIGINT)
 )
 
-// outcome is how an attempt ended. As an error it is a failed attempt.
+// outcome is the outcome of an attempt. As an error it is a failed attempt.
 type outcome struct {
 	number  int // of the attempt, from 1
 	started time.Time
 	took    time.Duration
 
 	exit        int            // exit status; -1 after a signal
-	signal      syscall.Signal // that ended the command; 0 if none
+	signal      syscall.Signal // signal that ended the command; 0 if none
 	limit       string         // the time limit that ended it; "" if none
 	failure     error          // why it could not be started
-	temporary   bool           // failure may pass
-	interrupted bool           // Ctrl-C was pressed on a terminal that the command had
-	ended       bool           // retry is to end, whatever the outcome
-	last        string         // why it cannot be repeated; "" if it can
+	temporary   bool           // the failure is temporary
+	interrupted bool           // Ctrl-C was pressed while the command had the terminal
+	ended       bool           // retry must end, whatever the outcome
+	last        string         // why the attempt cannot be repeated; "" if it can
 	broken      error          // why its output could not be written
 	survivors   []int          // processes that could not be ended
 
@@ -41,7 +41,7 @@ func (o *outcome) succeeded() bool {
 	return o.exit == 0 && o.limit == "" && o.failure == nil && o.broken == nil
 }
 
-// status is the exit status that stands for the outcome.
+// status returns the exit status of retry for the outcome.
 func (o *outcome) status() int {
 	switch {
 	case o.limit != "":

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// tailSize is how much of the end of a stream is searched.
+// tailSize is the size of the part at the end of a stream that is searched.
 const tailSize = 64 << 10
 
-// lingering is how long the output of processes is awaited that a command
-// left running. All that the command wrote itself is there when it has ended.
+// lingering is how long to wait for the output of processes that a command left
+// running. The command's own output is complete when it has ended.
 const lingering = time.Second
 
-// tail is the end of what was written to it.
+// tail keeps the end of the data written to it.
 type tail struct{ data []byte }
 
 func (t *tail) add(p []byte) {
@@ -35,15 +35,15 @@ type streams struct {
 	copiers        sync.WaitGroup
 
 	mu     sync.Mutex
-	keep   bool  // until flush
+	keep   bool  // keep the output until flush
 	kept   spool // records: the number of the stream, the length and the bytes
 	tails  [2]tail
-	lost   error // why the output is not kept any more
-	broken error // why it cannot be written
+	lost   error // why the output is no longer kept
+	broken error // why the output cannot be written
 }
 
-// openStreams passes the standard files on, or puts pipes in between if the
-// output is searched or kept.
+// openStreams passes on the standard files, or uses pipes if the output is
+// searched or kept.
 func openStreams(search, keep bool) (*streams, error) {
 	s := &streams{stdout: os.Stdout, stderr: os.Stderr, keep: keep}
 	if !search && !keep {
@@ -62,7 +62,7 @@ func openStreams(search, keep bool) (*streams, error) {
 	return s, nil
 }
 
-// started closes what belongs to the command.
+// started closes the command's ends of the pipes.
 func (s *streams) started() {
 	for _, f := range []*os.File{s.stdout, s.stderr} {
 		if f != os.Stdout && f != os.Stderr {
@@ -71,10 +71,10 @@ func (s *streams) started() {
 	}
 }
 
-// finish returns when all that the command wrote has been read.
+// finish waits until all output of the command has been read.
 func (s *streams) finish() {
 	for _, r := range s.readers {
-		_ = r.SetReadDeadline(time.Now().Add(lingering)) // none on Windows: there only the end of the pipe counts
+		_ = r.SetReadDeadline(time.Now().Add(lingering)) // not supported on Windows, where only the end of the pipe counts
 	}
 	s.copiers.Wait()
 }
@@ -97,9 +97,10 @@ func (s *streams) copy(stream int, r *os.File) {
 	}
 }
 
-// drain takes what waits in a pipe, and no more: its other end may be open.
+// drain reads only the data that is already in a pipe, because its other end may
+// still be open.
 func (s *streams) drain(stream int, r *os.File, buf []byte) {
-	const largestPipe = 1 << 20 // that a process without privileges can set on Linux
+	const largestPipe = 1 << 20 // the maximum without privileges on Linux
 	for range largestPipe / chunk {
 		if n := readWaiting(r, buf); n <= 0 || !s.accept(stream, buf[:n]) {
 			return
@@ -107,7 +108,7 @@ func (s *streams) drain(stream int, r *os.File, buf []byte) {
 	}
 }
 
-// accept takes what the command wrote, and reports whether it may write on.
+// accept handles output of the command, and reports whether to continue reading.
 func (s *streams) accept(stream int, p []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,17 +124,17 @@ func (s *streams) accept(stream int, p []byte) bool {
 	return s.broken == nil
 }
 
-// write passes output on. The first error stays.
+// write passes output on. It keeps the first error.
 func (s *streams) write(stream int, p []byte) {
 	if s.broken == nil {
 		_, s.broken = [...]*os.File{os.Stdout, os.Stderr}[stream].Write(p)
 	}
 }
 
-// discard forgets what was kept.
+// discard drops the kept output.
 func (s *streams) discard() { s.kept.Close() }
 
-// flush writes what was kept, in the order in which it was read.
+// flush writes the kept output in the order in which it was read.
 func (s *streams) flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,8 +160,8 @@ func (s *streams) flushLocked() {
 	s.kept.Close()
 }
 
-// unrepeatable returns why the output of this attempt cannot be taken back, "" if
-// it can.
+// unrepeatable returns the reason why the output prevents a retry, or "" if it does
+// not.
 func (s *streams) unrepeatable() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readWaiting reads what waits in a pipe, also after its deadline. n <= 0: nothing.
+// readWaiting reads the data that is already in a pipe, even after its deadline. n
+// <= 0 means none.
 func readWaiting(r *os.File, buf []byte) (n int) {
 	if raw, err := r.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) })
@@ -16,7 +17,7 @@ func readWaiting(r *os.File, buf []byte) (n int) {
 	return n
 }
 
-// unread reports whether f is a pipe whose readers have all closed it.
+// unread reports whether f is a pipe that all readers have closed.
 func unread(f *os.File) bool {
 	fds := []unix.PollFd{{Fd: int32(fileNumber(f)), Events: unix.POLLOUT}}
 	n, err := unix.Poll(fds, 0)

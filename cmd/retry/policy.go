@@ -13,13 +13,13 @@ import (
 // standard is the name of the default rule.
 const standard = "standard"
 
-// ruleNames are the rules that a policy may begin with.
+// ruleNames are the rules with which a policy may begin.
 var ruleNames = []string{
 	standard, "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal",
 	"decorrelated", "jittered", "spread", "capped", "when-throttled",
 }
 
-// presetNames are the policies of the AWS SDKs.
+// presetNames returns the names of the AWS SDKs' policies.
 func presetNames() []string {
 	var names []string
 	for preset := range awspreset.All() {
@@ -28,7 +28,7 @@ func presetNames() []string {
 	return names
 }
 
-// parsePolicy reads a policy and sets how many attempts it makes.
+// parsePolicy reads a policy and sets its number of attempts.
 func parsePolicy(text string) (retry.Policy, error) {
 	first := text
 	if i := strings.IndexAny(text, " ,;\t("); i >= 0 {
@@ -45,7 +45,7 @@ func parsePolicy(text string) (retry.Policy, error) {
 	return p, err
 }
 
-// defaultAttempts is what a policy without a number of attempts makes.
+// defaultAttempts returns the number of attempts of a policy that does not set it.
 func defaultAttempts(p retry.Policy) int {
 	if delays, ok := p.Backoff.(retry.Schedule); ok {
 		return len(delays) + 1
@@ -53,7 +53,7 @@ func defaultAttempts(p retry.Policy) int {
 	return 3
 }
 
-// ruleText makes the text of a policy of the flags for it.
+// ruleText returns the text of the policy that the flags describe.
 func ruleText(rule string, base, limit time.Duration) string {
 	if rule == "" && (base != 0 || limit != 0) {
 		rule = "full"
@@ -81,8 +81,8 @@ func ruleText(rule string, base, limit time.Duration) string {
 	return text
 }
 
-// didYouMean returns a remark about the known name that is nearest to a wrong
-// one, "" if none is near.
+// didYouMean returns a suggestion of the known name that is closest to a wrong
+// one, or "" if none is close.
 func didYouMean(wrong string, known []string) string {
 	best, least := "", len(wrong)/3+2
 	for _, name := range known {
@@ -96,8 +96,8 @@ func didYouMean(wrong string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance is the number of characters to insert, delete or replace to make a
-// of b (Levenshtein).
+// distance returns the number of characters to insert, delete or replace to turn
+// b into a (Levenshtein).
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

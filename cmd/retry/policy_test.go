@@ -35,7 +35,7 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// TestNames: each name that is suggested or completed is known to the library.
+// TestNames: the library knows every name that is suggested or completed.
 func TestNames(t *testing.T) {
 	for _, name := range ruleNames {
 		_, err := parsePolicy(name)
@@ -51,7 +51,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRuleText: single flags make the text of a policy.
+// TestRuleText: separate flags make the text of a policy.
 func TestRuleText(t *testing.T) {
 	for _, test := range []struct {
 		rule        string
@@ -74,7 +74,7 @@ func TestRuleText(t *testing.T) {
 	}
 }
 
-// TestDistance: the nearest name is suggested, and none if none is near.
+// TestDistance: the closest name is suggested, or none if none is close.
 func TestDistance(t *testing.T) {
 	for _, test := range []struct {
 		a, b string

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trees are commands that do not end by themselves, or leave something behind
-// that does not. They write ready when it is there.
+// trees are commands that do not end on their own, or leave processes that do
+// not. They print ready when their processes have started.
 var trees = []struct{ name, script string }{
 	{"one process", "echo ready; exec sleep 1000"},
 	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
@@ -35,7 +35,7 @@ var trees = []struct{ name, script string }{
 	{"forks again when asked to end", "trap '(sleep 1000 &)' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"},
 }
 
-// TestTreeAfterFailure: nothing is left after attempts that fail or time out.
+// TestTreeAfterFailure: no process is left after attempts that fail or time out.
 func TestTreeAfterFailure(t *testing.T) {
 	for _, tree := range trees {
 		for _, flags := range []string{"", "--output last"} {
@@ -50,7 +50,7 @@ func TestTreeAfterFailure(t *testing.T) {
 	}
 }
 
-// TestTreeAfterSignal: nothing is left after a signal that ends retry.
+// TestTreeAfterSignal: no process is left after a signal that ends retry.
 func TestTreeAfterSignal(t *testing.T) {
 	for _, tree := range trees {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -60,7 +60,7 @@ func TestTreeAfterSignal(t *testing.T) {
 				b.signal(sig)
 				r := b.end()
 				if strings.HasSuffix(tree.script, "exit 1") && r.status == 1 {
-					return // the command ended by itself at the same moment
+					return // the command ended on its own at the same moment
 				}
 				assert.Equal(t, 128+int(sig), r.status, r.stdout)
 				assert.Equal(t, 0, strings.Count(r.stdout, "attempt 2"), r.stdout)
@@ -69,7 +69,8 @@ func TestTreeAfterSignal(t *testing.T) {
 	}
 }
 
-// TestBetweenAttempts: an attempt never meets what is left of the one before.
+// TestBetweenAttempts: no process of an earlier attempt is left when an attempt
+// begins.
 func TestBetweenAttempts(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pid")
 	r := runRetry(t, "--kill-after", "50ms", "-t", "3", "sh", "-c", `
@@ -78,7 +79,7 @@ func TestBetweenAttempts(t *testing.T) {
 	assert.Equal(t, 1, r.status, r.stderr)
 }
 
-// TestBackgroundStays: what a successful command left in the background stays.
+// TestBackgroundStays: background processes of a successful command stay.
 func TestBackgroundStays(t *testing.T) {
 	for _, flags := range []string{"", "--output last"} {
 		t.Run(flags, func(t *testing.T) {
@@ -98,8 +99,8 @@ func TestBackgroundStays(t *testing.T) {
 	}
 }
 
-// TestOthersAreSpared: children that retry has from before it was executed, and
-// what a successful --before-retry started, are not the attempts'.
+// TestOthersAreSpared: children from before retry was executed, and processes of a
+// successful --before-retry, are not ended.
 func TestOthersAreSpared(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	script := fmt.Sprintf(`sleep 1000 & echo $! >%[2]s

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// processes starts commands and waits for them and for what they leave behind.
-// One command runs at a time. All methods belong to one goroutine.
+// processes starts commands and waits for them and their remaining processes. One
+// command runs at a time. All methods must be called by one goroutine.
 type processes struct {
 	changed chan os.Signal // a child may have ended, stopped or continued
 	current *process
@@ -26,19 +26,19 @@ func newProcesses() *processes {
 	return ps
 }
 
-// process is a running command, the leader of a process group of its own, with
-// everything that it has started.
+// process is a running command with all processes that it started. The command is
+// the leader of its own process group.
 type process struct {
 	ps      *processes
-	pid     int            // and the number of the group
-	exited  bool           // the leader has; status is valid
-	stopped syscall.Signal // that stopped the leader; 0 while it runs
+	pid     int            // also the number of the group
+	exited  bool           // the leader has ended; status is valid
+	stopped syscall.Signal // signal that stopped the leader; 0 while it runs
 	status  syscall.WaitStatus
 
 	keyboard keyboard
 }
 
-// command is what to start. The files are passed on as they are.
+// command describes a command to start. The files are passed on unchanged.
 type command struct {
 	args                  []string
 	env                   []string
@@ -48,13 +48,13 @@ type command struct {
 // find returns the path of a program.
 func find(name string) (string, error) {
 	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) { // the user's PATH has the working directory
+	if errors.Is(err, exec.ErrDot) { // the user's PATH contains the working directory
 		err = nil
 	}
 	return path, err
 }
 
-// start starts a command and gives it the terminal if it needs that at once.
+// start starts a command, with the terminal if the command needs it at once.
 func (ps *processes) start(c command, t *terminal) (*process, error) {
 	path, err := find(c.args[0])
 	if err != nil {
@@ -68,7 +68,7 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	ps.tree.follow(attr.Sys)
 	t.passOn(attr.Sys)
 	pid, err := syscall.ForkExec(path, c.args, attr)
-	if err == syscall.ENOEXEC { // a script without #!: execvp(3) does the same
+	if err == syscall.ENOEXEC { // a script without #!, handled as by execvp(3)
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, c.args[1:]...), attr)
 	}
 	if err != nil {
@@ -79,8 +79,8 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	return ps.current, nil
 }
 
-// fileNumber leaves the standard files in the mode that they have: File.Fd
-// would make them blocking for everyone who shares them.
+// fileNumber returns the number of f without changing its mode. File.Fd would
+// make standard files blocking for all processes that share them.
 func fileNumber(f *os.File) uintptr {
 	switch f {
 	case os.Stdin:
@@ -94,7 +94,7 @@ func fileNumber(f *os.File) uintptr {
 }
 
 // reap records all children that have ended, stopped or continued, and
-// reports whether there are none left.
+// reports whether no children are left.
 func (ps *processes) reap() (none bool) {
 	for {
 		var status syscall.WaitStatus
@@ -145,12 +145,12 @@ func (p *process) succeeded() bool { return p.status.Exited() && p.status.ExitSt
 // signalLeader sends a signal to the command itself.
 func (p *process) signalLeader(sig syscall.Signal) {
 	if !p.exited {
-		_ = syscall.Kill(p.pid, sig) // it may have ended just now
+		_ = syscall.Kill(p.pid, sig) // it may just have ended
 	}
 }
 
-// end asks all of the tree to end by a signal. The ones that are stopped have
-// to go on to receive it.
+// end sends a signal to the whole tree to end it. Stopped processes must be
+// continued to receive it.
 func (p *process) end(sig syscall.Signal) {
 	p.signalTree(sig)
 	if sig != syscall.SIGKILL {
@@ -158,7 +158,7 @@ func (p *process) end(sig syscall.Signal) {
 	}
 }
 
-// kill ends what it can of the tree without asking.
+// kill kills the whole tree as far as possible.
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
 // signalGroup sends a signal to the process group. Its number is not given to
@@ -168,8 +168,8 @@ func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig
 // groupGone reports whether the process group has no member left.
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
 
-// startFailure sorts the errors of start as shells do: the exit status for a
-// command that could not be started, and whether it may be possible later.
+// startFailure returns the exit status for a command that could not be started,
+// as shells do, and whether it may be possible later.
 func startFailure(err error) (exit int, temporary bool) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOENT):
@@ -181,15 +181,15 @@ func startFailure(err error) (exit int, temporary bool) {
 	return exitNotExecutable, false
 }
 
-// Signals that are passed on, by what follows from them.
+// Signals that are passed on, by their effect on retry.
 var (
 	endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 	otherSignals  = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP}
 )
 
-// notifySignals returns the channel of all signals that are passed on. Those
-// that were ignored when retry started stay so, also for the commands: nohup
-// does this with HUP, and shells with INT in background jobs.
+// notifySignals returns the channel of all signals that are passed on. Signals
+// that were ignored when retry started stay ignored, for the commands as well:
+// nohup does this with HUP, and shells with INT in background jobs.
 func notifySignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	for _, list := range [][]os.Signal{endingSignals, otherSignals} {
@@ -199,14 +199,14 @@ func notifySignals() chan os.Signal {
 			}
 		}
 	}
-	// With a handler, writing to a closed pipe returns an error and does not
-	// end retry while a command runs.
+	// With a handler, writing to a closed pipe returns an error instead of
+	// ending retry while a command runs.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signals
 }
 
-// dieBy ends retry by a signal, so that a calling shell sees it and stops, too.
-// It returns if that is not possible.
+// dieBy ends retry by a signal, so that a calling shell sees it and stops too. It
+// returns if that is not possible.
 func dieBy(sig syscall.Signal) {
 	if os.Getpid() == 1 || sig == syscall.SIGQUIT {
 		return // the kernel protects PID 1, and Go prints stacks on QUIT
@@ -217,5 +217,5 @@ func dieBy(sig syscall.Signal) {
 	}
 }
 
-// shell returns the arguments that run a line of shell.
+// shell returns the arguments that run a shell command.
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }

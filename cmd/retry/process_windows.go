@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processes starts commands. All methods belong to one goroutine.
+// processes starts commands. All methods must be called by one goroutine.
 type processes struct {
 	changed chan os.Signal // a command has ended
 }
@@ -20,11 +20,11 @@ func newProcesses() *processes { return &processes{changed: make(chan os.Signal,
 
 func (*processes) reap() {}
 
-// spareAll does nothing: every command has a job of its own.
+// spareAll does nothing, because every command has its own job.
 func (*processes) spareAll() {}
 
-// process is a running command in a job object of its own, which all that it
-// starts belongs to, too.
+// process is a running command in its own job object, to which all processes
+// that it starts also belong.
 type process struct {
 	job     windows.Handle
 	ended   chan *os.ProcessState
@@ -33,7 +33,7 @@ type process struct {
 	stopped syscall.Signal // never
 }
 
-// command is what to start. The files are passed on as they are.
+// command describes a command to start. The files are passed on unchanged.
 type command struct {
 	args                  []string
 	env                   []string
@@ -42,8 +42,8 @@ type command struct {
 
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// start starts a command. It is suspended until it belongs to its job, so that
-// nothing that it starts escapes.
+// start starts a command. The command is suspended until it belongs to its job, so
+// that none of its processes escapes.
 func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	path, err := exec.LookPath(c.args[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -84,7 +84,7 @@ func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	return p, nil
 }
 
-// newJob returns a job that ends when retry ends, also if retry is killed.
+// newJob returns a job that ends when retry ends, even if retry is killed.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err == nil {
@@ -101,8 +101,8 @@ func setJobLimits(job windows.Handle, flags uint32) error {
 	return err
 }
 
-// look updates the state of the command. What a successful one has left in the
-// background may outlive retry.
+// look updates the state of the command. Background processes of a successful
+// command may outlive retry.
 func (p *process) look() {
 	select {
 	case p.state = <-p.ended:
@@ -127,8 +127,9 @@ func (p *process) result() (exit int, sig syscall.Signal) {
 	return p.state.ExitCode(), 0
 }
 
-// end ends the whole job at once, since a process cannot be asked to end.
-// Ctrl-C has reached the command without retry: there is time for that.
+// end ends the whole job at once, because there is no signal that asks a
+// process to end. After Ctrl-C, which reaches the command directly, the
+// command gets time to end.
 func (p *process) end(sig syscall.Signal) {
 	if sig != syscall.SIGINT {
 		p.kill()
@@ -143,7 +144,7 @@ type accounting struct {
 	_, _, activeProcesses, _ uint32
 }
 
-// gone reports whether nothing is left in the job.
+// gone reports whether the job has no process left.
 func (p *process) gone() bool {
 	p.look()
 	var info accounting
@@ -156,11 +157,11 @@ func (p *process) gone() bool {
 	return true
 }
 
-// survivors returns nothing: processes of a job do not survive its end.
+// survivors returns nil, because processes of a job do not survive its end.
 func (p *process) survivors() []int { return nil }
 
-// startFailure sorts the errors of start: the exit status for a command that
-// could not be started, and whether it may be possible later.
+// startFailure returns the exit status for a command that could not be started,
+// and whether it may be possible later.
 func startFailure(err error) (exit int, temporary bool) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
@@ -171,8 +172,8 @@ func startFailure(err error) (exit int, temporary bool) {
 	return exitNotExecutable, false
 }
 
-// endingSignals are Ctrl-C and Ctrl-Break, and what Go makes of closing the
-// console, of logging off and of shutting down.
+// endingSignals are Ctrl-C and Ctrl-Break, and Go's signal for closing the
+// console, logging off and shutting down.
 var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 
 func notifySignals() chan os.Signal {
@@ -181,10 +182,10 @@ func notifySignals() chan os.Signal {
 	return signals
 }
 
-// dieBy does nothing: there is only the exit status.
+// dieBy does nothing, because there is only the exit status.
 func dieBy(syscall.Signal) {}
 
-// shell returns the arguments that run a line of the command interpreter.
+// shell returns the arguments that run a line in the command interpreter.
 func shell(line string) []string { return []string{"cmd", "/c", line} }
 
 // signalName returns the name of a signal.
@@ -200,8 +201,8 @@ func signalName(sig syscall.Signal) string {
 
 func isSignalName(name string) bool { return name == "SIGINT" || name == "SIGTERM" }
 
-// readWaiting reads nothing: there are no deadlines.
+// readWaiting reads nothing, because there are no deadlines.
 func readWaiting(*os.File, []byte) int { return 0 }
 
-// unread reports nothing: it is not known.
+// unread returns false, because it is not known.
 func unread(*os.File) bool { return false }

@@ -17,20 +17,20 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// report writes what happens to standard error and to a JSON file.
+// report reports the attempts and waits to standard error and to a JSON file.
 type report struct {
 	out      io.Writer
 	verbose  bool
 	live     bool // count down in place
 	attempts int
-	started  time.Time // of retry
+	started  time.Time // start of retry
 	deadline time.Time // zero: none
 
-	line  string // that is counted down
-	shown int    // the width of what stands in its place
+	line  string // the line that is counted down
+	shown int    // the width of the text on the line
 
 	json    *os.File // nil: none
-	written int      // the last attempt in it
+	written int      // the last attempt written
 }
 
 func newReport(c config, t *terminal) (*report, error) {
@@ -54,7 +54,7 @@ func newReport(c config, t *terminal) (*report, error) {
 
 func (r *report) say(format string, args ...any) { fmt.Fprintf(r.out, "retry: "+format+"\n", args...) }
 
-// which names an attempt.
+// which returns the name of an attempt.
 func (r *report) which(number int) string {
 	if r.attempts == retry.Unlimited {
 		return fmt.Sprintf("attempt %d", number)
@@ -89,7 +89,7 @@ func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 	fmt.Fprintln(r.out, r.line+"; "+r.next(wait))
 }
 
-// next describes when the next attempt begins.
+// next returns a text about the time of the next attempt.
 func (r *report) next(wait time.Duration) string {
 	text := fmt.Sprintf("next in %v", round(wait))
 	if !r.deadline.IsZero() {
@@ -98,7 +98,7 @@ func (r *report) next(wait time.Duration) string {
 	return text
 }
 
-// ticks returns when to count down.
+// ticks returns a channel that ticks for each step of the countdown.
 func (r *report) ticks() (<-chan time.Time, func()) {
 	if !r.live {
 		return nil, func() {}
@@ -107,7 +107,7 @@ func (r *report) ticks() (<-chan time.Time, func()) {
 	return ticker.C, ticker.Stop
 }
 
-// countDown shows what is left of a wait.
+// countDown shows the rest of a wait.
 func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
 
 // waited replaces the countdown by the whole wait.
@@ -119,8 +119,8 @@ func (r *report) waited(d time.Duration) {
 	}
 }
 
-// overwrite replaces the line on the terminal, cut to its width: a line that
-// is broken in two cannot be replaced.
+// overwrite replaces the line on the terminal. The text is cut to the terminal's
+// width, because a wrapped line cannot be replaced.
 func (r *report) overwrite(text string) {
 	if width, _, err := term.GetSize(2); err == nil && width > 1 && utf8.RuneCountInString(text) >= width {
 		text = string([]rune(text)[:width-1])
@@ -130,7 +130,7 @@ func (r *report) overwrite(text string) {
 	r.shown = width
 }
 
-// prepareFailed reports that the command before a retry has failed.
+// prepareFailed reports a failure of the --before-retry command.
 func (r *report) prepareFailed(o *outcome) { r.say("--before-retry: %v", o) }
 
 // finished reports the end of the run.
@@ -182,7 +182,7 @@ func reasonText(s *session, err error) string {
 	return fmt.Sprintf("gave up: %v", gaveUp.Reason)
 }
 
-// record writes an attempt into the JSON file. wait is nil after the last.
+// record writes an attempt into the JSON file. wait is nil after the last attempt.
 func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.written = o.number
 	record := struct {
@@ -209,7 +209,7 @@ func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.encode(record)
 }
 
-// encode appends a line to the JSON file. After an error there are no more.
+// encode appends a line to the JSON file. After an error it writes nothing more.
 func (r *report) encode(record any) {
 	if r.json == nil {
 		return
@@ -220,7 +220,7 @@ func (r *report) encode(record any) {
 	}
 }
 
-// round shortens a duration to what a reader wants to know.
+// round rounds a duration for display.
 func round(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQuiet: success says nothing, nor does anything with -q.
+// TestQuiet: a success prints nothing, and with -q nothing is printed at all.
 func TestQuiet(t *testing.T) {
 	assert.Empty(t, runRetry(t, "true").stderr)
 	assert.Empty(t, runRetry(t, "-q", "false").stderr)
@@ -55,7 +55,7 @@ func TestJSON(t *testing.T) {
 		for _, key := range []string{"seconds", "start", "wait"} {
 			delete(record, key)
 		}
-		if record["signal"] == "SIGTERM" { // what a timeout ended
+		if record["signal"] == "SIGTERM" { // an attempt that a timeout ended
 			delete(record, "signal")
 		}
 		assert.Equal(t, want, record)

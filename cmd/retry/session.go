@@ -24,14 +24,14 @@ type session struct {
 	input     *input
 	report    *report
 
-	number int            // of the attempt that runs or ended last
-	last   *outcome       // of the attempt that ended last; nil before
-	output *streams       // of that attempt
-	ended  syscall.Signal // that ends retry; 0 if none
-	alone  bool           // it came when the command had ended
+	number int            // number of the current or latest attempt
+	last   *outcome       // outcome of the latest finished attempt, or nil
+	output *streams       // streams of that attempt
+	ended  syscall.Signal // signal that ends retry; 0 if none
+	alone  bool           // the signal came after the command had ended
 }
 
-// run makes the attempts and returns the exit status.
+// run runs the attempts and returns the exit status.
 func run(c config) int {
 	s := &session{config: c, processes: newProcesses(), terminal: openTerminal(), signals: notifySignals()}
 	s.ctx = context.Background()
@@ -58,7 +58,7 @@ func run(c config) int {
 
 // attempt makes one attempt: it is the operation that is retried.
 func (s *session) attempt(ctx context.Context) error {
-	if s.output != nil { // of the attempt before, which has failed
+	if s.output != nil { // of the previous attempt, which has failed
 		s.output.discard()
 	}
 	s.number++
@@ -77,7 +77,8 @@ func (s *session) attempt(ctx context.Context) error {
 	}
 	o.ended = s.ended != 0
 	if s.match.Classify(o) == retry.ClassPermanent {
-		// A mark, because Do does not ask the Classifier about what its own time limit ended.
+		// A marker, because Do does not call the Classifier for an attempt that its own time limit
+		// ended.
 		return retry.Permanent(o)
 	}
 	return o
@@ -114,13 +115,14 @@ func notEmpty(texts ...string) []string {
 	return found
 }
 
-// environment returns the environment of an attempt, or of what is run before it.
+// environment returns the environment of an attempt, or of the --before-retry
+// command.
 func (s *session) environment() []string {
 	var env []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		switch name {
-		case "RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_LAST_EXIT", "RETRY_DEADLINE": // of a retry around this one
+		case "RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_LAST_EXIT", "RETRY_DEADLINE": // set by an outer retry
 		default:
 			env = append(env, entry)
 		}
@@ -135,7 +137,7 @@ func (s *session) environment() []string {
 	return env
 }
 
-// limit names the time limit that has ended an attempt.
+// limit returns the name of the time limit that ended an attempt.
 func (s *session) limit() string {
 	if s.ctx.Err() != nil {
 		return fmt.Sprintf("deadline of %v", s.deadline)
@@ -146,7 +148,7 @@ func (s *session) limit() string {
 // Now returns the current time.
 func (s *session) Now() time.Time { return time.Now() }
 
-// Sleep waits before the next attempt and then runs the command for that moment.
+// Sleep waits before the next attempt and then runs the --before-retry command.
 func (s *session) Sleep(ctx context.Context, d time.Duration) error {
 	err := s.wait(ctx, d)
 	s.report.waited(d)
@@ -182,15 +184,15 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prepare runs the command that is to be run before each retry. Its failure is
-// reported and does not prevent the retry.
+// prepare runs the --before-retry command. Its failure is reported but does not
+// prevent the retry.
 func (s *session) prepare(ctx context.Context) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	s.number++ // in its environment; the attempt is not yet made
+	s.number++ // for its environment; the attempt has not begun
 	c := command{args: shell(s.before), env: s.environment(), stdin: null, stdout: os.Stderr, stderr: os.Stderr}
 	s.number--
 	o := &outcome{exit: exitFailure}
@@ -210,7 +212,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// finish shows what was kept, reports the end and returns the exit status.
+// finish writes the kept output, reports the end and returns the exit status.
 func (s *session) finish(err error) int {
 	status := s.status(err)
 	if s.output != nil {

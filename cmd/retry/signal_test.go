@@ -27,8 +27,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestHandled: a command that handles the signal gives the status, and no
-// retry follows.
+// TestHandled: if a command handles the signal, its exit status is that of
+// retry, and no retry follows.
 func TestHandled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, status := range []int{0, 42} {
@@ -54,7 +54,7 @@ func TestSignalStates(t *testing.T) {
 		flags []string
 		ready string
 		args  []string
-		twice bool // the command does not end by the first
+		twice bool // the first signal does not end the command
 	}{
 		{"while the command runs", hour, "ready", []string{"sh", "-c", "echo ready; exec sleep 1000"}, false},
 		{"during the wait", hour, "next in", []string{"false"}, false},
@@ -86,7 +86,8 @@ func TestSignalStates(t *testing.T) {
 	}
 }
 
-// TestIgnored: what the caller of retry ignores stays so, also in the command.
+// TestIgnored: signals that the caller of retry ignores stay ignored, in the command
+// as well.
 func TestIgnored(t *testing.T) {
 	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; sleep .2; echo end'")
 	b.signal(syscall.SIGHUP)
@@ -100,7 +101,7 @@ func TestIgnored(t *testing.T) {
 func TestStop(t *testing.T) {
 	script := "i=0; while [ $i -lt 1000 ]; do echo tick; sleep .01; i=$((i+1)); done"
 	b := &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
-	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group with a parent outside of it can be stopped
+	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group whose parent is outside can be stopped
 	b.begin("tick")
 	b.signal(syscall.SIGTSTP)
 	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })
@@ -113,7 +114,7 @@ func TestStop(t *testing.T) {
 	b = &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
 	b.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	b.begin("tick")
-	b.signal(syscall.SIGTSTP) // has no effect on retry in an orphaned group, so the command goes on, too
+	b.signal(syscall.SIGTSTP) // has no effect on retry in an orphaned group, so the command continues too
 	time.Sleep(2 * orphaned)
 	before = b.output()
 	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
@@ -121,7 +122,7 @@ func TestStop(t *testing.T) {
 	assert.Equal(t, 143, b.end().status)
 }
 
-// TestUnder: retry under other programs of the kind.
+// TestUnder: retry runs under similar programs.
 func TestUnder(t *testing.T) {
 	for _, test := range []struct {
 		name, line string

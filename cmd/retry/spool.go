@@ -5,18 +5,18 @@ import (
 	"os"
 )
 
-// spoolMemory is how much of a spool is kept in memory.
+// spoolMemory is the maximum size of a spool in memory.
 const spoolMemory = 1 << 20
 
-// spool keeps bytes, in memory as long as they are few, else in a temporary
-// file. After a failed Write it still has all that was written before.
+// spool keeps bytes, in memory up to spoolMemory and otherwise in a temporary
+// file. After a failed Write it still has all earlier data.
 type spool struct {
 	memory []byte
-	file   *os.File // has everything, if it is not nil
+	file   *os.File // has all data if it is not nil
 	size   int64
 }
 
-// Write appends all of p, or nothing and returns an error.
+// Write appends all of p, or appends nothing and returns an error.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil {
 		if len(s.memory)+len(p) <= spoolMemory {
@@ -35,14 +35,14 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spill moves what is in memory into a file.
+// spill moves the data from memory to a file.
 func (s *spool) spill() error {
 	file, err := os.CreateTemp("", "retry-")
 	if err != nil {
 		return err
 	}
 	s.file = file
-	_ = os.Remove(file.Name()) // Windows refuses until Close
+	_ = os.Remove(file.Name()) // fails on Windows until Close
 	if _, err := file.WriteAt(s.memory, 0); err != nil {
 		memory := s.memory
 		s.Close()
@@ -53,7 +53,7 @@ func (s *spool) spill() error {
 	return nil
 }
 
-// ReadAt reads what was written.
+// ReadAt reads written data.
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	if off >= s.size {
 		return 0, io.EOF
@@ -69,7 +69,7 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 func (s *spool) Close() {
 	if s.file != nil {
 		s.file.Close()
-		_ = os.Remove(s.file.Name()) // done already, except on Windows
+		_ = os.Remove(s.file.Name()) // already removed, except on Windows
 	}
 	*s = spool{}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpool: what was written can be read, across the bound of the memory.
+// TestSpool: written data can be read, below and above spoolMemory.
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -41,7 +41,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolWithoutFile: after an error everything before it is still there.
+// TestSpoolWithoutFile: earlier data is still readable after an error.
 func TestSpoolWithoutFile(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder")
 	t.Setenv("TMP", `Z:\no\such\folder`)

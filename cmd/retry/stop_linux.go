@@ -6,12 +6,13 @@ import (
 	"unsafe"
 )
 
-// stop stops retry, or the shell job that it is part of, until SIGCONT. In an
-// orphaned process group, which no shell could continue, it has no effect.
+// stop stops retry, or its whole shell job, until SIGCONT. In an orphaned process
+// group, which no shell could continue, it has no effect.
 //
-// Only the default action of SIGTSTP knows that, and package signal does not
-// restore it. The kernel's struct sigaction begins with the handler, except on
-// MIPS, where retry does not stop: 0 is the default action, 1 ignores the signal.
+// Only the default action of SIGTSTP makes that distinction, and package signal does
+// not restore it. The kernel's struct sigaction begins with the handler: 0 is the
+// default action, 1 ignores the signal. On MIPS it does not, so retry does not stop
+// there.
 func stop(job bool) {
 	var handler [20]uintptr
 	set := func(new, old *[20]uintptr) {
@@ -21,9 +22,9 @@ func stop(job bool) {
 	set(&[20]uintptr{1}, &handler)
 	defer set(&handler, nil)
 	if job {
-		_ = syscall.Kill(0, syscall.SIGTSTP) // to the others
+		_ = syscall.Kill(0, syscall.SIGTSTP) // to the other processes of the group
 	}
 	set(&[20]uintptr{}, nil)
-	// To this thread, so that the handler is not back before the stop.
+	// To this thread, so that the handler is not restored before the stop.
 	_ = syscall.Tgkill(os.Getpid(), syscall.Gettid(), syscall.SIGTSTP)
 }

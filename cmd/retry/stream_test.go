@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zeros is an input of n bytes.
+// zeros returns an input of n bytes.
 func zeros(n int64) io.Reader { return io.LimitReader(devZero{}, n) }
 
 type devZero struct{}
@@ -29,7 +29,7 @@ func (devZero) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// builtRetry is the command as it is installed, where size and memory count.
+// builtRetry builds the command as it is installed, for measuring size and memory.
 var builtRetry = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(scratch, "retry")
 	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
@@ -48,7 +48,7 @@ func installed(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestSize: the binary as "go install" makes it.
+// TestSize: the binary that "go install" makes is below 6 MB.
 func TestSize(t *testing.T) {
 	file, err := builtRetry()
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestSize(t *testing.T) {
 	assert.Less(t, info.Size(), int64(6e6))
 }
 
-// BenchmarkStart: what retry adds to a command that succeeds at once.
+// BenchmarkStart measures the overhead of retry for a command that succeeds at once.
 func BenchmarkStart(b *testing.B) {
 	file, err := builtRetry()
 	require.NoError(b, err)
@@ -70,9 +70,9 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// TestStdin: every attempt gets the whole input, from wherever it comes.
+// TestStdin: every attempt gets the whole input, from any kind of source.
 func TestStdin(t *testing.T) {
-	text := strings.Repeat("line of input\n", 1<<18) // beyond what is kept in memory
+	text := strings.Repeat("line of input\n", 1<<18) // more than is kept in memory
 	file := filepath.Join(t.TempDir(), "input")
 	writeFile(t, file, "skipped\n"+text, 0o600)
 	sum := "cksum; [ $RETRY_ATTEMPT = 3 ]"
@@ -87,7 +87,7 @@ func TestStdin(t *testing.T) {
 		want                string
 	}{
 		{name: "pipe", script: sum, stdin: func() io.Reader { return strings.NewReader(text) }, want: strings.Repeat(sums.String(), 3)},
-		{name: "file, from where it stands", script: sum, stdin: func() io.Reader {
+		{name: "file, from its position", script: sum, stdin: func() io.Reader {
 			f, err := os.Open(file)
 			require.NoError(t, err)
 			_, err = f.Seek(8, io.SeekStart)
@@ -115,14 +115,14 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestEndlessStdin: no more is read than commands ask for.
+// TestEndlessStdin: no more input is read than the commands read.
 func TestEndlessStdin(t *testing.T) {
 	r := runPipeline(t, "yes | %s --base 1ms -- sh -c 'head -c 4; [ $RETRY_ATTEMPT = 3 ]'")
 	assert.Equal(t, "y\ny\ny\ny\ny\ny\n", r.stdout)
 	assert.Equal(t, 0, r.status)
 }
 
-// runPipeline runs a line of shell in which %s is retry.
+// runPipeline runs a shell command in which %s is retry.
 func runPipeline(t *testing.T, line string) result {
 	t.Helper()
 	c := newCommand(t)
@@ -130,7 +130,7 @@ func runPipeline(t *testing.T, line string) result {
 	return finish(t, c)
 }
 
-// peak is a command that prints the largest memory of retry so far, in kB.
+// peak is a command that prints the peak memory of retry so far, in kB.
 const peak = "awk '/VmHWM/ { print $2 }' /proc/$PPID/status"
 
 // TestStdinMemory: 300 MB of input are replayed in less than 20 MB of memory.
@@ -155,7 +155,7 @@ func checkPeaks(t *testing.T, text string, n int) {
 	t.Log(peaks, "kB")
 }
 
-// TestFlood: a gigabyte of output, in little memory in each of the modes.
+// TestFlood: a gigabyte of output needs little memory in every mode.
 func TestFlood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes gigabytes")
@@ -181,7 +181,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestOutput: what is shown of the attempts, and when.
+// TestOutput: which output of the attempts is shown, and when.
 func TestOutput(t *testing.T) {
 	script := "echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 3 ]"
 	r := runRetry(t, "-q", "sh", "-c", script)
@@ -201,18 +201,18 @@ func TestOutput(t *testing.T) {
 	finish(t, both)
 	data, err := os.ReadFile(file.Name())
 	require.NoError(t, err)
-	assert.Equal(t, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n", string(data), "the order stays")
+	assert.Equal(t, "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\n", string(data), "the order is kept")
 
 	large := runRetry(t, "-q", "--output", "last", "sh", "-c", "seq 300000; [ $RETRY_ATTEMPT = 2 ]")
 	assert.Equal(t, 300000, strings.Count(large.stdout, "\n"))
 	assert.True(t, strings.HasSuffix(large.stdout, "\n300000\n"))
 
 	b := startRetry(t, "now", "--retry-on-output", "never", "sh", "-c", "printf now; exec sleep 1000")
-	b.signal(syscall.SIGTERM) // what is searched is passed on at once
+	b.signal(syscall.SIGTERM) // searched output is passed on at once
 	b.end()
 }
 
-// TestClosedOutput: a command whose reader has gone away is not run again.
+// TestClosedOutput: a command whose output has no reader is not run again.
 func TestClosedOutput(t *testing.T) {
 	for _, flags := range []string{"", "--retry-on-output x", "--output last"} {
 		t.Run(flags, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// TestFullDisk: output that cannot be written, and a folder for temporary files
-// that is full. Nothing is lost that was there, and failure is not success.
+// TestFullDisk: if output cannot be written, or the folder for temporary files is
+// full, no data is lost, and the exit status is that of a failure.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
@@ -266,7 +266,7 @@ func TestFullDisk(t *testing.T) {
 	assert.Empty(t, entries, "no temporary file is left")
 }
 
-// TestEnvironment: what commands are told.
+// TestEnvironment: commands get the documented environment variables.
 func TestEnvironment(t *testing.T) {
 	const show = "echo $RETRY_ATTEMPT ${RETRY_MAX_ATTEMPTS} ${RETRY_LAST_EXIT-none} ${RETRY_DEADLINE-none}"
 	r := runRetry(t, "-q", "--deadline", "1h", "-t", "2", "sh", "-c", show+"; exit $((6 + RETRY_ATTEMPT))")
@@ -276,7 +276,7 @@ func TestEnvironment(t *testing.T) {
 	assert.Equal(t, "1 unlimited none none\n", finish(t, c).stdout)
 }
 
-// TestBeforeRetry: a command between the attempts.
+// TestBeforeRetry: the command runs between the attempts.
 func TestBeforeRetry(t *testing.T) {
 	r := runRetry(t, "-q", "--before-retry", "echo before $RETRY_ATTEMPT after $RETRY_LAST_EXIT", "sh", "-c", "echo attempt $RETRY_ATTEMPT >&2; exit 5")
 	assert.Equal(t, "attempt 1\nbefore 2 after 5\nattempt 2\nbefore 3 after 5\nattempt 3\n", r.stderr)
@@ -284,7 +284,7 @@ func TestBeforeRetry(t *testing.T) {
 	assert.Equal(t, 5, r.status)
 
 	r = runRetry(t, "-t", "2", "--before-retry", "exit 9", "sh", "-c", "[ $RETRY_ATTEMPT = 2 ]")
-	assert.Equal(t, 0, r.status, "its failure prevents nothing")
+	assert.Equal(t, 0, r.status, "its failure does not prevent the retry")
 	assert.Contains(t, r.stderr, "retry: --before-retry: exit 9\n")
 
 	r = runRetry(t, "--deadline", "200ms", "--kill-after", "20ms", "--before-retry", "trap '' TERM; sleep 1000", "false")

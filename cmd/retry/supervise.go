@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// phase is how far the end of a command is.
+// phase is the state of ending a command.
 type phase uint8
 
 const (
 	running phase = iota
-	ending        // all that is left of it has been asked to end
-	killing       // and is now ended without being asked
-	stuck         // and does not vanish
+	ending        // the remaining processes have been asked to end
+	killing       // and are being killed
+	stuck         // and do not disappear
 )
 
 const (
-	// sweep is how often an ending tree is looked at. The end of a child is
-	// noticed at once, the end of a child's child is not.
+	// sweep is the interval at which an ending tree is checked. The end of a
+	// child is noticed at once, that of a grandchild is not.
 	sweep = 10 * time.Millisecond
-	// lastWait is how long killed processes may take to vanish. One that takes
-	// longer is stuck in the kernel.
+	// lastWait is how long killed processes may take to disappear. A process that
+	// takes longer is stuck in the kernel.
 	lastWait = 5 * time.Second
 )
 
-// supervisor sees one command to its end and, unless it succeeds, to the end
-// of all that it has started.
+// supervisor waits for the end of one command and, unless it succeeds, of all
+// processes that it started.
 type supervisor struct {
 	*session
 	p       *process
@@ -37,8 +37,8 @@ type supervisor struct {
 	job     job
 }
 
-// supervise runs a command and returns when it has succeeded, or has failed
-// and nothing of it is left. The end of ctx ends the command. started is
+// supervise runs a command and returns when it has succeeded, or has failed and
+// none of its processes is left. The end of ctx ends the command. started is
 // called when the command has its files, or could not be started.
 func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
 	p, err := s.processes.start(c, s.terminal)
@@ -63,14 +63,13 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	}
 }
 
-// over updates the state of the command and reports whether there is nothing
-// left to do.
+// over updates the state of the command and reports whether it is finished.
 func (v *supervisor) over() bool {
 	v.p.look()
 	v.watchKeyboard()
 	switch {
 	case v.phase == running && v.p.exited && v.p.succeeded():
-		return true // and what it left in the background stays
+		return true // its background processes stay
 	case v.p.gone() || v.phase == stuck:
 		return true
 	case v.phase == running && v.p.exited:
@@ -98,7 +97,7 @@ func (v *supervisor) turn(ctx context.Context) {
 		v.end(syscall.SIGTERM)
 	case <-v.sweeps.C:
 		if v.phase == killing {
-			v.p.kill() // what has been started since
+			v.p.kill() // processes started meanwhile
 		}
 	case <-v.until:
 		if v.phase == ending {
@@ -109,7 +108,7 @@ func (v *supervisor) turn(ctx context.Context) {
 	}
 }
 
-// end asks the command to end by a signal and gives it a time for that.
+// end sends the command a signal to end it, and sets a time limit for that.
 func (v *supervisor) end(sig syscall.Signal) {
 	v.p.end(sig)
 	if v.phase == running {
@@ -137,7 +136,7 @@ func (v *supervisor) onSignal(sig syscall.Signal) {
 		v.ended, v.alone = sig, v.p.exited
 		v.report.ending(sig, v.grace)
 		v.end(sig)
-	case sig == syscall.SIGINT || sig == syscall.SIGQUIT: // the second time from the keyboard
+	case sig == syscall.SIGINT || sig == syscall.SIGQUIT: // pressed a second time
 		v.kill()
 	default:
 		v.end(sig)

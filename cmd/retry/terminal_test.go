@@ -29,10 +29,10 @@ type console struct {
 
 	mu   sync.Mutex
 	text string
-	seen int // what expect has found
+	seen int // length of the text that expect has consumed
 }
 
-// open starts a program in a pseudo-terminal of its own.
+// open starts a program in its own pseudo-terminal.
 func open(t *testing.T, c *exec.Cmd) *console {
 	t.Helper()
 	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 100})
@@ -57,7 +57,7 @@ func open(t *testing.T, c *exec.Cmd) *console {
 		k.err = c.Wait()
 		select {
 		case <-read:
-		case <-time.After(patience): // processes are left; the test will say so
+		case <-time.After(patience): // processes are left; the test will report it
 		}
 		close(k.done)
 	}()
@@ -69,8 +69,8 @@ func open(t *testing.T, c *exec.Cmd) *console {
 	return k
 }
 
-// interruptible returns the file in the mode in which Close ends a Read: package
-// pty has taken it out of that.
+// interruptible returns the file in non-blocking mode, in which Close ends a Read.
+// Package pty has made it blocking.
 func interruptible(t *testing.T, f *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
@@ -102,7 +102,7 @@ func openShell(t *testing.T) *console {
 	return k
 }
 
-// keys types.
+// keys types text.
 func (k *console) keys(text string) {
 	k.t.Helper()
 	_, err := k.tty.WriteString(text)
@@ -115,7 +115,7 @@ const (
 	ctrlBackslash = "\x1c"
 )
 
-// expect waits for text after what was expected before.
+// expect waits for text after the previously expected text.
 func (k *console) expect(text string) {
 	k.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
@@ -135,7 +135,7 @@ func (k *console) expect(text string) {
 	}
 }
 
-// end waits for the end of the program and checks that nothing is left.
+// end waits for the end of the program and checks that no process is left.
 func (k *console) end() result {
 	k.t.Helper()
 	select {
@@ -151,7 +151,7 @@ func (k *console) end() result {
 	return r
 }
 
-// TestTerminal: commands read from the terminal and see that it is one.
+// TestTerminal: commands read from the terminal and recognize it as one.
 func TestTerminal(t *testing.T) {
 	t.Run("each attempt reads", func(t *testing.T) {
 		k := openRetry(t, "sh", "-c", "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf 'name? ' && read name && echo hello $name; [ $RETRY_ATTEMPT = 2 ]")
@@ -202,7 +202,7 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// TestCtrlC: the keyboard in each state.
+// TestCtrlC: keys pressed in each state of retry.
 func TestCtrlC(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -218,7 +218,7 @@ func TestCtrlC(t *testing.T) {
 		{"wait, Ctrl-\\", "--rule constant --base 1h", []string{"false"}, "next in", []string{ctrlBackslash}, 131},
 		{"before a retry", "--before-retry", []string{"echo ready; exec sleep 1000", "false"}, "ready", []string{ctrlC}, 130},
 		{"reading", "", []string{"sh", "-c", "echo ready; read x"}, "ready", []string{ctrlC}, 130},
-		{"command that exits by itself then", "", []string{"sh", "-c", "trap 'exit 1' INT; echo ready; while :; do sleep .01; done"}, "ready", []string{ctrlC}, 1},
+		{"command that then exits", "", []string{"sh", "-c", "trap 'exit 1' INT; echo ready; while :; do sleep .01; done"}, "ready", []string{ctrlC}, 1},
 		{"command that ignores it, then timeout", "--timeout 2s -t 1", []string{"sh", "-c", "trap '' INT; echo ready; exec sleep 1000"}, "ready", []string{ctrlC}, 124},
 		{"command that ignores it, twice", "", []string{"sh", "-c", "trap 'echo got' INT; echo ready; while :; do sleep .01; done"}, "ready", []string{ctrlC, ctrlC}, 130},
 		{"kept output", "--output last", []string{"sh", "-c", "echo ready >/dev/tty; exec sleep 1000"}, "ready", []string{ctrlC}, 130},
@@ -231,7 +231,7 @@ func TestCtrlC(t *testing.T) {
 				if i > 0 {
 					k.expect("got")
 				}
-				// In the moment before, retry cannot see the key.
+				// Before the keyboard runs, retry cannot notice the key.
 				eventually(t, "the keyboard", func() bool { return test.ready != "ready" || keyboards(k.Process.Pid) == 1 })
 				k.keys(key)
 			}
@@ -242,13 +242,13 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// keyboards returns how many keyboards retry has started that wait now.
+// keyboards returns the number of running keyboards of retry.
 func keyboards(pid int) int {
 	out, _ := exec.Command("ps", "-o", "args=", "--ppid", strconv.Itoa(pid)).Output()
 	return strings.Count(string(out), keyboardName)
 }
 
-// TestCtrlCStopsTheScript: a shell loop around retry ends, too.
+// TestCtrlCStopsTheScript: a shell loop around retry also ends.
 func TestCtrlCStopsTheScript(t *testing.T) {
 	k := openShell(t)
 	k.keys("for i in 1 2 3; do $retry -- sh -c \"echo r\"eady\"; exec sleep 1000\"; done; echo after $?\n")
@@ -293,7 +293,7 @@ func TestJobControl(t *testing.T) {
 		k := openShell(t)
 		k.keys("$retry -- sh -c 'read x; echo re\"\"ad $x' &\n")
 		k.expect("prompt> ")
-		eventually(t, "the job to stop", func() bool { // of which the shell tells with the next prompt
+		eventually(t, "the job to stop", func() bool { // which the shell reports with the next prompt
 			k.keys("\n")
 			k.expect("prompt> ")
 			k.mu.Lock()
@@ -332,7 +332,7 @@ func TestJobControl(t *testing.T) {
 	})
 }
 
-// TestHangup: the terminal goes away.
+// TestHangup: the terminal is closed.
 func TestHangup(t *testing.T) {
 	k := openRetry(t, "--kill-after", "50ms", "sh", "-c", "trap '' HUP; echo ready; setsid sleep 1000 & sleep 1000")
 	k.expect("ready")
@@ -341,8 +341,8 @@ func TestHangup(t *testing.T) {
 	assert.Equal(t, 128+int(syscall.SIGHUP), r.status)
 }
 
-// TestCountdown: one line for each retry, counted down in place, and plain
-// lines where standard error is no terminal.
+// TestCountdown: each retry has one line, counted down in place, or plain
+// lines if standard error is not a terminal.
 func TestCountdown(t *testing.T) {
 	k := openRetry(t, "-t", "2", "--rule", "constant", "--base", "350ms", "--deadline", "1h", "sh", "-c", "exit 7")
 	r := k.end()

@@ -11,13 +11,13 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is the controlling terminal. A nil terminal stands for none.
+// terminal is the controlling terminal. A nil terminal means that there is none.
 //
-// Only the foreground process group may read from a terminal, and each command
-// is a group of its own. If retry is in the foreground and the standard files are
-// the terminal, a command gets the foreground at once. In a pipeline another
-// command of the same shell job may need it (as in "retry … | less"), so there
-// it is given away only when the kernel stops a command that reads from it.
+// Only the foreground process group may read from a terminal, and each command has
+// its own group. If retry is in the foreground and all standard files are the
+// terminal, a command gets the foreground at once. In a pipeline another command of
+// the same shell job may need it (as in "retry … | less"), so a command gets it only
+// when the kernel stops it for reading from the terminal.
 type terminal struct {
 	fd    int
 	own   int  // the process group of retry
@@ -48,7 +48,7 @@ func (t *terminal) foreground() bool {
 	return err == nil && group == t.own
 }
 
-// passOn has a command start in the foreground if retry is there.
+// passOn makes a command start in the foreground if retry is there.
 func (t *terminal) passOn(attr *syscall.SysProcAttr) {
 	if t != nil && t.alone && t.foreground() {
 		attr.Foreground, attr.Ctty, t.given = true, t.fd, true
@@ -56,7 +56,7 @@ func (t *terminal) passOn(attr *syscall.SysProcAttr) {
 }
 
 // give puts the command's group into the foreground if retry is there, and
-// reports whether it is.
+// reports whether the command is in the foreground.
 func (t *terminal) give(group int) bool {
 	if t.foreground() {
 		t.given = t.set(group)
@@ -72,17 +72,18 @@ func (t *terminal) takeBack() {
 	}
 }
 
-// set is done by a process in the background, which would be stopped for it.
+// set sets the foreground group. It is called in the background, where SIGTTOU would
+// stop the process.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
-	// Package signal does not go back to the default here; but what has a
-	// handler has the default in commands.
+	// Package signal cannot restore the default action here, but signals with
+	// a handler have the default action in commands.
 	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }
 
-// restore undoes what a command that was ended did to the terminal, such as
-// hiding what is typed.
+// restore undoes changes of the terminal by a command that was ended, such as
+// hidden input.
 func (t *terminal) restore() {
 	if t != nil && t.modes != nil && t.foreground() {
 		_ = term.Restore(t.fd, t.modes)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// terminal is nothing here: all processes of a console read from it.
+// terminal is empty: all processes of a console may read from it.
 type terminal struct{}
 
 func openTerminal() *terminal { return &terminal{} }
@@ -14,7 +14,7 @@ func (*terminal) foreground() bool { return true }
 func (*terminal) takeBack()        {}
 func (*terminal) restore()         {}
 
-// job is what a supervisor knows about the shell's job control: there is none.
+// job is empty: there is no job control.
 type job struct{ resume <-chan time.Time }
 
 func (*supervisor) forward(syscall.Signal)   {}

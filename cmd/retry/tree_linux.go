@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree finds everything that a command has started. On Linux retry is a child
-// subreaper: a process whose parent ends becomes a child of retry, also if it
-// has left its process group or session. So all of a command's processes are
-// descendants of retry, and nothing is left of it when retry has no children.
+// tree finds all processes that a command has started. On Linux retry is a child
+// subreaper: a process whose parent ends becomes a child of retry, even if it has
+// left its process group or session. So all of a command's processes are
+// descendants of retry, and none is left when retry has no children.
 type tree struct {
-	proc   bool             // /proc is there
+	proc   bool             // /proc is mounted
 	spared map[int]starting // descendants that are not the command's
 }
 
 // starting is the time when a process started, in clock ticks. It distinguishes
-// processes that have had the same number.
+// processes with the same, reused number.
 type starting uint64
 
 // member is a living process.
@@ -31,7 +31,7 @@ type member struct {
 }
 
 func (t *tree) init() {
-	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // fails before Linux 3.4; then groups must do
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // fails before Linux 3.4, where process groups must suffice
 	_, err := os.Stat("/proc/self/stat")
 	t.proc = err == nil
 	// exec keeps the children of the shell that became retry.
@@ -40,10 +40,10 @@ func (t *tree) init() {
 	}
 }
 
-// follow has the kernel end the command if retry is killed.
+// follow makes the kernel end the command if retry is killed.
 func (t *tree) follow(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
-// spare excludes all descendants that there are now from later signals.
+// spare excludes all current descendants from later signals.
 func (t *tree) spare() {
 	members, _ := t.members()
 	spared := map[int]starting{}
@@ -57,8 +57,8 @@ func (t *tree) spare() {
 	maps.Copy(t.spared, spared)
 }
 
-// members returns the living descendants of retry, without those that are
-// spared and theirs; false if /proc does not show them.
+// members returns the living descendants of retry, except spared ones and
+// their descendants, or false if /proc does not show them.
 func (t *tree) members() ([]member, bool) {
 	if !t.proc {
 		return nil, false
@@ -98,13 +98,13 @@ func (t *tree) members() ([]member, bool) {
 	return found, true
 }
 
-// readMember reads /proc/PID/stat as proc_pid_stat(5) describes it.
+// readMember reads /proc/PID/stat, described in proc_pid_stat(5).
 func readMember(pid int) (member, bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return member{}, false
 	}
-	// The name of the program is in parentheses and may contain some itself.
+	// The name of the program is in parentheses and may contain parentheses.
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 20 {
 		return member{}, false
@@ -116,7 +116,7 @@ func readMember(pid int) (member, bool) {
 		zombie: state == 'Z' || state == 'X'}, err == nil
 }
 
-// signalTree sends a signal to all that the command has started.
+// signalTree sends a signal to all processes of the command.
 func (p *process) signalTree(sig syscall.Signal) {
 	members, ok := p.ps.tree.members()
 	if !ok {
@@ -131,13 +131,13 @@ func (p *process) signalTree(sig syscall.Signal) {
 		}
 		signalMember(m, sig)
 	}
-	if group { // at once, so that none of it escapes by forking
+	if group { // to all at once, so that none escapes by forking
 		p.signalGroup(sig)
 	}
 }
 
-// signalMember signals a process through a descriptor, so that it cannot hit
-// another one that has got its number since.
+// signalMember signals a process through a descriptor, so that the signal cannot
+// reach another process with a reused number.
 func signalMember(m member, sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(m.pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3
@@ -153,7 +153,7 @@ func signalMember(m member, sig syscall.Signal) {
 	}
 }
 
-// gone reports whether nothing is left of the command.
+// gone reports whether no process of the command is left.
 func (p *process) gone() bool {
 	if p.ps.reap() {
 		return true
@@ -162,7 +162,7 @@ func (p *process) gone() bool {
 		return false
 	}
 	if p.ps.tree.proc && len(p.ps.tree.spared) == 0 {
-		return false // each living descendant is a child of retry, or of one
+		return false // each living descendant is a child of retry, or of a child
 	}
 	members, ok := p.ps.tree.members()
 	if !ok {
@@ -171,7 +171,7 @@ func (p *process) gone() bool {
 	return len(members) == 0
 }
 
-// survivors returns the numbers of the processes that are left.
+// survivors returns the numbers of the remaining processes.
 func (p *process) survivors() []int {
 	var pids []int
 	members, _ := p.ps.tree.members()
@@ -181,7 +181,7 @@ func (p *process) survivors() []int {
 	return pids
 }
 
-// spareAll lets everything go on that runs now.
+// spareAll excludes all running processes from later signals.
 func (ps *processes) spareAll() {
 	if !ps.reap() {
 		ps.tree.spare()

@@ -15,7 +15,7 @@ func (*tree) follow(*syscall.SysProcAttr) {}
 // signalTree sends a signal to the command's process group.
 func (p *process) signalTree(sig syscall.Signal) { p.signalGroup(sig) }
 
-// gone reports whether nothing is left of the command's process group.
+// gone reports whether the command's process group has no member left.
 func (p *process) gone() bool {
 	p.ps.reap()
 	return p.exited && p.groupGone()
@@ -29,5 +29,5 @@ func (p *process) survivors() []int {
 	return []int{-p.pid}
 }
 
-// spareAll does nothing: every command has a group of its own.
+// spareAll does nothing, because every command has its own group.
 func (*processes) spareAll() {}

@@ -1,6 +1,5 @@
-// Aws starts a server that fails in scripted ways, calls it with a client of
-// the AWS SDK for Go v2 that retries like other SDKs, and prints what happened
-// when.
+// Aws starts a server that fails in scripted ways, calls it with a client of the
+// AWS SDK for Go v2 that retries like other SDKs, and prints a timeline.
 package main
 
 import (
@@ -40,7 +39,7 @@ type scenario struct {
 	operation string
 	policy    retry.Policy
 	form      form
-	fails     string // the code of the error that the call ought to end with; "": none
+	fails     string // the code of the expected error; "": none
 	call      func(context.Context, *dynamodb.Client) error
 }
 
@@ -56,7 +55,7 @@ var (
 		o.Retryer = retryer
 		return err
 	}}
-	ownLoop = form{"in the place of the SDK's loop", func(o *dynamodb.Options, p retry.Policy) error {
+	ownLoop = form{"instead of the SDK's loop", func(o *dynamodb.Options, p retry.Policy) error {
 		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(p))
 		return nil
 	}}
@@ -86,7 +85,7 @@ func scenarios() []scenario {
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // run serves the scripts on listener and makes all calls. The test of this
-// program connects the two in memory and takes the chance out of the delays.
+// program connects the two in memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()
@@ -101,7 +100,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	return nil
 }
 
-// run makes the call and returns an error if it ends otherwise than it ought to.
+// run makes the call and returns an error if the outcome is not the expected one.
 func (sc scenario) run(w io.Writer, dial dialer, url string) error {
 	timeline := newTimeline(w, newHTTPClient(dial))
 	options := dynamodb.Options{
@@ -123,17 +122,17 @@ func (sc scenario) run(w io.Writer, dial dialer, url string) error {
 		fmt.Fprintf(w, "  failed after %v: %s\n\n", timeline.elapsed(), sc.fails)
 		return nil
 	}
-	return fmt.Errorf("it ought to end with the code %q, and its error is %v", sc.fails, err)
+	return fmt.Errorf("want the error code %q, got the error %v", sc.fails, err)
 }
 
-// newHTTPClient returns a client that makes a connection for each request. On
-// one that was used before, net/http may repeat a request by itself, and the
-// timeline would not show it.
+// newHTTPClient returns a client that makes a connection for each request. On a
+// reused connection, net/http may silently repeat a request, which the timeline
+// would not show.
 func newHTTPClient(dial dialer) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }
 
-// credentials are as good as any: the server does not look at them.
+// credentials returns arbitrary credentials: the server does not check them.
 func credentials(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
 }

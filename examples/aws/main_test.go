@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so that client and server
-// can stand in one synctest bubble, where waits take no time.
+// memory is a listener whose connections are pipes, so that client and server can
+// be in one synctest bubble, where waits take no time.
 type memory chan net.Conn
 
 func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
@@ -52,9 +52,9 @@ func TestRun(t *testing.T) {
   3 25ms 525ms connection lost
   4 50ms 575ms 200 OK
   succeeded after 575ms
-GetItem, policy aws-js-v3-standard-2026 service=dynamodb timeout=300ms, in the place of the SDK's loop
+GetItem, policy aws-js-v3-standard-2026 service=dynamodb timeout=300ms, instead of the SDK's loop
   1 0s 0s 400 ThrottlingException, asks for 400ms
-  2 500ms 500ms no answer in time
+  2 500ms 500ms no response in time
   3 25ms 825ms 200 OK
   succeeded after 825ms
 DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
@@ -75,7 +75,7 @@ DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
 	})
 }
 
-// TestDuration: the program ends within five seconds, whatever the delays.
+// TestDuration: the program ends within five seconds, even with the longest delays.
 func TestDuration(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
 		start := time.Now()
@@ -85,8 +85,7 @@ func TestDuration(t *testing.T) {
 	})
 }
 
-// TestUnexpectedEnding: the program notices when a call ends otherwise than it
-// ought to.
+// TestUnexpectedEnding: the program reports a call with an unexpected outcome.
 func TestUnexpectedEnding(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
 		listener := memory(make(chan net.Conn))
@@ -99,7 +98,7 @@ func TestUnexpectedEnding(t *testing.T) {
 				sc.fails = ""
 			}
 			err := sc.run(&strings.Builder{}, listener.dial, "http://host")
-			assert.ErrorContains(t, err, "it ought to end with")
+			assert.ErrorContains(t, err, "want the error code")
 			assert.NotContains(t, err.Error(), "%!")
 		}
 	})

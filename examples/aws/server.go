@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// scripts are what the server does with the requests for an operation, one
-// after another. The last step repeats.
+// scripts are the server's responses to the requests for an operation, in
+// order. The last one repeats.
 var scripts = map[string][]http.HandlerFunc{
 	"PutItem":    {throttle(""), fail(503, "ServiceUnavailable"), reset, succeed},
 	"GetItem":    {throttle("400"), hang, succeed},
@@ -19,7 +19,7 @@ var scripts = map[string][]http.HandlerFunc{
 
 func succeed(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }
 
-// fail answers with one of DynamoDB's errors.
+// fail responds with one of DynamoDB's errors.
 func fail(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", code)
@@ -27,8 +27,8 @@ func fail(status int, code string) http.HandlerFunc {
 	}
 }
 
-// throttle asks the client to come back later, if it says so in so many
-// milliseconds.
+// throttle responds with throttling, and with a hint if milliseconds is not
+// empty.
 func throttle(milliseconds string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if milliseconds != "" {
@@ -38,12 +38,12 @@ func throttle(milliseconds string) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without an answer, and over TCP so that the
-// client sees it reset.
+// reset closes the connection without a response. Over TCP the client sees a
+// reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // closes the connection, if less rudely
+		panic(http.ErrAbortHandler) // closes the connection without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -51,7 +51,7 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// hang does not answer until the client has lost patience.
+// hang sends no response until the client gives up.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // server runs the scripts.
@@ -67,7 +67,7 @@ func startServer(listener net.Listener) *server {
 	}
 	s := &server{ended: make(chan struct{})}
 	s.http = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // only then it is noticed that the client goes away
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		steps, known := scripts[operation]
 		if !known {

@@ -11,13 +11,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// timeline is an HTTP client that prints one line for each request, which is an
-// attempt of the client of the service that uses it.
+// timeline is an HTTP client that prints one line for each request, that is, for
+// each attempt of the service client that uses it.
 type timeline struct {
 	w      io.Writer
 	client aws.HTTPClient
 	start  time.Time
-	ended  time.Time // of the attempt before
+	ended  time.Time // end of the previous attempt
 	number int
 }
 
@@ -39,11 +39,11 @@ func (t *timeline) Do(req *http.Request) (*http.Response, error) {
 
 func (t *timeline) elapsed() time.Duration { return time.Since(t.start).Round(time.Millisecond) }
 
-// outcome is a short text for what an attempt came to.
+// outcome returns a short text for the outcome of an attempt.
 func outcome(resp *http.Response, err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "no answer in time"
+		return "no response in time"
 	case err != nil:
 		return "connection lost"
 	}

@@ -1,5 +1,5 @@
-// Quickstart starts a server that fails in scripted ways, calls it through
-// package retry under several policies, and prints what happened when.
+// Quickstart starts a server that fails in scripted ways, calls it with
+// package retry under several policies, and prints a timeline.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// scenario is one call and how it ought to end.
+// scenario is one call and its expected outcome.
 type scenario struct {
 	path   string
 	policy retry.Policy
@@ -46,14 +46,15 @@ const (
 
 func scenarios() []scenario {
 	const patience = 300 * time.Millisecond
-	java := awspreset.JavaV1Legacy.Policy("") // for both calls of that server: its retry quota is shared
+	java := awspreset.JavaV1Legacy.Policy("") // shared by both calls to that server, including its retry quota
 	impatient := java
 	impatient.AttemptTimeout = patience
 	return []scenario{
 		{"/report", awspreset.JavaScriptV2.Policy(""), succeeds},
 		{"/table", awspreset.BotocoreLegacy.Policy(""), succeeds},
 		{"/object", impatient, succeeds},
-		// The zero Policy waits as long as the server asks; the SDKs' do not.
+		// The zero Policy waits as long as the server asks; those of the SDKs do
+		// not.
 		{"/queue", retry.Policy{AttemptTimeout: patience}, succeeds},
 		{"/down", java, givesUp},
 		{"/nothing", awspreset.BotocoreLegacy.Policy(""), stops},
@@ -61,7 +62,7 @@ func scenarios() []scenario {
 }
 
 // run serves the scripts on listener and makes all calls. The test of this
-// program connects the two in memory and takes the chance out of the delays.
+// program connects the two in memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()
@@ -78,10 +79,11 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	return nil
 }
 
-// call runs the scenario and returns an error if it ends otherwise than it ought to.
+// call runs the scenario and returns an error if the outcome is not the expected
+// one.
 func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
 	timeline := newTimeline(w)
-	answer, err := retry.DoValue(context.Background(), timeline.watch(sc.policy), func(ctx context.Context) (string, error) {
+	text, err := retry.DoValue(context.Background(), timeline.watch(sc.policy), func(ctx context.Context) (string, error) {
 		return get(ctx, client, url+sc.path)
 	})
 	var gaveUp *retry.Error
@@ -95,12 +97,12 @@ func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
 	if err != nil {
 		fmt.Fprintf(w, "  failed after %v: %v\n\n", timeline.elapsed(), err)
 	} else {
-		fmt.Fprintf(w, "  succeeded after %v: %q\n\n", timeline.elapsed(), answer)
+		fmt.Fprintf(w, "  succeeded after %v: %q\n\n", timeline.elapsed(), text)
 	}
 	if ended == sc.ends {
 		return nil
 	}
-	unexpected := fmt.Errorf("it %s, and ought to be a call that %s", ended, sc.ends)
+	unexpected := fmt.Errorf("the call %s, want: %s", ended, sc.ends)
 	if err != nil {
 		unexpected = fmt.Errorf("%w: %w", unexpected, err)
 	}
@@ -109,14 +111,14 @@ func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newClient returns a client that makes a connection for each request. On one
-// that was used before, net/http repeats a lost GET by itself, and the
-// timeline would not show it.
+// newClient returns a client that makes a connection for each request. On a
+// reused connection, net/http silently repeats a lost GET, which the timeline
+// would not show.
 func newClient(dial dialer) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }
 
-// get is the operation: one attempt, without any thought of retries.
+// get is the operation: one attempt. It does not deal with retries.
 func get(ctx context.Context, client *http.Client, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -134,7 +136,7 @@ func get(ctx context.Context, client *http.Client, url string) (string, error) {
 	return string(body), retryhttp.CheckStatus(resp)
 }
 
-// outcome is a short word for what an attempt came to.
+// outcome returns a short text for the outcome of an attempt.
 func outcome(a retry.Attempt) string {
 	var status *retryhttp.StatusError
 	var network *net.OpError
@@ -146,7 +148,7 @@ func outcome(a retry.Attempt) string {
 	case errors.As(a.Err, &status):
 		return status.Error()
 	case errors.Is(a.Err, context.DeadlineExceeded):
-		return "no answer in time"
+		return "no response in time"
 	case errors.As(a.Err, &network), errors.Is(a.Err, io.EOF):
 		return "connection lost"
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so that client and server
-// can stand in one synctest bubble, where waits take no time.
+// memory is a listener whose connections are pipes, so that client and server can
+// be in one synctest bubble, where waits take no time.
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -62,7 +62,7 @@ GET /table, policy aws-botocore-legacy
   3 1.5s 200 OK - done
   succeeded after 1.5s: "3 columns"
 GET /object, policy aws-java-v1-legacy timeout=300ms
-  1 0s no answer in time timeout wait 51ms
+  1 0s no response in time timeout wait 51ms
   2 351ms 429 Too Many Requests, asks for 1s throttled wait 750ms
   3 1.101s 200 OK - done
   succeeded after 1.101s: "1 byte"
@@ -93,7 +93,7 @@ The server saw 16 requests.
 	})
 }
 
-// TestDuration: the program ends within ten seconds, whatever the delays.
+// TestDuration: the program ends within ten seconds, even with the longest delays.
 func TestDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -103,22 +103,22 @@ func TestDuration(t *testing.T) {
 	})
 }
 
-// TestUnexpectedEnding: the program notices when a call ends otherwise than it ought to.
+// TestUnexpectedEnding: the program reports a call with an unexpected outcome.
 func TestUnexpectedEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := listenInMemory()
 		server := startServer(listener)
 		defer server.close()
 		for _, tt := range []struct {
-			path  string
-			ought ending
-			want  string
+			path string
+			ends ending
+			want string
 		}{
-			{"/report", givesUp, "it succeeds, and ought to be a call that gives up"},
-			{"/down", succeeds, "it gives up, and ought to be a call that succeeds: gave up after 3 attempts"},
-			{"/nothing", givesUp, "it stops at a permanent failure, and ought to be a call that gives up: 404 Not Found"},
+			{"/report", givesUp, "the call succeeds, want: gives up"},
+			{"/down", succeeds, "the call gives up, want: succeeds: gave up after 3 attempts"},
+			{"/nothing", givesUp, "the call stops at a permanent failure, want: gives up: 404 Not Found"},
 		} {
-			sc := scenario{tt.path, retry.Policy{}, tt.ought}
+			sc := scenario{tt.path, retry.Policy{}, tt.ends}
 			err := sc.call(&strings.Builder{}, newClient(listener.dial), "http://host")
 			assert.ErrorContains(t, err, tt.want)
 			assert.NotContains(t, fmt.Sprint(err), "%!")

@@ -7,18 +7,18 @@ import (
 	"sync/atomic"
 )
 
-// scripts are what the server does with the requests for a path, one after
-// another. The last step repeats.
+// scripts are the server's responses to the requests for a path, in order. The
+// last one repeats.
 var scripts = map[string][]http.HandlerFunc{
-	"/report":  {status(503), throttle(1), answer("42 rows")},
-	"/table":   {reset, status(503), answer("3 columns")},
-	"/object":  {hang, throttle(1), answer("1 byte")},
-	"/queue":   {throttle(1), answer("5 messages")},
+	"/report":  {status(503), throttle(1), respond("42 rows")},
+	"/table":   {reset, status(503), respond("3 columns")},
+	"/object":  {hang, throttle(1), respond("1 byte")},
+	"/queue":   {throttle(1), respond("5 messages")},
 	"/down":    {status(503)},
 	"/nothing": {status(404)},
 }
 
-func answer(text string) http.HandlerFunc {
+func respond(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) }
 }
 
@@ -26,7 +26,7 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, http.StatusText(code), code) }
 }
 
-// throttle asks the client to come back later.
+// throttle responds with throttling and a hint.
 func throttle(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
@@ -34,12 +34,12 @@ func throttle(seconds int) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without an answer, and over TCP so that the
-// client sees it reset.
+// reset closes the connection without a response. Over TCP the client sees a
+// reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // closes the connection, if less rudely
+		panic(http.ErrAbortHandler) // closes the connection without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -47,7 +47,7 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// hang does not answer until the client has lost patience.
+// hang sends no response until the client gives up.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // server runs the scripts.

@@ -13,8 +13,8 @@ import (
 type timeline struct {
 	w     io.Writer
 	start time.Time
-	began time.Duration // the attempt that runs, after the start
-	ended retry.Attempt // the attempt that ended last
+	began time.Duration // the start of the current attempt, relative to the start of the call
+	ended retry.Attempt // the latest attempt that has ended
 }
 
 func newTimeline(w io.Writer) *timeline {
@@ -22,7 +22,7 @@ func newTimeline(w io.Writer) *timeline {
 	return &timeline{w: w, start: time.Now()}
 }
 
-// watch returns p with the hooks that draw the timeline.
+// watch returns p with hooks that print the timeline.
 func (t *timeline) watch(p retry.Policy) retry.Policy {
 	p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 		t.began = t.elapsed()

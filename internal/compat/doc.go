@@ -1,3 +1,3 @@
-// Package compat tests retry against the real libraries that it understands
-// without importing them.
+// Package compat tests package retry with the real libraries whose errors it
+// recognizes without importing them.
 package compat

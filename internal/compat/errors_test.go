@@ -16,9 +16,10 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/errors.md anew")
+var update = flag.Bool("update", false, "rewrite the table of docs/errors.md")
 
-// A fault is an error of a library and what a policy without a Classifier makes of it.
+// A fault is an error of a library and how a policy without a Classifier classifies
+// it.
 type fault struct {
 	name         string
 	err          error
@@ -63,8 +64,8 @@ var libraries = []struct {
 	{"MongoDB (mongo-driver)", mongoFaults},
 }
 
-// TestErrors: the errors of libraries are what the policy takes them for, and docs/errors.md
-// has all of them.
+// TestErrors: the errors of libraries are classified as expected, and docs/errors.md lists all
+// of them.
 func TestErrors(t *testing.T) {
 	var names, contents []string
 	for _, library := range libraries {
@@ -87,7 +88,7 @@ func TestErrors(t *testing.T) {
 	checkPage(t, table.String())
 }
 
-// check: f is recognized, also inside other errors.
+// check checks that f is recognized, even inside other errors.
 func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
@@ -106,8 +107,8 @@ func check(t *testing.T, f fault) {
 	}
 }
 
-// lines returns the lines of the table for one library, one for each class, without
-// its name.
+// lines returns the table's lines for one library, one for each class, without the
+// library's name.
 func lines(faults []fault) string {
 	var order []string
 	names := map[string][]string{}
@@ -150,7 +151,7 @@ func checkPage(t *testing.T, table string) {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
-	if want != string(text) { // both are too long to be shown
+	if want != string(text) { // both are too long to show
 		t.Errorf("the table of %s is stale: go test -run TestErrors -update", page)
 	}
 }

@@ -29,8 +29,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// apiServer responds with the status that the last element of the path is. The names
-// of limits stand for what GitHub and Google send instead of 429.
+// apiServer returns the URL of a server that responds with the status in the last
+// element of the path. Names of limits select what GitHub and Google send instead of
+// 429.
 func apiServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -56,7 +57,7 @@ func apiServer(t *testing.T) string {
 	return server.URL
 }
 
-// statusFaults returns the faults that call gets for the statuses of HTTP.
+// statusFaults returns the faults that call returns for HTTP statuses.
 func statusFaults(t *testing.T, call func(status string) error) []fault {
 	t.Helper()
 	var faults []fault
@@ -73,7 +74,8 @@ func statusFaults(t *testing.T, call func(status string) error) []fault {
 	return faults
 }
 
-// fetch returns the error that an SDK makes of a response.
+// fetch returns a function that fetches a response and returns the SDK's error for
+// it.
 func fetch(t *testing.T, base string, check func(*http.Response) error) func(string) error {
 	return func(status string) error {
 		resp, err := http.Get(base + "/" + status)

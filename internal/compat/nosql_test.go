@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// serveRedis answers "ECHO text" with an error reply of that text, and everything
-// else with a refusal, as servers before version 6 do to HELLO.
+// serveRedis replies to "ECHO text" with an error of that text, and refuses
+// everything else, as servers before version 6 refuse HELLO.
 func serveRedis(conn net.Conn) {
 	defer conn.Close()
 	in := bufio.NewReader(conn)

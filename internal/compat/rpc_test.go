@@ -36,14 +36,14 @@ var rpcClasses = map[codes.Code]retry.Class{
 	codes.Unavailable: transient, codes.DataLoss: permanent, codes.Unauthenticated: permanent,
 }
 
-// retryInfo is what a server sends that asks for a wait.
+// retryInfo returns the error detail of a server that asks for a wait.
 func retryInfo() *errdetails.RetryInfo {
 	return &errdetails.RetryInfo{RetryDelay: durationpb.New(7*time.Second + 5*time.Millisecond)}
 }
 
 const retryDelay = 7*time.Second + 5*time.Millisecond
 
-// failingHealth fails each check with the code that the name of the service is.
+// failingHealth fails each check with the code given as the service's name.
 type failingHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
 }

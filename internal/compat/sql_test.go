@@ -23,8 +23,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// postgres is a server that answers "fail X" with an error of SQLSTATE X, closes
-// the connection at COMMIT without an answer, and says yes to everything else.
+// postgres starts a server that responds to "fail X" with an error of SQLSTATE X,
+// closes the connection at COMMIT without a response, and accepts everything else.
 func postgres(t *testing.T) (host string, port int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,7 +77,7 @@ func servePostgres(conn net.Conn) {
 	}
 }
 
-// stateFaults returns the faults that exec gets for SQLSTATEs.
+// stateFaults returns the faults that exec returns for SQLSTATEs.
 func stateFaults(t *testing.T, exec func(statement string) error) []fault {
 	t.Helper()
 	var faults []fault
@@ -201,7 +201,7 @@ func sqlServerFaults(*testing.T) []fault {
 	return faults
 }
 
-// sqliteFaults returns the faults of a driver for SQLite, of which open makes two
+// sqliteFaults returns the faults of a driver for SQLite. It uses open to make two
 // connections to one file.
 func sqliteFaults(t *testing.T, open func(file string) (exec func(statement string) error)) []fault {
 	t.Helper()
@@ -246,8 +246,8 @@ func moderncFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sq
 
 func mattnFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sqlite3")) }
 
-// ncrucesFaults does without the driver of that package, which has the same name as
-// mattn's.
+// ncrucesFaults does not use the driver of that package, because it has the same
+// name as mattn's.
 func ncrucesFaults(t *testing.T) []fault {
 	return sqliteFaults(t, func(file string) func(string) error {
 		conn, err := sqlite3.Open(file)

@@ -59,7 +59,7 @@ var (
 	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
 )
 
-// TestForms: the text and the mapping mean the same in every library.
+// TestForms: the text and the mapping have the same meaning in every library.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"text": {
@@ -108,7 +108,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestMistakes: nothing that is wrong is ignored, whatever the library.
+// TestMistakes: no mistake is ignored, in any library.
 func TestMistakes(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"an unknown key": {
@@ -129,8 +129,8 @@ func TestMistakes(t *testing.T) {
 			"retry: {MaxAttempts: 7}", `{"retry": {"MaxAttempts": 7}}`, "[retry]\nMaxAttempts = 7",
 			`unknown key`, // viper makes keys lower case
 		},
-		"a wrong text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
-		"a list":       {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
+		"an invalid text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
+		"a list":          {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(library, document string, decode decoder) {
@@ -147,7 +147,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestEnvironment and TestFlags: what has texts only takes the text form.
+// TestEnvironment and TestFlags: libraries for plain texts accept the text form.
 func TestEnvironment(t *testing.T) {
 	var c struct{ Retry retry.Policy }
 	t.Setenv("APP_RETRY", "full base=100ms attempts=7")
@@ -173,7 +173,7 @@ func TestFlags(t *testing.T) {
 	assert.ErrorContains(t, err, "needs a unit")
 }
 
-// TestErrInvalid: where the library keeps the chain, the error is recognized.
+// TestErrInvalid: the error is recognized if the library keeps the error chain.
 func TestErrInvalid(t *testing.T) {
 	_, err := jsonDecoder(`{"retry": "ful"}`)
 	assert.True(t, errors.Is(err, retry.ErrInvalid))

@@ -1,3 +1,3 @@
-// Package decoders tests how a retry.Policy comes out of the configuration libraries
-// that Go programs use.
+// Package decoders tests that common configuration libraries can read a
+// retry.Policy.
 package decoders

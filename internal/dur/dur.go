@@ -1,5 +1,5 @@
 // Package dur has the arithmetic of delays: it saturates where a Duration would
-// overflow, and gives numbers that make no sense a safe meaning.
+// overflow, and gives invalid numbers a safe meaning.
 package dur
 
 import (
@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// Saturate turns nanoseconds into a Duration in [0, limit]. It is the one
-// place where a float becomes a Duration: it compares before it converts,
-// because converting a float that is too large for an int64 is undefined.
-// NaN becomes 0.
+// Saturate converts nanoseconds to a Duration in [0, limit]. No other
+// function converts a float to a Duration: Saturate compares before it
+// converts, because converting a float that overflows int64 is undefined. NaN
+// becomes 0.
 func Saturate(ns float64, limit time.Duration) time.Duration {
 	switch {
 	case ns >= float64(limit):
@@ -21,7 +21,7 @@ func Saturate(ns float64, limit time.Duration) time.Duration {
 	return 0
 }
 
-// Add adds durations that are not negative.
+// Add adds two durations that are not negative, saturating.
 func Add(a, b time.Duration) time.Duration {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
@@ -29,7 +29,7 @@ func Add(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// Limit returns a cap as the bound that it means: 0 or less is none.
+// Limit returns the bound that a cap means: the longest Duration if it is 0 or less.
 func Limit(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -37,9 +37,10 @@ func Limit(limit time.Duration) time.Duration {
 	return limit
 }
 
-// Ceiling returns min(limit, base · factorⁿ) for n >= 0, in nanoseconds and not rounded:
-// jitter is drawn below it, and rounding twice would cost accuracy. A limit of 0
-// or less is none; the result may then be more than a Duration holds, but is not +Inf.
+// Ceiling returns min(limit, base · factorⁿ) for n >= 0, in nanoseconds. It is not
+// rounded, because jitter is drawn below it and rounding twice would cost accuracy. A
+// limit of 0 or less means none; the result may then overflow a Duration, but is not
+// +Inf.
 func Ceiling(base, limit time.Duration, factor float64, n int) float64 {
 	most := math.MaxFloat64
 	if limit > 0 {

@@ -17,8 +17,8 @@ const (
 	Throttled
 )
 
-// canceled is no class of its own: the caller canceled the operation, and what the
-// server responded to that is of no interest.
+// canceled is not a class of package retry: the caller canceled the operation, and
+// the server's response to that does not count.
 const canceled Class = 255
 
 // Classify returns the class of err by the rules of retry.DefaultClassifier, and
@@ -57,7 +57,7 @@ func (f *Facts) class() Class {
 	return f.local()
 }
 
-// local returns the class of an error that no server responded.
+// local returns the class of an error that is not a server's response.
 func (f *Facts) local() Class {
 	switch f.Kind {
 	case Timeout:
@@ -85,9 +85,9 @@ func ofStatus(status int64) Class {
 	return Permanent
 }
 
-// ofSQLState follows the list in "PostgreSQL Error Codes", appendix A of its
-// manual, which CockroachDB uses too. 40001 and 40P01 mean that the whole
-// transaction must run again, not the statement alone.
+// ofSQLState returns the class of a SQLSTATE, after "PostgreSQL Error Codes",
+// appendix A of its manual, which also holds for CockroachDB. 40001 and 40P01
+// mean that the whole transaction must run again, not the statement alone.
 func ofSQLState(state string) Class {
 	switch state {
 	case "40001", "40P01", "55P03", "55006", "57P01", "57P02", "57P03",
@@ -101,8 +101,8 @@ func ofSQLState(state string) Class {
 	return Permanent
 }
 
-// ofRedis reads the first word of an error reply. The only text of go-redis itself
-// that is worth a retry is TxFailedErr: a watched key changed.
+// ofRedis returns the class of an error reply, by its first word. Of the errors of
+// go-redis itself, only TxFailedErr is retryable: a watched key changed.
 func ofRedis(reply string) Class {
 	word, _, _ := strings.Cut(reply, " ")
 	switch word {
@@ -116,7 +116,7 @@ func ofRedis(reply string) Class {
 }
 
 // ofRPC returns the class of a status code of gRPC, which Connect uses too.
-// ABORTED is a conflict; of UNKNOWN nothing is known.
+// ABORTED is a conflict; UNKNOWN has no class.
 func ofRPC(code int64) Class {
 	switch code {
 	case 1: // CANCELLED
@@ -133,8 +133,8 @@ func ofRPC(code int64) Class {
 	return Unknown
 }
 
-// The numbers of MySQL and MariaDB that are not permanent. Lists are smaller than the
-// code of a switch.
+// The numbers of MySQL and MariaDB that are not permanent. Lists make smaller
+// binaries than a switch.
 var (
 	mysqlTransient = []uint16{
 		1213, 1205, 3572, // deadlock; lock not granted in time, or not at once
@@ -162,9 +162,9 @@ func ofMySQL(number int64) (c Class, unrepeatable bool) {
 	return Permanent, false
 }
 
-// The numbers of SQL Server that are not permanent. Numbers from 40000 on but those of
-// memory-optimized tables, 4060, 4221, 615 and 926 are those of "List of transient
-// fault error codes" in the documentation of Azure SQL Database.
+// The numbers of SQL Server that are not permanent. 615, 926, 4060, 4221 and the
+// numbers from 40000 on, except those of memory-optimized tables, are from "List of
+// transient fault error codes" in the documentation of Azure SQL Database.
 var (
 	sqlServerTransient = []uint16{
 		1205, 1222, 3960, // deadlock, lock not granted in time, snapshot conflict

@@ -9,50 +9,50 @@ import (
 	"time"
 )
 
-// Facts are what an error and all that it wraps report, the outermost
-// statement of each sort.
+// Facts are what an error and the errors it wraps report. The outermost
+// report of each kind counts.
 type Facts struct {
 	Err      error   // what the facts are about
-	Verdict  Verdict // what the error itself says about retrying
+	Verdict  Verdict // what methods of the error report about retrying
 	Status   int     // HTTP
 	Code     string  // of a service, as AWS has them
 	Message  string
 	SQLState string
 	Redis    string // an error reply
 	Canceled bool   // by the caller
-	Lost     bool   // no connection was made, or the error calls itself temporary
+	Lost     bool   // no connection was made, or the error reports itself as temporary
 	Kind     Kind
 
-	// The rest is known to retry.DefaultClassifier only: no SDK of AWS meets it.
+	// Only retry.DefaultClassifier uses the rest: the AWS SDKs have no such errors.
 	Class        Class // of an error that a library or server reports
 	Fallback     Class // of an error that matters only if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
 	Methods      bool  // an error in the chain has one of the methods
 }
 
-// Verdict is what an error says about retrying, with methods such as Retryable.
+// Verdict is what an error reports about retrying, with methods such as Retryable.
 type Verdict uint8
 
-// The verdicts. Where an error says two things, No outweighs Yes.
+// The verdicts. If an error reports both, No wins.
 const (
 	None Verdict = iota
 	Yes
 	No
 )
 
-// Kind is the sort of failure that a transport reports. A later one is more
-// specific: of all in an error's chain the highest counts.
+// Kind is the kind of failure that a transport reports. Higher values are more
+// specific, and the highest in an error's chain counts.
 type Kind uint8
 
 // The kinds.
 const (
 	NoKind     Kind = iota
-	Request         // of package net/http, which does not say more
+	Request         // of package net/http, without further detail
 	Connection      // refused, reset, unreachable
 	Closed          // ended before a response: io.EOF
 	Truncated       // ended within a response: io.ErrUnexpectedEOF
 	Timeout
-	NotFound // DNS knows no such name
+	NotFound // no such host name in DNS
 	TLS      // certificate or handshake
 )
 
@@ -63,7 +63,7 @@ func Read(err error) Facts {
 	return f
 }
 
-// The methods that errors are read by.
+// Methods of errors that other packages use, too.
 type (
 	Unwrapper     interface{ Unwrap() error }
 	TreeUnwrapper interface{ Unwrap() []error }
@@ -103,8 +103,8 @@ func Guarded[T any](method func() T) (v T, ok bool) {
 	return method(), true
 }
 
-// A Walk visits an error and all that it wraps, in the order of errors.As. It keeps
-// a list instead of recursing, so that a long chain costs no stack.
+// A Walk visits an error and the errors it wraps, in the order of errors.As. It
+// keeps a list instead of recursing, so that a long chain needs no stack.
 type Walk struct{ rest []error }
 
 // Next returns the error to visit after err, or nil at the end.
@@ -124,8 +124,8 @@ func (w *Walk) Next(err error) error {
 	return w.Instead(nil)
 }
 
-// Instead returns the error to visit next if it is err, and not what the last
-// one wraps; for a nil err the one after that.
+// Instead returns err as the error to visit next, in place of what the last one
+// wraps. For a nil err it returns the error after that.
 func (w *Walk) Instead(err error) error {
 	if err != nil || len(w.rest) == 0 {
 		return err
@@ -148,9 +148,9 @@ func (f *Facts) read(err error) {
 	}
 }
 
-// IsResponse reports whether the error is what a server responded, as its status or
-// code shows. A query that the caller canceled is not, although PostgreSQL has a
-// code for it.
+// IsResponse reports whether the error is a server's response, that is, has a status
+// or a code. A query that the caller canceled does not count, although PostgreSQL
+// has a code for it.
 func (f *Facts) IsResponse() bool {
 	return f.Status != 0 || f.Code != "" || f.SQLState != "" && f.SQLState != "57014" || f.Redis != "" || f.Class != Unknown
 }
@@ -158,7 +158,7 @@ func (f *Facts) IsResponse() bool {
 func (f *Facts) readTransport(err error) {
 	k := NoKind
 	switch {
-	case err == context.Canceled: // the operation's own context: Do looks at the caller's
+	case err == context.Canceled: // the operation's own context: Do checks the caller's
 		f.Canceled = true
 	case err == io.EOF:
 		k = Closed
@@ -188,15 +188,15 @@ func (f *Facts) readMethods(err error) {
 	}
 }
 
-// verdict is what the methods of one error say about retrying.
+// verdict is what the methods of one error report about retrying.
 type verdict struct{ yes, no bool }
 
 func (v *verdict) add(yes bool) { v.yes, v.no = v.yes || yes, v.no || !yes }
 
 const methodCount = 16
 
-// readMethodsFrom calls the methods of err, the first of which has the number *next,
-// up to the one that panics. One recover for all is faster than one for each.
+// readMethodsFrom calls the methods of err, beginning with number *next, until one
+// panics. One recover for all is faster than one for each.
 func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
 	defer func() { _ = recover() }()
 	for *next < methodCount {
@@ -272,9 +272,9 @@ func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
 	}
 }
 
-// readLabels reads the labels of MongoDB. A commit whose result is not known may be
-// repeated, but not the transaction, and only the caller can tell the one from the
-// other.
+// readLabels reads the labels of MongoDB. A commit with an unknown result may be
+// repeated, but the transaction may not, and only the caller knows which of the two
+// would be.
 func (f *Facts) readLabels(e labeler, v *verdict) {
 	if e.HasErrorLabel("SystemOverloadedError") {
 		f.report(Throttled, false)

@@ -5,7 +5,7 @@ package errfacts
 import "syscall"
 
 // isConnectionErrno reports whether err is a bare system error about a
-// connection, outside of the *net.OpError that it mostly comes in.
+// connection, without the usual *net.OpError around it.
 func isConnectionErrno(err error) bool {
 	errno, ok := err.(syscall.Errno)
 	if !ok {

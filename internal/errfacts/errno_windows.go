@@ -2,9 +2,9 @@ package errfacts
 
 import "syscall"
 
-// isConnectionErrno reports whether err is a bare error of Windows Sockets
-// about a connection, outside of the *net.OpError that it mostly comes in. The
-// constants that package syscall has under the names of Unix are inventions.
+// isConnectionErrno reports whether err is a bare Windows Sockets error about a
+// connection, without the usual *net.OpError around it. Package syscall's
+// constants with Unix names do not occur on Windows.
 func isConnectionErrno(err error) bool {
 	const (
 		netDown         syscall.Errno = 10050

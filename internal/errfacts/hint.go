@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Hint returns the wait that err itself asks for, without those that it wraps, or 0:
-// RetryAfter() time.Duration, the RetryInfo of gRPC and Connect, and the fields of
-// Kubernetes and GitHub.
+// Hint returns the wait that err itself asks for, ignoring wrapped errors, or 0. It
+// reads RetryAfter() time.Duration, the RetryInfo of gRPC and Connect, and the
+// fields of Kubernetes and GitHub.
 func Hint(err error) time.Duration {
 	if e, ok := err.(retryAfterer); ok {
 		hint, _ := Guarded(e.RetryAfter)

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// origin is what is known about a type of errors. Types are known by name, so that
-// the packages they come from need not be linked: package net alone would add 107 kB
-// and, with cgo, make the binary dynamic.
+// origin is the origin of an error type. Types are recognized by name, so that their
+// packages need not be linked: package net alone would add 107 kB and, with cgo,
+// make the binary dynamic.
 type origin uint8
 
 const (
@@ -23,7 +23,7 @@ const (
 	dnsError
 	tlsError
 	urlError
-	localError // a failure that has to do with neither a network nor a server
+	localError // a failure that involves neither a network nor a server
 	withStatus // has a field for an HTTP status
 	grpcError
 	connectError
@@ -40,8 +40,7 @@ const (
 // plainError is the most common type of error, which need not be looked up.
 var plainError = reflect.TypeOf(errors.New(""))
 
-// origins caches what originOfType finds: map[reflect.Type]origin, an entry for each
-// type of error that the program has met.
+// origins caches the results of originOfType, by reflect.Type.
 var origins sync.Map
 
 func originOf(err error) origin {
@@ -81,7 +80,8 @@ func originOfType(t reflect.Type) origin {
 	return foreign
 }
 
-// knownTypes are the types that errors are read by, or packages of which all are.
+// knownTypes lists the types of errors that are recognized, and packages all of
+// whose types are.
 var knownTypes = [...]struct {
 	name   string
 	origin origin
@@ -111,7 +111,7 @@ var knownTypes = [...]struct {
 	{"github.com/jackc/pgx/v5/pgconn.connLockError", pgxLock},
 }
 
-// readType reads the fields of a type that is known.
+// readType reads the fields of a known type.
 func (f *Facts) readType(err error) Kind {
 	o := originOf(err)
 	if o == foreign {
@@ -122,7 +122,8 @@ func (f *Facts) readType(err error) Kind {
 	case plain:
 		f.readPlain(err)
 	case systemError:
-		// It does not matter below a dial: the socket of a server that starts.
+		// After a dial it does not count: the socket of a server that is starting
+		// may not exist yet.
 		if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
 			f.Fallback = Permanent
 		}
@@ -143,8 +144,9 @@ func (f *Facts) readType(err error) Kind {
 	case badConnection:
 		f.Fallback = Transient
 	case pgxLock:
-		// SafeToRetry is true for all of these, and right for "conn busy". But pgx 5.9
-		// to 5.12 report a connection lost during COMMIT as "conn closed", too.
+		// SafeToRetry returns true for all of these, correctly for "conn busy". But
+		// pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
+		// closed".
 		if text(v, "status") == "conn closed" {
 			f.report(Transient, true)
 		}
@@ -154,7 +156,7 @@ func (f *Facts) readType(err error) Kind {
 	return NoKind
 }
 
-// readPlain knows the variables of libraries by their text.
+// readPlain recognizes error variables of libraries by their text.
 func (f *Facts) readPlain(err error) {
 	if err == fs.ErrNotExist {
 		f.Fallback = Permanent
@@ -174,8 +176,8 @@ func (f *Facts) readPlain(err error) {
 	}
 }
 
-// report sets the class of an error that a library or server reports, unless one
-// further out is known or says that it is retryable.
+// report sets the class of an error that a library or server reports, unless an
+// outer error has a class or is retryable.
 func (f *Facts) report(c Class, unrepeatable bool) {
 	switch {
 	case c == canceled:
@@ -206,7 +208,7 @@ func classOf(o origin, v reflect.Value) (c Class, unrepeatable bool) {
 	case mysqlError:
 		return ofMySQL(number(v, "Number"))
 	case sqliteError:
-		// Bare codes are errors, too.
+		// A bare code can be the error itself.
 		return ofSQLite(max(number(v, "Code"), number(v, "code"), number(v, ""))), false
 	case sqlServerError:
 		return ofSQLServer(number(v, "Number")), false
@@ -214,8 +216,8 @@ func classOf(o origin, v reflect.Value) (c Class, unrepeatable bool) {
 	return Unknown, false
 }
 
-// statusFields are those that errors have an HTTP status in: azcore, OpenAI and MinIO,
-// Stripe, GitHub, and many that programs define.
+// statusFields are the fields with an HTTP status in errors of azcore, OpenAI, MinIO,
+// Stripe and GitHub, and in many that programs define.
 var statusFields = [...]string{"StatusCode", "HTTPStatusCode", "Response.StatusCode"}
 
 func statusOf(v reflect.Value) (status int64) {
@@ -225,8 +227,8 @@ func statusOf(v reflect.Value) (status int64) {
 	return status
 }
 
-// isGoogleLimit reports whether a limit is among the errors that came with the
-// status, which is 403 for several services.
+// isGoogleLimit reports whether one of the items of the response is about a limit.
+// Several services send those with status 403.
 func isGoogleLimit(items reflect.Value) bool {
 	if items.Kind() != reflect.Slice {
 		return false
@@ -240,9 +242,9 @@ func isGoogleLimit(items reflect.Value) bool {
 	return false
 }
 
-// field returns a field of a struct that v is or points to, or the zero Value. The
-// path has the names of a field and of those within it, with dots between. A loop over
-// the fields costs an importer 8 kB less than FieldByName.
+// field returns a field of a struct that v is or points to, or the zero Value. path is
+// a field name, or several for nested fields, separated by dots. A loop over the
+// fields costs an importer 8 kB less than FieldByName.
 func field(v reflect.Value, path string) reflect.Value {
 	for path != "" && v.IsValid() {
 		var name string
@@ -288,8 +290,7 @@ func text(v reflect.Value, path string) string {
 	return ""
 }
 
-// IsPlain reports whether err comes from errors.New and has nothing but a text that
-// is not known.
+// IsPlain reports whether err comes from errors.New and its text is not a known one.
 func IsPlain(err error) bool {
 	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
 		return false

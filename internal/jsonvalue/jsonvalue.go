@@ -13,7 +13,8 @@ import (
 // maxDepth bounds the recursion.
 const maxDepth = 100
 
-// Parse returns what encoding/json decodes into an any, but a number as its text.
+// Parse decodes data as encoding/json does into an any, but returns numbers as their
+// text.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("JSON is not UTF-8")
@@ -120,7 +121,7 @@ func (r *reader) array(depth int) (any, error) {
 	}
 }
 
-// text reads a string, of which the quote is next.
+// text reads a string, which begins with a quote.
 func (r *reader) text() (string, error) {
 	for end := 1; end < len(r.rest); end++ {
 		switch c := r.rest[end]; {
@@ -130,9 +131,9 @@ func (r *reader) text() (string, error) {
 			return "", r.unexpected()
 		case c == '"':
 			quoted := r.rest[:end+1]
-			// Go quotes as JSON does, but for \/ and the halves of large code points.
+			// Go quotes strings as JSON does, except for \/ and surrogate pairs.
 			s, err := strconv.Unquote(strings.ReplaceAll(quoted, `\/`, "/"))
-			if err != nil || strings.ContainsAny(goOnly(quoted), "aUvx01234567'") {
+			if err != nil || strings.ContainsAny(escapes(quoted), "aUvx01234567'") {
 				return "", fmt.Errorf("%s is not a JSON string that can be read here", quoted)
 			}
 			r.rest = r.rest[end+1:]
@@ -143,8 +144,8 @@ func (r *reader) text() (string, error) {
 	return "", r.unexpected()
 }
 
-// goOnly returns the letters that follow backslashes.
-func goOnly(quoted string) string {
+// escapes returns the letters that follow backslashes.
+func escapes(quoted string) string {
 	var letters []byte
 	for i := 0; i < len(quoted)-1; i++ {
 		if quoted[i] == '\\' {

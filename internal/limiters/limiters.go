@@ -1,5 +1,5 @@
-// Package limiters has the names of limiters in the text form of a policy. A package
-// that implements one registers it here, because package retry cannot import it.
+// Package limiters registers the names of limiters in the text form of a policy.
+// Packages that implement limiters use it, because package retry cannot import them.
 package limiters
 
 import "sync"
@@ -16,14 +16,14 @@ var kinds struct {
 	list []Kind
 }
 
-// Register makes a kind known.
+// Register adds a kind.
 func Register(k Kind) {
 	kinds.Lock()
 	defer kinds.Unlock()
 	kinds.list = append(kinds.list, k)
 }
 
-// All returns the kinds that are known.
+// All returns the registered kinds.
 func All() []Kind {
 	kinds.Lock()
 	defer kinds.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCode: each paragraph of Go code on a page is part of a Go file of the repository,
+// TestCode: each paragraph of Go code on a page occurs in a Go file of the repository,
 // apart from its indentation, and so is compiled.
 func TestCode(t *testing.T) {
 	var sources strings.Builder

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elsewhere has the commands that other parts of the gate run, after the folder they
-// are meant for: the file that runs them, and the text there.
+// elsewhere maps commands, with their folder, that other parts of CI run to the file
+// that runs them and the text there.
 var elsewhere = map[string][2]string{
 	". go test ./...":                                          {".ci/run", "\ngo test ./...\n"},
 	". go run ./examples/quickstart":                           {".ci/run", "\ngo run ./examples/quickstart\n"},
@@ -26,7 +26,8 @@ var elsewhere = map[string][2]string{
 	"lab go run ./cmd/backofflab playground site":              {".ci/run", "go run ./cmd/backofflab playground "},
 }
 
-// instead has what is run in the place of commands that take long or have a choice.
+// instead maps commands that are slow or have alternatives to the command that is
+// run instead.
 var instead = map[string]string{
 	"benchmarks go run .":                         "go run . -count 1 -benchtime 1us -calls 100",
 	"benchmarks go run . -short":                  "go run . -short -count 1 -benchtime 1us -calls 100",
@@ -36,7 +37,7 @@ var instead = map[string]string{
 	". retry completion bash|zsh|fish":            "retry completion bash && retry completion zsh && retry completion fish",
 }
 
-// placeholders are what a reader replaces.
+// placeholders replaces the parts that readers fill in.
 var placeholders = strings.NewReplacer(
 	`"…"`, `"full base=100ms cap=20s attempts=4"`,
 	"https://…", "https://example.com/",
@@ -45,7 +46,7 @@ var placeholders = strings.NewReplacer(
 )
 
 // TestCommands: every command of the README, of docs, and of the READMEs of benchmarks,
-// conformance and lab works, or is run by the file that elsewhere names.
+// conformance and lab works, or is run by the file in elsewhere.
 func TestCommands(t *testing.T) {
 	sandbox := newSandbox(t)
 	commands := 0
@@ -78,8 +79,8 @@ func TestCommands(t *testing.T) {
 	assert.Greater(t, commands, 40)
 }
 
-// A sandbox is a folder where commands run that need nothing of the repository, with
-// stubs for the programs of others.
+// A sandbox is a folder for running commands that do not need the repository, with
+// stubs for external programs.
 type sandbox struct {
 	dir, bin, called string
 }
@@ -105,14 +106,13 @@ func newSandbox(t *testing.T) sandbox {
 	return s
 }
 
-// run runs a command of a page, in the folder of the repository that it is meant for if
-// it needs that.
+// run runs a command of a page, in its folder of the repository if it needs that.
 func (s sandbox) run(t *testing.T, dir, command string) {
 	dir = filepath.Join(root, dir)
 	command = placeholders.Replace(command)
 	switch {
 	case strings.HasPrefix(command, "go test "):
-		// All tests run in the gate: this one and its flags must exist.
+		// CI runs all tests, so this checks only that the test and its flags exist.
 		command = regexp.MustCompile(` -(run|bench) `).ReplaceAllString(strings.Replace(command, " -run '^$'", "", 1), " -list ")
 		command = strings.Replace(command, " -v", "", 1)
 		if !strings.Contains(command, " -list ") {

@@ -16,11 +16,11 @@ const root = "../.."
 
 // A page is a file of documentation.
 type page struct {
-	name string // in the repository
+	name string // path in the repository
 	text string
 }
 
-// dir is the folder that the commands of the page are meant for.
+// dir returns the folder in which the commands of the page run.
 func (p page) dir() string {
 	if dir := path.Dir(p.name); dir != "docs" {
 		return dir
@@ -62,11 +62,11 @@ func (p page) blocks(language string) []string {
 	return found
 }
 
-// A command in the text is a code span that begins with one of these and goes on.
+// inText matches a command in the text: a code span that begins with one of these.
 var inText = regexp.MustCompile("`((?:cd [^`&]+ && )?(?:go|git|npm|python3|retry|backofflab|\\.ci/\\w+|\\./\\w+)(?: [^`]+)?)`")
 
-// commands returns the commands of the page: the lines of its blocks for a shell, and
-// those within the text.
+// commands returns the commands of the page: the lines of its shell blocks, and those
+// within the text.
 func (p page) commands() []string {
 	var found []string
 	for _, block := range p.blocks("sh") {

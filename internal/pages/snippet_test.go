@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// The short pieces of code on pages that no example has.
+// This file has short pieces of code on pages that are in no example.
 
 var policy = awspreset.Standard2026.Policy("dynamodb") // keep it: all calls share its quota
 

@@ -36,7 +36,7 @@ import (
 
 var errOp = errors.New("operation failed")
 
-// What the types of the libraries say.
+// The interfaces of the libraries.
 var (
 	_ backoffv4.BackOff                            = (*adapt.Sequence)(nil)
 	_ backoffv5.BackOff                            = (*adapt.Sequence)(nil)
@@ -49,10 +49,10 @@ var (
 	_ func(nats.ReconnectDelayHandler) nats.Option = nats.CustomReconnectDelay
 )
 
-// quick waits 1, 2, 4 … ms, which tells one retry from the other.
+// quick waits 1, 2, 4 … ms, so that each delay identifies its retry.
 var quick = retry.Policy{Backoff: retry.Exponential{Base: time.Millisecond}, MaxAttempts: 4}
 
-// TestSequence: the loops of these libraries make the policy's attempts.
+// TestSequence: the loops of these libraries make the policy's number of attempts.
 func TestSequence(t *testing.T) {
 	for name, run := range map[string]func(s *adapt.Sequence, op func() error) error{
 		"cenkalti v4": func(s *adapt.Sequence, op func() error) error { return backoffv4.Retry(op, s) },
@@ -84,7 +84,7 @@ func TestSequence(t *testing.T) {
 			assert.GreaterOrEqual(t, time.Since(start), 7*time.Millisecond)
 		})
 	}
-	t.Run("gax asks about the error", func(t *testing.T) {
+	t.Run("gax passes the error", func(t *testing.T) {
 		calls := 0
 		err := gax.Invoke(t.Context(), func(context.Context, gax.CallSettings) error { calls++; return retry.Permanent(errOp) },
 			gax.WithRetry(func() gax.Retryer { return adapt.NewSequence(quick) }))
@@ -93,7 +93,7 @@ func TestSequence(t *testing.T) {
 	})
 }
 
-// numbers wraps a function and keeps the numbers that it was called with.
+// numbers wraps a function and records the numbers that it was called with.
 type numbers struct {
 	mu   sync.Mutex
 	seen []int
@@ -145,7 +145,7 @@ func TestZeroBased(t *testing.T) {
 		config := sarama.NewConfig()
 		config.Metadata.Retry.Max = 3
 		config.Metadata.Retry.BackoffFunc = func(retries, _ int) time.Duration { return delay(retries) }
-		_, err := sarama.NewClient([]string{nobody(t)}, config)
+		_, err := sarama.NewClient([]string{unused(t)}, config)
 		assert.Error(t, err)
 		assert.Equal(t, []int{0, 1, 2}, seen.first(3))
 	})
@@ -156,8 +156,8 @@ func TestZeroBased(t *testing.T) {
 	})
 }
 
-// nobody returns an address where nobody listens.
-func nobody(t *testing.T) string {
+// unused returns an address without a listener.
+func unused(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -179,7 +179,7 @@ func TestOneBased(t *testing.T) {
 		resp, err := transport.Perform(req)
 		require.NoError(t, err)
 		assert.Equal(t, 503, resp.StatusCode)
-		assert.Equal(t, []int{1, 2, 3}, seen.first(3)) // and 4: it waits after the last attempt, too
+		assert.Equal(t, []int{1, 2, 3}, seen.first(3)) // and 4, because it also waits after the last attempt
 		assert.Len(t, hits.seen, 4)
 	})
 	t.Run("franz-go", func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestOneBased(t *testing.T) {
 	t.Run("nats", func(t *testing.T) {
 		var seen numbers
 		closed := make(chan struct{})
-		conn, err := nats.Connect("nats://"+nobody(t), nats.RetryOnFailedConnect(true), nats.MaxReconnects(3),
+		conn, err := nats.Connect("nats://"+unused(t), nats.RetryOnFailedConnect(true), nats.MaxReconnects(3),
 			nats.CustomReconnectDelay(seen.of(adapt.OneBased(quick))), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 		require.NoError(t, err)
 		defer conn.Close()
@@ -211,7 +211,7 @@ func TestOneBased(t *testing.T) {
 	})
 }
 
-// TestRateLimiter: a work queue holds an item back for the delays of its chain.
+// TestRateLimiter: a work queue delays an item by the delays of its chain.
 func TestRateLimiter(t *testing.T) {
 	limiter := &adapt.RateLimiter[string]{Backoff: quick.Backoff}
 	queue := workqueue.NewTypedRateLimitingQueue[string](limiter)

@@ -12,17 +12,16 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// fleet simulates processes that make a call every 3 to 4 seconds, each with a budget of
-// its own and up to four attempts: first for calm, with failures of single attempts, and then
-// for an outage in which all fail.
+// fleet simulates processes that make a call every 3 to 4 seconds, each with its own budget and
+// up to four attempts. First only single attempts fail; then all fail in an outage.
 type fleet struct {
 	processes    int
 	calm, outage time.Duration
-	blips        float64 // share of the attempts that fail while it is calm
+	blips        float64 // share of the attempts that fail before the outage
 }
 
-// run returns the share of the calls that succeed while it is calm, and how many attempts a
-// call makes in the outage.
+// run returns the share of the calls that succeed before the outage, and the attempts per call
+// in the outage.
 func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var calls, succeeded, lost, attempts int
@@ -60,8 +59,8 @@ func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64
 	return float64(succeeded) / float64(calls), float64(attempts) / float64(lost)
 }
 
-// TestFleetBudget: in a large fleet a budget is as good as what it allows each process
-// for nothing.
+// TestFleetBudget: in a large fleet the free retries of each process determine how
+// well a budget works.
 func TestFleetBudget(t *testing.T) {
 	f := fleet{processes: 3000, calm: 2 * time.Minute, blips: 0.02}
 	if testing.Short() {

@@ -9,13 +9,14 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// NewQueue returns a work queue whose items wait with jitter.
+// NewQueue returns a work queue whose delays have jitter.
 func NewQueue(policy retry.Policy) workqueue.TypedRateLimitingInterface[string] {
 	return workqueue.NewTypedRateLimitingQueue[string](&adapt.RateLimiter[string]{Backoff: policy.Backoff})
 }
 
-// Work takes one item from the queue. A failure puts it back, after the server's hint
-// if there is one; a permanent failure does not: a change of the object brings it back.
+// Work takes one item from the queue. A failed item is put back, after the server's
+// hint if there is one. After a permanent failure it is not: only a change of the
+// object puts it back.
 func Work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], policy retry.Policy, reconcile func(context.Context, string) error) bool {
 	item, shutdown := queue.Get()
 	if shutdown {

@@ -1,4 +1,3 @@
-// Package recipes holds the programs of docs/recipes.md, and tests that drive them and
-// package adapt with the libraries that they are for. It is a module of its own because of
-// what it requires.
+// Package recipes has the code of docs/recipes.md. Its tests run that code, and package
+// adapt, with the real libraries. It is a separate module because of its dependencies.
 package recipes

@@ -12,9 +12,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// OpenAI retries through the transport and not by itself. Its requests are POSTs
-// without a key that makes them idempotent: they are allowed to be repeated, because a
-// completion that is paid for twice is better than none.
+// OpenAI returns a client whose transport retries instead of the client itself. Its
+// requests are POSTs without an idempotency key. They may be repeated here, because
+// paying twice for a completion is better than getting none.
 func OpenAI(policy retry.Policy, options ...option.RequestOption) openai.Client {
 	transport := &retryhttp.Transport{Policy: policy, MayRepeat: func(*http.Request) bool { return true }}
 	return openai.NewClient(append(options,
@@ -22,7 +22,7 @@ func OpenAI(policy retry.Policy, options ...option.RequestOption) openai.Client 
 		option.WithMaxRetries(0))...)
 }
 
-// AzureOptions are the ClientOptions that all clients of the Azure SDK take.
+// AzureOptions returns the ClientOptions for all clients of the Azure SDK.
 func AzureOptions(policy retry.Policy) azpolicy.ClientOptions {
 	return azpolicy.ClientOptions{
 		Transport: retryhttp.NewClient(policy),
@@ -30,7 +30,8 @@ func AzureOptions(policy retry.Policy) azpolicy.ClientOptions {
 	}
 }
 
-// Resty has a RetryCount of 0 unless it is told otherwise.
+// Resty returns a client whose transport retries. The RetryCount of resty is 0 by
+// default.
 func Resty(policy retry.Policy) *resty.Client {
 	return resty.New().SetTransport(&retryhttp.Transport{Policy: policy})
 }

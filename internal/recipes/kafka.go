@@ -7,9 +7,9 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// KafkaOptions gives a franz-go client the policy's delays. They hold for requests to
-// brokers and for dialing. Errors of single partitions, for example while a leader moves,
-// are retried by franz-go without asking for a delay: bound those with
+// KafkaOptions returns options with the policy's delays for a franz-go client. They apply
+// to requests to brokers and to dialing. Errors of single partitions, for example while a
+// leader moves, are retried by franz-go without asking for a delay: bound those with
 // kgo.RecordDeliveryTimeout. The policy must have its MaxAttempts set.
 func KafkaOptions(policy retry.Policy) []kgo.Opt {
 	return []kgo.Opt{

@@ -22,7 +22,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestBreaker: an open breaker is not waited on.
+// TestBreaker: a call does not wait for an open breaker.
 func TestBreaker(t *testing.T) {
 	breaker := gobreaker.NewCircuitBreaker[int](gobreaker.Settings{ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures == 6 }})
 	hits := 0
@@ -91,7 +91,7 @@ func TestController(t *testing.T) {
 	assert.False(t, Work(t.Context(), queue, quick, reconcile), "a permanent failure is not put back")
 }
 
-// TestConsume: connections that break are made anew, and nothing is lost.
+// TestConsume: broken connections are replaced, and no message is lost.
 func TestConsume(t *testing.T) {
 	var connections atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -121,7 +121,7 @@ func TestConsume(t *testing.T) {
 }
 
 func TestWaitFor(t *testing.T) {
-	address := nobody(t)
+	address := unused(t)
 	time.AfterFunc(50*time.Millisecond, func() {
 		if l, err := net.Listen("tcp", address); assert.NoError(t, err) {
 			t.Cleanup(func() { _ = l.Close() })
@@ -130,16 +130,16 @@ func TestWaitFor(t *testing.T) {
 	assert.NoError(t, WaitFor(t.Context(), address))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
-	assert.ErrorIs(t, WaitFor(ctx, nobody(t)), context.DeadlineExceeded)
+	assert.ErrorIs(t, WaitFor(ctx, unused(t)), context.DeadlineExceeded)
 }
 
 func TestPoll(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: retry.Unlimited}
 	for name, tt := range map[string]struct {
-		answers []Job
-		result  string
-		err     error
-		took    time.Duration
+		jobs   []Job
+		result string
+		err    error
+		took   time.Duration
 	}{
 		"at once": {[]Job{{Done: true, Result: "r"}}, "r", nil, 0},
 		"later":   {[]Job{{}, {Again: time.Minute}, {Done: true, Result: "r"}}, "r", nil, 61 * time.Second},
@@ -147,8 +147,8 @@ func TestPoll(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				start, asked := time.Now(), 0
-				result, err := Poll(t.Context(), policy, func(context.Context) (Job, error) { asked++; return tt.answers[asked-1], nil })
+				start, polls := time.Now(), 0
+				result, err := Poll(t.Context(), policy, func(context.Context) (Job, error) { polls++; return tt.jobs[polls-1], nil })
 				assert.ErrorIs(t, err, tt.err)
 				assert.Equal(t, tt.result, result)
 				assert.Equal(t, tt.took, time.Since(start))

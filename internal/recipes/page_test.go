@@ -28,7 +28,7 @@ func TestPage(t *testing.T) {
 	for _, block := range strings.Split(string(page), "```go\n")[1:] {
 		block, _, closed := strings.Cut(block, "```")
 		require.True(t, closed)
-		for declaration := range strings.SplitSeq(block, "\n\n") { // comments stand between them
+		for declaration := range strings.SplitSeq(block, "\n\n") { // with comments between them
 			blocks++
 			assert.Contains(t, sources.String(), strings.TrimSpace(declaration))
 		}

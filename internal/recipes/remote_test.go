@@ -29,8 +29,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// failing returns a server that fails the first requests with a status, and how many it
-// has had.
+// failing returns the URL of a server that fails the first requests with a status, and
+// its count of requests.
 func failing(t *testing.T, times int64, status int, body string) (string, *atomic.Int64) {
 	t.Helper()
 	var hits atomic.Int64

@@ -9,14 +9,14 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// WaitFor waits until a service accepts connections, as a program does that starts
-// together with its database. Everything is retried, a name that does not exist yet,
-// too; how long is for ctx to say.
+// WaitFor waits until a service accepts connections, for a program that starts
+// together with its database. Every error is retried, even a host name that does not
+// exist yet, until ctx ends.
 func WaitFor(ctx context.Context, address string) error {
 	policy := retry.Policy{
 		Backoff:        retry.Spread{Of: retry.Constant(500 * time.Millisecond), Fraction: 0.2},
 		MaxAttempts:    retry.Unlimited,
-		AttemptTimeout: 2 * time.Second, // a packet that is dropped is not waited for
+		AttemptTimeout: 2 * time.Second, // do not wait for a dropped packet
 		Classifier:     retry.OnlyIf(func(error) bool { return true }),
 	}
 	return retry.Do(ctx, policy, func(ctx context.Context) error {
@@ -28,26 +28,26 @@ func WaitFor(ctx context.Context, address string) error {
 	})
 }
 
-// A Job is what a server reports about work that takes its time.
+// A Job is the status of a long-running job, as the server reports it.
 type Job struct {
 	Done   bool
-	Err    error         // what the work failed with
-	Again  time.Duration // when the server wants to be asked again; 0: it does not say
+	Err    error         // failure of the job
+	Again  time.Duration // the server's hint for the next poll; 0: none
 	Result string
 }
 
 var errRunning = errors.New("the job is still running")
 
-// Poll asks about a job until it is done. That it runs is no failure of the server:
-// so the policy should have no Budget, and its delays are the pace of the questions.
+// Poll polls a job until it is done. A running job is not a failure of the server,
+// so the policy should have no Budget. Its delays are the polling interval.
 func Poll(ctx context.Context, policy retry.Policy, ask func(context.Context) (Job, error)) (string, error) {
 	return retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
 		job, err := ask(ctx)
 		switch {
 		case err != nil:
-			return "", err // of the question
+			return "", err // the poll failed
 		case job.Err != nil:
-			return "", retry.Permanent(job.Err) // of the work: asking again is of no use
+			return "", retry.Permanent(job.Err) // the job failed: polling again would not help
 		case !job.Done:
 			return "", retry.After(errRunning, job.Again)
 		}

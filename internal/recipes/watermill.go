@@ -8,9 +8,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// RetryMessages is a middleware for Watermill: router.AddMiddleware(RetryMessages(policy)).
-// The message is neither acknowledged nor refused meanwhile, so keep the whole call
-// shorter than the broker waits for that.
+// RetryMessages is a middleware for Watermill: router.AddMiddleware(RetryMessages(policy)). The
+// message is neither acknowledged nor rejected meanwhile, so the whole call must be shorter
+// than the broker's acknowledgment timeout.
 func RetryMessages(policy retry.Policy) message.HandlerMiddleware {
 	return func(handle message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Consume reads messages until ctx ends, and connects again whenever the connection
-// breaks. A connection that brought a message was useful, so that after it the delays
-// begin anew; a server that accepts and closes at once is met with growing ones.
+// Consume reads messages until ctx ends, and reconnects when the connection breaks.
+// After a connection that delivered a message the delays restart. If a server accepts
+// connections and closes them at once, the delays grow.
 func Consume(ctx context.Context, url string, handle func([]byte)) error {
 	policy := retry.Policy{
 		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 30 * time.Second},

@@ -1,4 +1,4 @@
-// Package release tests .ci/release, which tags the modules of a release: the
-// tags are served by a module proxy, and each module is used from there as by a
-// program that knows nothing of this repository.
+// Package release tests .ci/release, which tags the modules of a release. A module
+// proxy serves the tags, and each module is used from there as a program outside
+// this repository would use it.
 package release

@@ -21,17 +21,17 @@ const (
 	version = "v0.1.0"
 )
 
-// calls are the arguments of the one call of each command. One that has no line
-// here prints its help.
+// calls are the arguments with which each command is run once. A command that is
+// not listed prints its help.
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
 }
 
-// TestRelease tags what the working tree holds, serves it, and uses it.
+// TestRelease tags the content of the working tree, serves it, and uses it.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles all modules and what they require")
+		t.Skip("compiles all modules and their dependencies")
 	}
 	r := snapshot(t)
 	t.Log(r.run(t, ".ci/release", version))
@@ -44,7 +44,7 @@ func TestRelease(t *testing.T) {
 		t.Run(cmp.Or(strings.ReplaceAll(dir, "/", "-"), "root"), func(t *testing.T) {
 			t.Run("as tagged", func(t *testing.T) { asTagged(t, r, user, dir) })
 			examples, commands := r.examples(t, dir), r.commands(t, dir)
-			assert.NotEmpty(t, slices.Concat(examples, commands), "nothing shows how to use the module")
+			assert.NotEmpty(t, slices.Concat(examples, commands), "the module has neither an example nor a command")
 			if len(examples) > 0 {
 				t.Run("examples", func(t *testing.T) { runExamples(t, r, user, dir, examples) })
 			}
@@ -55,8 +55,8 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// asTagged checks out the tag of a module, and builds it. That its go.sum is tidy
-// shows that the checksums in it are those of the modules served.
+// asTagged checks out the tag of a module and builds it. A tidy go.sum shows that
+// its checksums are those of the served modules.
 func asTagged(t *testing.T, r repository, user environment, dir string) {
 	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
 	defer r.run(t, "git", "checkout", "--quiet", "-")
@@ -69,8 +69,8 @@ func asTagged(t *testing.T, r repository, user environment, dir string) {
 	user.run(t, folder, "go", "build", "./...")
 }
 
-// runExamples runs the examples of the module's packages in a module of their own,
-// which requires nothing but the module. Those without an output are compiled only.
+// runExamples runs the examples of the module's packages in a separate module that
+// requires only the module. Examples without an output are only compiled.
 func runExamples(t *testing.T, r repository, user environment, dir string, examples []string) {
 	consumer := t.TempDir()
 	user.run(t, consumer, "go", "mod", "init", "example.com/consumer")
@@ -83,7 +83,7 @@ func runExamples(t *testing.T, r repository, user environment, dir string, examp
 		require.NoError(t, os.Mkdir(folder, 0o777))
 		require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(file)), text, 0o666))
 		out, err := user.try(folder, "go", "test", "-mod=mod", "-v", "-run", "^Example", ".")
-		assert.NoError(t, err, "%s must not use what other files declare", file)
+		assert.NoError(t, err, "%s must not use declarations of other files", file)
 		ran.WriteString(out)
 	}
 	assert.Contains(t, ran.String(), "--- PASS: Example", "no example has an output")
@@ -140,10 +140,10 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// environment is what a command finds besides the environment of this process.
+// environment is added to the environment of this process for a command.
 type environment []string
 
-// common keeps the settings of this machine out: a go.work, and git's.
+// common disables this machine's settings: a go.work, and those of git.
 var common = environment{
 	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -151,7 +151,8 @@ var common = environment{
 	"GIT_COMMITTER_NAME=Release", "GIT_COMMITTER_EMAIL=release@example.com",
 }
 
-// try runs a command and returns its standard output. An error has all that it printed.
+// try runs a command and returns its standard output. An error includes everything that
+// it printed.
 func (e environment) try(dir, name string, args ...string) (string, error) {
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -167,7 +168,7 @@ func (e environment) try(dir, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// run is try for a command that has to succeed.
+// run is try for a command that must succeed.
 func (e environment) run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	out, err := e.try(dir, name, args...)
@@ -175,13 +176,13 @@ func (e environment) run(t *testing.T, dir, name string, args ...string) string 
 	return out
 }
 
-// repository is a git repository in which the files of this one are the only commit.
+// repository is a git repository with the files of this one in a single commit.
 type repository struct {
 	environment
 	dir string
 }
 
-// snapshot makes a repository of the working tree, committed or not.
+// snapshot makes a repository from the working tree, including uncommitted changes.
 func snapshot(t *testing.T) repository {
 	here, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -210,10 +211,9 @@ func (r repository) tagged(t *testing.T) []string {
 	return dirs
 }
 
-// serve does what a module proxy does with the modules when it first meets them:
-// the go command takes them from the repository, and its cache has the layout of a
-// proxy. serve returns the environment of a user who has that proxy and an empty
-// cache.
+// serve fetches the modules as a module proxy does on first use: the go command
+// reads them from the repository, and its cache has the layout of a proxy. serve
+// returns the environment of a user with that proxy and an empty cache.
 func (r repository) serve(t *testing.T, modules []string) environment {
 	args := []string{"mod", "download"}
 	for _, dir := range modules {
@@ -242,7 +242,7 @@ func (r repository) examples(t *testing.T, dir string) []string {
 	return files
 }
 
-// moduleOf returns the folder of the module that a file is part of.
+// moduleOf returns the folder of the module that contains a file.
 func (r repository) moduleOf(file string) string {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(r.dir, dir, "go.mod")); err == nil {

@@ -1,6 +1,6 @@
-// Package sfv parses the structured field values of HTTP, as RFC 9651 defines
-// them: lists and dictionaries, whose members are items or inner lists with
-// parameters. It does not write them.
+// Package sfv parses the structured field values of HTTP (RFC 9651): lists and
+// dictionaries, whose members are items or inner lists with parameters. It does
+// not write them.
 package sfv
 
 import (
@@ -29,10 +29,10 @@ type Token string
 // DisplayString is a bare item that is text in Unicode.
 type DisplayString string
 
-// Params are the parameters of a member: Members without Params of their own.
+// Params are the parameters of a member: Members without their own Params.
 type Params []Member
 
-// Get returns the value of a parameter, nil if there is none.
+// Get returns the value of a parameter, or nil if there is none.
 func (p Params) Get(key string) any {
 	for _, m := range p {
 		if m.Key == key {
@@ -45,11 +45,11 @@ func (p Params) Get(key string) any {
 // ParseList parses a list. The lines of a field are joined with commas first.
 func ParseList(text string) ([]Member, error) { return parse(text, (*parser).listMember) }
 
-// ParseDictionary parses a dictionary. Of members with the same key the last one
-// counts, in the place of the first.
+// ParseDictionary parses a dictionary. If several members have the same key, the
+// last value counts, at the position of the first.
 func ParseDictionary(text string) ([]Member, error) { return parse(text, (*parser).dictionaryMember) }
 
-// parse is sections 4.2.1 and 4.2.2 of RFC 9651.
+// parse implements sections 4.2.1 and 4.2.2 of RFC 9651.
 func parse(text string, member func(*parser) (Member, error)) ([]Member, error) {
 	p := &parser{text: strings.TrimLeft(text, " ")}
 	var members []Member
@@ -105,7 +105,7 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// while takes the bytes that are wanted.
+// while removes and returns the leading bytes that are wanted.
 func (p *parser) while(wanted func(byte) bool) string {
 	i := 0
 	for i < len(p.text) && wanted(p.text[i]) {
@@ -143,7 +143,7 @@ func (p *parser) listMember() (m Member, err error) {
 	return m, err
 }
 
-// innerList is section 4.2.1.2.
+// innerList implements section 4.2.1.2.
 func (p *parser) innerList() ([]Member, error) {
 	items := []Member{}
 	for p.text != "" {
@@ -167,7 +167,7 @@ func (p *parser) innerList() ([]Member, error) {
 	return nil, p.unexpected("the end of an inner list")
 }
 
-// params is section 4.2.3.2.
+// params implements section 4.2.3.2.
 func (p *parser) params() (Params, error) {
 	var params Params
 	for p.take(';') {
@@ -196,7 +196,7 @@ func (p *parser) key() (string, error) {
 	}), nil
 }
 
-// bareItem is section 4.2.3.1.
+// bareItem implements section 4.2.3.1.
 func (p *parser) bareItem() (any, error) {
 	if p.text == "" {
 		return nil, p.unexpected("an item")
@@ -222,7 +222,7 @@ func (p *parser) bareItem() (any, error) {
 	return nil, p.unexpected("an item")
 }
 
-// number is section 4.2.4.
+// number implements section 4.2.4.
 func (p *parser) number() (any, error) {
 	sign := ""
 	if p.take('-') {
@@ -245,7 +245,7 @@ func (p *parser) number() (any, error) {
 	return strconv.ParseFloat(sign+whole+"."+fraction, 64)
 }
 
-// quoted is section 4.2.5.
+// quoted implements section 4.2.5.
 func (p *parser) quoted() (string, error) {
 	p.text = p.text[1:]
 	var b strings.Builder
@@ -268,7 +268,7 @@ func (p *parser) quoted() (string, error) {
 	return "", errors.New("structured field: string without an end")
 }
 
-// bytes is section 4.2.7. Padding may be missing.
+// bytes implements section 4.2.7. Padding may be missing.
 func (p *parser) bytes() ([]byte, error) {
 	encoded, rest, found := strings.Cut(p.text[1:], ":")
 	if !found {
@@ -305,7 +305,7 @@ func (p *parser) date() (time.Time, error) {
 	return time.Unix(seconds, 0), err
 }
 
-// display is section 4.2.10.
+// display implements section 4.2.10.
 func (p *parser) display() (DisplayString, error) {
 	p.text = p.text[1:]
 	if !p.take('"') {

@@ -1,4 +1,4 @@
-"""Plays the cases of standard input with botocore, as conformance/PROTOCOL.md says."""
+"""Runs the cases from standard input with botocore, as described in conformance/PROTOCOL.md."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Puts a script in the place of chance and time in botocore."""
+"""Replaces the randomness, sleep and quota of botocore with those of a script."""
 
 import functools
 import inspect
@@ -9,7 +9,7 @@ from botocore.retries import bucket, quota, standard
 
 
 class Script:
-    """What the client of a case draws, waits for and may spend."""
+    """The random numbers, recorded delays and quota of the client of a case."""
 
     def __init__(self):
         self.numbers = iter(())
@@ -18,7 +18,7 @@ class Script:
         self.quota = None
 
     def install(self):
-        """Changes the modules of botocore, for all clients that are made from then on."""
+        """Changes the modules of botocore for all clients that are made later."""
         retryhandler.random = types.SimpleNamespace(random=self.draw)
         standard.ExponentialBackoff = functools.partial(standard.ExponentialBackoff, random=self.draw)
         endpoint.time = types.SimpleNamespace(sleep=self.delays.append)
@@ -28,7 +28,7 @@ class Script:
         bucket.TokenBucket.acquire = lambda *args, **kwargs: True  # the rate limiter of the adaptive mode
 
     def begin(self, case):
-        """Takes the numbers of a case. Its client is made after that, and brings its quota, if it has one."""
+        """Sets the numbers of a case. Its client, made after that, sets its quota, if it has one."""
         self.numbers = iter(case.get('random', ()))
         self.then = case['random_then']
         self.quota = None

@@ -1,5 +1,7 @@
 package main
 
+// This file makes the clients of the SDK and calls their operations.
+
 import (
 	"cmp"
 	"context"
@@ -18,17 +20,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// readTimeout is how long a client waits for an answer.
+// readTimeout is how long a client waits for a response.
 const readTimeout = time.Second
 
-// A client is a client of the SDK, made for one case.
+// A client is a client of the SDK for one case.
 type client struct {
 	call     func(context.Context) error
 	quota    *ratelimit.TokenRateLimit
 	recorder *recorder
 }
 
-// newClient makes the client of a case from a configuration alone, so that its retry settings are the service's own.
+// newClient returns the client of a case. It is made from a configuration alone, so that the retry
+// settings are those of the service.
 func newClient(in input, c testCase) (client, error) {
 	recorder := record(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{

@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh v1|v2 CACHE_DIR: gets the SDK with Maven and compiles its driver into CACHE_DIR/java-VERSION.
+# install.sh v1|v2 CACHE_DIR: downloads the SDK with Maven and compiles its driver into CACHE_DIR/java-VERSION.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$2/java-$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh v1|v2 CACHE_DIR: plays the cases of standard input, as PROTOCOL.md says.
+# run.sh v1|v2 CACHE_DIR: runs the cases from standard input, as described in PROTOCOL.md.
 set -eu
-# With no environment and no home, settings and credentials of the user are out of reach.
+# With no environment and no home, the user's settings and credentials have no effect.
 exec env -i HOME=/dev/null "$(command -v java)" -Duser.home=/dev/null -cp "$2/java-$1/classes:$2/java-$1/lib/*" conformance.Main

@@ -1,6 +1,6 @@
 'use strict';
 
-// Plays the cases of standard input, as PROTOCOL.md says, with the packages that are installed in the folder of the argument.
+// Runs the cases from standard input, as described in PROTOCOL.md, with the packages installed in the folder given as argument.
 
 const fs = require('node:fs');
 const http = require('node:http');
@@ -9,7 +9,7 @@ const path = require('node:path');
 
 const { Script } = require('./script.js');
 
-const TIMEOUT_MS = 1000; // for one answer
+const TIMEOUT_MS = 1000; // for one response
 
 async function main(folder) {
   const input = JSON.parse(fs.readFileSync(0, 'utf8'));
@@ -43,7 +43,7 @@ async function play(client, endpoint, c, script) {
   return observed;
 }
 
-// within is for calls that never end, because their SDK has lost sight of them.
+// within ends calls that the SDK never ends.
 function within(ms, promise) {
   let timer;
   const late = new Promise((_, reject) => {

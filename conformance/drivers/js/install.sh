@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh VARIANT CACHE_DIR: puts the packages of a variant, which is a folder here, into CACHE_DIR/js-VARIANT.
+# install.sh VARIANT CACHE_DIR: installs the packages of a variant, a folder here, into CACHE_DIR/js-VARIANT.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$2/js-$1

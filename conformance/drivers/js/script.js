@@ -1,13 +1,13 @@
 'use strict';
 
-// Script takes the place of chance and of the clock, and keeps what a client waited for.
+// Script replaces the randomness and the clock, and records the delays of a client.
 class Script {
   delays = []; // in ms
   #numbers = [];
   #then = 0;
 
-  // install changes both for good. Of all that the calls here run, only the retry code of the SDKs draws from Math.random.
-  // The clock stands still, because the SDKs read it twice to find out how far away a hint is.
+  // install replaces both permanently. In the calls here, only the retry code of the SDKs uses Math.random.
+// The clock stands still, because the SDKs read it twice to compute the time until a hint.
   install() {
     const now = Date.now();
     Date.now = () => now;
@@ -19,7 +19,7 @@ class Script {
     this.#then = then;
   }
 
-  // record keeps a delay. A timer takes what is no number for 1 ms.
+  // record records a delay. A timer treats NaN as 1 ms.
   record(ms) {
     this.delays.push(Number.isNaN(ms) ? 1 : ms);
   }

@@ -22,13 +22,13 @@ async function connect(load, { endpoint, timeout }, c, script) {
   });
   return {
     call: () => watch(send(client, c.operation, endpoint), script).promise(),
-    quota: () => null, // it has none
+    quota: () => null, // v2 has no quota
     close: () => {},
   };
 }
 
-// watch records the delay of an error that is going to be retried, after all listeners of the SDK that decide on it, and
-// takes it away. The SDK waits in the next event, under the same condition.
+// watch records the delay of an error that will be retried, after all listeners of the SDK that decide it, and sets
+// it to 0. The SDK waits in the next event, under the same condition.
 function watch(request, script) {
   return request.on('retry', ({ error, retryCount, maxRetries }) => {
     if (error?.retryable && retryCount < maxRetries) {

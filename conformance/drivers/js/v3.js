@@ -7,14 +7,14 @@ const { send } = require('./operations.js');
 const packages = { dynamodb: 'dynamodb', dynamodbstreams: 'dynamodb-streams', s3: 's3', sqs: 'sqs', sts: 'sts' };
 const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
 
-// version names the client, and the package that has the retry code: @smithy/util-retry once, @smithy/core now.
+// version names the client and the package with the retry code: formerly @smithy/util-retry, now @smithy/core.
 function version(load) {
   const name = (p) => `${p} ${load(p + '/package.json').version}`;
   let retry = '@smithy/core';
   try {
     load.resolve('@smithy/util-retry');
     retry = '@smithy/util-retry';
-  } catch {} // it is not there any more
+  } catch {} // the package no longer exists
   return `${name('@aws-sdk/client-sts')}, ${name(retry)}`;
 }
 
@@ -34,7 +34,7 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   if (strategy.rateLimiter) {
     strategy.rateLimiter.getSendToken = async () => {};
   }
-  const standard = strategy.standardRetryStrategy ?? strategy; // of an adaptive one
+  const standard = strategy.standardRetryStrategy ?? strategy; // inside an adaptive strategy
   standard.capacity = c.quota ?? standard.capacity;
   return {
     call: () => send(client, c.operation, endpoint),
@@ -43,8 +43,8 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   };
 }
 
-// watch records the delay of a retry and takes it away. It is in the token of the retry, or has been waited for when
-// that is there. Meanwhile nothing else of the SDK sets a timer.
+// watch records the delay of a retry and removes it. The delay is in the token of the retry, or the strategy waits
+// for it before it returns the token. Nothing else in the SDK sets a timer meanwhile.
 function watch(strategy, script) {
   const refresh = strategy.refreshRetryTokenForRetry;
   strategy.refreshRetryTokenForRetry = async function (token, info) {

@@ -1,5 +1,5 @@
-// Package sqlitefake has errors for tests with the shapes of those of SQLite's
-// drivers, which are known by the path of their package among other things.
+// Package sqlitefake has errors for tests, shaped like those of SQLite's drivers.
+// It is a package because such errors are recognized by their package path, too.
 package sqlitefake
 
 import "fmt"

@@ -12,11 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Plays the cases of standard input with the clients of one SDK and writes what they did to standard output,
- * as conformance/PROTOCOL.md says.
+ * Runs the cases from standard input with the clients of one SDK and writes the observations to standard output,
+ * as described in conformance/PROTOCOL.md.
  */
 public final class Driver {
-    /** How long a client waits for an answer. */
+    /** How long a client waits for a response. */
     public static final int READ_TIMEOUT_MS = 1000;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -38,17 +38,17 @@ public final class Driver {
 
     /** A client of an SDK, made for one case. */
     public interface Client extends AutoCloseable {
-        /** Calls the operation of the case once; it throws what the SDK throws. */
+        /** Calls the operation of the case once; it throws the exceptions of the SDK. */
         void call() throws Exception;
 
-        /** What is left of the client's retry quota. */
+        /** Returns the balance of the client's retry quota. */
         int quota() throws Exception;
 
         @Override
         void close();
     }
 
-    /** Plays all cases of standard input. */
+    /** Runs all cases from standard input. */
     public static void run(String sdk, Opener opener) throws Exception {
         Driver driver = new Driver(JSON.readTree(System.in), opener);
         ObjectNode output = JSON.createObjectNode().put("sdk", sdk).put("unit", "ms");

@@ -2,12 +2,12 @@ package conformance;
 
 import java.lang.reflect.Field;
 
-/** Reads and sets the private fields that an SDK has no method for. */
+/** Reads and sets private fields that the SDK does not expose. */
 public final class Fields {
     private Fields() {
     }
 
-    /** The value at the end of a path of fields, from object on. */
+    /** Returns the value at the end of a path of fields that begins at object. */
     public static Object get(Object object, String... path) throws ReflectiveOperationException {
         for (String name : path) {
             object = find(object.getClass(), name).get(object);

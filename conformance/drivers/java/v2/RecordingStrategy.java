@@ -15,9 +15,8 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.retries.api.TokenAcquisitionFailedException;
 
 /**
- * Passes everything to the client's own strategy, but keeps the delays that it decides and tells the client to wait
- * 0 ms. A RetryStrategy given to the client's builder would not do: the client would then take the 2026 behaviour
- * for switched off.
+ * Delegates to the client's own strategy, but records its delays and makes the client wait 0 ms. A RetryStrategy
+ * given to the client's builder would not work: the client would then switch the 2026 behavior off.
  */
 final class RecordingStrategy implements RetryStrategy {
     private final RetryStrategy strategy;
@@ -28,7 +27,7 @@ final class RecordingStrategy implements RetryStrategy {
         this.delays = delays;
     }
 
-    /** Puts a recording strategy into the configuration of a finished client; it returns the client's own strategy. */
+    /** Installs a recording strategy in the configuration of a finished client, and returns the client's own strategy. */
     static RetryStrategy install(Object client, List<Long> delays) throws ReflectiveOperationException {
         var configuration = (SdkClientConfiguration) Fields.get(client, "clientConfiguration");
         RetryStrategy strategy = configuration.option(SdkClientOption.RETRY_STRATEGY);

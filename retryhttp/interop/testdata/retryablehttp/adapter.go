@@ -12,8 +12,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// Do sends a request through a Transport of package retryhttp that does as the
-// fields of the Client say. The test puts it in the place of the Client's own Do.
+// Do sends a request through a Transport of package retryhttp, configured by the
+// fields of the Client. The test replaces the Client's own Do with it.
 func (c *Client) Do(req *Request) (*http.Response, error) {
 	c.clientInit.Do(func() {
 		if c.HTTPClient == nil {
@@ -44,7 +44,7 @@ type adapter struct {
 	request *Request
 	logger  any
 	number  int
-	again   bool  // what the last attempt came to
+	again   bool  // the last attempt is to be retried
 	err     error // of CheckRetry, the response handler or PrepareRetry
 	lost    error // no response
 }
@@ -84,7 +84,7 @@ func (a *adapter) hookLogger() Logger {
 	return logger
 }
 
-// check asks the Client about a response.
+// check passes a response to the Client's CheckRetry.
 func (a *adapter) check(resp *http.Response, _ func(int) ([]byte, error)) error {
 	c := a.client
 	if c.ResponseLogHook != nil {
@@ -113,7 +113,7 @@ func (a *adapter) Delay(failed retry.Attempt, _ float64) time.Duration {
 	return a.client.Backoff(a.client.RetryWaitMin, a.client.RetryWaitMax, failed.Number-1, resp)
 }
 
-// result gives up in the Client's words.
+// result returns the errors that the Client's own Do returns.
 func (a *adapter) result(resp *http.Response, err error) (*http.Response, error) {
 	if err == nil && !a.again && a.err == nil {
 		return resp, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestHintOf covers what no server sends, beside what the recordings have.
+// TestHintOf covers headers that are not in the recordings.
 func TestHintOf(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -66,10 +66,10 @@ func TestUnsentOf(t *testing.T) {
 	failed := &url.Error{Op: "Post", URL: "/", Err: io.EOF}
 	class := func(err error) retry.Class { return awspreset.GoV2Standard.Policy("").Classifier.Classify(err) }
 	assert.Equal(t, retry.ClassPermanent, class(failed))
-	assert.Equal(t, retry.ClassTransient, class(unsentOf("aws-go-v2-standard", failed)))
-	assert.ErrorIs(t, unsentOf("aws-go-v2-standard", failed), io.EOF)
+	assert.Equal(t, retry.ClassTransient, class(sendErrorOf("aws-go-v2-standard", failed)))
+	assert.ErrorIs(t, sendErrorOf("aws-go-v2-standard", failed), io.EOF)
 	for _, err := range []error{failed, io.ErrUnexpectedEOF, errors.New("other")} {
-		assert.Equal(t, err, unsentOf("aws-js-v2", err))
+		assert.Equal(t, err, sendErrorOf("aws-js-v2", err))
 	}
-	assert.Equal(t, io.ErrUnexpectedEOF, unsentOf("aws-go-v2-standard", io.ErrUnexpectedEOF))
+	assert.Equal(t, io.ErrUnexpectedEOF, sendErrorOf("aws-go-v2-standard", io.ErrUnexpectedEOF))
 }

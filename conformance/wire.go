@@ -1,5 +1,7 @@
 package main
 
+// This file has the formats of the services' responses.
+
 import (
 	"bytes"
 	"encoding/json"
@@ -10,26 +12,26 @@ import (
 	"strings"
 )
 
-// A protocol is how a service writes its answers.
-type protocol struct {
+// A wireFormat is the format of a service's responses.
+type wireFormat struct {
 	contentType string
 	failure     string // a format for a code and a message
 	success     string
 }
 
 var (
-	awsQuery = &protocol{
+	awsQuery = &wireFormat{
 		contentType: "text/xml",
 		failure: `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type>` +
 			`<Code>%s</Code><Message>%s</Message></Error><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ErrorResponse>`,
 		success: callerIdentity,
 	}
-	awsJSON = &protocol{
+	awsJSON = &wireFormat{
 		contentType: "application/x-amz-json-1.0",
 		failure:     `{"__type":"com.amazonaws.service#%s","message":"%s"}`,
 		success:     `{"TableNames":[]}`,
 	}
-	restXML = &protocol{
+	restXML = &wireFormat{
 		contentType: "application/xml",
 		failure: `<?xml version="1.0" encoding="UTF-8"?>` + "\n" +
 			`<Error><Code>%s</Code><Message>%s</Message><RequestId>0</RequestId></Error>`,
@@ -41,8 +43,9 @@ const callerIdentity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.
 	`<Arn>arn:aws:iam::123456789012:user/user</Arn><UserId>AIDAUSER</UserId><Account>123456789012</Account></GetCallerIdentityResult>` +
 	`<ResponseMetadata><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ResponseMetadata></GetCallerIdentityResponse>`
 
-// protocolOf returns the protocol of a request, nil if there is none.
-func protocolOf(r *http.Request, body []byte) *protocol {
+// wireFormatOf returns the format for the response to a request, or nil if it is
+// unknown.
+func wireFormatOf(r *http.Request, body []byte) *wireFormat {
 	switch {
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-amz-json-"):
 		return awsJSON
@@ -54,28 +57,28 @@ func protocolOf(r *http.Request, body []byte) *protocol {
 	return nil
 }
 
-// answer writes the answer to the request of a number.
-func (p *protocol) answer(w http.ResponseWriter, a response, number int) {
+// write writes the response to the request with that number.
+func (p *wireFormat) write(w http.ResponseWriter, r response, number int) {
 	var body string
 	switch {
-	case a.Status < 300:
+	case r.Status < 300:
 		body = p.success
-	case a.Code != "":
-		body = fmt.Sprintf(p.failure, a.Code, message(number))
+	case r.Code != "":
+		body = fmt.Sprintf(p.failure, r.Code, message(number))
 	}
 	w.Header().Set("Content-Type", p.contentType)
-	for name, value := range a.Headers {
+	for name, value := range r.Headers {
 		w.Header()[http.CanonicalHeaderKey(name)] = []string{value}
 	}
-	w.WriteHeader(a.Status)
+	w.WriteHeader(r.Status)
 	io.WriteString(w, body)
 }
 
-// message is the message of the answer to the request of a number.
-func message(number int) string { return fmt.Sprintf("answer %d", number) }
+// message returns the message in the response to the request with that number.
+func message(number int) string { return fmt.Sprintf("scripted response %d", number) }
 
-// read returns code and message of an answer, "" where it has none.
-func (p *protocol) read(body []byte) (code, message string) {
+// read returns the code and the message of a response, "" if it has none.
+func (p *wireFormat) read(body []byte) (code, message string) {
 	switch p {
 	case awsJSON:
 		var e struct {

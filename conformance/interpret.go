@@ -14,17 +14,18 @@ import (
 	"time"
 )
 
-// What an SDK's client makes of an answer, or of none, before its retry mode
-// gets to see it, is no part of a policy: whoever uses one makes the errors.
-// These functions make them as each SDK does.
+// This file has functions that turn a response, or its absence, into an error as
+// each SDK's client does before its retry mode sees it. That is not part of a
+// policy, whose users make the errors.
 
-// hintOf returns how an SDK reads a hint from headers: 0 or less is none.
+// hintOf returns the function by which an SDK reads a hint from headers. A result of
+// 0 or less means no hint.
 func hintOf(preset, service string) func(http.Header) time.Duration {
 	since2026 := strings.Contains(preset, "-2026")
 	switch {
 	case strings.HasPrefix(preset, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
-	// The clients of STS and DynamoDB read the header of the mode before.
+	// The clients of STS and DynamoDB read the header of the older mode.
 	case strings.HasPrefix(preset, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":
 		return milliseconds(javaInt)
 	case strings.HasPrefix(preset, "aws-java-v2-"):
@@ -43,7 +44,7 @@ func milliseconds(read func(string) float64) func(http.Header) time.Duration {
 	return func(h http.Header) time.Duration { return duration(read(h.Get("X-Amz-Retry-After")), time.Millisecond) }
 }
 
-// duration saturates; below 0 and NaN are 0.
+// duration converts n units, saturating; negative numbers and NaN become 0.
 func duration(n float64, unit time.Duration) time.Duration {
 	switch ns := n * float64(unit); {
 	case ns >= math.MaxInt64:
@@ -54,57 +55,58 @@ func duration(n float64, unit time.Duration) time.Duration {
 	return 0
 }
 
-// codeOf returns the code that an SDK gives to an answer without one.
-func codeOf(preset string, p *protocol, status int) string {
+// codeOf returns the code that an SDK assigns to a response without one.
+func codeOf(preset string, p *wireFormat, status int) string {
 	if strings.HasPrefix(preset, "aws-java-v1-") && p != awsJSON {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
 	}
 	return ""
 }
 
-// unsentOf returns what an SDK makes of the error of an HTTP client.
-func unsentOf(preset string, err error) error {
+// sendErrorOf returns the error that an SDK reports for the error of an HTTP client.
+func sendErrorOf(preset string, err error) error {
 	var failed *url.Error
 	if strings.HasPrefix(preset, "aws-go-v2-") && errors.As(err, &failed) {
 		return &sendError{err}
 	}
-	// To urllib3 and Apache's client a response that is not HTTP is a connection
-	// that was closed. The other modes of botocore retry it by any name.
+	// urllib3 and Apache's client report a response that is not HTTP as a closed
+	// connection. The other modes of botocore retry any such error.
 	if (preset == "aws-botocore-legacy" || strings.HasPrefix(preset, "aws-java-")) && strings.Contains(err.Error(), "malformed HTTP") {
 		return io.EOF
 	}
 	return err
 }
 
-// sendError is an error of the sort of smithy-go's RequestSendError.
+// sendError is an error like smithy-go's RequestSendError.
 type sendError struct{ error }
 
 func (e *sendError) Unwrap() error         { return e.error }
 func (e *sendError) ConnectionError() bool { return true }
 
-// checksumOf returns the error of an SDK's client of DynamoDB for a successful
-// response with another checksum than its header says, nil if it does not look.
+// checksumOf returns the error of an SDK's DynamoDB client for a successful
+// response whose checksum does not match its header, or nil if the client does not
+// check it.
 func checksumOf(preset string, header http.Header, body []byte) error {
 	sum := header.Get("X-Amz-Crc32")
 	if sum == "" || sum == fmt.Sprint(crc32.ChecksumIEEE(body)) {
 		return nil
 	}
 	switch {
-	case strings.HasPrefix(preset, "aws-js-v3-"), strings.HasPrefix(preset, "aws-go-v2-"): // Go v2 ignores what it finds
+	case strings.HasPrefix(preset, "aws-js-v3-"), strings.HasPrefix(preset, "aws-go-v2-"): // Go v2 ignores a mismatch
 		return nil
 	case preset == "aws-js-v2":
-		return &failedAnswer{code: "CRC32CheckFailed"}
+		return &serviceError{code: "CRC32CheckFailed"}
 	case strings.HasPrefix(preset, "aws-java-v1-"):
 		return io.ErrUnexpectedEOF // an IOException
 	case strings.HasPrefix(preset, "aws-java-v2-"):
 		return errors.New("Crc32MismatchException")
 	}
-	return &failedAnswer{code: "ChecksumError"}
+	return &serviceError{code: "ChecksumError"}
 }
 
 var pythonInteger = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
 
-// pythonInt is int() of Python, whose numbers have no end.
+// pythonInt parses like Python's int(), whose numbers are unbounded.
 func pythonInt(text string) float64 {
 	if !pythonInteger.MatchString(text) {
 		return 0
@@ -113,8 +115,8 @@ func pythonInt(text string) float64 {
 	return n
 }
 
-// goMilliseconds is strconv.ParseInt, with what the product with
-// time.Millisecond does to a number that is too large for it.
+// goMilliseconds parses like strconv.ParseInt, and overflows where
+// the product with time.Millisecond does.
 func goMilliseconds(text string) float64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -123,7 +125,7 @@ func goMilliseconds(text string) float64 {
 	return float64(time.Duration(n)*time.Millisecond) / float64(time.Millisecond)
 }
 
-// javaInt is Integer.parseInt.
+// javaInt parses like Java's Integer.parseInt.
 func javaInt(text string) float64 {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -137,8 +139,8 @@ var (
 	javaScriptSeconds = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 )
 
-// javaScriptHint reads milliseconds as Number() does, and seconds as digits or
-// a date. The SDK makes a Date of them, which has whole milliseconds.
+// javaScriptHint reads milliseconds as Number() does, and seconds as digits or a
+// date. The SDK converts them to a Date, which has whole milliseconds.
 func javaScriptHint(h http.Header) time.Duration {
 	if text := h.Get("X-Amz-Retry-After"); javaScriptNumber.MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)
@@ -159,7 +161,8 @@ func hexadecimal(text string) uint64 {
 	return n
 }
 
-// lateCapHint takes the seconds of an older release for a date, in 1970 as a rule.
+// lateCapHint reads a hint as an older release does, which takes a number of seconds
+// for a date, usually in 1970.
 func lateCapHint(h http.Header) time.Duration {
 	if text := h.Get("Retry-After"); javaScriptSeconds.MatchString(text) {
 		n, _ := strconv.ParseFloat(text, 64)

@@ -1,5 +1,7 @@
 package main
 
+// This file runs cases with the library, as the drivers do with the SDKs.
+
 import (
 	"bytes"
 	"context"
@@ -15,15 +17,16 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// play plays a case with [retry.Do] under the policy of a preset, with real
-// requests to the server, and says what happened as a driver does, in ns.
-func play(server *server, preset string, c testCase) ([]observation, error) {
-	return playAt(server.URL, server.endpoint(c), preset, c)
+// runCase runs a case with [retry.Do] under the policy of a preset, with real
+// requests to the server. It returns what a driver would report, with delays in
+// ns.
+func runCase(server *server, preset string, c testCase) ([]observation, error) {
+	return runCaseAt(server.URL, server.endpoint(c), preset, c)
 }
 
-// playAt plays a case with the server's script at one URL, and what is called
-// at another.
-func playAt(script, endpoint, preset string, c testCase) ([]observation, error) {
+// runCaseAt is runCase with the URL of the server's script and the URL that is
+// called.
+func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, error) {
 	policy, err := policyOf(preset, c)
 	if err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func playAt(script, endpoint, preset string, c testCase) ([]observation, error) 
 	return observed, nil
 }
 
-// numbers returns a source of the numbers of a list and, after them, of always the same.
+// numbers returns a source of the numbers in list, and after them always then.
 func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {
@@ -68,7 +71,7 @@ func numbers(list []float64, then float64) func() float64 {
 	}
 }
 
-// setQuota takes from a budget what is more than the quota.
+// setQuota withdraws from a budget until its balance is quota.
 func setQuota(b retry.Budget, quota *int) error {
 	full := balance(b)
 	if quota == nil || full == nil {
@@ -84,12 +87,12 @@ func setQuota(b retry.Budget, quota *int) error {
 		}
 	}
 	if left := *balance(b); left != float64(*quota) {
-		return fmt.Errorf("the quota came to %v and not to %d", left, *quota)
+		return fmt.Errorf("the quota is %v, not %d", left, *quota)
 	}
 	return nil
 }
 
-// balance returns what is left of a budget, nil if it has none.
+// balance returns the balance of a budget, or nil if it has none.
 func balance(b retry.Budget) *float64 {
 	if b, ok := b.(interface{ Balance() float64 }); ok {
 		return new(b.Balance())
@@ -97,12 +100,12 @@ func balance(b retry.Budget) *float64 {
 	return nil
 }
 
-// An operation calls the server as a service would be called.
+// An operation is a call of a service, sent to the server.
 type operation struct {
 	server  string // the URL of its script
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
-	proto   *protocol
+	format  *wireFormat
 	preset  string
 	service string
 	call    call
@@ -110,16 +113,16 @@ type operation struct {
 }
 
 func newOperation(script, endpoint, preset, service string) *operation {
-	// A connection of its own for each attempt: net/http repeats a request
-	// on its own account when a connection that it had used before breaks.
+	// Each attempt has its own connection, because net/http silently repeats a
+	// request when a reused connection breaks.
 	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
-	o.proto = awsJSON
+	o.format = awsJSON
 	switch service {
 	case "sts":
-		o.proto, contentType, body = awsQuery, "application/x-www-form-urlencoded", "Action=GetCallerIdentity&Version=2011-06-15"
+		o.format, contentType, body = awsQuery, "application/x-www-form-urlencoded", "Action=GetCallerIdentity&Version=2011-06-15"
 	case "s3":
-		o.proto, method, contentType, body = restXML, http.MethodGet, "", ""
+		o.format, method, contentType, body = restXML, http.MethodGet, "", ""
 	}
 	o.request = func(ctx context.Context) (*http.Request, error) {
 		r, err := http.NewRequestWithContext(ctx, method, endpoint, strings.NewReader(body))
@@ -131,7 +134,7 @@ func newOperation(script, endpoint, preset, service string) *operation {
 	return o
 }
 
-// begin gives the server the script of the next call.
+// begin sends the script of the next call to the server.
 func (o *operation) begin(c call) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -142,7 +145,7 @@ func (o *operation) begin(c call) error {
 	return err
 }
 
-// end asks the server what it has seen, and sums the call up.
+// end returns the observation of a call that ended with failure.
 func (o *operation) end(failure error) (observation, error) {
 	requests, err := o.seen()
 	if err != nil {
@@ -155,7 +158,7 @@ func (o *operation) end(failure error) (observation, error) {
 	return result, nil
 }
 
-// seen returns how many requests of the call have come to the server.
+// seen returns the number of requests of the call that have reached the server.
 func (o *operation) seen() (int, error) {
 	body, err := o.control(http.MethodGet, nil)
 	if err != nil {
@@ -166,8 +169,8 @@ func (o *operation) seen() (int, error) {
 	return seen.Requests, err
 }
 
-// cancelWhenSeen ends the wait for an answer that never comes as soon as the
-// server has the request: a time limit might end it before.
+// cancelWhenSeen cancels an attempt that gets no response as soon as the server
+// has the request. A time limit might end it earlier.
 func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
 	defer cancel()
 	for {
@@ -183,11 +186,11 @@ func (o *operation) control(method string, body []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, _, answer, err := o.send(r)
+	status, _, body, err := o.send(r)
 	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("the server: %s", answer)
+		err = fmt.Errorf("the server: %s", body)
 	}
-	return answer, err
+	return body, err
 }
 
 func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {
@@ -200,7 +203,7 @@ func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {
 	return resp.StatusCode, resp.Header, body, err
 }
 
-// run is one attempt.
+// run makes one attempt.
 func (o *operation) run(ctx context.Context) error {
 	o.sent++
 	hangs := o.call.response(o.sent).Fault == "hang"
@@ -218,32 +221,32 @@ func (o *operation) run(ctx context.Context) error {
 		err = &url.Error{Op: r.Method, URL: o.server, Err: context.DeadlineExceeded}
 	}
 	if err != nil {
-		return unsentOf(o.preset, err)
+		return sendErrorOf(o.preset, err)
 	}
 	if status < 300 {
 		return checksumOf(o.preset, header, body)
 	}
-	code, message := o.proto.read(body)
+	code, message := o.format.read(body)
 	if code == "" {
-		code = codeOf(o.preset, o.proto, status)
+		code = codeOf(o.preset, o.format, status)
 	}
-	return &failedAnswer{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
+	return &serviceError{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
 }
 
-// A failedAnswer is an error as clients make it of an answer.
-type failedAnswer struct {
+// A serviceError is an error response, as clients report it.
+type serviceError struct {
 	status        int
 	code, message string
 	hint          time.Duration
 }
 
-func (e *failedAnswer) Error() string             { return fmt.Sprintf("%d %s: %s", e.status, e.code, e.message) }
-func (e *failedAnswer) HTTPStatusCode() int       { return e.status }
-func (e *failedAnswer) ErrorCode() string         { return e.code }
-func (e *failedAnswer) ErrorMessage() string      { return e.message }
-func (e *failedAnswer) RetryAfter() time.Duration { return e.hint }
+func (e *serviceError) Error() string             { return fmt.Sprintf("%d %s: %s", e.status, e.code, e.message) }
+func (e *serviceError) HTTPStatusCode() int       { return e.status }
+func (e *serviceError) ErrorCode() string         { return e.code }
+func (e *serviceError) ErrorMessage() string      { return e.message }
+func (e *serviceError) RetryAfter() time.Duration { return e.hint }
 
-// unitOf returns the nanoseconds of a unit.
+// unitOf returns the number of nanoseconds in a unit.
 func unitOf(unit string) (float64, error) {
 	switch unit {
 	case "s":
@@ -253,5 +256,5 @@ func unitOf(unit string) (float64, error) {
 	case "ns":
 		return 1, nil
 	}
-	return 0, fmt.Errorf("the unit is %q, and none of s, ms and ns", unit)
+	return 0, fmt.Errorf("unit %q is not s, ms or ns", unit)
 }
