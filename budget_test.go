@@ -2,9 +2,11 @@ package retry_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -13,10 +15,6 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
 )
-
-func failedWith(class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: 1, Err: errOp, Class: class}
-}
 
 func TestTokenBucket(t *testing.T) {
 	const (
@@ -116,16 +114,19 @@ func TestThrottle(t *testing.T) {
 	assert.Equal(t, 3., small.Balance())
 }
 
+// granted returns how many of n withdrawals after the attempt of that number b allows.
+func granted(b retry.Budget, n, number int) (granted int) {
+	for range n {
+		if b.TryWithdraw(retry.Attempt{Number: number}) {
+			granted++
+		}
+	}
+	return granted
+}
+
+// TestRatioBudget: what the ratio of calls and the floor allow.
 func TestRatioBudget(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
-	granted := func(b *retry.RatioBudget, n int, number int) (granted int) {
-		for range n {
-			if b.TryWithdraw(retry.Attempt{Number: number}) {
-				granted++
-			}
-		}
-		return granted
-	}
 	t.Run("the floor", func(t *testing.T) {
 		b := &retry.RatioBudget{Clock: clock}
 		assert.Equal(t, 100., b.Balance(), "10 a second over 10 seconds")
@@ -145,7 +146,7 @@ func TestRatioBudget(t *testing.T) {
 		assert.Equal(t, 1, granted(b, 1, 1), "its first failure counts it")
 		assert.Equal(t, 0, granted(b, 1, 2), "its second does not")
 		b.Deposit(retry.ClassTransient, true)
-		assert.Zero(t, b.Balance(), "nor does its success after a retry")
+		assert.Zero(t, b.Balance(), "its success after a retry does not")
 		b.Deposit(retry.ClassUnknown, false)
 		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
 	})
@@ -153,7 +154,22 @@ func TestRatioBudget(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 0.2, Floor: -1, Clock: clock}
 		assert.Equal(t, 200, granted(b, 1000, 1))
 	})
-	t.Run("the window forgets", func(t *testing.T) {
+	t.Run("a slot saturates", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1e7, Floor: -1, Clock: clock}
+		for range 10 {
+			b.Deposit(retry.ClassUnknown, true)
+		}
+		assert.Equal(t, (1<<35-1)/1000., b.Balance())
+	})
+	t.Run("on the system clock", func(t *testing.T) {
+		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
+	})
+}
+
+// TestRatioBudgetWindow: calls and retries are forgotten after Window.
+func TestRatioBudgetWindow(t *testing.T) {
+	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
+	t.Run("10 seconds", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Clock: clock}
 		for range 50 {
 			b.Deposit(retry.ClassUnknown, true)
@@ -169,52 +185,42 @@ func TestRatioBudget(t *testing.T) {
 		clock.Advance(1000 * time.Hour)
 		assert.Equal(t, 10., b.Balance())
 	})
-	t.Run("another window", func(t *testing.T) {
+	t.Run("a minute", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Window: time.Minute, Clock: clock}
 		assert.Equal(t, 60, granted(b, 100, 2))
 		clock.Advance(time.Minute)
 		assert.Equal(t, 60, granted(b, 100, 2))
 	})
-	t.Run("when the clock goes back", func(t *testing.T) {
-		for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
-			clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
-			b := &retry.RatioBudget{Clock: clock}
-			for range 20 {
-				granted(b, 500, 2)
-				clock.Advance(time.Second)
-			}
-			clock.Advance(-back)
-			total := 0
-			for range 20 {
-				total += granted(b, 500, 2)
-				clock.Advance(time.Second)
-			}
-			// Two windows allow 200, and a budget that lost its count some more,
-			// but not the 10,000 that were asked for.
-			assert.LessOrEqual(t, total, 1300, "%v", back)
+}
+
+// TestRatioBudgetClock: the clock may begin at any time, and may go back.
+func TestRatioBudgetClock(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
+		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
+		b := &retry.RatioBudget{Clock: clock}
+		for range 20 {
+			granted(b, 500, 2)
+			clock.Advance(time.Second)
 		}
-	})
-	t.Run("a slot saturates", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1e7, Floor: -1, Clock: clock}
-		for range 10 {
+		clock.Advance(-back)
+		total := 0
+		for range 20 {
+			total += granted(b, 500, 2)
+			clock.Advance(time.Second)
+		}
+		// Two windows allow 200, and a budget that lost its count some more, but not
+		// the 10,000 that were asked for.
+		assert.LessOrEqual(t, total, 1300, "%v back", back)
+	}
+	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
+		clock := &retrytest.Clock{Start: time.Unix(start, 0)}
+		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
+		for range 15 {
 			b.Deposit(retry.ClassUnknown, true)
+			clock.Advance(time.Second)
 		}
-		assert.Equal(t, (1<<35-1)/1000., b.Balance())
-	})
-	t.Run("at any time of the clock", func(t *testing.T) {
-		for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
-			clock := &retrytest.Clock{Start: time.Unix(start, 0)}
-			b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
-			for range 15 {
-				b.Deposit(retry.ClassUnknown, true)
-				clock.Advance(time.Second)
-			}
-			assert.Equal(t, 9., b.Balance(), "start %d", start)
-		}
-	})
-	t.Run("on the system clock", func(t *testing.T) {
-		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
-	})
+		assert.Equal(t, 9., b.Balance(), "start %d", start)
+	}
 }
 
 // TestBudgetsConcurrently: no budget grants more than it has, whoever asks.
@@ -305,4 +311,73 @@ func TestFleetBudget(t *testing.T) {
 	b.Deposit(retry.ClassUnknown, true)
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
 	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
+}
+
+// TestBudgetRefills: successes refill an empty budget of any kind.
+func TestBudgetRefills(t *testing.T) { bothWays(t, testBudgetRefills) }
+
+func testBudgetRefills(t *testing.T, do doer) {
+	for name, budget := range map[string]retry.Budget{
+		"token":               new(retry.TokenBudget),
+		"token, success only": &retry.TokenBudget{SuccessOnly: true, NoRefund: true},
+		"token, from empty":   &retry.TokenBudget{Deficit: 500},
+		"throttle":            new(retry.ThrottleBudget),
+		"ratio":               &retry.RatioBudget{Floor: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // no time passes
+				p := retry.Policy{Backoff: retry.NoDelay{}, Budget: budget}
+				refused := func() bool { return errors.Is(do(t.Context(), p, fails), retry.ErrBudget) }
+				for i := 0; !refused(); i++ {
+					require.Less(t, i, 100, "it never refuses")
+				}
+				assert.True(t, refused(), "it stays empty")
+				for range 100 {
+					require.NoError(t, do(t.Context(), p, succeed))
+				}
+				op := retrytest.Fail(1, errOp)
+				assert.NoError(t, do(t.Context(), p, op.Run), "it does not refill")
+				assert.Equal(t, 2, op.Calls())
+			})
+		})
+	}
+	t.Run("by time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: retry.Unlimited}
+			for range 2 {
+				op := retrytest.Script(errOp)
+				assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrBudget)
+				assert.Equal(t, 3, op.Calls(), "0.2 a second for 10 s are 2 retries")
+				time.Sleep(11 * time.Second)
+			}
+		})
+	})
+}
+
+// TestPermanentFailureRefunds: a permanent failure brings back the cost of the last
+// retry, because the resource has responded.
+func TestPermanentFailureRefunds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bucket   *retry.TokenBudget
+		outcomes []error
+		balance  float64
+	}{
+		"404 after a failure":      {&retry.TokenBudget{}, []error{errOp, statusedError(404)}, 500},
+		"404 after throttling":     {&retry.TokenBudget{}, []error{statusedError(429), statusedError(404)}, 500},
+		"marked, after a failure":  {&retry.TokenBudget{}, []error{errOp, retry.Permanent(errOp)}, 500},
+		"404 after two retries":    {&retry.TokenBudget{}, []error{errOp, errOp, statusedError(404)}, 500 - 14},
+		"success":                  {&retry.TokenBudget{}, []error{errOp, nil}, 500},
+		"gave up":                  {&retry.TokenBudget{}, []error{errOp}, 500 - 2*14},
+		"404, only success counts": {&retry.TokenBudget{SuccessOnly: true}, []error{errOp, statusedError(404)}, 500 - 14},
+	} {
+		_, _, _ = play(t, retry.Do, retry.Policy{Budget: tt.bucket}, tt.outcomes...)
+		assert.InDelta(t, tt.balance, tt.bucket.Balance(), 1e-9, name)
+	}
+	// A budget of one retry suffices for any number of such calls.
+	p := retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}
+	for range 100 {
+		calls, _, err := play(t, retry.Do, p, errOp, statusedError(404))
+		require.Equal(t, 2, calls)
+		require.Equal(t, statusedError(404), err)
+	}
 }

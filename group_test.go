@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,28 +24,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// A doer is Do, or what does the same.
-type doer = func(context.Context, retry.Policy, func(context.Context) error) error
-
-// bothWays runs a test with Do and with a Group: they must give the same
-// answers.
-func bothWays(t *testing.T, test func(*testing.T, doer)) {
-	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
-	t.Run("Start", func(t *testing.T) { test(t, start) })
-}
-
-// start makes a call in the background and waits for its end.
-func start(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
-	g := &retry.Group{Policy: p, Limit: 1}
-	ended := make(chan error)
-	g.Go(ctx, op, func(err error) { ended <- err })
-	return <-ended
-}
-
 // hourly is a policy of waits that tests see only in bubbles.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
-
-func fails(context.Context) error { return errOp }
 
 // TestGroupWaits: calls that wait hold no goroutine, and each goes on when its
 // time has come.
@@ -258,24 +240,54 @@ func TestGroupGoexit(t *testing.T) {
 	}
 }
 
-// TestGroupPanics: the program ends, also if done would let it end well.
+// TestGroupPanics: a panic ends the program, and done, which could end it as if nothing
+// had happened, is not called.
 func TestGroupPanics(t *testing.T) {
-	const env = "RETRY_START_PANICS"
-	if os.Getenv(env) != "" { // the other process
-		g := &retry.Group{Limit: 1}
-		g.Go(context.Background(), func(context.Context) error { panic("boom") }, func(error) { os.Exit(0) })
-		select {}
+	const env = "RETRY_GROUP_PANICS"
+	dealingWith := "panic in a function of the retry policy: boom (while dealing with: operation failed)"
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		op     func(context.Context) error
+		want   string
+	}{
+		"operation": {retry.Policy{}, func(context.Context) error { panic("boom") }, "panic: boom"},
+		"OnRetry": {retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("boom") }}},
+			fails, dealingWith},
+		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, dealingWith},
+		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, dealingWith},
+		"OnGiveUp, after the wait of LongPoll": {retry.Policy{
+			Backoff: retry.Constant(ms), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}, Hooks: panicOnGiveUp(),
+		}, fails, dealingWith},
+	} {
+		if os.Getenv(env) == name { // the other process
+			ctx, cancel := context.WithCancel(context.Background())
+			g := &retry.Group{Policy: tt.policy, Limit: 1}
+			g.Go(ctx, tt.op, func(error) { os.Exit(0) })
+			if strings.Contains(name, "canceled") {
+				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its place is free once the first one waits
+			}
+			select {}
+		}
+		if os.Getenv(env) != "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			executable, err := os.Executable()
+			require.NoError(t, err)
+			cmd := exec.Command(executable, "-test.run=^TestGroupPanics$")
+			cmd.Env = append(os.Environ(), env+"="+name)
+			out, err := cmd.CombinedOutput()
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("no second process here: ", err)
+			}
+			assert.Error(t, err)
+			assert.Contains(t, string(out), tt.want)
+		})
 	}
-	executable, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.Command(executable, "-test.run=^TestGroupPanics$")
-	cmd.Env = append(os.Environ(), env+"=1")
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("no second process here: ", err)
-	}
-	assert.Error(t, err)
-	assert.Contains(t, string(out), "panic: boom")
+}
+
+func panicOnGiveUp() retry.Hooks {
+	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
 }
 
 // TestGroupLongPoll: the end after a last wait needs no place, and that of the
@@ -295,16 +307,10 @@ func TestGroupLongPoll(t *testing.T) {
 	})
 	bothWays(t, func(t *testing.T, do doer) {
 		ctx, cancel := context.WithCancel(t.Context())
-		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing{cancel}}
+		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing(cancel)}
 		assert.ErrorIs(t, do(ctx, p, fails), context.Canceled)
 	})
 }
-
-// refusing is a budget that ends the context when it is asked.
-type refusing struct{ end func() }
-
-func (r refusing) TryWithdraw(retry.Attempt) bool { r.end(); return false }
-func (refusing) Deposit(retry.Class, bool)        {}
 
 // TestGroupForgets: of calls that have ended nothing is kept, also if they were
 // cancelled while they waited for a place that does not become free.
@@ -329,6 +335,39 @@ func TestGroupForgets(t *testing.T) {
 	close(free)
 	assert.NoError(t, <-freed)
 	runtime.KeepAlive(g)
+}
+
+// TestGroupForgetsCanceledWaits: a call that was canceled during a wait is not kept until
+// the wait would have ended.
+func TestGroupForgetsCanceledWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	waits, ended := make(chan bool, 1), make(chan error, 1)
+	g := &retry.Group{Policy: hourly, Limit: 1}
+	g.Policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) { waits <- true }
+	kept := func() weak.Pointer[[1 << 10]byte] {
+		large := new([1 << 10]byte)
+		g.Go(ctx, func(context.Context) error { large[0]++; return errOp }, func(err error) { ended <- err })
+		return weak.Make(large)
+	}()
+	<-waits
+	require.NoError(t, inPlace(g), "the place is free once the call waits")
+	cancel()
+	assert.ErrorIs(t, <-ended, context.Canceled)
+	g.Wait()
+	for range 100 {
+		if runtime.GC(); kept.Value() == nil {
+			return
+		}
+		time.Sleep(ms)
+	}
+	t.Error("the canceled call is kept")
+}
+
+// inPlace runs an operation that succeeds and waits for its end.
+func inPlace(g *retry.Group) error {
+	ended := make(chan error)
+	g.Go(context.Background(), succeed, func(err error) { ended <- err })
+	return <-ended
 }
 
 // TestGroupOnce: with the ends of contexts, of waits and of places all at the
@@ -431,26 +470,4 @@ func TestGroupMany(t *testing.T) {
 		assert.Equal(t, 3*half, calls.Load())
 		noneLeft(t, goroutines)
 	})
-}
-
-// noneLeft checks that there are no more goroutines than before. Those that have
-// ended are counted for a moment longer.
-func noneLeft(t *testing.T, before int) {
-	t.Helper()
-	for range 1_000_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
-}
-
-// inUse returns the bytes of heap and stacks.
-func inUse() int64 {
-	runtime.GC()
-	runtime.GC() // the first leaves what it has found in pools
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
 }

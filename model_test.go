@@ -59,6 +59,25 @@ func randomScenario(rng *rand.Rand) scenario {
 	return s
 }
 
+// outcome returns how and when an attempt ends that begins now, and whether that is at
+// the same instant as the context.
+func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Duration, tie bool) {
+	kind, ends = st.kind, now+st.takes
+	if ends == s.cancel {
+		return "", 0, true
+	}
+	if st.obedient && s.limit > 0 && now+s.limit <= ends {
+		kind, ends = "fail", now+s.limit
+		if ends == s.cancel {
+			return "", 0, true
+		}
+	}
+	if st.obedient && s.cancel > 0 && s.cancel < ends {
+		kind, ends = "fail", s.cancel
+	}
+	return kind, ends, false
+}
+
 // model computes what a call does, written from the description of Do: when its attempts
 // begin, and when and why it ends.
 func (s scenario) model() (begins []time.Duration, now time.Duration, end string) {
@@ -85,21 +104,9 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 	for i := 0; ; i++ {
 		number++
 		begins = append(begins, now)
-		st := s.steps[min(i, len(s.steps)-1)]
-		kind, ends := st.kind, now+st.takes
-		if ends == s.cancel {
+		kind, ends, tie := s.outcome(s.steps[min(i, len(s.steps)-1)], now)
+		if tie {
 			return begins, now, "tie" // either may win
-		}
-		if st.obedient {
-			if s.limit > 0 && now+s.limit <= ends {
-				if ends = now + s.limit; ends == s.cancel {
-					return begins, now, "tie"
-				}
-				kind = "fail"
-			}
-			if s.cancel > 0 && s.cancel < ends {
-				kind, ends = "fail", s.cancel
-			}
 		}
 		now = ends
 		most := s.attempts
