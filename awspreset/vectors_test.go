@@ -13,11 +13,9 @@ import (
 	"math"
 	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -301,13 +299,6 @@ func near(got time.Duration, exact *big.Rat, slack float64) error {
 	return nil
 }
 
-func mustBe[T comparable](what string, got, want T) error {
-	if got != want {
-		return fmt.Errorf("%s is %v, want %v", what, got, want)
-	}
-	return nil
-}
-
 // agreeAll compares the waits of a call with the SDK's.
 func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	if len(got) != len(sdk) {
@@ -320,73 +311,6 @@ func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	}
 	return nil
 }
-
-// milliseconds converts a number of them, saturating.
-func milliseconds(n int64) time.Duration {
-	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-}
-
-// Errors.
-
-// Parts of the errors of a service. The classifiers ask for methods, so an
-// error must not have one for something that the case does not have.
-type (
-	scripted   struct{}
-	hasStatus  struct{ status int }
-	hasCode    struct{ code string }
-	hasMessage struct{ message string }
-	cancelled  struct{ scripted }
-)
-
-func (scripted) Error() string { return "failure by script" }
-
-func (e hasStatus) HTTPStatusCode() int { return e.status }
-
-func (e hasCode) ErrorCode() string { return e.code }
-
-func (e hasMessage) ErrorMessage() string {
-	return e.message
-}
-
-func (cancelled) CanceledError() bool { return true }
-
-func serviceError(status *int, code *string, message string) error {
-	switch {
-	case status != nil && code != nil && message != "":
-		return &struct {
-			scripted
-			hasStatus
-			hasCode
-			hasMessage
-		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}, hasMessage: hasMessage{message}}
-	case status != nil && code != nil:
-		return &struct {
-			scripted
-			hasStatus
-			hasCode
-		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}}
-	case status != nil:
-		return &struct {
-			scripted
-			hasStatus
-		}{hasStatus: hasStatus{*status}}
-	case code != nil:
-		return &struct {
-			scripted
-			hasCode
-		}{hasCode: hasCode{*code}}
-	}
-	return errors.New("failure by script")
-}
-
-func errorOfCode(code string) error { return serviceError(nil, &code, "") }
-
-func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
-
-func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
-
-// requestError is how net/http reports err.
-func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
 
 // exceptions are the Go equivalents of what the SDKs throw themselves.
 var exceptions = map[string]error{
@@ -546,14 +470,6 @@ func scriptOf(responses []response, badChecksum, message string, hint dialect) (
 	return script, nil
 }
 
-// balance is the policy's quota as the SDK tells it: -1 if there is none.
-func balance(p retry.Policy) float64 {
-	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
-		return b.Balance()
-	}
-	return -1
-}
-
 // The checks of the golden vectors of the SDKs' standard modes. What they
 // share with those of the older modes is in preset_test.go.
 
@@ -605,14 +521,6 @@ func fill(b retry.Budget, to float64) {
 		before = balance(p)
 		b.Deposit(retry.ClassUnknown, true)
 	}
-}
-
-// tokens returns the bucket in a budget of a preset.
-func tokens(b retry.Budget) *retry.TokenBudget {
-	if bucket, ok := b.(*retry.TokenBudget); ok {
-		return bucket
-	}
-	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
 }
 
 func classOf(throttling bool) retry.Class {

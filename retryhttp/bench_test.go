@@ -134,3 +134,16 @@ func TestConnectionAllocations(t *testing.T) {
 		}
 	}
 }
+
+// TestAllocations: the happy path costs the request of the attempt and its context.
+func TestAllocations(t *testing.T) {
+	transport := retryhttp.Transport{Base: stub{&http.Response{StatusCode: 200, Body: http.NoBody}}, PerHost: &retryhttp.PerHost{}}
+	for _, req := range []*http.Request{request(t, "GET", ""), request(t, "PUT", "content")} {
+		allocs := testing.AllocsPerRun(100, func() {
+			if _, err := transport.RoundTrip(req); err != nil {
+				panic(err)
+			}
+		})
+		assert.LessOrEqual(t, allocs, 2., req.Method)
+	}
+}

@@ -2,11 +2,14 @@ package retryhttp_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -16,6 +19,23 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
 )
+
+// TestBufferEnds: a body that does not come does not outlast the context.
+func TestBufferEnds(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	silent, writer := io.Pipe()
+	req := request(t, "PUT", "").WithContext(ctx)
+	req.Body = silent
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		time.AfterFunc(time.Millisecond, func() { cancel(errHung) })
+		<-req.Context().Done()
+		return nil, errors.Join(req.Context().Err(), req.Body.Close())
+	})
+	_, err := (&retryhttp.Transport{Base: base, MaxBuffer: 10}).RoundTrip(req)
+	assert.ErrorIs(t, err, errHung)
+	_, err = writer.Write([]byte("x"))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}
 
 // TestMaxBufferStreams: a body is sent while it is read, so that a stream whose
 // writer waits for the response goes on.
@@ -150,4 +170,270 @@ func TestMaxBufferTooShort(t *testing.T) {
 		assert.ErrorContains(t, err, "longer than MaxBuffer")
 		assert.ErrorIs(t, err, errReset)
 	})
+}
+
+// TestRequestBodyFails: the reader of the request's body fails. No server
+// executes what it has got of it.
+func TestRequestBodyFails(t *testing.T) {
+	errDisk := errors.New("disk error")
+	for _, k := range kinds {
+		if k.method == http.MethodGet {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				req := k.request(t, s.URL, text(100_000))
+				req.Body.(*watchedBody).Reader = io.MultiReader(strings.NewReader(text(50_000)), iotest.ErrReader(errDisk))
+				o := req.send(t, s.transport())
+				_, executed := s.seen()
+				if k.repeatable {
+					o.isRight(t)
+					require.Len(t, executed, 1)
+					assert.True(t, executed[0] == text(100_000), "the body has changed")
+					return
+				}
+				assert.ErrorIs(t, o.err, errDisk)
+				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
+				assert.Empty(t, executed)
+			})
+		})
+	}
+}
+
+// TestBodyCannotBeRecorded: a body that cannot be read is not read again.
+func TestBodyCannotBeRecorded(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, answer(503, "later"))
+		req, transport := put.request(t, s.URL, text(10)), s.transport()
+		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
+		req.GetBody, transport.MaxBuffer = nil, 100
+		req.before = req.Clone(req.Context())
+		o := req.send(t, transport)
+		assert.ErrorIs(t, o.err, errRefused)
+		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
+		_, executed := s.seen()
+		assert.Empty(t, executed)
+	})
+}
+
+// file is a body that can be sought, and that this package does not know.
+type file struct {
+	*strings.Reader
+	sought atomic.Int64
+	closed atomic.Int64
+}
+
+func (f *file) Seek(offset int64, whence int) (int64, error) {
+	f.sought.Add(1)
+	return f.Reader.Seek(offset, whence)
+}
+
+func (f *file) Close() error {
+	f.closed.Add(1)
+	return nil
+}
+
+// TestBodyIsNeverRewound: a body that is sent from its middle is sent from
+// there in every attempt, or in one only. Go-retryablehttp seeks the live body
+// to its beginning: too many bytes for the length that was announced, and a
+// data race with the attempt before, which may still be reading.
+func TestBodyIsNeverRewound(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fault    step
+		buffer   int64
+		executed []string
+	}{
+		{"answer, sent once", answer(503, "later"), 0, []string{"56789"}},
+		{"answer, too long for the buffer", answer(503, "later"), 4, []string{"56789"}},
+		{"answer, buffered", answer(503, "later"), 5, []string{"56789", "56789", "56789"}},
+		{"reset, sent once", reset, 0, []string{"56789"}},
+		{"reset, too long for the buffer", reset, 4, []string{"56789"}},
+		{"reset, buffered", reset, 5, []string{"56789", "56789", "56789"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, processed(c.fault))
+				body := &file{Reader: strings.NewReader("0123456789")}
+				_, err := body.Reader.Seek(5, io.SeekStart)
+				require.NoError(t, err)
+				req := get.request(t, s.URL, "")
+				req.Request, err = http.NewRequestWithContext(req.Context(), http.MethodPut, s.URL, body)
+				require.NoError(t, err)
+				req.before = req.Clone(req.Context())
+				transport := s.transport()
+				transport.MaxBuffer = c.buffer
+				o := req.send(t, transport)
+				if o.err == nil {
+					assert.Equal(t, outcome{status: 503, body: "later"}, o)
+				} else if len(c.executed) == 1 {
+					assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
+				}
+				_, executed := s.seen()
+				assert.Equal(t, c.executed, executed)
+				assert.Zero(t, body.sought.Load())
+				eventually(t, "the body is open", func() bool { return body.closed.Load() > 0 })
+			})
+		})
+	}
+}
+
+// TestReadersOfTheStandardLibraryStayWhereTheyWere is the same for a body that
+// http.NewRequest can give again.
+func TestReadersOfTheStandardLibraryStayWhereTheyWere(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, processed(reset), processed(answer(503, "")), ok)
+		body := strings.NewReader("0123456789")
+		_, err := body.Seek(5, io.SeekStart)
+		require.NoError(t, err)
+		req, err := http.NewRequest(http.MethodPut, s.URL, body)
+		require.NoError(t, err)
+		resp, err := s.transport().RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		_, executed := s.seen()
+		assert.Equal(t, []string{"56789", "56789", "56789"}, executed)
+	})
+}
+
+// TestAttemptsDoNotShareABody: the answer overtakes the request, so that the
+// attempt before may still be reading its body when the next one begins. Each
+// has its own, and the last arrives whole.
+func TestAttemptsDoNotShareABody(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, early, early, ok)
+		req := put.request(t, s.URL, text(4<<20))
+		req.send(t, s.transport()).isRight(t)
+		assert.EqualValues(t, 3, req.made.Load())
+		_, executed := s.seen()
+		require.Len(t, executed, 1)
+		assert.True(t, executed[0] == text(4<<20), "the body has changed")
+	})
+}
+
+// TestExpectContinue: a server that refuses before it has seen the body gets
+// none of it, and the next attempt sends a whole new one. Without a time to wait
+// for the word of the server the body is sent in vain, but never a used one.
+func TestExpectContinue(t *testing.T) {
+	const size = 1 << 20
+	for _, c := range []struct {
+		name    string
+		timeout time.Duration
+	}{
+		{"waits for the server", time.Hour},
+		{"does not wait", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, early, ok)
+				s.base.ExpectContinueTimeout = c.timeout
+				req := put.request(t, s.URL, text(size))
+				req.Header.Set("Expect", "100-continue")
+				req.before = req.Clone(req.Context())
+				transport := s.transport()
+				var read, received int64
+				transport.Policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) {
+					read, received = req.read.Load(), s.received.Load()
+				}
+				req.send(t, transport).isRight(t)
+				if c.timeout > 0 {
+					assert.Zero(t, read, "bytes read of the body before the first answer")
+					assert.Less(t, received, int64(16<<10))
+					assert.EqualValues(t, size, req.read.Load())
+				}
+				assert.EqualValues(t, 2, req.made.Load())
+				_, executed := s.seen()
+				require.Len(t, executed, 1)
+				assert.True(t, executed[0] == text(size), "the body has changed")
+			})
+		})
+	}
+}
+
+// TestBodies: which bodies can be sent again.
+func TestBodies(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, tt := range []struct {
+		name   string
+		body   io.Reader // of no type that http.NewRequest knows
+		length int64     // that the request declares
+		most   int64
+		sent   int
+		err    string
+	}{
+		{"no buffer", strings.NewReader(long), 100, 0, 1, ""},
+		{"fits", strings.NewReader(long), 100, 100, 3, ""},
+		{"fits, length not known", strings.NewReader(long), -1, 100, 3, ""},
+		{"fits, length not given", strings.NewReader(long), 0, 1 << 62, 3, ""},
+		{"fits into the largest", strings.NewReader(long), 0, 1<<63 - 1, 3, ""},
+		{"empty", strings.NewReader(""), 0, 100, 3, ""},
+		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
+		{"too long, and says so", strings.NewReader(long), 100, 99, 1, ""},
+		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := ""
+			if s, ok := tt.body.(*strings.Reader); ok {
+				want = long[:s.Len()]
+			}
+			closed := 0
+			req := request(t, "PUT", "")
+			req.Body = closer{tt.body, func() { closed++ }}
+			req.ContentLength = tt.length
+			base := &script{replies: []reply{{status: 503}}}
+			resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), MaxBuffer: tt.most}).RoundTrip(req)
+			assert.Equal(t, 1, closed)
+			assert.Len(t, base.requests, tt.sent)
+			for _, b := range base.bodies {
+				assert.Equal(t, want, b)
+			}
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 503, resp.StatusCode)
+		})
+	}
+}
+
+type closer struct {
+	io.Reader
+	close func()
+}
+
+func (c closer) Close() error { c.close(); return nil }
+
+// TestBodyThatCannotBeSentAgain: the error says why there was no retry.
+func TestBodyThatCannotBeSentAgain(t *testing.T) {
+	req := request(t, "PUT", "content")
+	req.GetBody = nil
+	base := &script{replies: []reply{{err: errReset}}}
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.ErrorIs(t, err, errReset)
+	assert.ErrorContains(t, err, "no GetBody")
+	assert.Len(t, base.requests, 1)
+}
+
+// TestGetBodyFails: that ends the call, and what failed before is not lost.
+func TestGetBodyFails(t *testing.T) {
+	gone := errors.New("file is gone")
+	for _, first := range []reply{{status: 503}, {err: errReset}} {
+		base := &script{replies: []reply{first}}
+		req := request(t, "PUT", "content")
+		req.GetBody = func() (io.ReadCloser, error) { return nil, gone }
+		p := quick()
+		p.AttemptTimeout = time.Hour // whose context must end here, too
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
+		assert.Nil(t, resp)
+		assert.ErrorIs(t, err, gone)
+		if first.err != nil {
+			assert.ErrorIs(t, err, errReset)
+		} else {
+			assert.ErrorContains(t, err, "503 Service Unavailable")
+		}
+		assert.Len(t, base.requests, 1)
+	}
 }

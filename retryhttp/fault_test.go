@@ -12,12 +12,10 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -232,16 +230,6 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// closedPort is the address of a port that nobody listens on.
-func closedPort(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if assert.NoError(t, err) {
-		assert.NoError(t, listener.Close())
-		return listener.Addr().String()
-	}
-	return ""
-}
-
 // TestIdleConnectionIsClosed: the server hangs up just when the client wants to
 // use the connection again, and the client may or may not know by then.
 func TestIdleConnectionIsClosed(t *testing.T) {
@@ -432,199 +420,6 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 	}
 }
 
-// TestRequestBodyFails: the reader of the request's body fails. No server
-// executes what it has got of it.
-func TestRequestBodyFails(t *testing.T) {
-	errDisk := errors.New("disk error")
-	for _, k := range kinds {
-		if k.method == http.MethodGet {
-			continue
-		}
-		t.Run(k.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, ok)
-				req := k.request(t, s.URL, text(100_000))
-				req.Body.(*watchedBody).Reader = io.MultiReader(strings.NewReader(text(50_000)), iotest.ErrReader(errDisk))
-				o := req.send(t, s.transport())
-				_, executed := s.seen()
-				if k.repeatable {
-					o.isRight(t)
-					require.Len(t, executed, 1)
-					assert.True(t, executed[0] == text(100_000), "the body has changed")
-					return
-				}
-				assert.ErrorIs(t, o.err, errDisk)
-				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
-				assert.Empty(t, executed)
-			})
-		})
-	}
-}
-
-// TestAttemptTimeoutLastsUntilClose: the context of an attempt must outlive
-// RoundTrip. If that cancelled it on return there would be nothing to read.
-func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		returned := make(chan struct{})
-		s := newServer(t, protocol, func(x *exchange) {
-			x.begin(http.StatusOK, 100_000, text(100_000)[:10])
-			<-returned
-			_, _ = io.WriteString(x, text(100_000)[10:])
-		})
-		transport := s.transport()
-		transport.Policy.AttemptTimeout = time.Hour
-		var ctx context.Context
-		transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
-			ctx = req.Context()
-			return s.base.RoundTrip(req)
-		})
-		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
-		require.NoError(t, err)
-		close(returned)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		assert.True(t, string(body) == text(100_000), "the body has changed")
-		assert.NoError(t, ctx.Err())
-		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
-		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
-	})
-}
-
-// TestAttemptTimeoutEndsBody: the limit holds for the body, too.
-func TestAttemptTimeoutEndsBody(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, func(x *exchange) {
-			x.begin(http.StatusOK, 100, content)
-			<-x.request.Context().Done()
-		})
-		transport := s.transport()
-		transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
-		o := get.request(t, s.URL, "").send(t, transport)
-		require.NoError(t, o.err)
-		assert.ErrorIs(t, o.bodyErr, context.DeadlineExceeded)
-	})
-}
-
-// TestSwitchedProtocol: the connection is the caller's, who can write to it, and
-// knows no limit of an attempt.
-func TestSwitchedProtocol(t *testing.T) {
-	echo := func(x *exchange) {
-		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
-		if err != nil {
-			return
-		}
-		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
-		_, _ = io.Copy(c, buffered)
-		_ = c.Close()
-	}
-	for _, limit := range []time.Duration{0, time.Hour} {
-		t.Run("AttemptTimeout="+limit.String(), func(t *testing.T) {
-			leaveNothing(t)
-			s := newServer(t, http1, answer(503, "later"), echo)
-			transport := s.transport()
-			transport.Policy.AttemptTimeout = limit
-			req := get.request(t, s.URL, "")
-			req.Header.Set("Connection", "Upgrade")
-			req.Header.Set("Upgrade", "echo")
-			resp, err := transport.RoundTrip(req.Request)
-			require.NoError(t, err)
-			require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
-			require.Implements(t, (*io.ReadWriteCloser)(nil), resp.Body)
-			_, err = io.WriteString(resp.Body.(io.Writer), content)
-			require.NoError(t, err)
-			heard := make([]byte, len(content))
-			_, err = io.ReadFull(resp.Body, heard)
-			require.NoError(t, err)
-			assert.Equal(t, content, string(heard))
-			require.NoError(t, resp.Body.Close())
-		})
-	}
-}
-
-// TestContextEnds: the error says what the last answer was, that the context
-// has ended, and why; and the answer, which nobody gets, is closed.
-func TestContextEnds(t *testing.T) {
-	errEnough := errors.New("enough")
-	for _, c := range []struct {
-		name string
-		when func(p *retry.Policy, end func())
-	}{
-		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
-			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
-				end()
-				return retry.ClassTransient
-			})
-		}},
-		{"during the wait", func(p *retry.Policy, end func()) {
-			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { end() }
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, answer(503, text(1<<20)))
-				req := put.request(t, s.URL, text(10))
-				ctx, cancel := context.WithCancelCause(req.Context())
-				req.Request = req.WithContext(ctx)
-				base := &keeper{RoundTripper: s.base}
-				transport := s.transport()
-				transport.Base, transport.Policy.Backoff = base, retry.Constant(time.Hour)
-				c.when(&transport.Policy, func() { cancel(errEnough) })
-				o := req.send(t, transport)
-				var last *retryhttp.StatusError
-				require.ErrorAs(t, o.err, &last)
-				assert.Equal(t, http.StatusServiceUnavailable, last.HTTPStatusCode())
-				assert.ErrorIs(t, o.err, context.Canceled)
-				assert.ErrorIs(t, o.err, errEnough)
-				arrived, _ := s.seen()
-				assert.Equal(t, []string{"1"}, arrived)
-				assert.True(t, base.closed.Load(), "the answer is open")
-			})
-		})
-	}
-}
-
-// keeper knows whether the body of the last answer has been closed.
-type keeper struct {
-	http.RoundTripper
-	closed atomic.Bool
-}
-
-func (k *keeper) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := k.RoundTripper.RoundTrip(req)
-	if err == nil {
-		k.closed.Store(false)
-		resp.Body = &keptBody{resp.Body, k}
-	}
-	return resp, err
-}
-
-type keptBody struct {
-	io.ReadCloser
-	keeper *keeper
-}
-
-func (b *keptBody) Close() error {
-	b.keeper.closed.Store(true)
-	return b.ReadCloser.Close()
-}
-
-// TestWaitWouldOutlastTheDeadline: there is no use in waiting, so that the
-// answer comes back at once.
-func TestWaitWouldOutlastTheDeadline(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, text(100_000)))
-		req := put.request(t, s.URL, text(10))
-		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
-		defer cancel()
-		req.Request = req.WithContext(ctx)
-		transport := s.transport()
-		transport.Policy.Backoff = retry.Constant(2 * time.Hour)
-		assert.Equal(t, outcome{status: 503, body: text(100_000)}, req.send(t, transport))
-	})
-}
-
 var errRefused = errors.New("refused")
 
 // closedLimiter lets nobody through after so many attempts.
@@ -665,22 +460,6 @@ var refusals = []struct {
 	{"no URL", func(req *watchedRequest, _ *retryhttp.Transport) { req.URL = nil }, nil, 0},
 	{"no headers", func(req *watchedRequest, tr *retryhttp.Transport) { req.Header, tr.AttemptHeader = nil, "" }, nil, 0},
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
-}
-
-// TestBodyCannotBeRecorded: a body that cannot be read is not read again.
-func TestBodyCannotBeRecorded(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, "later"))
-		req, transport := put.request(t, s.URL, text(10)), s.transport()
-		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
-		req.GetBody, transport.MaxBuffer = nil, 100
-		req.before = req.Clone(req.Context())
-		o := req.send(t, transport)
-		assert.ErrorIs(t, o.err, errRefused)
-		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
-		_, executed := s.seen()
-		assert.Empty(t, executed)
-	})
 }
 
 // TestRefusedCallClosesBody: also a call that never comes to an attempt, or to

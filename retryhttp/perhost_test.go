@@ -14,13 +14,6 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-func parse(t *testing.T, text string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(text)
-	require.NoError(t, err)
-	return u
-}
-
 // TestPerHostKeys: which addresses are one host.
 func TestPerHostKeys(t *testing.T) {
 	for _, tt := range []struct {

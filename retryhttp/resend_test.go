@@ -21,6 +21,41 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
+// TestNotSentAgain: when net/http is about to send a request without a body once
+// more over HTTP/2, the context of the attempt ends; over HTTP/1 it does not.
+func TestNotSentAgain(t *testing.T) {
+	for _, tt := range []struct {
+		method, field, content string
+		want                   error
+	}{
+		{"POST", ":method", "", context.Canceled},
+		{"POST", "Host", "", nil},
+		{"POST", ":method", "content", nil},
+	} {
+		for _, next := range []string{"GetConn", "GotConn"} {
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				trace.GetConn("host:80")
+				trace.GotConn(httptrace.GotConnInfo{})
+				if trace.WroteHeaderField != nil {
+					trace.WroteHeaderField(tt.field, nil)
+				}
+				trace.WroteHeaders()
+				require.NoError(t, req.Context().Err())
+				if next == "GetConn" {
+					trace.GetConn("host:80")
+				} else {
+					trace.GotConn(httptrace.GotConnInfo{})
+				}
+				assert.Equal(t, tt.want, req.Context().Err())
+				return nil, errReset
+			})
+			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		}
+	}
+}
+
 // Replies of a frameServer to a request.
 const (
 	resetProtocol = iota

@@ -9,9 +9,113 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
+
+// TestRetryAfterIsFollowedOrReturned: what a server asks for is waited for if it
+// is reasonable; if not the answer comes back at once. Others wait for 55 years
+// if they are told the time of day as a number (go-retryablehttp,
+// failsafe-go), or not at all after an overflow (go-retryablehttp); do not
+// know two of the three forms of dates (go-retryablehttp) or any
+// (failsafe-go); or take -1 for a wish (failsafe-go).
+func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
+	const own = time.Millisecond // the wait without a wish
+	for _, c := range []struct {
+		after string
+		wait  time.Duration // 0: the answer comes back
+	}{
+		{"1743434408", own}, // the Date itself, in seconds since 1970
+		{"1743434438", 30 * time.Second},
+		{"1743434408000", 0}, // the unit is the second, so this is far ahead
+		{"9223372037", 0},    // overflows 64 bits of nanoseconds
+		{"99999999999999999999", 0},
+		{"61", 0}, // more than the default rule allows
+		{"60", time.Minute},
+		{"3", 3 * time.Second},
+		{" 3 ", 3 * time.Second},
+		{"3.0", 3 * time.Second},
+		{"0", own},
+		{"-1", own},
+		{"soon", own},
+		{"1e9", own},
+		{"Mon, 31 Mar 2025 15:20:28 GMT", 20 * time.Second},
+		{"Monday, 31-Mar-25 15:20:28 GMT", 20 * time.Second},
+		{"Mon Mar 31 15:20:28 2025", 20 * time.Second},
+		{"Mon, 31 Mar 2025 15:20:07 GMT", own}, // past
+		{"Fri, 31 Dec 2999 23:59:59 GMT", 0},
+	} {
+		t.Run(c.after, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, asks("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
+				clock, transport := &retrytest.Clock{}, s.transport()
+				transport.Policy = retry.Policy{Backoff: retry.Constant(own), Clock: clock, Rand: retrytest.Fixed(0)}
+				o := post.request(t, s.URL, text(10)).send(t, transport)
+				if c.wait == 0 {
+					assert.Equal(t, outcome{status: http.StatusTooManyRequests, body: "later"}, o)
+					assert.Empty(t, clock.Waits())
+					return
+				}
+				o.isRight(t)
+				assert.Equal(t, []time.Duration{c.wait}, clock.Waits())
+			})
+		})
+	}
+}
+
+// hinting turns answers into errors that ask for a wait, as some middleware does.
+type hinting struct {
+	http.RoundTripper
+	wait time.Duration
+}
+
+type hintError time.Duration
+
+func (e hintError) Error() string             { return "come back in " + time.Duration(e).String() }
+func (e hintError) RetryAfter() time.Duration { return time.Duration(e) }
+
+func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := h.RoundTripper.RoundTrip(req)
+	if err == nil {
+		_ = resp.Body.Close()
+		err = hintError(h.wait)
+	}
+	return nil, err
+}
+
+// TestHintOfErrorIsBounded: an error from below that asks for 55 years does not
+// get them. Rerun sleeps as long as it is told.
+func TestHintOfErrorIsBounded(t *testing.T) {
+	const years = 55 * 365 * 24 * time.Hour
+	for _, c := range []struct {
+		name   string
+		rule   retry.HintRule
+		reason error
+		waits  []time.Duration
+	}{
+		{"default", nil, retry.ErrHint, nil},
+		{"clamped", retry.HintAtLeast{Max: time.Second}, retry.ErrMaxAttempts, []time.Duration{time.Second, time.Second}},
+		{"ignored", retry.HintIgnore{}, retry.ErrMaxAttempts, []time.Duration{0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				clock, transport := &retrytest.Clock{}, s.transport()
+				transport.Base = hinting{s.base, years}
+				transport.Policy.Clock, transport.Policy.Hint = clock, c.rule
+				o := get.request(t, s.URL, "").send(t, transport)
+				assert.ErrorIs(t, o.err, c.reason)
+				assert.ErrorIs(t, o.err, hintError(years))
+				assert.Equal(t, c.waits, clock.Waits())
+				arrived, _ := s.seen()
+				assert.Len(t, arrived, len(c.waits)+1)
+			})
+		})
+	}
+}
 
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC) // 1793620800 s since 1970
 
@@ -144,5 +248,43 @@ func FuzzRetryAfter(f *testing.F) {
 		if got > 0 {
 			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset is left to ask for a wait")
 		}
+	})
+}
+
+// TestHints: the wait follows the server, within reason.
+func TestHints(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name   string
+		header string
+		rule   retry.HintRule
+		want   time.Duration
+	}{
+		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
+		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
+		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
+		{"a rule of the user's", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
+		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
+		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
+		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},
+		{"longest", "Retry-After: 60", nil, 63 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base := &script{replies: []reply{{429, tt.header, nil}, {status: 200}}}
+			p := quick()
+			clock := &retrytest.Clock{Start: noon}
+			p.Clock, p.Hint = clock, tt.rule
+			_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
+			require.NoError(t, err)
+			assert.Equal(t, []time.Duration{tt.want}, clock.Waits())
+		})
+	}
+	t.Run("without a source of random numbers", func(t *testing.T) {
+		base := &script{replies: []reply{{429, "Retry-After: 10", nil}, {status: 200}}}
+		clock := &retrytest.Clock{}
+		_, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Clock: clock}}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, clock.Waits()[0], 10*time.Second)
+		assert.LessOrEqual(t, clock.Waits()[0], 11*time.Second)
 	})
 }

@@ -185,26 +185,6 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestCommitCutByContext: if the context ends while COMMIT is under way, the error
-// matches both.
-func TestCommitCutByContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f := &fake{scripts: []script{{commit: context.Canceled}}}
-	err := retrysql.InTxFunc(ctx, atOnce, func(ctx context.Context) (cut, error) {
-		tx, err := f.begin(ctx)
-		return cut{tx, cancel}, err
-	}, func(context.Context, cut) error { return nil })
-	assert.ErrorIs(t, err, context.Canceled)
-	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-}
-
-type cut struct {
-	*fakeTx
-	cancel context.CancelFunc
-}
-
-func (t cut) Commit(ctx context.Context) error { t.cancel(); return t.fakeTx.Commit(ctx) }
-
 // TestAttemptTimeout: an attempt that runs out of time is repeated, also on
 // database/sql, which rolls back by itself.
 func TestAttemptTimeout(t *testing.T) {

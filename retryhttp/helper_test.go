@@ -10,18 +10,21 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,7 +33,18 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
+
+// closedPort is the address of a port that nobody listens on.
+func closedPort(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if assert.NoError(t, err) {
+		assert.NoError(t, listener.Close())
+		return listener.Addr().String()
+	}
+	return ""
+}
 
 const (
 	http1 = "HTTP/1.1"
@@ -425,3 +439,103 @@ func text(n int) string {
 	const block = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 	return string(bytes.Repeat([]byte(block), n/len(block)+1)[:n])
 }
+
+func parse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	require.NoError(t, err)
+	return u
+}
+
+var (
+	post = kinds[0]
+	get  = kinds[2]
+	put  = kinds[3]
+)
+
+// asks answers 429 with the header Retry-After.
+func asks(date, after string) step {
+	return func(x *exchange) {
+		x.Header().Set("Date", date)
+		x.Header().Set("Retry-After", after)
+		answer(http.StatusTooManyRequests, "later")(x)
+	}
+}
+
+// early answers before it has read what it will never read.
+func early(x *exchange) { x.begin(http.StatusServiceUnavailable, 0, "") }
+
+// roundTripper is a function used as a Base.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// reply is what one attempt comes to: a status, or an error.
+type reply struct {
+	status int
+	header string // "name: value"
+	err    error
+}
+
+// script is a Base that gives replies, the last one for ever, and keeps what it was sent.
+type script struct {
+	replies  []reply
+	requests []*http.Request
+	bodies   []string
+	answers  []*body
+}
+
+// body is the body of an answer that knows what has been done with it.
+type body struct {
+	*strings.Reader
+	closed int
+}
+
+func (b *body) Close() error { b.closed++; return nil }
+
+func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+	o := s.replies[min(len(s.requests), len(s.replies)-1)]
+	s.requests = append(s.requests, req)
+	if req.Body != nil {
+		sent, err := io.ReadAll(req.Body)
+		if err = errors.Join(err, req.Body.Close()); err != nil {
+			return nil, err
+		}
+		s.bodies = append(s.bodies, string(sent))
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	b := &body{Reader: strings.NewReader(fmt.Sprint("answer ", len(s.requests)))}
+	s.answers = append(s.answers, b)
+	resp := &http.Response{StatusCode: o.status, Header: http.Header{}, Body: b, ContentLength: int64(b.Len()), Request: req}
+	if name, value, ok := strings.Cut(o.header, ": "); ok {
+		resp.Header.Set(name, value)
+	}
+	return resp, nil
+}
+
+// quick is a policy of three attempts whose waits take no time.
+func quick() retry.Policy {
+	return retry.Policy{Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
+}
+
+func request(t *testing.T, method, sent string) *http.Request {
+	t.Helper()
+	var r io.Reader
+	if sent != "" {
+		r = strings.NewReader(sent)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://host/path", r)
+	require.NoError(t, err)
+	return req
+}
+
+var (
+	errDial  = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	errReset = &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+)
+
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }
