@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// everyBackoff has one value of each rule, with the most that it may return.
+// everyBackoff has a value of each rule, and the longest delay that it may return.
 var everyBackoff = map[string]struct {
 	rule retry.Backoff
 	most time.Duration

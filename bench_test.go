@@ -11,6 +11,10 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
+// The numbers to look at are ratios within one run:
+//
+//	go test -run '^$' -bench . -count 10 . | tee bench.txt && benchstat bench.txt
+
 // direct calls the operation as Do does, without inlining, and does nothing else.
 //
 //go:noinline
@@ -102,8 +106,8 @@ func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the system clock, with a context
-// that can be cancelled.
+// BenchmarkThreeRetries waits for 1 ns on the system clock, with a context that can be
+// canceled.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -135,7 +139,7 @@ func BenchmarkDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkShared has all processors run calls of one policy.
+// BenchmarkShared runs calls of one policy on all processors.
 func BenchmarkShared(b *testing.B) {
 	for _, p := range []struct {
 		name   string
@@ -173,7 +177,7 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// TestAllocations: the numbers of the benchmarks that are exact.
+// TestAllocations: the allocations that the benchmarks report.
 func TestAllocations(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -41,14 +41,14 @@ func TestTokenBucket(t *testing.T) {
 			{"success", timeout, 481}, {"success", none, 482},
 		}},
 		{"never above capacity", &retry.TokenBudget{}, []step{{"success", none, 500}, {"success", transient, 500}}},
-		{"the last retry comes back, not all", botocore(), []step{
+		{"a success refunds the last retry only", botocore(), []step{
 			{"withdraw", timeout, 490}, {"withdraw", transient, 485}, {"success", transient, 490}, {"success", none, 491},
 		}},
-		{"a permanent failure counts as an answer", &retry.TokenBudget{}, []step{
+		{"a permanent failure counts as a response", &retry.TokenBudget{}, []step{
 			{"withdraw", transient, 486}, {"withdraw", transient, 472}, {"permanent", transient, 486}, {"permanent", none, 487},
 		}},
-		{"but not to the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
-		{"empty, and full again", &retry.TokenBudget{Capacity: 14}, []step{
+		{"a permanent failure, as in the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
+		{"empty and full again", &retry.TokenBudget{Capacity: 14}, []step{
 			{"withdraw", transient, 0}, {"refuse", transient, 0}, {"refuse", throttled, 0},
 			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
 		}},
@@ -83,18 +83,18 @@ func TestTokenBucket(t *testing.T) {
 	}
 }
 
-// TestThrottle follows the worked rules of gRPC's proposal A6 with 10 tokens
-// and a ratio of 0.1: five failures stop retries, ten successes bring one back.
+// TestThrottle: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6, five
+// failures stop retries and ten successes allow one more.
 func TestThrottle(t *testing.T) {
 	b := &retry.ThrottleBudget{}
 	for i := range 4 {
 		require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "failure %d", i)
 	}
-	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half is not more than half")
+	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half of the tokens is not more than half")
 	for range 9 {
 		require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	}
-	assert.Zero(t, b.Balance(), "refused failures count, and the bucket is never below 0")
+	assert.Zero(t, b.Balance(), "refused failures count, and the balance is never below 0")
 	b.Deposit(retry.ClassUnknown, false)
 	assert.Zero(t, b.Balance(), "only successes count")
 	for range 61 {
@@ -208,8 +208,8 @@ func TestRatioBudgetClock(t *testing.T) {
 			total += granted(b, 500, 2)
 			clock.Advance(time.Second)
 		}
-		// Two windows allow 200, and a budget that lost its count some more, but not
-		// the 10,000 that were asked for.
+		// Two windows allow 200, and a budget that lost its count allows some more, but
+		// not the 10,000 that were requested.
 		assert.LessOrEqual(t, total, 1300, "%v back", back)
 	}
 	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
@@ -223,7 +223,7 @@ func TestRatioBudgetClock(t *testing.T) {
 	}
 }
 
-// TestBudgetsConcurrently: no budget grants more than it has, whoever asks.
+// TestBudgetsConcurrently: no budget grants more than it has to concurrent callers.
 func TestBudgetsConcurrently(t *testing.T) {
 	clock := &retrytest.Clock{}
 	tests := map[string]struct {
@@ -233,7 +233,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 	}{
 		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
 		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
-		// Two that ask at the same moment for the last one may both be refused.
+		// Two concurrent callers that ask for the last token may both be refused.
 		"RatioBudget": {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 900},
 	}
 	for name, tt := range tests {
@@ -254,7 +254,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 			assert.GreaterOrEqual(t, granted.Load(), tt.least)
 		})
 	}
-	t.Run("what is given back is what was taken", func(t *testing.T) {
+	t.Run("deposits equal withdrawals", func(t *testing.T) {
 		b := &retry.TokenBudget{Capacity: 1e6, Costs: retry.TokenCosts{Transient: 3}}
 		var wg sync.WaitGroup
 		for range 100 {
@@ -284,7 +284,7 @@ func TestBudgetInDo(t *testing.T) {
 	balance(472, retrytest.Script(errOp)) // two retries, and a failure that could not be retried costs nothing
 	balance(473, retrytest.Script())
 	balance(473, retrytest.Fail(1, errOp))
-	balance(459, retrytest.Fail(2, errOp)) // the last of two comes back
+	balance(459, retrytest.Fail(2, errOp)) // the last of two is refunded
 	balance(459, retrytest.Script(errOp, retry.Permanent(errOp)))
 	balance(460, retrytest.Script(retry.Permanent(errOp)))
 
@@ -298,7 +298,7 @@ func TestBudgetInDo(t *testing.T) {
 	balance(461, retrytest.Script(errOp))
 }
 
-// TestFleetBudget: one retry, and the next after ten successes.
+// TestFleetBudget: it allows one retry, and the next one after ten successes.
 func TestFleetBudget(t *testing.T) {
 	b := retry.FleetBudget()
 	assert.NoError(t, b.Validate())

@@ -155,7 +155,8 @@ func TestClassOfConnections(t *testing.T) {
 	})
 }
 
-// TestClassOfLocalFailures: failures that do not pass, and those of database/sql.
+// TestClassOfLocalFailures: failures that a retry does not change, and those of
+// database/sql.
 func TestClassOfLocalFailures(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"no such file", &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, permanent},
@@ -218,10 +219,10 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"lost connection", nil, wrapped(errLost), retry.ClassTransient, true},
 		{"named classifier", retry.DefaultClassifier{}, errLost, retry.ClassTransient, true},
 		{"behind others", retry.FirstOf(mine(retry.ClassUnknown), retry.FirstOf(retry.DefaultClassifier{})), errLost, retry.ClassTransient, true},
-		{"another decides first", retry.FirstOf(mine(retry.ClassTransient), retry.DefaultClassifier{}), errLost, retry.ClassTransient, false},
-		{"another decides alone", mine(retry.ClassUnknown), errLost, retry.ClassTransient, false},
-		{"hidden in another", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassPermanent, false},
-		{"hidden in a list in another", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassPermanent, false},
+		{"another classifier decides first", retry.FirstOf(mine(retry.ClassTransient), retry.DefaultClassifier{}), errLost, retry.ClassTransient, false},
+		{"another classifier alone", mine(retry.ClassUnknown), errLost, retry.ClassTransient, false},
+		{"called by another classifier", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassPermanent, false},
+		{"in a list called by another classifier", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassPermanent, false},
 		{"statement with an unknown outcome", nil, sqlError{"40003"}, retry.ClassTransient, true},
 		{"transaction with an unknown outcome", nil, wrapped(sqlError{"08007"}), retry.ClassTransient, true},
 		{"commit with an unknown outcome", nil, labelError{"UnknownTransactionCommitResult"}, retry.ClassTransient, true},
@@ -229,7 +230,7 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"not retryable further out", nil, errors.Join(retryableError{false}, errLost), retry.ClassPermanent, false},
 		{"marked transient", nil, retry.Transient(errLost), retry.ClassTransient, false},
 		{"marked with a hint", nil, retry.After(errLost, time.Second), retry.ClassTransient, false},
-		{"nothing of the kind", nil, errOp, retry.ClassTransient, false},
+		{"a plain error", nil, errOp, retry.ClassTransient, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -242,14 +243,14 @@ func TestUnrepeatableErrors(t *testing.T) {
 	require.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)
 }
 
-// TestClassesOfFacts: DefaultClassifier converts the classes of errfacts.
+// TestClassesOfFacts: the classes of errfacts have the numbers of the package's own.
 func TestClassesOfFacts(t *testing.T) {
 	assert.Equal(t, []retry.Class{retry.ClassUnknown, retry.ClassPermanent, retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled},
 		[]retry.Class{retry.Class(errfacts.Unknown), retry.Class(errfacts.Permanent), retry.Class(errfacts.Transient),
 			retry.Class(errfacts.TimedOut), retry.Class(errfacts.Throttled)})
 }
 
-// TestRealErrors: what real failures of net and net/http say.
+// TestRealErrors: the classes of real failures of net and net/http.
 func TestRealErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -306,8 +307,8 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// writeTLS returns what a TLS connection says when the network fails a write:
-// crypto/tls wraps the error of the network in a type of its own.
+// writeTLS returns the error of a TLS connection when the network fails a write:
+// crypto/tls wraps the error in a type of its own.
 func writeTLS(t *testing.T, server *httptest.Server) error {
 	t.Helper()
 	config := server.Client().Transport.(*http.Transport).TLSClientConfig
@@ -336,7 +337,8 @@ func TestFirstOf(t *testing.T) {
 	}
 }
 
-// TestOnlyIf: what is not allowed is permanent; the rest keeps a class that is retried.
+// TestOnlyIf: errors that are not on the list are permanent; the others have a class that
+// is retried.
 func TestOnlyIf(t *testing.T) {
 	allowed := statusedError(503)
 	c := retry.OnlyIf(func(err error) bool {

@@ -15,9 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestBubbles: the system clock works outside of a synctest bubble, then in
-// one, then outside again, with the same policy. A timer that travelled from
-// one to the other would wait a real hour here.
+// TestBubbles: the same policy works outside of a synctest bubble, in one, and outside
+// again. A timer made outside and used inside would wait for a real hour.
 func TestBubbles(t *testing.T) {
 	short := retry.Policy{Backoff: retry.Constant(time.Microsecond)}
 	long := short
@@ -58,7 +57,7 @@ func TestSystemClock(t *testing.T) {
 		assert.Equal(t, time.Hour+time.Minute, time.Since(start))
 		require.ErrorIs(t, clock.Sleep(ctx, 0), context.DeadlineExceeded, "a dead context wins over a zero wait")
 
-		// As a policy's Clock it is what nil means.
+		// As a policy's Clock it means the same as nil.
 		p := retry.Policy{Backoff: retry.Constant(time.Minute), Clock: clock}
 		begun := time.Now()
 		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, errOp).Run))

@@ -63,7 +63,8 @@ func TestWhenThrottled(t *testing.T) {
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
 }
 
-// TestSpreadKeepsTheCapOfTheClass: the cap is that of the rule that applies.
+// TestSpreadKeepsTheCapOfTheClass: the cap of a Spread is that of the inner rule for the
+// class.
 func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
 		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
@@ -73,8 +74,8 @@ func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
 }
 
-// TestCompositionsDrawTwice: a rule inside another gets a random number that
-// is independent of the outer one, or means would move.
+// TestCompositionsDrawTwice: an inner rule gets a random number that is independent of the
+// outer one. Otherwise the mean would change.
 func TestCompositionsDrawTwice(t *testing.T) {
 	rule := retry.Spread{Of: retry.FullJitter{Base: time.Second}, Fraction: 1}
 	next := retrytest.Seeded(1)

@@ -124,7 +124,7 @@ const (
 	stateDelay    = 100 * ms
 )
 
-// A contextState makes a context; calls is the most attempts that it lets happen.
+// A contextState makes a context; calls is the largest number of attempts that it allows.
 type contextState struct {
 	name  string
 	make  func(context.Context) (context.Context, func())
@@ -167,8 +167,8 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation by its outcomes, of which the last repeats; calls is how
-// many attempts it takes with a context that is alive.
+// A contextOp is an operation with these outcomes, the last of which repeats; calls is how
+// many attempts it takes with a context that does not end.
 type contextOp struct {
 	name     string
 	outcomes []func(context.Context) error
@@ -288,8 +288,8 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 	}
 }
 
-// lateClock ends the context together with a wait, and reports the end of the wait: what
-// a select over both does every other time.
+// lateClock ends the context together with a wait and reports the end of the wait, as a
+// select over both does half of the time.
 type lateClock struct {
 	retrytest.Clock
 	cancel context.CancelFunc
@@ -301,8 +301,8 @@ func (c *lateClock) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// TestNoAttemptAfterTheContext: once the context has ended there is no further attempt,
-// wherever in the call that happens.
+// TestNoAttemptAfterTheContext: there is no further attempt after the context has ended at
+// any point of the call.
 func TestNoAttemptAfterTheContext(t *testing.T) { bothWays(t, testNoAttemptAfterTheContext) }
 
 func testNoAttemptAfterTheContext(t *testing.T, do doer) {
@@ -348,8 +348,8 @@ func testNoAttemptAfterTheContext(t *testing.T, do doer) {
 	}
 }
 
-// TestCallAfterCanceledCall: a canceled call leaves no trace in the policy that the next
-// one uses.
+// TestCallAfterCanceledCall: a canceled call does not affect the next call with the same
+// policy.
 func TestCallAfterCanceledCall(t *testing.T) { bothWays(t, testCallAfterCanceledCall) }
 
 func testCallAfterCanceledCall(t *testing.T, do doer) {
@@ -370,8 +370,8 @@ func testCallAfterCanceledCall(t *testing.T, do doer) {
 	}
 }
 
-// TestResponseBeatsContext: a failure that a marker, a status or a code makes
-// permanent stands although the context has ended; anything else is the context's end.
+// TestResponseBeatsContext: a failure that is permanent by a marker, a status or a code is
+// returned although the context has ended; for any other failure the call gives up.
 func TestResponseBeatsContext(t *testing.T) { bothWays(t, testResponseBeatsContext) }
 
 func testResponseBeatsContext(t *testing.T, do doer) {
@@ -386,7 +386,7 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 		"a code":                  {sqlError{"23505"}, true},
 		"a retryable status":      {statusedError(503), false},
 		"a canceled query":        {sqlError{"57014"}, false},
-		"nothing known":           {errOp, false},
+		"a plain error":           {errOp, false},
 		"unrepeatable":            {retry.Unrepeatable(errOp), false},
 		"canceled":                {context.Canceled, false},
 		"an inner call gave up":   {inner, false},
@@ -405,7 +405,7 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 			assert.ErrorIs(t, e.Reason, errCause)
 		})
 	}
-	t.Run("canceled on purpose", func(t *testing.T) {
+	t.Run("canceled by the operation itself", func(t *testing.T) {
 		calls := 0
 		err := do(t.Context(), retry.Policy{}, func(context.Context) error { calls++; return context.Canceled })
 		assert.Equal(t, context.Canceled, err)

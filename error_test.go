@@ -18,7 +18,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestReasonLabel: every way to give up has its word.
+// TestReasonLabel: each reason to give up has its label.
 func TestReasonLabel(t *testing.T) {
 	failed := errors.New("failed")
 	ended := func(cause error) context.Context {
@@ -38,19 +38,19 @@ func TestReasonLabel(t *testing.T) {
 		err    error
 		want   string
 	}{
-		"attempts":                      {t.Context(), retry.Policy{MaxAttempts: 1}, failed, "attempts"},
-		"elapsed":                       {t.Context(), retry.Policy{Backoff: second, MaxElapsed: 1}, failed, "elapsed"},
-		"budget":                        {t.Context(), retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, failed, "budget"},
-		"hint":                          {t.Context(), retry.Policy{Hint: retry.HintOrGiveUp{Max: 1}}, retry.After(failed, time.Hour), "hint"},
-		"unrepeatable":                  {t.Context(), retry.Policy{}, retry.Unrepeatable(failed), "unrepeatable"},
-		"permanent":                     {t.Context(), retry.Policy{}, retry.Permanent(failed), "permanent"},
-		"canceled":                      {ended(nil), retry.Policy{}, failed, "canceled"},
-		"canceled for a reason":         {ended(failed), retry.Policy{}, failed, "canceled"},
-		"canceled by another's timeout": {ended(context.DeadlineExceeded), retry.Policy{}, failed, "canceled"},
-		"wait beyond the deadline":      {soon, retry.Policy{Backoff: second, Clock: clock}, failed, "deadline"},
-		"deadline passed":               {over, retry.Policy{}, failed, "deadline"},
-		"limiter":                       {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return failed })}, failed, "limiter"},
-		"limiter that gave up itself":   {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return fmt.Errorf("limiter: %w", retry.ErrBudget) })}, failed, "limiter"},
+		"attempts":                           {t.Context(), retry.Policy{MaxAttempts: 1}, failed, "attempts"},
+		"elapsed":                            {t.Context(), retry.Policy{Backoff: second, MaxElapsed: 1}, failed, "elapsed"},
+		"budget":                             {t.Context(), retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, failed, "budget"},
+		"hint":                               {t.Context(), retry.Policy{Hint: retry.HintOrGiveUp{Max: 1}}, retry.After(failed, time.Hour), "hint"},
+		"unrepeatable":                       {t.Context(), retry.Policy{}, retry.Unrepeatable(failed), "unrepeatable"},
+		"permanent":                          {t.Context(), retry.Policy{}, retry.Permanent(failed), "permanent"},
+		"canceled":                           {ended(nil), retry.Policy{}, failed, "canceled"},
+		"canceled for a reason":              {ended(failed), retry.Policy{}, failed, "canceled"},
+		"canceled by another's timeout":      {ended(context.DeadlineExceeded), retry.Policy{}, failed, "canceled"},
+		"wait beyond the deadline":           {soon, retry.Policy{Backoff: second, Clock: clock}, failed, "deadline"},
+		"deadline passed":                    {over, retry.Policy{}, failed, "deadline"},
+		"limiter":                            {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return failed })}, failed, "limiter"},
+		"limiter with the error of a budget": {t.Context(), retry.Policy{Limiter: limiterFunc(func(context.Context) error { return fmt.Errorf("limiter: %w", retry.ErrBudget) })}, failed, "limiter"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got string
@@ -61,8 +61,8 @@ func TestReasonLabel(t *testing.T) {
 	}
 }
 
-// TestErrorTimeout: callers of net/http ask an error for its Timeout, and
-// url.Error asks the one that it wraps.
+// TestErrorTimeout: callers of net/http call Timeout, and url.Error calls it on the error
+// that it wraps.
 func TestErrorTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -80,7 +80,7 @@ func TestErrorTimeout(t *testing.T) {
 		assert.Equal(t, tt.want, err.Timeout(), "%v", tt.err)
 		assert.Equal(t, tt.want, (&url.Error{Op: "Get", Err: err}).Timeout(), "%v", tt.err)
 	}
-	assert.True(t, (&retry.Error{Reason: context.DeadlineExceeded}).Timeout(), "it never began")
+	assert.True(t, (&retry.Error{Reason: context.DeadlineExceeded}).Timeout(), "the call never began")
 	assert.True(t, (&retry.Error{Err: errOp, Reason: context.DeadlineExceeded}).Timeout())
 	assert.False(t, (&retry.Error{Err: errOp, Reason: context.Canceled}).Timeout())
 }
@@ -115,7 +115,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// unhashable panics as the key of a map and where it is compared with another one.
+// unhashable is an error that panics as the key of a map and when it is compared.
 type unhashable []string
 
 func (e unhashable) Error() string { return strings.Join(e, ", ") }
@@ -144,7 +144,7 @@ func testErrorIsSmall(t *testing.T, do doer) {
 	assert.Equal(t, []error{e.Err, retry.ErrMaxAttempts}, e.Unwrap())
 }
 
-// TestUncomparableErrors: errors that cannot be compared are compared nowhere.
+// TestUncomparableErrors: errors that cannot be compared do not cause a panic.
 func TestUncomparableErrors(t *testing.T) { bothWays(t, testUncomparableErrors) }
 
 func testUncomparableErrors(t *testing.T, do doer) {

@@ -24,11 +24,11 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// hourly is a policy of waits that tests see only in bubbles.
+// hourly is a policy whose waits only tests in bubbles can sit through.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
-// TestGroupWaits: calls that wait hold no goroutine, and each goes on when its
-// time has come.
+// TestGroupWaits: calls that wait hold no goroutine, and each continues when its wait
+// ends.
 func TestGroupWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 100
@@ -58,8 +58,8 @@ func TestGroupWaits(t *testing.T) {
 	})
 }
 
-// TestGroupInFlight: there are never more attempts at the same time than allowed,
-// all of them come to pass, and in the order in which they were due.
+// TestGroupInFlight: no more attempts run at the same time than Limit allows, and they
+// begin in the order in which they were due.
 func TestGroupInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, places = 20, 3
@@ -98,9 +98,9 @@ func TestGroupInFlight(t *testing.T) {
 	})
 }
 
-// TestGroupCancelled: the end of a context ends the calls that wait with it, for
-// an attempt or for a place, at once, and no others.
-func TestGroupCancelled(t *testing.T) {
+// TestGroupCanceled: the end of a context immediately ends the calls that wait with it,
+// whether for an attempt or for a place, and no others.
+func TestGroupCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
 		type key struct{}
@@ -128,10 +128,10 @@ func TestGroupCancelled(t *testing.T) {
 		cancel(errCause)
 		synctest.Wait()
 		assert.ElementsMatch(t, []string{"waits 1", "waits with the same Done 1", "has no place 0"}, ended)
-		begin(doomed, "comes too late, and has no place", fails)
+		begin(doomed, "begins too late, and has no place", fails)
 		assert.Len(t, ended, 4)
 		close(free)
-		begin(doomed, "comes too late", fails)
+		begin(doomed, "begins too late", fails)
 		assert.Len(t, ended, 5)
 		cancelOther(errCause)
 		synctest.Wait()
@@ -139,7 +139,7 @@ func TestGroupCancelled(t *testing.T) {
 	})
 }
 
-// TestGroupEnds: done is told once, whatever happens, and need not be there.
+// TestGroupEnds: done is called once, however the call ends, and may be nil.
 func TestGroupEnds(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		for _, g := range []*retry.Group{{Policy: retry.Policy{MaxAttempts: -1}}, {Policy: retry.Policy{MaxElapsed: -1}, Limit: 1}} {
@@ -148,7 +148,7 @@ func TestGroupEnds(t *testing.T) {
 			assert.ErrorIs(t, <-err, retry.ErrInvalid)
 		}
 	})
-	t.Run("nobody is told", func(t *testing.T) {
+	t.Run("no done", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			op := retrytest.Script(errOp)
 			(&retry.Group{}).Go(t.Context(), op.Run, nil)
@@ -177,8 +177,8 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns when the last done has returned, also for calls
-// that were refused, started by a done, or ended by their context.
+// TestGroupWait: Wait returns when the last done has returned, also for calls that were
+// refused, were started by a done, or ended with their context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -205,8 +205,8 @@ func TestGroupWait(t *testing.T) {
 	})
 }
 
-// TestGroupGoexit: whatever ends a goroutine of the Group's, every call is told
-// of.
+// TestGroupGoexit: every done is called, even if a done, a hook or the clock ends its
+// goroutine.
 func TestGroupGoexit(t *testing.T) {
 	const calls = 10
 	for _, tt := range []struct {
@@ -290,8 +290,8 @@ func panicOnGiveUp() retry.Hooks {
 	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
 }
 
-// TestGroupLongPoll: the end after a last wait needs no place, and that of the
-// context comes first.
+// TestGroupLongPoll: the call that ends after a last wait takes no place, and gives the
+// end of its context as the reason if that came first.
 func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
@@ -312,8 +312,8 @@ func TestGroupLongPoll(t *testing.T) {
 	})
 }
 
-// TestGroupForgets: of calls that have ended nothing is kept, also if they were
-// cancelled while they waited for a place that does not become free.
+// TestGroupForgets: a Group keeps nothing of calls that have ended, even if they were
+// canceled while they waited for a place that does not become free.
 func TestGroupForgets(t *testing.T) {
 	const calls, size = 1000, 10 << 10
 	g := &retry.Group{Limit: 1}
@@ -370,8 +370,8 @@ func inPlace(g *retry.Group) error {
 	return <-ended
 }
 
-// TestGroupOnce: with the ends of contexts, of waits and of places all at the
-// same time, every call ends exactly once, and as its operation would have it.
+// TestGroupOnce: every call ends exactly once when contexts, waits and places end at the
+// same time.
 func TestGroupOnce(t *testing.T) {
 	const calls = 3000
 	for _, places := range []int{0, 1, 7} {
@@ -380,7 +380,7 @@ func TestGroupOnce(t *testing.T) {
 			Limit:  places,
 		}
 		var all sync.WaitGroup
-		var succeeded, cancelled, exhausted, told, running, most atomic.Int64
+		var succeeded, canceled, exhausted, told, running, most atomic.Int64
 		shared, cancel := context.WithCancel(t.Context())
 		for i := range calls {
 			ctx := context.Background()
@@ -408,7 +408,7 @@ func TestGroupOnce(t *testing.T) {
 				case errors.Is(err, retry.ErrMaxAttempts):
 					exhausted.Add(1)
 				case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-					cancelled.Add(1)
+					canceled.Add(1)
 				}
 				all.Done()
 			})
@@ -418,9 +418,9 @@ func TestGroupOnce(t *testing.T) {
 		}
 		all.Wait()
 		assert.EqualValues(t, calls, told.Load())
-		assert.EqualValues(t, calls, succeeded.Load()+cancelled.Load()+exhausted.Load())
+		assert.EqualValues(t, calls, succeeded.Load()+canceled.Load()+exhausted.Load())
 		assert.Positive(t, succeeded.Load())
-		assert.Positive(t, cancelled.Load())
+		assert.Positive(t, canceled.Load())
 		if places > 0 {
 			assert.LessOrEqual(t, most.Load(), int64(places))
 		}
@@ -430,9 +430,9 @@ func TestGroupOnce(t *testing.T) {
 
 var pending = flag.Int("pending", 20_000, "calls that TestGroupMany lets wait at the same time")
 
-// TestGroupMany: very many calls wait, in little memory and without goroutines;
-// half of them are cancelled, the others come to their end, and each is told of
-// once. For a million of them:
+// TestGroupMany: very many calls wait in little memory and without goroutines; half of
+// them are canceled, the others run to their end, and each done is called once. For a
+// million of them:
 //
 //	go test -v -run TestGroupMany . -pending 1000000
 func TestGroupMany(t *testing.T) {
@@ -440,13 +440,13 @@ func TestGroupMany(t *testing.T) {
 		half := int64(*pending / 2)
 		doomed, cancel := context.WithCancel(t.Context())
 		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}, Limit: 100}
-		var calls, exhausted, cancelled atomic.Int64
+		var calls, exhausted, canceled atomic.Int64
 		op := func(context.Context) error { calls.Add(1); return errOp }
 		done := func(err error) {
 			if errors.Is(err, retry.ErrMaxAttempts) {
 				exhausted.Add(1)
 			} else if errors.Is(err, context.Canceled) {
-				cancelled.Add(1)
+				canceled.Add(1)
 			}
 		}
 		goroutines, memory := runtime.NumGoroutine(), inUse()
@@ -463,10 +463,10 @@ func TestGroupMany(t *testing.T) {
 
 		cancel()
 		synctest.Wait()
-		assert.Equal(t, []int64{half, 0}, []int64{cancelled.Load(), exhausted.Load()})
+		assert.Equal(t, []int64{half, 0}, []int64{canceled.Load(), exhausted.Load()})
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		assert.Equal(t, []int64{half, half}, []int64{cancelled.Load(), exhausted.Load()})
+		assert.Equal(t, []int64{half, half}, []int64{canceled.Load(), exhausted.Load()})
 		assert.Equal(t, 3*half, calls.Load())
 		noneLeft(t, goroutines)
 	})

@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestHintRules: the wait that each rule makes of a delay and a hint.
+// TestHintRules: the wait that each rule computes from a delay and a hint.
 func TestHintRules(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -51,10 +51,10 @@ func TestHintRules(t *testing.T) {
 	}
 }
 
-// epoch is a date where a number of seconds was due: 55 years.
+// epoch is a point in time, in seconds since 1970, sent in place of a duration: 55 years.
 const epoch = 1743434408 * time.Second
 
-// TestHints: how long a call waits for a hint, whose it is and however long it is.
+// TestHints: the wait of a call for hints of any origin and length.
 func TestHints(t *testing.T) {
 	const delay = 2 * time.Second
 	for _, tt := range []struct {
@@ -85,7 +85,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestHintTooLong: HintOrGiveUp ends the call, and the error has the wait asked for.
+// TestHintTooLong: HintOrGiveUp ends the call, and the error has the wait that the server
+// asked for.
 func TestHintTooLong(t *testing.T) {
 	for _, hint := range []error{retry.After(errOp, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
 		calls, waits, err := play(t, retry.Do, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)

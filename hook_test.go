@@ -17,7 +17,7 @@ import (
 
 type hookKey string
 
-// recordHooks writes what is called to log, and passes its name on in the context.
+// recordHooks returns hooks that log their calls and pass their name on in the context.
 func recordHooks(log *[]string, name string) retry.Hooks {
 	say := func(ctx context.Context, what string) {
 		*log = append(*log, fmt.Sprintf("%s %s a:%v b:%v", name, what, ctx.Value(hookKey("a")), ctx.Value(hookKey("b"))))
@@ -35,7 +35,7 @@ func recordHooks(log *[]string, name string) retry.Hooks {
 	}
 }
 
-// TestWith: hooks of several kinds see the same call, nested in each other.
+// TestWith: several hooks watch the same call, nested in each other.
 func TestWith(t *testing.T) {
 	p, _ := onClock(2)
 	var log []string
@@ -95,7 +95,8 @@ func TestWithPanic(t *testing.T) {
 	assert.True(t, ended)
 }
 
-// TestOnGiveUpCannotHide: a hook that changes the error does not make a success of it.
+// TestOnGiveUpCannotHide: a hook that changes the error does not turn a failure into a
+// success.
 func TestOnGiveUpCannotHide(t *testing.T) {
 	hide := retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) { e.Err, e.Reason = nil, nil }}
 	p, _ := onClock(2)

@@ -51,8 +51,8 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestLayers: every file of the root uses only files below it, so that one can be
-// read after the other.
+// TestLayers: every file of the root uses only files below it, so that they can be read
+// one after the other.
 func TestLayers(t *testing.T) {
 	uses := fileUses(t)
 	var path []string
@@ -112,7 +112,7 @@ func fileUses(t *testing.T) map[string]map[string]string {
 	return uses
 }
 
-// TestBudget: the root stays within what fits into one head.
+// TestBudget: the root stays small enough to be known by heart.
 func TestBudget(t *testing.T) {
 	pkg, err := build.ImportDir(".", 0)
 	require.NoError(t, err)
@@ -218,8 +218,8 @@ func begins(t *testing.T, name, comment string) {
 	}
 }
 
-// fields checks the exported fields of a struct and the methods of an
-// interface. A type with a single one may say all in its own comment.
+// fields checks the exported fields of a struct and the methods of an interface. A type
+// with only one is described in its own comment.
 func fields(t *testing.T, name string, typ ast.Expr) {
 	t.Helper()
 	var list []*ast.Field
@@ -262,7 +262,8 @@ func TestOneLoop(t *testing.T) {
 // testedPackages are the folders in which every source file has a test file.
 var testedPackages = []string{".", "awspreset", "retryhttp", "retrysql"}
 
-// Test files that are not named for a source file: what they test cuts across files.
+// Test files that are not named for a source file, because what they test concerns
+// several.
 var otherTests = map[string][]string{
 	".": {
 		"bench",   // benchmarks and allocations
@@ -279,14 +280,14 @@ var otherTests = map[string][]string{
 	"retryhttp": {
 		"bench",
 		"fault",   // faults on real sockets
-		"soak",    // many requests under faults, for long
+		"soak",    // many requests with faults
 		"suite",   // cases of other clients' test suites
 		"servers", // responses of well-known servers
 	},
 }
 
-// TestTestFiles: every source file has its test file, and every other test file says
-// above what it is for.
+// TestTestFiles: every source file has its test file, and every other test file is listed
+// above.
 func TestTestFiles(t *testing.T) {
 	for _, dir := range testedPackages {
 		pkg, err := build.ImportDir(dir, 0)
@@ -309,8 +310,7 @@ func TestTestFiles(t *testing.T) {
 	}
 }
 
-// TestLengthOfTests: a function of a test is at most 80 lines long, so that it can be
-// read at once.
+// TestLengthOfTests: the functions of tests have at most 80 lines.
 func TestLengthOfTests(t *testing.T) {
 	for _, dir := range testedPackages {
 		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))

@@ -26,7 +26,7 @@ func (l *observingLimiter) Observe(a retry.Attempt) { l.seen = append(l.seen, a)
 func TestLimiter(t *testing.T) { bothWays(t, testLimiter) }
 
 func testLimiter(t *testing.T, do doer) {
-	t.Run("is waited for before every attempt and told of each", func(t *testing.T) {
+	t.Run("waits before every attempt and observes each", func(t *testing.T) {
 		waits := 0
 		l := &observingLimiter{limiterFunc: func(context.Context) error { waits++; return nil }}
 		p, _ := onClock(3)
@@ -58,7 +58,7 @@ func testLimiter(t *testing.T, do doer) {
 		assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrPermanent)
 		assert.Zero(t, op.Calls())
 	})
-	t.Run("shows the context's cause when that ended", func(t *testing.T) {
+	t.Run("ends with the context, and the error has the cause", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		p := retry.Policy{Limiter: limiterFunc(func(ctx context.Context) error { cancel(errCause); return ctx.Err() })}
 		err := do(ctx, p, retrytest.Script().Run)
@@ -68,8 +68,7 @@ func testLimiter(t *testing.T, do doer) {
 	})
 }
 
-// TestLimiterIsNotAskedInVain: a call that makes no further attempt takes no place from
-// the limiter.
+// TestLimiterIsNotAskedInVain: a call that makes no further attempt does not call Wait.
 func TestLimiterIsNotAskedInVain(t *testing.T) { bothWays(t, testLimiterIsNotAskedInVain) }
 
 func testLimiterIsNotAskedInVain(t *testing.T, do doer) {

@@ -29,7 +29,7 @@ func TestMarkers(t *testing.T) {
 		{"transient", retry.Transient(statusedError(404)), retry.ClassTransient, 0},
 		{"throttled", wrapped(retry.Throttled(statusedError(404))), retry.ClassThrottled, 0},
 		{"after keeps the class", retry.After(statusedError(429), s), retry.ClassThrottled, s},
-		{"after retries what is permanent", retry.After(statusedError(404), s), retry.ClassTransient, s},
+		{"after retries a permanent status", retry.After(statusedError(404), s), retry.ClassTransient, s},
 		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
 		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
 		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassTransient, 0},
@@ -42,19 +42,19 @@ func TestMarkers(t *testing.T) {
 		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
 		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
-		{"a hint revives what is permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
-		{"a hint revives a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
+		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
+		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
 		{"a give-up hides what it is made of", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
 		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
 		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
-		{"a hint does not revive what is permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
+		{"a hint does not override permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
 		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
 		{"a negative hint of its own", retryAfter(-s), retry.ClassTransient, 0},
 		{"a marker's hint around one of its own", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
 		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
 		{"no marker", statusedError(404), retry.ClassPermanent, 0},
-		{"nobody knows", errOp, retry.ClassTransient, 0},
+		{"a plain error", errOp, retry.ClassTransient, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -82,9 +82,9 @@ func TestMarkUnrepeatable(t *testing.T) {
 		{"inside transient", retry.Transient(retry.Unrepeatable(errOp)), retry.ClassTransient, false},
 		{"inside after", retry.After(retry.Unrepeatable(errOp), s), retry.ClassTransient, false},
 		{"inside after 0", retry.After(retry.Unrepeatable(errOp), 0), retry.ClassTransient, false},
-		{"of what is permanent", retry.Unrepeatable(statusedError(404)), retry.ClassPermanent, true},
+		{"of a permanent status", retry.Unrepeatable(statusedError(404)), retry.ClassPermanent, true},
 		{"inside a give-up", &retry.Error{Err: retry.Unrepeatable(errOp), Reason: retry.ErrUnrepeatable}, retry.ClassPermanent, false},
-		{"not there", errOp, retry.ClassTransient, false},
+		{"no marker", errOp, retry.ClassTransient, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := failed(t, nil, tt.err)
@@ -118,7 +118,7 @@ func TestMarkersKeepTheError(t *testing.T) {
 }
 
 // TestPermanentAlwaysWins: a Permanent marker ends the call under every policy, and the
-// error comes back with its wrapping.
+// error is returned with its wrapping.
 func TestPermanentAlwaysWins(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	for name, err := range map[string]error{
@@ -159,7 +159,7 @@ func TestGiveUpKeepsMarkedError(t *testing.T) {
 	}
 }
 
-// Errors with each pair of the methods that markers are read by.
+// Errors that combine the methods that markers are found by.
 type (
 	hintedTree struct {
 		hint     time.Duration
@@ -175,8 +175,8 @@ func (e hintedTree) RetryAfter() time.Duration { return e.hint }
 func (plainTree) Error() string     { return "several" }
 func (e plainTree) Unwrap() []error { return e.branches }
 
-// TestMarkBehindAnything: a marker counts behind every kind of error, and so do the hint
-// of the outer one and a second branch.
+// TestMarkBehindAnything: a marker is found behind every kind of error, and so are a
+// second branch and the hint of the outer error.
 func TestMarkBehindAnything(t *testing.T) {
 	const s = time.Second
 	for shape, around := range map[string]func(error) error{
@@ -221,7 +221,7 @@ func TestMarkDeepInside(t *testing.T) {
 	assert.Equal(t, retry.ClassTransient, a.Class)
 }
 
-// TestRefusedInside: a call that was refused would be refused again.
+// TestRefusedInside: an inner call that was refused is not retried.
 func TestRefusedInside(t *testing.T) {
 	calls := 0
 	err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error {
@@ -234,7 +234,7 @@ func TestRefusedInside(t *testing.T) {
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(invalid).Class)
 }
 
-// TestNested: stacked calls add their attempts and do not multiply them.
+// TestNested: the attempts of stacked calls add up and do not multiply.
 func TestNested(t *testing.T) { bothWays(t, testNested) }
 
 func testNested(t *testing.T, do doer) {

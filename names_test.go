@@ -11,8 +11,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestTextOfBudgets: budgets and limiters are values of the text, too, and each parse
-// makes new ones.
+// TestTextOfBudgets: budgets and limiters have a text, and each parse makes new ones.
 func TestTextOfBudgets(t *testing.T) {
 	for text, want := range map[string]retry.Budget{
 		"token":                                  &retry.TokenBudget{},
@@ -48,7 +47,7 @@ func TestTextOfBudgets(t *testing.T) {
 		p.Limiter = limiterFunc(nil)
 		assert.Equal(t, "standard attempts=3", p.String(), "code has no text")
 	})
-	t.Run("a preset without what it has", func(t *testing.T) {
+	t.Run("a preset without its budget or limiter", func(t *testing.T) {
 		p := awspreset.GoV2Adaptive.Policy("")
 		assert.Equal(t, "aws-go-v2-adaptive", p.String())
 		p.Limiter = nil
@@ -82,8 +81,8 @@ func TestTextOfBudgets(t *testing.T) {
 	}
 }
 
-// TestRegisterPreset: a registered name is a policy to ParsePolicy; a malformed or taken
-// name panics.
+// TestRegisterPreset: ParsePolicy knows a registered name; a malformed or taken name
+// panics.
 func TestRegisterPreset(t *testing.T) {
 	retry.RegisterPreset("checkout-db", func() retry.Policy { return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}} })
 	p, err := retry.ParsePolicy("checkout-db timeout=2s")

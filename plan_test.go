@@ -54,8 +54,8 @@ func randomRule(rng *rand.Rand, depth int) retry.Backoff {
 	return retry.Schedule{base, limit, base}
 }
 
-// TestPlanAgainstCalls: Min and Max are bounds, and Mean and P99 as close as documented,
-// for random nested policies with a million calls each.
+// TestPlanAgainstCalls: for random nested policies, Min and Max are bounds of a million
+// calls each, and Mean and P99 are as close as documented.
 func TestPlanAgainstCalls(t *testing.T) {
 	const calls = 1_000_000
 	rng := rand.New(rand.NewPCG(2026, 11))
@@ -94,7 +94,7 @@ func TestPlanAgainstCalls(t *testing.T) {
 	}
 }
 
-// statistic compares durations with what was planned for them.
+// statistic compares durations with their plan.
 type statistic struct {
 	plan                    retry.WaitStats
 	n, below, above, beyond int
@@ -121,7 +121,7 @@ func (s *statistic) add(d time.Duration) {
 
 func (s *statistic) check(t *testing.T, retry int) {
 	assert.Zero(t, s.beyond, "retry %d: outside of %v to %v", retry, s.plan.Min, s.plan.Max)
-	if s.n < 10_000 { // reached by too few calls to tell
+	if s.n < 10_000 { // too few calls for a mean
 		return
 	}
 	assert.InDelta(t, s.sum/float64(s.n), float64(s.plan.Mean), s.slack(s.plan.Mean), "retry %d: mean", retry)
@@ -131,7 +131,7 @@ func (s *statistic) check(t *testing.T, retry int) {
 	assert.LessOrEqual(t, float64(s.above), 0.01*float64(s.n)+noise, "retry %d: P99 %v is too low", retry, s.plan.P99)
 }
 
-// TestPlanOfNestedRules: the ends are kept at any depth.
+// TestPlanOfNestedRules: Min and Max are exact at any depth.
 func TestPlanOfNestedRules(t *testing.T) {
 	s := time.Second
 	var rule retry.Backoff = retry.FullJitter{Base: s, Cap: time.Minute}
@@ -163,7 +163,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
 
-	// The schedule is what a call does.
+	// A call waits as Delays says.
 	clock := &retrytest.Clock{}
 	p = awspreset.JavaV1Legacy.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)
@@ -196,7 +196,7 @@ func TestPlan(t *testing.T) {
 		close(6*s-711*ms, plan.Total.P99, 1)
 		assert.False(t, plan.Truncated)
 	})
-	t.Run("no chance", func(t *testing.T) {
+	t.Run("no jitter", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4}.Plan()
 		want := []retry.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
 		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}}, plan)

@@ -83,8 +83,8 @@ func testShared(t *testing.T, do doer) {
 	}
 }
 
-// TestPolicyIsFreshForEveryCall: attempts, delays and the time limit count anew in each
-// call.
+// TestPolicyIsFreshForEveryCall: attempts, delays and the time limit are counted for each
+// call alone.
 func TestPolicyIsFreshForEveryCall(t *testing.T) { bothWays(t, testPolicyIsFreshForEveryCall) }
 
 func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {

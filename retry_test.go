@@ -18,7 +18,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestSchedule: attempts fall at exactly the times that the delays add up to.
+// TestSchedule: attempts begin exactly at the sums of the delays.
 func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -52,16 +52,16 @@ func testDo(t *testing.T, do doer) {
 		{"zero attempts mean three", retry.Policy{}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxAttempts},
 		{"one attempt", retry.Policy{MaxAttempts: 1}, retrytest.Script(errOp), 1, nil, errOp, retry.ErrMaxAttempts},
 		{"five attempts", retry.Policy{MaxAttempts: 5}, retrytest.Script(errOp), 5, []time.Duration{s, 2 * s, 4 * s, 8 * s}, errOp, retry.ErrMaxAttempts},
-		{"for ever", retry.Policy{MaxAttempts: retry.Unlimited}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
+		{"unlimited", retry.Policy{MaxAttempts: retry.Unlimited}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
 		{"permanent at once", retry.Policy{}, retrytest.Script(permanent), 1, nil, errOp, nil},
 		{"permanent later", retry.Policy{}, retrytest.Script(errOp, permanent), 2, []time.Duration{s}, errOp, nil},
 		{"unrepeatable at once", retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable later", retry.Policy{}, retrytest.Script(errOp, retry.Unrepeatable(errOp)), 2, []time.Duration{s}, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable and permanent", retry.Policy{}, retrytest.Script(retry.Unrepeatable(permanent)), 1, nil, errOp, nil},
-		{"unrepeatable counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable comes before attempts used", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
-		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
-		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
+		{"elapsed allows a wait that ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
+		{"elapsed forbids a wait that ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
 		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
 		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
@@ -96,8 +96,8 @@ func testDo(t *testing.T, do doer) {
 	}
 }
 
-// TestUnrepeatable: an operation that must not be repeated costs the budget nothing
-// and brings it nothing, as nothing is known of the resource.
+// TestUnrepeatable: a failure that must not be repeated neither costs the budget anything
+// nor refills it, because nothing is known of the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -110,7 +110,7 @@ func testUnrepeatable(t *testing.T, do doer) {
 	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
 }
 
-// TestAnyDelay: no delay has a second meaning such as stop.
+// TestAnyDelay: no delay has a special meaning.
 func TestAnyDelay(t *testing.T) {
 	for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
 		rule := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return d })
@@ -162,7 +162,7 @@ func TestLongWaits(t *testing.T) {
 	assert.Equal(t, []time.Duration{forever}, waits)
 }
 
-// TestBackoffSees: a Backoff gets all that is known about the attempt.
+// TestBackoffSees: a Backoff gets everything that is known about the attempt.
 func TestBackoffSees(t *testing.T) { bothWays(t, testBackoffSees) }
 
 func testBackoffSees(t *testing.T, do doer) {
@@ -197,7 +197,7 @@ func TestDoValue(t *testing.T) {
 
 	v, err = retry.DoValue(t.Context(), p, func(context.Context) (int, error) { return 7, errOp })
 	require.ErrorIs(t, err, errOp)
-	assert.Equal(t, 7, v, "the last value stands beside the error")
+	assert.Equal(t, 7, v, "the last value is returned beside the error")
 
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -206,8 +206,8 @@ func TestDoValue(t *testing.T) {
 	assert.Zero(t, v)
 }
 
-// TestRefused: what cannot work is refused before the operation runs, with all
-// faults in one error.
+// TestRefused: an invalid call is refused before the operation runs, with all faults in
+// one error.
 func TestRefused(t *testing.T) { bothWays(t, testRefused) }
 
 func testRefused(t *testing.T, do doer) {
@@ -261,7 +261,7 @@ func testAttemptTimeout(t *testing.T, do doer) {
 	})
 }
 
-// TestElapsed: without MaxElapsed the clock is not read before the first failure.
+// TestElapsed: without MaxElapsed, time counts from the end of the first attempt.
 func TestElapsed(t *testing.T) { bothWays(t, testElapsed) }
 
 func testElapsed(t *testing.T, do doer) {
@@ -282,7 +282,7 @@ func testElapsed(t *testing.T, do doer) {
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
-// tickingClock is a second later at each look.
+// tickingClock advances by a second each time it is read.
 type tickingClock struct{ retrytest.Clock }
 
 func (c *tickingClock) Now() time.Time {
@@ -290,8 +290,8 @@ func (c *tickingClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// TestElapsedOfOneAttempt: a call that ends with its first attempt, or before it, has
-// taken no time, and reads no clock unless the policy has a MaxElapsed.
+// TestElapsedOfOneAttempt: Elapsed is 0 for a call that ends with its first attempt or
+// before it, and such a call reads no clock unless the policy has a MaxElapsed.
 func TestElapsedOfOneAttempt(t *testing.T) { bothWays(t, testElapsedOfOneAttempt) }
 
 func testElapsedOfOneAttempt(t *testing.T, do doer) {
@@ -331,7 +331,7 @@ func recovered(f func()) (v any) {
 }
 
 // TestPanicOfOperation: a panic of the operation passes through, and timers and budgets
-// go on working.
+// keep working.
 func TestPanicOfOperation(t *testing.T) {
 	bucket := &retry.TokenBudget{}
 	var ended []error
@@ -372,8 +372,8 @@ func TestGoexitInOperation(t *testing.T) {
 	<-done
 }
 
-// TestPanicOfPolicy: a panic of one of the policy's functions goes on with an error that
-// keeps the operation's failure.
+// TestPanicOfPolicy: if a function of the policy panics, the panic continues with an error
+// that keeps the failure of the operation.
 func TestPanicOfPolicy(t *testing.T) {
 	boom := errors.New("boom")
 	policies := map[string]retry.Policy{
@@ -404,7 +404,7 @@ func TestPanicOfPolicy(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("early") }}}
 		assert.Equal(t, "early", recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script().Run) }))
 	})
-	t.Run("with a value that is no error", func(t *testing.T) {
+	t.Run("with a value that is not an error", func(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("text") }}}
 		v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
 		e, ok := v.(error)
@@ -414,8 +414,8 @@ func TestPanicOfPolicy(t *testing.T) {
 	})
 }
 
-// TestLongPoll: when the budget alone refuses the retry, the call waits once
-// as before it; every other end is as it is without LongPoll.
+// TestLongPoll: if only the budget refuses the retry, the call waits once more before it
+// ends; LongPoll changes no other end.
 func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
 
 func testLongPoll(t *testing.T, do doer) {
@@ -430,7 +430,7 @@ func testLongPoll(t *testing.T, do doer) {
 	}{
 		{"refused", func(p *retry.Policy) { p.Budget = empty() }, errOp, []time.Duration{s}, retry.ErrBudget},
 		{"refused, with a hint", func(p *retry.Policy) { p.Budget = empty() }, retry.After(errOp, 3*s), []time.Duration{3 * s}, retry.ErrBudget},
-		{"refused, without the choice", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
+		{"refused, without LongPoll", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
 		{"refused at the second retry", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, 2 * s}, retry.ErrBudget},
 		{"permanent", func(p *retry.Policy) { p.Budget = empty() }, retry.Permanent(errOp), nil, nil},
 		{"no attempt left", func(p *retry.Policy) { p.Budget, p.MaxAttempts = empty(), 1 }, errOp, nil, retry.ErrMaxAttempts},
@@ -452,7 +452,7 @@ func testLongPoll(t *testing.T, do doer) {
 				assert.ErrorIs(t, err, tt.reason)
 			}
 			assert.Equal(t, tt.waits, clock.Waits())
-			assert.Equal(t, op.Calls()-1, scheduled, "the hook is for waits that a retry follows")
+			assert.Equal(t, op.Calls()-1, scheduled, "OnRetry is only for waits before a retry")
 			assert.Equal(t, 1, gaveUp)
 		})
 	}
@@ -499,8 +499,8 @@ func TestAttemptContextEnds(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutClass: Do knows that its own limit ended the attempt, whatever a
-// classifier makes of the error, unless the error says more.
+// TestAttemptTimeoutClass: an attempt that its own limit ended has the class Timeout,
+// whatever the classifier returns, unless it is marked or a response.
 func TestAttemptTimeoutClass(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	gaveUp := func(reason error) error { return &retry.Error{Err: errOp, Reason: reason, Attempts: 1} }
@@ -508,7 +508,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		err  error
 		want retry.Class
 	}{
-		"an error that tells nothing":       {errors.New("signal: killed"), retry.ClassTimeout},
+		"a plain error":                     {errors.New("signal: killed"), retry.ClassTimeout},
 		"the context's own":                 {context.DeadlineExceeded, retry.ClassTimeout},
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
 		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
@@ -541,8 +541,8 @@ func TestAttemptTimeoutClass(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutOfOthers: failures before the limit, and those with which the context of
-// the caller or of an inner call ends, are not those of the limit.
+// TestAttemptTimeoutOfOthers: failures before the limit are classified, and so are those
+// that the end of the caller's context or of an inner call causes.
 func TestAttemptTimeoutOfOthers(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
@@ -592,7 +592,7 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 	})
 }
 
-// TestStagger: the first attempt waits a random time, and only the first.
+// TestStagger: only the first attempt waits for a random time.
 func TestStagger(t *testing.T) { bothWays(t, testStagger) }
 
 func testStagger(t *testing.T, do doer) {
@@ -654,7 +654,7 @@ func testStagger(t *testing.T, do doer) {
 	})
 }
 
-// TestProgress: after useful work counting begins anew, and the total is kept.
+// TestProgress: counting begins anew after progress, and Error.Attempts remains the total.
 func TestProgress(t *testing.T) { bothWays(t, testProgress) }
 
 func testProgress(t *testing.T, do doer) {
@@ -717,7 +717,7 @@ func testProgress(t *testing.T, do doer) {
 	})
 }
 
-// deposits is a budget that allows everything and records what comes back.
+// deposits is a budget that allows everything and records the deposits.
 type deposits []string
 
 func (*deposits) TryWithdraw(retry.Attempt) bool { return true }
@@ -738,7 +738,8 @@ func TestProgressPaysOnce(t *testing.T) {
 	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
 }
 
-// asPermanent returns the calls of an operation whose error comes back as it is.
+// asPermanent returns the number of calls of an operation whose error is returned as it
+// is.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)
@@ -746,7 +747,7 @@ func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	return op.Calls()
 }
 
-// TestNext: the decision alone is that of the loop.
+// TestNext: Next decides as the loop does.
 func TestNext(t *testing.T) {
 	s := time.Second
 	for name, tt := range map[string]struct {
@@ -756,24 +757,24 @@ func TestNext(t *testing.T) {
 		wait    time.Duration
 		reason  error
 	}{
-		"a retry":             {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
-		"the second":          {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
-		"a number below 1":    {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
-		"the last":            {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
-		"without end":         {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
-		"permanent":           {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
-		"permanent by status": {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
-		"unrepeatable":        {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
-		"a class is not read": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
-		"a hint":              {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
-		"too long a hint":     {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
-		"the time limit":      {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
-		"within the limit":    {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
-		"the budget":          {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
-		"progress":            {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
-		"the previous wait":   {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
-		"no error":            {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
-		"an invalid policy":   {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
+		"a retry":                              {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
+		"the second":                           {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
+		"a number below 1":                     {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
+		"the last":                             {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
+		"unlimited":                            {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
+		"permanent":                            {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
+		"permanent by status":                  {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
+		"unrepeatable":                         {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
+		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
+		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
+		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
+		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
+		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
+		"the budget":                           {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
+		"progress":                             {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
+		"the previous wait":                    {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
+		"no error":                             {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
+		"an invalid policy":                    {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.policy.Backoff == nil {
@@ -807,13 +808,14 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// seeing is a budget that allows everything and records what it is asked.
+// seeing is a budget that allows everything and records the attempts that it is asked
+// about.
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
 func (seeing) Deposit(retry.Class, bool)          {}
 
-// FuzzNext: a loop by hand over Next makes the same attempts and waits as Do.
+// FuzzNext: a hand-written loop over Next makes the same attempts and waits as Do.
 func FuzzNext(f *testing.F) {
 	f.Add(uint64(1), 3, int64(time.Minute), uint8(0))
 	f.Add(uint64(7), 0, int64(0), uint8(255))
@@ -845,7 +847,7 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// nextByHand is a loop over Next, with all that its caller has to do.
+// nextByHand is a loop over Next that does everything that is left to its caller.
 func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
 	var failed retry.Attempt
 	var paid retry.Class

@@ -16,7 +16,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// uncomparable is a classifier that panics when it is compared by ==.
+// uncomparable is a classifier that panics when it is compared with ==.
 type uncomparable []string
 
 func (uncomparable) Classify(error) retry.Class { return retry.ClassUnknown }
@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextSeparators: commas, semicolons and line breaks separate like blanks.
+// TestTextSeparators: commas, semicolons and line breaks separate as spaces do.
 func TestTextSeparators(t *testing.T) {
 	want, err := retry.ParsePolicy("capped(full base=1s) cap=1m attempts=4")
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestTextDepth(t *testing.T) {
 	}
 }
 
-// TestTextOfDefaults: what a text leaves out has its default.
+// TestTextOfDefaults: a key that the text leaves out has its default.
 func TestTextOfDefaults(t *testing.T) {
 	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
 	p, err := retry.ParsePolicy("")
@@ -118,7 +118,8 @@ func TestTextOfDefaults(t *testing.T) {
 	assert.Equal(t, "none attempts=3", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}.String(), "the default hint rule")
 }
 
-// TestTextOfPresets: a policy made from a preset prints as its name and what differs.
+// TestTextOfPresets: a policy made from a preset prints as the name of the preset and the
+// differences.
 func TestTextOfPresets(t *testing.T) {
 	p := awspreset.JavaV1Legacy.Policy("")
 	assert.Equal(t, "aws-java-v1-legacy", p.String())
@@ -149,7 +150,7 @@ func TestTextOfForeignClassifiers(t *testing.T) {
 	assert.Equal(t, "when-throttled(full base=1s cap=20s | full base=50ms cap=20s) attempts=3", p.String())
 }
 
-// TestNoText: parts that have no text print by their type, and cannot be marshaled.
+// TestNoText: parts without a text form print as their type and cannot be marshaled.
 func TestNoText(t *testing.T) {
 	p := retry.Policy{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: time.Second}}
 	assert.Equal(t, "capped(retry_test.foreignBackoff) cap=1s attempts=3", p.String())
@@ -161,31 +162,31 @@ func TestNoText(t *testing.T) {
 	assert.EqualError(t, err, "hint rule retry_test.hintFunc has no text form")
 }
 
-// TestMapping: configurations may have the keys of the text as a mapping.
+// TestMapping: a configuration file may have the keys of the text as a mapping.
 func TestMapping(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mapping string
 		text    string
 		wrong   string
 	}{
-		"a rule":            {`{"rule": "full", "base": "100ms", "cap": "5s", "attempts": 7}`, "full base=100ms cap=5s attempts=7", ""},
-		"a preset":          {`{"preset": "aws-standard-2026", "service": "dynamodb", "attempts": 6}`, "aws-standard-2026 service=dynamodb attempts=6", ""},
-		"rules in a rule":   {`{"rule": "spread(full base=1s)", "fraction": 0.1}`, "spread(full base=1s) fraction=0.1", ""},
-		"a list":            {`{"rule": "schedule", "delays": ["1s", "2s"]}`, "schedule delays=1s/2s", ""},
-		"no rule":           {`{"attempts": "unlimited", "longpoll": true}`, "attempts=unlimited longpoll=true", ""},
-		"a budget":          {`{"budget": "token:500:14", "stagger": "200ms"}`, "budget=token:500:14 stagger=200ms", ""},
-		"a text":            {`"full base=1s"`, "full base=1s", ""},
-		"empty":             {`{}`, "", ""},
-		"an unknown key":    {`{"rule": "full", "base": "1s", "atempts": 7}`, "", `unknown key "atempts"; known here: base, cap, factor, attempts`},
-		"no rule for a key": {`{"base": "1s"}`, "", `unknown key "base"; known here: attempts`},
-		"an unknown rule":   {`{"rule": "ful", "base": "1s"}`, "", `unknown name "ful"`},
-		"no unit":           {`{"rule": "full", "base": 100}`, "", "base=100 needs a unit"},
-		"a rule as mapping": {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or true or false"},
-		"nothing":           {`{"attempts": null}`, "", "a <nil> is not a text"},
-		"smuggled keys":     {`{"rule": "full", "base": "1s attempts=9"}`, "", "base=1s attempts=9 is not a duration"},
-		"a list at the top": {`["full"]`, "", "is neither a text nor a mapping"},
-		"a number":          {`7`, "", ""},
-		"two rules":         {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
+		"a rule":               {`{"rule": "full", "base": "100ms", "cap": "5s", "attempts": 7}`, "full base=100ms cap=5s attempts=7", ""},
+		"a preset":             {`{"preset": "aws-standard-2026", "service": "dynamodb", "attempts": 6}`, "aws-standard-2026 service=dynamodb attempts=6", ""},
+		"rules in a rule":      {`{"rule": "spread(full base=1s)", "fraction": 0.1}`, "spread(full base=1s) fraction=0.1", ""},
+		"a list":               {`{"rule": "schedule", "delays": ["1s", "2s"]}`, "schedule delays=1s/2s", ""},
+		"no rule":              {`{"attempts": "unlimited", "longpoll": true}`, "attempts=unlimited longpoll=true", ""},
+		"a budget":             {`{"budget": "token:500:14", "stagger": "200ms"}`, "budget=token:500:14 stagger=200ms", ""},
+		"a text":               {`"full base=1s"`, "full base=1s", ""},
+		"empty":                {`{}`, "", ""},
+		"an unknown key":       {`{"rule": "full", "base": "1s", "atempts": 7}`, "", `unknown key "atempts"; known here: base, cap, factor, attempts`},
+		"no rule for a key":    {`{"base": "1s"}`, "", `unknown key "base"; known here: attempts`},
+		"an unknown rule":      {`{"rule": "ful", "base": "1s"}`, "", `unknown name "ful"`},
+		"no unit":              {`{"rule": "full", "base": 100}`, "", "base=100 needs a unit"},
+		"a rule as mapping":    {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or true or false"},
+		"nothing":              {`{"attempts": null}`, "", "a <nil> is not a text"},
+		"a key inside a value": {`{"rule": "full", "base": "1s attempts=9"}`, "", "base=1s attempts=9 is not a duration"},
+		"a list at the top":    {`["full"]`, "", "is neither a text nor a mapping"},
+		"a number":             {`7`, "", ""},
+		"two rules":            {`{"rule": "full base=1s", "base": "2s"}`, "", `key "base" is given twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := retry.Policy{MaxAttempts: 42}
@@ -286,7 +287,7 @@ func TestParsePolicyErrors(t *testing.T) {
 	}
 }
 
-// TestTextInOtherFormats: one text serves flags, JSON and logs.
+// TestTextInOtherFormats: flags, JSON and logs use the same text.
 func TestTextInOtherFormats(t *testing.T) {
 	var config struct{ Retry retry.Policy }
 	require.NoError(t, json.Unmarshal([]byte(`{"Retry": "equal base=1s attempts=4"}`), &config))
@@ -313,8 +314,8 @@ func TestTextInOtherFormats(t *testing.T) {
 	assert.Contains(t, out.String(), `policy="none attempts=2"`)
 }
 
-// FuzzParsePolicy: no text makes the parser panic, and what it accepts prints
-// as a text that means the same.
+// FuzzParsePolicy: no text makes the parser panic, and an accepted text prints as one with
+// the same meaning.
 func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
 		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1-legacy attempts=6", "none hint=or-give-up:1m",

@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// strictBackoff has a Validate method of its pointer only.
+// strictBackoff has a Validate method with a pointer receiver.
 type strictBackoff struct{}
 
 func (strictBackoff) Delay(retry.Attempt, float64) time.Duration { return time.Second }
@@ -91,7 +91,7 @@ func TestInvalid(t *testing.T) {
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
-		{"nothing to wait for", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
+		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
 		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: HintAtLeast: Max -1ns is negative"}},
 		{"nil functions", retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(nil)), Limiter: limiterFunc(nil)}, []string{
 			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
