@@ -258,3 +258,17 @@ func TestAllocations(t *testing.T) {
 		})
 	}
 }
+
+// TestGroupAllocations: all waits of a call in a Group share one timer.
+func TestGroupAllocations(t *testing.T) {
+	count := func(attempts int) float64 {
+		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(1), MaxAttempts: attempts}}
+		ended := make(chan error)
+		done := func(err error) { ended <- err }
+		return testing.AllocsPerRun(50, func() {
+			g.Go(context.Background(), fails, done)
+			<-ended
+		})
+	}
+	assert.InDelta(t, count(2), count(12), 2)
+}

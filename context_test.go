@@ -381,6 +381,7 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 		stands bool
 	}{
 		"marked":                  {retry.Permanent(errOp), true},
+		"marked transient":        {retry.Transient(errOp), false},
 		"marked inside":           {fmt.Errorf("get: %w", retry.Permanent(errOp)), true},
 		"a status":                {statusedError(404), true},
 		"a code":                  {sqlError{"23505"}, true},
@@ -394,7 +395,12 @@ func testResponseBeatsContext(t *testing.T, do doer) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			err := do(ctx, retry.Policy{}, func(context.Context) error { cancel(errCause); return tt.err })
+			budget := new(retry.TokenBudget)
+			p := retry.Policy{Budget: budget, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {
+				assert.Fail(t, "a retry after the context has ended")
+			}}}
+			err := do(ctx, p, func(context.Context) error { cancel(errCause); return tt.err })
+			assert.Equal(t, 500., budget.Balance())
 			if tt.stands {
 				assert.Equal(t, tt.err, err)
 				return

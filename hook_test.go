@@ -248,3 +248,23 @@ func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log
 	})
 	return strings.Join(events, "; "), gaveUp, err
 }
+
+// TestOnRetrySees: OnRetry gets the attempt that failed, with the wait before it.
+func TestOnRetrySees(t *testing.T) { bothWays(t, testOnRetrySees) }
+
+func testOnRetrySees(t *testing.T, do doer) {
+	p, _ := onClock(4)
+	var seen []retry.Attempt
+	var waits []time.Duration
+	p.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+		seen, waits = append(seen, failed), append(waits, wait)
+	}
+	busy := retry.After(retry.Throttled(errOp), time.Minute)
+	_ = do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
+	assert.Equal(t, []retry.Attempt{
+		{Number: 1, Err: errOp, Class: retry.ClassTransient},
+		{Number: 2, Waited: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
+		{Number: 3, Waited: time.Minute, Err: errOp, Class: retry.ClassTransient},
+	}, seen)
+	assert.Equal(t, []time.Duration{time.Second, time.Minute, 4 * time.Second}, waits)
+}
