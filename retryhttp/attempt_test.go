@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestTraceOfTheCaller: the caller's own trace, values and deadline are seen below,
-// also where net/http is watched.
+// TestTraceOfTheCaller: the Base sees the caller's trace, values and deadline, also when
+// the Transport adds a trace of its own.
 func TestTraceOfTheCaller(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
@@ -42,8 +42,8 @@ func TestTraceOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: the response to a conditional write tells that an earlier attempt may
-// have won.
+// TestAmbiguous: the response to a conditional write reports that an earlier attempt may
+// have succeeded.
 func TestAmbiguous(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

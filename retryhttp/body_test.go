@@ -20,7 +20,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestBufferEnds: a body that does not come does not outlast the context.
+// TestBufferEnds: waiting for a body that does not arrive ends with the context.
 func TestBufferEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	silent, writer := io.Pipe()
@@ -37,8 +37,8 @@ func TestBufferEnds(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
-// TestMaxBufferStreams: a body is sent while it is read, so that a stream whose
-// writer waits for the response goes on.
+// TestMaxBufferStreams: a body is sent while it is read, so a writer that waits for the
+// response is not blocked.
 func TestMaxBufferStreams(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, func(x *exchange) {
@@ -69,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: an attempt that fails in the midst of the body is followed by
-// one that sends all of it, also if the first still waits for more.
+// TestMaxBufferReadsOn: if an attempt fails in the middle of the body, the next attempt
+// sends all of it, even if the first one is still waiting for more.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -115,8 +115,8 @@ func TestMaxBufferReadsOn(t *testing.T) {
 	})
 }
 
-// TestMaxBufferTooShort: what does not fit is sent once, and a further attempt fails
-// before it sends half of it.
+// TestMaxBufferTooShort: a body that does not fit is sent once; a second attempt fails
+// before it sends a part of it.
 func TestMaxBufferTooShort(t *testing.T) {
 	long := strings.Repeat("0123456789", 10)
 	for _, tt := range []struct {
@@ -172,8 +172,8 @@ func TestMaxBufferTooShort(t *testing.T) {
 	})
 }
 
-// TestRequestBodyFails: the reader of the request's body fails. No server
-// executes what it has got of it.
+// TestRequestBodyFails: if the reader of the request's body fails, no server executes what
+// arrived of it.
 func TestRequestBodyFails(t *testing.T) {
 	errDisk := errors.New("disk error")
 	for _, k := range kinds {
@@ -201,10 +201,10 @@ func TestRequestBodyFails(t *testing.T) {
 	}
 }
 
-// TestBodyCannotBeRecorded: a body that cannot be read is not read again.
+// TestBodyCannotBeRecorded: a body whose reader fails is not read again.
 func TestBodyCannotBeRecorded(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, "later"))
+		s := newServer(t, protocol, respond(503, "later"))
 		req, transport := put.request(t, s.URL, text(10)), s.transport()
 		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
 		req.GetBody, transport.MaxBuffer = nil, 100
@@ -217,7 +217,7 @@ func TestBodyCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// file is a body that can be sought, and that this package does not know.
+// file is a body with a Seek method, of a type that this package does not know.
 type file struct {
 	*strings.Reader
 	sought atomic.Int64
@@ -234,10 +234,10 @@ func (f *file) Close() error {
 	return nil
 }
 
-// TestBodyIsNeverRewound: a body that is sent from its middle is sent from
-// there in every attempt, or in one only. Go-retryablehttp seeks the live body
-// to its beginning: too many bytes for the length that was announced, and a
-// data race with the attempt before, which may still be reading.
+// TestBodyIsNeverRewound: a body that is sent from its middle is sent from there in every
+// attempt, or in one attempt only. Go-retryablehttp seeks the live body to its beginning:
+// too many bytes for the announced length, and a data race with the previous attempt,
+// which may still be reading.
 func TestBodyIsNeverRewound(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -245,9 +245,9 @@ func TestBodyIsNeverRewound(t *testing.T) {
 		buffer   int64
 		executed []string
 	}{
-		{"answer, sent once", answer(503, "later"), 0, []string{"56789"}},
-		{"answer, too long for the buffer", answer(503, "later"), 4, []string{"56789"}},
-		{"answer, buffered", answer(503, "later"), 5, []string{"56789", "56789", "56789"}},
+		{"response, sent once", respond(503, "later"), 0, []string{"56789"}},
+		{"response, too long for the buffer", respond(503, "later"), 4, []string{"56789"}},
+		{"response, buffered", respond(503, "later"), 5, []string{"56789", "56789", "56789"}},
 		{"reset, sent once", reset, 0, []string{"56789"}},
 		{"reset, too long for the buffer", reset, 4, []string{"56789"}},
 		{"reset, buffered", reset, 5, []string{"56789", "56789", "56789"}},
@@ -279,11 +279,11 @@ func TestBodyIsNeverRewound(t *testing.T) {
 	}
 }
 
-// TestReadersOfTheStandardLibraryStayWhereTheyWere is the same for a body that
-// http.NewRequest can give again.
-func TestReadersOfTheStandardLibraryStayWhereTheyWere(t *testing.T) {
+// TestStandardReadersAreNotRewound: the same for a body that http.NewRequest can provide
+// again.
+func TestStandardReadersAreNotRewound(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, processed(reset), processed(answer(503, "")), ok)
+		s := newServer(t, protocol, processed(reset), processed(respond(503, "")), ok)
 		body := strings.NewReader("0123456789")
 		_, err := body.Seek(5, io.SeekStart)
 		require.NoError(t, err)
@@ -297,9 +297,9 @@ func TestReadersOfTheStandardLibraryStayWhereTheyWere(t *testing.T) {
 	})
 }
 
-// TestAttemptsDoNotShareABody: the answer overtakes the request, so that the
-// attempt before may still be reading its body when the next one begins. Each
-// has its own, and the last arrives whole.
+// TestAttemptsDoNotShareABody: if the response arrives before the body was sent, the
+// previous attempt may still be reading its body when the next one begins. Each attempt
+// has its own body, and the last one arrives complete.
 func TestAttemptsDoNotShareABody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, early, early, ok)
@@ -312,9 +312,9 @@ func TestAttemptsDoNotShareABody(t *testing.T) {
 	})
 }
 
-// TestExpectContinue: a server that refuses before it has seen the body gets
-// none of it, and the next attempt sends a whole new one. Without a time to wait
-// for the word of the server the body is sent in vain, but never a used one.
+// TestExpectContinue: a server that refuses before it has seen the body receives none of
+// it, and the next attempt sends a new body from its beginning. Without an
+// ExpectContinueTimeout the first body is sent for nothing, but never sent twice.
 func TestExpectContinue(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {
@@ -338,7 +338,7 @@ func TestExpectContinue(t *testing.T) {
 				}
 				req.send(t, transport).isRight(t)
 				if c.timeout > 0 {
-					assert.Zero(t, read, "bytes read of the body before the first answer")
+					assert.Zero(t, read, "bytes read of the body before the first response")
 					assert.Less(t, received, int64(16<<10))
 					assert.EqualValues(t, size, req.read.Load())
 				}
@@ -351,12 +351,12 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestBodies: which bodies can be sent again.
+// TestBodies: which bodies are sent again.
 func TestBodies(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, tt := range []struct {
 		name   string
-		body   io.Reader // of no type that http.NewRequest knows
+		body   io.Reader // of a type that http.NewRequest does not know
 		length int64     // that the request declares
 		most   int64
 		sent   int
@@ -405,7 +405,7 @@ type closer struct {
 
 func (c closer) Close() error { c.close(); return nil }
 
-// TestBodyThatCannotBeSentAgain: the error says why there was no retry.
+// TestBodyThatCannotBeSentAgain: the error has the reason why there was no retry.
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.GetBody = nil
@@ -417,7 +417,8 @@ func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	assert.Len(t, base.requests, 1)
 }
 
-// TestGetBodyFails: that ends the call, and what failed before is not lost.
+// TestGetBodyFails: an error of GetBody ends the call, and the error of the call keeps the
+// earlier failure.
 func TestGetBodyFails(t *testing.T) {
 	gone := errors.New("file is gone")
 	for _, first := range []reply{{status: 503}, {err: errReset}} {

@@ -21,7 +21,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPanics: a panic in a function of the policy leaves nothing open.
+// TestPanics: after a panic in a function of the policy, bodies and connections are
+// closed.
 func TestPanics(t *testing.T) {
 	boom := func(context.Context, retry.Attempt, time.Duration) { panic("boom") }
 	for name, p := range map[string]retry.Policy{
@@ -32,7 +33,7 @@ func TestPanics(t *testing.T) {
 		base := &script{replies: []reply{{status: 503}}}
 		p.Clock = &retrytest.Clock{}
 		assert.Panics(t, func() { _, _ = (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", "")) }, name)
-		assert.Positive(t, base.answers[0].closed, name)
+		assert.Positive(t, base.responses[0].closed, name)
 	}
 	t.Run("before the first attempt", func(t *testing.T) {
 		sent := &body{Reader: strings.NewReader("content")}
@@ -44,8 +45,8 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutLastsUntilClose: the context of an attempt must outlive
-// RoundTrip. If that cancelled it on return there would be nothing to read.
+// TestAttemptTimeoutLastsUntilClose: the context of an attempt outlives RoundTrip. If it
+// were canceled on return, the body could not be read.
 func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		returned := make(chan struct{})
@@ -75,7 +76,7 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutEndsBody: the limit holds for the body, too.
+// TestAttemptTimeoutEndsBody: the limit also covers reading the body.
 func TestAttemptTimeoutEndsBody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, func(x *exchange) {
@@ -90,8 +91,8 @@ func TestAttemptTimeoutEndsBody(t *testing.T) {
 	})
 }
 
-// TestSwitchedProtocol: the connection is the caller's, who can write to it, and
-// knows no limit of an attempt.
+// TestSwitchedProtocol: after a switch of protocols the caller can write to the
+// connection, and no limit of an attempt applies to it.
 func TestSwitchedProtocol(t *testing.T) {
 	echo := func(x *exchange) {
 		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
@@ -105,7 +106,7 @@ func TestSwitchedProtocol(t *testing.T) {
 	for _, limit := range []time.Duration{0, time.Hour} {
 		t.Run("AttemptTimeout="+limit.String(), func(t *testing.T) {
 			leaveNothing(t)
-			s := newServer(t, http1, answer(503, "later"), echo)
+			s := newServer(t, http1, respond(503, "later"), echo)
 			transport := s.transport()
 			transport.Policy.AttemptTimeout = limit
 			req := get.request(t, s.URL, "")
@@ -126,8 +127,8 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error says what the last answer was, that the context
-// has ended, and why; and the answer, which nobody gets, is closed.
+// TestContextEnds: the error has the last response, the end of the context and its cause,
+// and the response, which the caller does not get, is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, c := range []struct {
@@ -146,7 +147,7 @@ func TestContextEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, answer(503, text(1<<20)))
+				s := newServer(t, protocol, respond(503, text(1<<20)))
 				req := put.request(t, s.URL, text(10))
 				ctx, cancel := context.WithCancelCause(req.Context())
 				req.Request = req.WithContext(ctx)
@@ -162,13 +163,13 @@ func TestContextEnds(t *testing.T) {
 				assert.ErrorIs(t, o.err, errEnough)
 				arrived, _ := s.seen()
 				assert.Equal(t, []string{"1"}, arrived)
-				assert.True(t, base.closed.Load(), "the answer is open")
+				assert.True(t, base.closed.Load(), "the response is open")
 			})
 		})
 	}
 }
 
-// keeper knows whether the body of the last answer has been closed.
+// keeper records whether the body of the last response has been closed.
 type keeper struct {
 	http.RoundTripper
 	closed atomic.Bool
@@ -193,11 +194,11 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// TestWaitWouldOutlastTheDeadline: there is no use in waiting, so that the
-// answer comes back at once.
+// TestWaitWouldOutlastTheDeadline: a wait that would outlast the deadline is not begun,
+// and the response is returned at once.
 func TestWaitWouldOutlastTheDeadline(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, text(100_000)))
+		s := newServer(t, protocol, respond(503, text(100_000)))
 		req := put.request(t, s.URL, text(10))
 		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
 		defer cancel()
@@ -208,7 +209,7 @@ func TestWaitWouldOutlastTheDeadline(t *testing.T) {
 	})
 }
 
-// endless sends the beginning of a body, and stalls until the client has gone.
+// endless sends the beginning of a body and stalls until the client disconnects.
 func endless(x *exchange) {
 	x.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = io.WriteString(x, "wait for it")
@@ -217,7 +218,7 @@ func endless(x *exchange) {
 	abort(x)
 }
 
-// unknown sends a body without its length.
+// unknown sends a body without announcing its length.
 func unknown(length int) step {
 	return func(x *exchange) {
 		x.WriteHeader(http.StatusServiceUnavailable)
@@ -237,24 +238,24 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.Clock.Sleep(ctx, d)
 }
 
-// TestFailedAnswersHoldNoConnection: the connection of an answer that is
-// followed by a retry serves that, if the answer is short, and in any case it is
-// free while the call waits, also where there may be only one. Failsafe-go
-// leaves the bodies of these answers open: ten attempts take ten connections,
-// and where only one is allowed the second attempt waits for ever.
-// Go-retryablehttp gives up connections for bodies above 4 KiB.
-func TestFailedAnswersHoldNoConnection(t *testing.T) {
+// TestFailedResponsesHoldNoConnection: the connection of a response that is followed by a
+// retry is free while the call waits, also if only one connection is allowed, and the
+// retry uses it again if the response was short. Failsafe-go leaves the bodies of these
+// responses open: ten attempts take ten connections, and if only one is allowed, the
+// second attempt never begins. Go-retryablehttp gives up connections for bodies above 4
+// KiB.
+func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		failure  step
 		attempts int
 		conns1   int64 // over HTTP/1.1; HTTP/2 needs one
 	}{
-		{"empty body", answer(503, ""), 10, 1},
-		{"20 KB", answer(503, text(20_000)), 10, 1},
+		{"empty body", respond(503, ""), 10, 1},
+		{"20 KB", respond(503, text(20_000)), 10, 1},
 		{"20 KB of unknown length", unknown(20_000), 10, 1},
-		{"64 KiB", answer(503, text(64<<10)), 10, 1},
-		{"1 MiB", answer(503, text(1<<20)), 5, 5},
+		{"64 KiB", respond(503, text(64<<10)), 10, 1},
+		{"1 MiB", respond(503, text(1<<20)), 5, 5},
 		{"1 MiB of unknown length", unknown(1 << 20), 5, 5},
 		{"stalled body", endless, 3, 3},
 	} {
@@ -270,7 +271,7 @@ func TestFailedAnswersHoldNoConnection(t *testing.T) {
 					s.base.MaxConnsPerHost = most
 					transport := s.transport()
 					transport.Policy.MaxAttempts = c.attempts
-					// A connection that is not free now would never be.
+					// A connection that is not free now would never become free.
 					clock := &visitClock{visit: func() { s.warm(t, s.base) }}
 					transport.Policy.Clock = clock
 					post.request(t, s.URL, text(10)).withKey().send(t, transport).isRight(t)
@@ -286,14 +287,14 @@ func TestFailedAnswersHoldNoConnection(t *testing.T) {
 	}
 }
 
-// TestLastAnswerComesBack: when all attempts are used the caller gets the last
-// answer with all that the server said. Go-retryablehttp returns an error
-// without a status in its place.
-func TestLastAnswerComesBack(t *testing.T) {
+// TestLastResponseIsReturned: when all attempts are used, the caller gets the last
+// response, with its headers and its body. Go-retryablehttp returns an error without a
+// status instead.
+func TestLastResponseIsReturned(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, "first"), answer(500, "second"), func(x *exchange) {
+		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
 			x.Header().Set("Reason", "maintenance")
-			answer(502, text(100_000))(x)
+			respond(502, text(100_000))(x)
 		})
 		resp, err := (&http.Client{Transport: s.transport()}).Get(s.URL)
 		require.NoError(t, err)
@@ -313,9 +314,9 @@ type refusal struct{}
 func (refusal) TryWithdraw(retry.Attempt) bool { return false }
 func (refusal) Deposit(retry.Class, bool)      {}
 
-// TestBudgetStopsRetriesOnly: an empty budget costs no answer: neither one that
-// is under way nor the failure that is the last. In failsafe-go it also ends an
-// attempt that runs, and a good answer is lost.
+// TestBudgetStopsRetriesOnly: an empty budget loses no response, neither of a request that
+// is in flight nor of the last failure. In failsafe-go it also ends an attempt in flight,
+// and a good response is lost.
 func TestBudgetStopsRetriesOnly(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		begun, refused := make(chan struct{}), make(chan struct{})
@@ -323,7 +324,7 @@ func TestBudgetStopsRetriesOnly(t *testing.T) {
 			close(begun)
 			<-refused
 			ok(x)
-		}, answer(503, "try later"))
+		}, respond(503, "try later"))
 		transport := s.transport()
 		transport.Policy.Budget = refusal{}
 		slow := make(chan outcome)
@@ -339,13 +340,12 @@ func TestBudgetStopsRetriesOnly(t *testing.T) {
 	})
 }
 
-// TestEndOfTimeStopsTheCall: once the time limit of the policy has passed there
-// is no further attempt, and the last answer is not lost. In
-// retryablehttp-go of ProjectDiscovery the limit left the wait but not the
-// loop: retries followed each other without any wait.
-func TestEndOfTimeStopsTheCall(t *testing.T) {
+// TestMaxElapsedEndsTheCall: after the time limit of the policy there is no further
+// attempt, and the last response is returned. In ProjectDiscovery's retryablehttp-go the
+// limit ended the waits but not the loop, so retries followed each other without any wait.
+func TestMaxElapsedEndsTheCall(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, "try later"))
+		s := newServer(t, protocol, respond(503, "try later"))
 		clock, transport := &retrytest.Clock{}, s.transport()
 		transport.Policy = retry.Policy{
 			Backoff: retry.Constant(time.Second), MaxAttempts: 100, MaxElapsed: 3500 * time.Millisecond, Clock: clock,
@@ -358,7 +358,8 @@ func TestEndOfTimeStopsTheCall(t *testing.T) {
 	})
 }
 
-// TestSDKAbove: a client that says that it retries is not retried for.
+// TestSDKAbove: the requests of a client that retries by itself, by its headers, are not
+// retried.
 func TestSDKAbove(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string
@@ -381,8 +382,8 @@ func TestSDKAbove(t *testing.T) {
 	}
 }
 
-// TestOwnHeaders: a Base that changes headers in place, as some signers do, changes
-// those of its attempt alone.
+// TestOwnHeaders: a Base that changes headers in place, as some signers do, changes the
+// headers of its attempt only.
 func TestOwnHeaders(t *testing.T) {
 	for _, header := range []http.Header{{"A": {"1"}}, nil} {
 		sent := 0
@@ -403,9 +404,9 @@ func TestOwnHeaders(t *testing.T) {
 	}
 }
 
-// TestAnswers: all answers but the last are closed before the wait, and the
-// last one comes back as it came.
-func TestAnswers(t *testing.T) {
+// TestResponses: all responses but the last are closed before the wait, and the last one
+// is returned unchanged.
+func TestResponses(t *testing.T) {
 	for _, last := range []reply{{status: 200}, {status: 404}, {status: 503}} {
 		t.Run(fmt.Sprint(last.status), func(t *testing.T) {
 			base := &script{replies: []reply{{status: 503}, {status: 503}, last}}
@@ -413,24 +414,24 @@ func TestAnswers(t *testing.T) {
 			waits := 0
 			p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 				waits++
-				assert.Equal(t, 1, base.answers[waits-1].closed, "closed before the wait")
-				assert.Zero(t, base.answers[waits-1].Len(), "read to the end")
+				assert.Equal(t, 1, base.responses[waits-1].closed, "closed before the wait")
+				assert.Zero(t, base.responses[waits-1].Len(), "read to the end")
 				assert.EqualError(t, failed.Err, "503 Service Unavailable")
 			}
 			resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
 			require.NoError(t, err)
 			assert.Equal(t, 2, waits)
 			assert.Equal(t, last.status, resp.StatusCode)
-			assert.Zero(t, base.answers[2].closed)
+			assert.Zero(t, base.responses[2].closed)
 			content, err := io.ReadAll(resp.Body)
 			require.NoError(t, err)
-			assert.Equal(t, "answer 3", string(content))
+			assert.Equal(t, "response 3", string(content))
 			assert.Equal(t, 3, retryhttp.AttemptNumber(resp.Request.Context()))
 		})
 	}
 }
 
-// TestEnds: why there is no further attempt, and what comes back then.
+// TestEnds: why there is no further attempt, and what RoundTrip returns then.
 func TestEnds(t *testing.T) {
 	unavailable, busy := reply{status: 503}, reply{429, "Retry-After: 61", nil}
 	for _, tt := range []struct {
@@ -442,11 +443,11 @@ func TestEnds(t *testing.T) {
 		reason error
 	}{
 		{"attempts", "GET", nil, unavailable, 3, retry.ErrMaxAttempts},
-		{"attempts, no answer", "GET", nil, reply{err: errReset}, 3, retry.ErrMaxAttempts},
+		{"attempts, no response", "GET", nil, reply{err: errReset}, 3, retry.ErrMaxAttempts},
 		{"permanent", "GET", nil, reply{status: 404}, 1, retry.ErrPermanent},
-		{"permanent, no answer", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
+		{"permanent, no response", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
 		{"not safe", "POST", nil, unavailable, 1, retry.ErrUnrepeatable},
-		{"not safe, no answer", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
+		{"not safe, no response", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
 		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
@@ -467,7 +468,7 @@ func TestEnds(t *testing.T) {
 			if tt.last.err == nil {
 				require.NoError(t, err)
 				assert.Equal(t, tt.last.status, resp.StatusCode)
-				assert.Zero(t, base.answers[tt.sent-1].closed)
+				assert.Zero(t, base.responses[tt.sent-1].closed)
 				return
 			}
 			assert.Nil(t, resp)
@@ -478,7 +479,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRequestIsKept: the caller's request is not changed, and each attempt has one
+// TestRequestIsKept: the caller's request is not changed, and each attempt has a request
 // of its own with its number.
 func TestRequestIsKept(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
@@ -513,8 +514,7 @@ func TestRequestIsKept(t *testing.T) {
 	})
 }
 
-// TestContexts: the context of the request decides, and nothing that happened
-// before its end is lost.
+// TestContexts: the context of the request decides, and failures before its end are kept.
 func TestContexts(t *testing.T) {
 	shutdown := errors.New("shutting down")
 	t.Run("ended before", func(t *testing.T) {
@@ -543,9 +543,9 @@ func TestContexts(t *testing.T) {
 		last, ok := errors.AsType[*retryhttp.StatusError](err)
 		require.True(t, ok)
 		assert.Equal(t, 503, last.HTTPStatusCode())
-		assert.Equal(t, 1, base.answers[0].closed)
+		assert.Equal(t, 1, base.responses[0].closed)
 	})
-	t.Run("ended with the answer", func(t *testing.T) {
+	t.Run("ended with the response", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		last := &body{Reader: strings.NewReader("")}
 		base := roundTripper(func(*http.Request) (*http.Response, error) {
@@ -565,11 +565,11 @@ func TestContexts(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 503, resp.StatusCode)
 		assert.Equal(t, "30", resp.Header.Get("Retry-After"))
-		assert.Zero(t, base.answers[0].closed)
+		assert.Zero(t, base.responses[0].closed)
 	})
 }
 
-// TestBadBase: what breaks the rules of http.RoundTripper is dealt with.
+// TestBadBase: a Base may break the rules of http.RoundTripper.
 func TestBadBase(t *testing.T) {
 	t.Run("neither a response nor an error", func(t *testing.T) {
 		calls := 0
@@ -592,8 +592,8 @@ func TestBadBase(t *testing.T) {
 	})
 }
 
-// TestBudgets: what must not be repeated is no word on the health of the server,
-// and what a server refuses for good is.
+// TestBudgets: a failure that must not be repeated does not change the budget; a permanent
+// response counts as a success.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
 		method string
@@ -614,7 +614,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestObserver: a limiter learns that a POST was throttled although that one is not
+// TestObserver: a limiter observes that a POST was throttled even though the POST is not
 // repeated.
 func TestObserver(t *testing.T) {
 	limiter := &observer{}

@@ -1,8 +1,8 @@
 package retryhttp_test
 
-// Faults on real sockets. Of each the tests ask the same: is nothing executed
-// twice that must not be, does the caller get the whole answer or an error, and
-// is nothing left behind.
+// Faults on real sockets. All tests check the same: nothing is executed twice that must
+// not be, the caller gets the complete response or an error, and no goroutine or
+// connection is left.
 
 import (
 	"context"
@@ -25,19 +25,19 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// cutHeaders stops within the first lines of an answer.
+// cutHeaders stops within the first lines of a response.
 func cutHeaders(x *exchange) {
 	_, _ = io.WriteString(x.conn(), "HTTP/1.1 200 OK\r\nContent-Len")
 	closed(x)
 }
 
-// cutFailure ends an answer that nobody needs in the midst of its body.
+// cutFailure breaks off the body of a response that will be retried.
 func cutFailure(x *exchange) {
 	x.begin(http.StatusServiceUnavailable, 100, "only the begi")
 	halfClosed(x)
 }
 
-// inBody lets a fault come when some of the body has been received.
+// inBody causes the fault when a part of the body has been received.
 func inBody(fault step) step {
 	return func(x *exchange) {
 		_, _ = io.CopyN(io.Discard, x.request.Body, 1000)
@@ -50,8 +50,8 @@ var faults = []struct {
 	only        string // protocol; "": both
 	fault       step
 	size        int  // of the request's body
-	executed    int  // how often the fault lets the request be executed
-	unprocessed bool // the fault tells that it was not
+	executed    int  // how often the request is executed in spite of the fault
+	unprocessed bool // the fault proves that it was not executed
 }{
 	{name: "reset before the headers", fault: reset, size: 10},
 	{name: "reset in the request's body", fault: inBody(reset), size: 1 << 20},
@@ -63,17 +63,17 @@ var faults = []struct {
 	{name: "stream reset", only: http2, fault: inBody(abort), size: 10},
 	{name: "stream reset in the request's body", only: http2, fault: inBody(abort), size: 1 << 20},
 	{name: "stream reset after the execution", only: http2, fault: processed(abort), size: 10, executed: 1},
-	{name: "503 after the execution", fault: processed(answer(503, "try later")), size: 10, executed: 1},
+	{name: "503 after the execution", fault: processed(respond(503, "try later")), size: 10, executed: 1},
 	{name: "503 that is cut", fault: processed(cutFailure), size: 10, executed: 1},
-	{name: "429", fault: answer(429, "not now"), size: 10, unprocessed: true},
-	{name: "421", fault: answer(421, "not here"), size: 10, unprocessed: true},
-	{name: "425", fault: answer(425, "not yet"), size: 10, unprocessed: true},
+	{name: "429", fault: respond(429, "not now"), size: 10, unprocessed: true},
+	{name: "421", fault: respond(421, "not here"), size: 10, unprocessed: true},
+	{name: "425", fault: respond(425, "not yet"), size: 10, unprocessed: true},
 }
 
-// TestFaultBeforeAnswer: a request that may be executed twice, or that was not
-// executed, gets its answer from the second attempt; any other is never
-// executed twice, and its caller learns of the fault.
-func TestFaultBeforeAnswer(t *testing.T) {
+// TestFaultBeforeResponse: a request that may be executed twice, or was not executed, gets
+// its response from the second attempt; any other request is not executed twice, and its
+// caller gets an error.
+func TestFaultBeforeResponse(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		for _, f := range faults {
 			if f.only != "" && f.only != protocol {
@@ -105,7 +105,7 @@ func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, execute
 	t.Helper()
 	o.isRight(t)
 	arrived, bodies := s.seen()
-	if req.Body == nil { // then net/http may have repeated it, too, without counting
+	if req.Body == nil { // net/http may also have repeated it, uncounted
 		assert.Len(t, arrived, 2)
 	} else {
 		assert.Equal(t, []string{"1", "2"}, arrived)
@@ -125,16 +125,16 @@ func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
 	if o.err != nil {
 		assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 	} else {
-		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server answered")
+		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server responded")
 	}
 	arrived, bodies := s.seen()
 	assert.Equal(t, []string{"1"}, arrived)
 	assert.Len(t, bodies, executed)
 }
 
-// TestFaultInAnswer: when the headers have arrived nothing is repeated, and
-// what is missing of the body is an error to its reader.
-func TestFaultInAnswer(t *testing.T) {
+// TestFaultInResponse: once the headers have arrived nothing is repeated, and a body that
+// is cut off is an error to its reader.
+func TestFaultInResponse(t *testing.T) {
 	for _, f := range []struct {
 		name  string
 		fault step
@@ -169,8 +169,8 @@ func TestFaultInAnswer(t *testing.T) {
 	}
 }
 
-// TestSlowHeaders: an attempt that waits for too long is given up, and is
-// followed by another only where that does no harm.
+// TestSlowHeaders: an attempt that takes too long ends, and another one follows if the
+// request is safe to repeat.
 func TestSlowHeaders(t *testing.T) {
 	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
 	for _, k := range kinds {
@@ -178,7 +178,7 @@ func TestSlowHeaders(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
 				s := newServer(t, protocol, slow, ok)
 				transport := s.transport()
-				// A machine under load may miss the time more than once.
+				// On a busy machine more than one attempt may take too long.
 				transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
 				o := k.request(t, s.URL, text(10)).send(t, transport)
 				arrived, executed := s.seen()
@@ -195,8 +195,8 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// TestConnectionRefused: no server has seen a request of which there was no
-// connection, so that it is repeated whatever its method.
+// TestConnectionRefused: without a connection no server has seen the request, so it is
+// repeated whatever its method.
 func TestConnectionRefused(t *testing.T) {
 	for _, k := range kinds {
 		for _, c := range []struct {
@@ -230,8 +230,8 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionIsClosed: the server hangs up just when the client wants to
-// use the connection again, and the client may or may not know by then.
+// TestIdleConnectionIsClosed: the server closes an idle connection just when the client
+// wants to use it, and the client may or may not have noticed.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -256,8 +256,8 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// lateConn keeps the end of the connection to itself until the next write, as
-// when the server's farewell crosses the request.
+// lateConn hides the end of the connection until the next write, as if the server had
+// closed it while the request was on its way.
 type lateConn struct {
 	net.Conn
 	ended, told chan struct{}
@@ -288,10 +288,10 @@ func (c *lateConn) Close() error {
 	return c.Conn.Close()
 }
 
-// TestNothingWritten: of a used connection that turns out to be closed before a
-// byte was written the server has seen nothing. Package net/http by itself sends
-// every request over another one then. A Transport learns of it only as of any
-// connection that was lost, so that a POST with a body ends in an error.
+// TestNothingWritten: if a reused connection turns out to be closed before a byte was
+// written, the server has seen nothing, and net/http itself sends the request over another
+// connection. A Transport cannot tell this from any other lost connection, so a POST with
+// a body ends with an error.
 func TestNothingWritten(t *testing.T) {
 	for _, client := range []string{"net/http", "Transport"} {
 		for _, k := range kinds {
@@ -331,8 +331,8 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: a request that is under way when the server begins to shut
-// down gets its answer.
+// TestShutdownWaits: a request that is in flight when the server begins to shut down gets
+// its response.
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -359,8 +359,8 @@ func TestShutdownWaits(t *testing.T) {
 	}
 }
 
-// TestServerIsReplaced: while clients go on sending, a server is shut down and
-// another takes its place. No POST is executed twice, and nothing else is lost.
+// TestServerIsReplaced: a server is shut down and replaced while clients keep sending. No
+// POST is executed twice, and no other request is lost.
 func TestServerIsReplaced(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		const clients, each = 8, 30
@@ -412,7 +412,7 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 		k, n := kinds[i%len(kinds)], times[strconv.Itoa(i)]
 		if k.repeatable || o.err == nil {
 			o.isRight(t)
-			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has an answer and was not executed", i)
+			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has a response and was not executed", i)
 		}
 		if !k.repeatable {
 			assert.LessOrEqual(t, n, 1, "request %d", i)
@@ -422,7 +422,7 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 
 var errRefused = errors.New("refused")
 
-// closedLimiter lets nobody through after so many attempts.
+// closedLimiter allows a number of attempts and then fails.
 type closedLimiter struct{ attempts atomic.Int64 }
 
 func (l *closedLimiter) Wait(context.Context) error {
@@ -462,14 +462,13 @@ var refusals = []struct {
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 
-// TestRefusedCallClosesBody: also a call that never comes to an attempt, or to
-// no further one, closes the body and leaves the request as it was. That is
-// checked by send.
+// TestRefusedCallClosesBody: a call that ends before its first or second attempt closes
+// the body and does not change the request, which send checks.
 func TestRefusedCallClosesBody(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, answer(503, "later"))
+				s := newServer(t, protocol, respond(503, "later"))
 				req, transport := put.request(t, s.URL, text(10)), s.transport()
 				c.change(req, transport)
 				req.before = req.Clone(req.Context())

@@ -18,24 +18,24 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPostIsSentOnce: neither an answer nor the lack of one makes a POST without
-// a key be sent again, not even if the server says that it should be.
-// Go-retryablehttp and failsafe-go execute it as often as the policy lets them,
-// and the guard of the .NET extensions looked at answers only.
+// TestPostIsSentOnce: a POST without a key is not repeated after any response, nor without
+// one, not even if the server asks for a retry. Go-retryablehttp and failsafe-go execute
+// it as often as the policy allows, and the guard of the .NET extensions considered
+// responses only.
 func TestPostIsSentOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		fault step
 	}{
-		{"500", processed(answer(500, ""))},
-		{"502", processed(answer(502, ""))},
-		{"503", processed(answer(503, ""))},
+		{"500", processed(respond(500, ""))},
+		{"502", processed(respond(502, ""))},
+		{"503", processed(respond(503, ""))},
 		{"503 with Retry-After", processed(func(x *exchange) {
 			x.Header().Set("Retry-After", "0")
-			answer(503, "")(x)
+			respond(503, "")(x)
 		})},
-		{"504", processed(answer(504, ""))},
-		{"no answer", processed(reset)},
+		{"504", processed(respond(504, ""))},
+		{"no response", processed(reset)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
@@ -54,8 +54,8 @@ func TestPostIsSentOnce(t *testing.T) {
 	}
 }
 
-// TestThrottledPosts: what means throttling may be repeated whatever the method,
-// what merely means a retry may not.
+// TestThrottledPosts: a throttled request may be repeated whatever its method; another
+// retryable failure of a POST may not.
 func TestThrottledPosts(t *testing.T) {
 	for _, server := range servers {
 		sent := 0
@@ -71,7 +71,7 @@ func TestThrottledPosts(t *testing.T) {
 	}
 }
 
-// TestRepeats is the table of the package comment: which requests are sent again
+// TestRepeats: the table of the package comment, that is, which requests are repeated
 // after which failures.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }
@@ -81,8 +81,8 @@ func TestRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		reply      reply
-		idempotent bool // GET and its like are sent again
-		other      bool // POST is, too
+		idempotent bool // idempotent methods are repeated
+		other      bool // POST is repeated
 	}{
 		{"200", reply{status: 200}, false, false},
 		{"302", reply{status: 302}, false, false},
@@ -113,7 +113,7 @@ func TestRepeats(t *testing.T) {
 		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
 		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, true, true},
 		{"DNS is away", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
-		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known by the trace alone
+		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known from the trace only
 		{"refused, and something else", reply{err: errors.Join(errReset, errDial)}, true, false},
 		{"connection became unusable", reply{err: text("net/http: cannot rewind body after connection loss")}, true, true},
 		{"certificate", reply{err: x509.UnknownAuthorityError{}}, false, false},
@@ -152,8 +152,8 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-// repeats reports whether a request is sent again; with a body and without the
-// answer must be the same.
+// repeats reports whether a request is repeated, which must not depend on whether it has a
+// body.
 func repeats(t *testing.T, method, key string, o reply) bool {
 	t.Helper()
 	var sent [2]int
@@ -193,7 +193,7 @@ func TestIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestChoices: what a user may say about requests, answers and bodies.
+// TestChoices: the fields that decide which requests may be repeated.
 func TestChoices(t *testing.T) {
 	unavailable := []reply{{status: 503}}
 	for _, tt := range []struct {
@@ -232,7 +232,7 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// FuzzIsIdempotent: only a method of the list, or a key, makes a request safe.
+// FuzzIsIdempotent: only a method of the list, or a key, makes a request idempotent.
 func FuzzIsIdempotent(f *testing.F) {
 	f.Add("POST", "Idempotency-Key", "1")
 	f.Add("QUERY", "", "")

@@ -16,19 +16,18 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestRetryAfterIsFollowedOrReturned: what a server asks for is waited for if it
-// is reasonable; if not the answer comes back at once. Others wait for 55 years
-// if they are told the time of day as a number (go-retryablehttp,
-// failsafe-go), or not at all after an overflow (go-retryablehttp); do not
-// know two of the three forms of dates (go-retryablehttp) or any
-// (failsafe-go); or take -1 for a wish (failsafe-go).
+// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is followed; with any other
+// one the response is returned at once. Other clients wait for 55 years if the header has
+// a Unix time (go-retryablehttp, failsafe-go), or not at all after an overflow
+// (go-retryablehttp); they do not know two of the three forms of dates (go-retryablehttp)
+// or any (failsafe-go), or they follow -1 (failsafe-go).
 func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
-	const own = time.Millisecond // the wait without a wish
+	const own = time.Millisecond // the wait without a hint
 	for _, c := range []struct {
 		after string
-		wait  time.Duration // 0: the answer comes back
+		wait  time.Duration // 0: the response is returned
 	}{
-		{"1743434408", own}, // the Date itself, in seconds since 1970
+		{"1743434408", own}, // the time of Date, in seconds since 1970
 		{"1743434438", 30 * time.Second},
 		{"1743434408000", 0}, // the unit is the second, so this is far ahead
 		{"9223372037", 0},    // overflows 64 bits of nanoseconds
@@ -66,7 +65,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	}
 }
 
-// hinting turns answers into errors that ask for a wait, as some middleware does.
+// hinting turns responses into errors with a hint, as some middleware does.
 type hinting struct {
 	http.RoundTripper
 	wait time.Duration
@@ -86,8 +85,8 @@ func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// TestHintOfErrorIsBounded: an error from below that asks for 55 years does not
-// get them. Rerun sleeps as long as it is told.
+// TestHintOfErrorIsBounded: a hint of 55 years in an error of the Base is not followed.
+// Rerun sleeps for as long as the error says.
 func TestHintOfErrorIsBounded(t *testing.T) {
 	const years = 55 * 365 * 24 * time.Hour
 	for _, c := range []struct {
@@ -218,8 +217,8 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, retryhttp.RetryAfter(&http.Response{}, noon), "no header at all")
 }
 
-// FuzzRetryAfter: no header makes a wait negative, and what is plainly a number
-// is taken for just that, in the order of the headers.
+// FuzzRetryAfter: no header makes a wait negative, and a plain number is read as a number,
+// in the order of the headers.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
@@ -237,12 +236,12 @@ func FuzzRetryAfter(f *testing.F) {
 			value string
 			unit  time.Duration
 		}{{awsMs, time.Millisecond}, {ms, time.Millisecond}, {seconds, time.Second}} {
-			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // few enough to be no time of day
+			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // too few digits for a time
 				assert.Equal(t, time.Duration(n)*header.unit, got)
 				return
 			}
 			if header.value != "" {
-				return // which may be understood, or not
+				return // which may be valid or not
 			}
 		}
 		if got > 0 {
@@ -251,7 +250,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestHints: the wait follows the server, within reason.
+// TestHints: the wait that a Transport makes of a header.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -263,7 +262,7 @@ func TestHints(t *testing.T) {
 		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
 		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
 		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
-		{"a rule of the user's", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
+		{"the user's rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
 		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
 		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
 		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},

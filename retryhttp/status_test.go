@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestForeignStatusError: an answer that stands in an error of the Base is the
-// Base's.
+// TestForeignStatusError: a response in an error of the Base is not closed by the
+// Transport.
 func TestForeignStatusError(t *testing.T) {
 	foreign := &body{Reader: strings.NewReader("content")}
 	for _, resp := range []*http.Response{{StatusCode: 503}, {StatusCode: 503, Body: foreign}} {
@@ -31,8 +31,8 @@ func TestForeignStatusError(t *testing.T) {
 	assert.Equal(t, 7, foreign.Len())
 }
 
-// TestCheckStatusBelow: within an attempt, the answer of another client is not one
-// of the Transport's.
+// TestCheckStatusBelow: CheckStatus within an attempt may be called for a response of
+// another client.
 func TestCheckStatusBelow(t *testing.T) {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -55,8 +55,8 @@ func TestCheckStatusBelow(t *testing.T) {
 
 var errGraphQL = errors.New("errors in the response")
 
-// TestCheck: a response that only looks like success is a failure, and comes back
-// untouched if it is the last one.
+// TestCheck: a failure that Check finds in a successful response is retried, and the last
+// response is returned unchanged.
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name, method string
@@ -79,23 +79,23 @@ func TestCheck(t *testing.T) {
 			resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: func(resp *http.Response, peek func(int) ([]byte, error)) error {
 				data, err := peek(3)
 				require.NoError(t, err)
-				assert.Equal(t, "ans", string(data))
+				assert.Equal(t, "res", string(data))
 				data, err = peek(1000)
 				require.NoError(t, err)
-				assert.Contains(t, string(data), "answer ")
+				assert.Contains(t, string(data), "response ")
 				data, err = peek(2)
 				require.NoError(t, err)
-				assert.Equal(t, "an", string(data))
+				assert.Equal(t, "re", string(data))
 				return tt.found
 			}}).RoundTrip(request(t, tt.method, "content"))
 			require.NoError(t, err)
 			assert.Len(t, base.requests, tt.sent)
 			data, err := io.ReadAll(resp.Body)
 			require.NoError(t, err)
-			assert.Contains(t, []string{"answer 1", "answer 3"}, string(data))
+			assert.Contains(t, []string{"response 1", "response 3"}, string(data))
 			require.NoError(t, resp.Body.Close())
-			for _, answer := range base.answers {
-				assert.Equal(t, 1, answer.closed)
+			for _, response := range base.responses {
+				assert.Equal(t, 1, response.closed)
 			}
 			for _, err := range seen {
 				assert.ErrorIs(t, err, errGraphQL)
@@ -107,8 +107,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckStatuses: a Check sees failures, too, and what it finds goes before the
-// status; what it does not find leaves the status to decide.
+// TestCheckStatuses: Check also gets failed responses. What it finds takes precedence over
+// the status; if it finds nothing, the status decides.
 func TestCheckStatuses(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -119,7 +119,7 @@ func TestCheckStatuses(t *testing.T) {
 		{403, retry.Throttled(errGraphQL), 3},
 		{503, nil, 3},
 		{503, retry.Permanent(errGraphQL), 1},
-		{403, errGraphQL, 1}, // not marked, so the status says what it is
+		{403, errGraphQL, 1}, // not marked, so the status decides
 	} {
 		base := &script{replies: []reply{{status: tt.status}}}
 		check := func(*http.Response, func(int) ([]byte, error)) error { return tt.found }
@@ -130,7 +130,7 @@ func TestCheckStatuses(t *testing.T) {
 	}
 }
 
-// TestCheckBodies: bodies that cannot be read, and those that nobody looks at.
+// TestCheckBodies: bodies that cannot be read, and bodies that Check does not read.
 func TestCheckBodies(t *testing.T) {
 	send := func(check func(*http.Response, func(int) ([]byte, error)) error, bodies ...io.Reader) (*http.Response, error) {
 		base := roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -161,7 +161,7 @@ func TestCheckBodies(t *testing.T) {
 		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 		assert.Equal(t, "abc", string(data))
 	})
-	t.Run("longer than what is looked at", func(t *testing.T) {
+	t.Run("longer than what Check reads", func(t *testing.T) {
 		long := strings.Repeat("0123456789", 1000)
 		resp, err := send(peeks, strings.NewReader(long))
 		require.NoError(t, err)
@@ -169,16 +169,16 @@ func TestCheckBodies(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, long == string(data))
 	})
-	t.Run("nobody looks", func(t *testing.T) {
+	t.Run("Check does not read", func(t *testing.T) {
 		body := bytes.NewBufferString("content")
 		resp, err := send(func(*http.Response, func(int) ([]byte, error)) error { return nil }, body)
 		require.NoError(t, err)
-		assert.Equal(t, io.NopCloser(body), resp.Body, "it is the body that came")
+		assert.Equal(t, io.NopCloser(body), resp.Body, "the body is not wrapped")
 		assert.Equal(t, 7, body.Len())
 	})
 }
 
-// retrieveError is like that of golang.org/x/oauth2.
+// retrieveError is an error like that of golang.org/x/oauth2.
 type retrieveError struct {
 	Response *http.Response
 	Code     string
@@ -186,8 +186,8 @@ type retrieveError struct {
 
 func (e *retrieveError) Error() string { return "oauth2: " + e.Code }
 
-// TestStatusWithinError: a response that a RoundTripper below has made an error of
-// decides like any other.
+// TestStatusWithinError: the status of a response in an error of the Base decides like
+// that of any other response.
 func TestStatusWithinError(t *testing.T) {
 	within := func(status int) error {
 		return &retrieveError{Response: &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, Code: "invalid_grant"}
@@ -200,7 +200,7 @@ func TestStatusWithinError(t *testing.T) {
 		hint  time.Duration
 	}{
 		{"invalid_grant", within(400), 1, retry.ClassPermanent, 7 * time.Second},
-		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // of several, no hint is taken
+		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // a hint within a join is not read
 		{"429", within(429), 3, retry.ClassThrottled, 7 * time.Second},
 		{"503", within(503), 3, retry.ClassTransient, 7 * time.Second},
 		{"success", within(200), 3, retry.ClassTransient, 0},
@@ -230,9 +230,9 @@ type nilError struct{ Response *http.Response }
 
 func (*nilError) Error() string { return "nil" }
 
-// TestCheckStatus makes the errors that operations of retry.Do return.
+// TestCheckStatus: the errors of CheckStatus and their classification.
 func TestCheckStatus(t *testing.T) {
-	answer := func(status int, headers ...string) *http.Response {
+	respond := func(status int, headers ...string) *http.Response {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
 		for i := 0; i < len(headers); i += 2 {
 			resp.Header.Set(headers[i], headers[i+1])
@@ -244,16 +244,16 @@ func TestCheckStatus(t *testing.T) {
 		text string // "": nil
 		want retry.Attempt
 	}{
-		{answer(200), "", retry.Attempt{}},
-		{answer(399), "", retry.Attempt{}},
-		{answer(400), "400 Bad Request", retry.Attempt{Class: retry.ClassPermanent}},
-		{answer(408), "408 Request Timeout", retry.Attempt{Class: retry.ClassTimeout}},
-		{answer(421), "421 Misdirected Request", retry.Attempt{Class: retry.ClassTransient}},
-		{answer(429, "Retry-After", "2"), "429 Too Many Requests", retry.Attempt{Class: retry.ClassThrottled, Hint: 2 * time.Second}},
-		{answer(503, "Retry-After-Ms", "2"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Millisecond}},
-		{answer(503, "X-Should-Retry", "false"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassPermanent}},
-		{answer(409, "X-Should-Retry", "true", "Retry-After", "2"), "409 Conflict", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Second}},
-		{answer(599), "599", retry.Attempt{Class: retry.ClassTransient}},
+		{respond(200), "", retry.Attempt{}},
+		{respond(399), "", retry.Attempt{}},
+		{respond(400), "400 Bad Request", retry.Attempt{Class: retry.ClassPermanent}},
+		{respond(408), "408 Request Timeout", retry.Attempt{Class: retry.ClassTimeout}},
+		{respond(421), "421 Misdirected Request", retry.Attempt{Class: retry.ClassTransient}},
+		{respond(429, "Retry-After", "2"), "429 Too Many Requests", retry.Attempt{Class: retry.ClassThrottled, Hint: 2 * time.Second}},
+		{respond(503, "Retry-After-Ms", "2"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Millisecond}},
+		{respond(503, "X-Should-Retry", "false"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassPermanent}},
+		{respond(409, "X-Should-Retry", "true", "Retry-After", "2"), "409 Conflict", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Second}},
+		{respond(599), "599", retry.Attempt{Class: retry.ClassTransient}},
 	} {
 		err := retryhttp.CheckStatus(tt.resp)
 		tt.want.Err = err
@@ -269,8 +269,8 @@ func TestCheckStatus(t *testing.T) {
 	}
 }
 
-// FuzzCheckStatus: whatever the headers are, the error has a class, and a server
-// that says true or false is heard.
+// FuzzCheckStatus: whatever the headers are, the error has a class, and X-Should-Retry
+// decides it.
 func FuzzCheckStatus(f *testing.F) {
 	f.Add(503, "true", "3")
 	f.Add(404, " FALSE ", "soon")

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestWithPolicy: one request under another policy.
+// TestWithPolicy: a request may have a policy of its own.
 func TestWithPolicy(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
 	transport := &retryhttp.Transport{Base: base, Policy: quick()}
@@ -32,8 +32,8 @@ func TestWithPolicy(t *testing.T) {
 	assert.Len(t, base.requests, 5+3)
 }
 
-// TestWithoutRetry: the request reaches Base as it is, whatever the Transport's fields
-// say.
+// TestWithoutRetry: the request is passed to Base unchanged, whatever the fields of the
+// Transport are.
 func TestWithoutRetry(t *testing.T) {
 	base := &script{replies: []reply{{status: 429}}}
 	p := quick()
@@ -47,7 +47,7 @@ func TestWithoutRetry(t *testing.T) {
 	assert.Equal(t, 429, resp.StatusCode)
 	require.Len(t, base.requests, 1)
 	assert.Same(t, req, base.requests[0])
-	// The last word is the inner one's.
+	// The innermost context wins.
 	req = req.WithContext(retryhttp.WithPolicy(req.Context(), quick()))
 	req.Body, _ = req.GetBody()
 	_, err = transport.RoundTrip(req)
@@ -72,7 +72,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCloseIdleConnections reaches the Base that can do it.
+// TestCloseIdleConnections: it is passed on to a Base that has the method.
 func TestCloseIdleConnections(t *testing.T) {
 	base := &idle{}
 	(&http.Client{Transport: &retryhttp.Transport{Base: &retryhttp.Transport{Base: base}}}).CloseIdleConnections()
@@ -87,7 +87,7 @@ type idle struct {
 
 func (i *idle) CloseIdleConnections() { i.closed++ }
 
-// TestClient: the client above does what is the client's: redirects and cookies.
+// TestClient: redirects and cookies are handled by the client above the Transport.
 func TestClient(t *testing.T) {
 	var paths []string
 	base := roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -116,7 +116,7 @@ func TestClient(t *testing.T) {
 	assert.Equal(t, []string{"PUT /path", "PUT /path", "PUT /moved", "PUT /moved"}, paths)
 }
 
-// TestLayers: attempts at two layers do not multiply.
+// TestLayers: the attempts of two layers do not multiply.
 func TestLayers(t *testing.T) {
 	for _, o := range []reply{{status: 503}, {status: 429}, {err: errReset}, {err: errDial}} {
 		base := &script{replies: []reply{o}}

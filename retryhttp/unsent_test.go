@@ -22,8 +22,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestUnsent: what net/http tells of an attempt decides whether an error is a
-// proof that the request was not processed.
+// TestUnsent: what net/http reports to the trace of an attempt decides whether an error
+// proves that the request was not processed.
 func TestUnsent(t *testing.T) {
 	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
 	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
@@ -35,10 +35,10 @@ func TestUnsent(t *testing.T) {
 		err    error
 		unsent bool
 	}{
-		{"nothing told, dial", nil, errDial, true},
-		{"nothing told, reset", nil, errReset, false},
-		{"nothing told, refused", nil, refused, false},
-		{"nothing told, GOAWAY", nil, goAway, true},
+		{"no events, dial", nil, errDial, true},
+		{"no events, reset", nil, errReset, false},
+		{"no events, refused", nil, refused, false},
+		{"no events, GOAWAY", nil, goAway, true},
 		{"no connection, anything", []func(*httptrace.ClientTrace){asks}, errReset, true},
 		{"no connection, timeout", []func(*httptrace.ClientTrace){asks}, context.DeadlineExceeded, true},
 		{"connection, dial", []func(*httptrace.ClientTrace){asks, gets}, errDial, false},
@@ -69,8 +69,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestDialIsNoProof: an error of a dial says nothing of a request that has been
-// sent before it.
+// TestDialIsNoProof: a failed dial does not prove that the request was not sent before.
 func TestDialIsNoProof(t *testing.T) {
 	var posts *atomic.Int32
 	send := func(t *testing.T, base http.RoundTripper, content io.Reader) error {
@@ -121,8 +120,8 @@ func TestDialIsNoProof(t *testing.T) {
 	})
 }
 
-// TestNoConnection: a POST is repeated when a proxy or a slow network kept it
-// from being sent.
+// TestNoConnection: a POST is repeated if a proxy or a slow network kept it from being
+// sent.
 func TestNoConnection(t *testing.T) {
 	t.Run("the proxy refuses", func(t *testing.T) {
 		connects := 0
@@ -170,7 +169,7 @@ func TestNoConnection(t *testing.T) {
 	})
 }
 
-// TestErrors: what http.Client makes of our errors.
+// TestErrors: what http.Client returns for errors of a Transport.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err     error
