@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// FuzzBackoff: the SDKs' own arithmetic is defined for every input, too.
+// FuzzBackoff: the arithmetic of the SDKs is defined for every input.
 func FuzzBackoff(f *testing.F) {
 	f.Add(int64(0), int64(0), 0, 0.0)
 	f.Add(int64(100*ms), int64(20*time.Second), 3, 0.5)
@@ -41,7 +41,7 @@ func FuzzBackoff(f *testing.F) {
 	})
 }
 
-// TestSpreadKeepsTheCap: a composition of package retry knows the cap of an SDK's rule.
+// TestSpreadKeepsTheCap: a Spread keeps the cap of an SDK's rule.
 func TestSpreadKeepsTheCap(t *testing.T) {
 	for preset := range awspreset.All() {
 		rule := preset.Policy("").Backoff

@@ -26,7 +26,7 @@ func failedWith(class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: 1, Err: errOp, Class: class}
 }
 
-// Errors with what the AWS SDKs read.
+// Errors with the methods that the presets read.
 type (
 	statusedError int
 	codedError    struct{ code string }
@@ -47,19 +47,19 @@ func mustBe[T comparable](what string, got, want T) error {
 	return nil
 }
 
-// milliseconds converts a number of them, saturating.
+// milliseconds converts n, saturating.
 func milliseconds(n int64) time.Duration {
 	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// Parts of the errors of a service. The classifiers ask for methods, so an
-// error must not have one for something that the case does not have.
+// Parts of the errors of a service. An error must not have a method for something that the
+// case does not have, because classifiers look for methods.
 type (
 	scripted   struct{}
 	hasStatus  struct{ status int }
 	hasCode    struct{ code string }
 	hasMessage struct{ message string }
-	cancelled  struct{ scripted }
+	canceled   struct{ scripted }
 )
 
 func (scripted) Error() string          { return "failure by script" }
@@ -68,7 +68,7 @@ func (e hasCode) ErrorCode() string     { return e.code }
 func (e hasMessage) ErrorMessage() string {
 	return e.message
 }
-func (cancelled) CanceledError() bool { return true }
+func (canceled) CanceledError() bool { return true }
 
 func serviceError(status *int, code *string, message string) error {
 	switch {
@@ -105,10 +105,11 @@ func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Er
 
 func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 
-// requestError is how net/http reports err.
+// requestError returns err as net/http reports it.
 func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
 
-// balance is the policy's quota as the SDK tells it: -1 if there is none.
+// balance returns the balance of the policy's quota as the SDK reports it: -1 if there is
+// none.
 func balance(p retry.Policy) float64 {
 	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
 		return b.Balance()
@@ -116,7 +117,7 @@ func balance(p retry.Policy) float64 {
 	return -1
 }
 
-// tokens returns the bucket in a budget of a preset.
+// tokens returns the token bucket of a preset's budget.
 func tokens(b retry.Budget) *retry.TokenBudget {
 	if bucket, ok := b.(*retry.TokenBudget); ok {
 		return bucket

@@ -128,7 +128,7 @@ func TestRepeats(t *testing.T) {
 		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
 		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, false},
 		{"stream broken", reply{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
-		{"stream cancelled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
+		{"stream canceled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
 		{"GOAWAY, above the last stream", reply{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
 		{"GOAWAY with a code", reply{err: text("http2: Transport received GOAWAY from server ErrCode:ENHANCE_YOUR_CALM")}, true, true},
 		{"GOAWAY, then closed", reply{err: text(`http2: server sent GOAWAY and closed the connection; LastStreamID=3, ErrCode=NO_ERROR, debug="REFUSED_STREAM"`)}, true, false},

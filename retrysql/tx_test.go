@@ -24,7 +24,7 @@ var (
 	errRollback      = errors.New("rollback lost")
 )
 
-// TestInTxFunc: what is repeated, what is rolled back, and what comes back.
+// TestInTxFunc: what is repeated, what is rolled back, and what is returned.
 func TestInTxFunc(t *testing.T) {
 	const again = "begin fn commit"
 	for _, test := range []struct {
@@ -37,7 +37,7 @@ func TestInTxFunc(t *testing.T) {
 	}{
 		{"success", nil, again, nil, nil, ""},
 		{"begin fails once", []script{{begin: io.ErrUnexpectedEOF}}, "begin " + again, nil, nil, ""},
-		{"begin is refused for good", []script{{begin: sqlState("28P01")}}, "begin", nil, sqlState("28P01"), "SQLSTATE 28P01"},
+		{"begin fails permanently", []script{{begin: sqlState("28P01")}}, "begin", nil, sqlState("28P01"), "SQLSTATE 28P01"},
 		{"fn fails once", []script{{fn: errSerialization}}, "begin fn rollback " + again, nil, nil, ""},
 		{"fn loses the connection", []script{{fn: safe{}, rollback: safe{}}}, "begin fn rollback " + again, nil, nil, ""},
 		{"fn fails for good", []script{{fn: errUnique}}, "begin fn rollback", nil, errUnique, "SQLSTATE 23505"},
@@ -81,8 +81,8 @@ func TestInTxFunc(t *testing.T) {
 	}
 }
 
-// TestJoinedRollback: the error of a failed rollback can be found, and does not
-// change the class of the failure.
+// TestJoinedRollback: the error of a failed rollback is joined to the failure and does not
+// change its class.
 func TestJoinedRollback(t *testing.T) {
 	f := &fake{scripts: []script{{fn: errSerialization, rollback: errUnique}, {commit: errUnique, rollback: errRollback}}}
 	policy := atOnce
@@ -102,7 +102,7 @@ func TestJoinedRollback(t *testing.T) {
 	assert.Equal(t, "begin fn rollback begin fn commit rollback", f.said())
 }
 
-// open is a transaction that stays open if COMMIT fails, as that of SQLite does.
+// open is a transaction that stays open if COMMIT fails, like that of SQLite.
 type open struct{ *fakeTx }
 
 func (t open) Commit(ctx context.Context) error {
@@ -111,7 +111,8 @@ func (t open) Commit(ctx context.Context) error {
 	return err
 }
 
-// TestEndedByFn: what fn has ended itself is not repeated, since it may have been a commit.
+// TestEndedByFn: a transaction that fn has ended itself is not repeated, because it may
+// have been committed.
 func TestEndedByFn(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -140,7 +141,7 @@ func TestEndedByFn(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic and the end of the goroutine pass through, after a rollback.
+// TestPanic: after a panic or runtime.Goexit the transaction is rolled back.
 func TestPanic(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -160,8 +161,8 @@ func TestPanic(t *testing.T) {
 	assert.Zero(t, db.Stats().InUse)
 }
 
-// TestContext: the end of the context, before COMMIT, rolls back with a context
-// that is alive; and the outcome is certain.
+// TestContext: if the context ends before COMMIT, the rollback gets a context that has not
+// ended, and the outcome is known.
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -185,7 +186,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that runs out of time is repeated, also on
+// TestAttemptTimeout: an attempt that exceeds its time limit is repeated, also with
 // database/sql, which rolls back by itself.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -204,7 +205,7 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestNested: a transaction inside of another one is refused.
+// TestNested: a transaction inside another one is refused.
 func TestNested(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -217,7 +218,7 @@ func TestNested(t *testing.T) {
 	assert.Equal(t, "begin rollback", f.said(), "and not repeated")
 }
 
-// TestInTx: a pool and a single connection, with options, through database/sql.
+// TestInTx: a pool and a single connection, with options, on database/sql.
 func TestInTx(t *testing.T) {
 	f := &fake{scripts: []script{{commit: errSerialization}, {}, {commit: io.EOF}}}
 	db := f.open(t)
@@ -237,29 +238,29 @@ func TestInTx(t *testing.T) {
 	assert.Equal(t, 1, db.Stats().OpenConnections)
 	assert.Zero(t, db.Stats().InUse)
 	assert.Equal(t, "begin commit begin commit", f.said())
-	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "and no retry")
+	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "without a retry")
 }
 
-// TestRefused: calls that make no sense are refused before anything begins.
+// TestRefused: invalid calls are refused before anything begins.
 func TestRefused(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
 	fn := func(context.Context, *sql.Tx) error { return nil }
 	var none context.Context
 	for name, err := range map[string]error{
-		"no db":          retrysql.InTx(t.Context(), atOnce, nil, nil, fn),
-		"no fn":          retrysql.InTx(t.Context(), atOnce, db, nil, nil),
-		"no context":     retrysql.InTx(none, atOnce, db, nil, fn),
-		"no begin":       retrysql.InTxFunc(t.Context(), atOnce, nil, f.fn),
-		"no fn, generic": retrysql.InTxFunc(t.Context(), atOnce, f.begin, nil),
-		"bad policy":     retrysql.InTx(t.Context(), retry.Policy{MaxAttempts: -1}, db, nil, fn),
+		"no db":           retrysql.InTx(t.Context(), atOnce, nil, nil, fn),
+		"no fn":           retrysql.InTx(t.Context(), atOnce, db, nil, nil),
+		"no context":      retrysql.InTx(none, atOnce, db, nil, fn),
+		"no begin":        retrysql.InTxFunc(t.Context(), atOnce, nil, f.fn),
+		"no fn, InTxFunc": retrysql.InTxFunc(t.Context(), atOnce, f.begin, nil),
+		"bad policy":      retrysql.InTx(t.Context(), retry.Policy{MaxAttempts: -1}, db, nil, fn),
 	} {
 		assert.ErrorIs(t, err, retry.ErrInvalid, name)
 	}
 	assert.Empty(t, f.said())
 }
 
-// TestMarkers: fn decides by markers, and the caller by a Classifier of its own.
+// TestMarkers: markers of fn and the Classifier of the policy decide.
 func TestMarkers(t *testing.T) {
 	f := &fake{scripts: []script{{fn: retry.Transient(errUnique)}, {fn: retry.Permanent(errSerialization)}}}
 	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn), errSerialization)
