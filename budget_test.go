@@ -193,8 +193,20 @@ func TestRatioBudgetWindow(t *testing.T) {
 	})
 }
 
-// TestRatioBudgetClock: the clock may begin at any time, and may go back.
+// TestRatioBudgetClock: the clock may begin at any time. While it goes back, time stands
+// still for the budget.
 func TestRatioBudgetClock(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, 10 * time.Second, 20 * time.Second, time.Minute} {
+		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
+		b := &retry.RatioBudget{Clock: clock}
+		assert.Equal(t, 100, granted(b, 500, 2))
+		clock.Advance(-back)
+		assert.Zero(t, granted(b, 500, 2), "%v back", back)
+		clock.Advance(back)
+		assert.Zero(t, granted(b, 500, 2), "%v back and forth", back)
+		clock.Advance(10 * time.Second)
+		assert.Equal(t, 100, granted(b, 500, 2), "a window later")
+	}
 	for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
 		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
 		b := &retry.RatioBudget{Clock: clock}

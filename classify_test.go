@@ -320,6 +320,7 @@ func writeTLS(t *testing.T, server *httptest.Server) error {
 	return wrapped(err)
 }
 
+// TestFirstOf: the first classifier with an opinion decides.
 func TestFirstOf(t *testing.T) {
 	says := func(c retry.Class) retry.Classifier {
 		return retry.ClassifierFunc(func(error) retry.Class { return c })
@@ -335,6 +336,10 @@ func TestFirstOf(t *testing.T) {
 	} {
 		assert.Equal(t, tt.want, retry.FirstOf(tt.list...).Classify(errOp))
 	}
+	list := []retry.Classifier{says(retry.ClassTimeout)}
+	c := retry.FirstOf(list...)
+	list[0] = says(retry.ClassPermanent)
+	assert.Equal(t, retry.ClassTimeout, c.Classify(errOp), "the list is copied")
 }
 
 // TestOnlyIf: errors that are not on the list are permanent; the others have a class that

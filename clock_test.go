@@ -57,6 +57,8 @@ func TestSystemClock(t *testing.T) {
 		assert.Equal(t, time.Hour+time.Minute, time.Since(start))
 		require.ErrorIs(t, clock.Sleep(ctx, 0), context.DeadlineExceeded, "a dead context wins over a zero wait")
 
+		assert.Zero(t, testing.AllocsPerRun(10, func() { _ = clock.Sleep(t.Context(), 0) }), "no timer for no wait")
+
 		// As a policy's Clock it means the same as nil.
 		p := retry.Policy{Backoff: retry.Constant(time.Minute), Clock: clock}
 		begun := time.Now()

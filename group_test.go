@@ -167,6 +167,15 @@ func TestGroupEnds(t *testing.T) {
 			assert.Equal(t, retry.ErrNoReturn, <-err)
 		}
 	})
+	t.Run("done holds no place", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			g := &retry.Group{Limit: 1}
+			begun := make(chan bool)
+			g.Go(t.Context(), succeed, func(error) { <-begun })
+			g.Go(t.Context(), func(context.Context) error { close(begun); return nil }, nil)
+			g.Wait()
+		})
+	})
 	t.Run("done starts another", func(t *testing.T) {
 		g := &retry.Group{Limit: 1}
 		finished := make(chan error)
@@ -361,6 +370,38 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 		time.Sleep(ms)
 	}
 	t.Error("the canceled call is kept")
+}
+
+// TestGroupForgetsEachCanceledCall: of calls that end with the same context, each is
+// forgotten when its done has returned, and not only when all have ended.
+func TestGroupForgetsEachCanceledCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	g := &retry.Group{Policy: hourly, Limit: 1}
+	reported, free := make(chan weak.Pointer[[1 << 10]byte]), make(chan bool)
+	for range 2 {
+		func() {
+			large := new([1 << 10]byte)
+			kept := weak.Make(large)
+			g.Go(ctx, func(context.Context) error { large[0]++; return errOp }, func(error) {
+				reported <- kept
+				<-free
+			})
+		}()
+		require.NoError(t, inPlace(g))
+	}
+	cancel()
+	first := <-reported
+	free <- true
+	<-reported // the done of the second one blocks
+	for range 100 {
+		if runtime.GC(); first.Value() == nil {
+			break
+		}
+		time.Sleep(ms)
+	}
+	assert.Nil(t, first.Value(), "the first call is kept")
+	close(free)
+	g.Wait()
 }
 
 // inPlace runs an operation that succeeds and waits for its end.

@@ -45,6 +45,7 @@ func TestMarkers(t *testing.T) {
 		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
 		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
 		{"a give-up hides what it is made of", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
+		{"a give-up hides a hint", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
 		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
 		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
@@ -93,6 +94,13 @@ func TestMarkUnrepeatable(t *testing.T) {
 		})
 	}
 	assert.Equal(t, s, failed(t, nil, retry.Unrepeatable(retry.After(errOp, s))).Hint)
+}
+
+// TestGiveUpHidesProgress: the progress of an inner call does not count for the outer one.
+func TestGiveUpHidesProgress(t *testing.T) {
+	gaveUp := &retry.Error{Err: retry.Progress(errOp), Reason: retry.ErrMaxAttempts}
+	assert.Zero(t, retry.Policy{}.Classify(gaveUp).Number)
+	assert.Equal(t, 1, retry.Policy{}.Classify(retry.Progress(gaveUp)).Number)
 }
 
 // TestMarkersWinOverClassifiers: a classifier is not asked about the class of a marked
@@ -230,6 +238,7 @@ func TestRefusedInside(t *testing.T) {
 	})
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	assert.Equal(t, 1, calls)
+	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(retry.ErrInvalid).Class)
 	_, invalid := retry.ParsePolicy("ful")
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(invalid).Class)
 }

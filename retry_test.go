@@ -511,6 +511,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		"a plain error":                     {errors.New("signal: killed"), retry.ClassTimeout},
 		"the context's own":                 {context.DeadlineExceeded, retry.ClassTimeout},
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
+		"an inner call was canceled by it":  {gaveUp(context.Canceled), retry.ClassTimeout},
 		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
 		"an inner call must not repeat":     {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
 		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
@@ -557,6 +558,19 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 			err := retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error { <-ctx.Done(); return errOp })
 			assert.ErrorIs(t, asError(t, err).Reason, context.DeadlineExceeded)
 			assert.Equal(t, 1, asError(t, err).Attempts)
+		})
+	})
+	t.Run("a plain error without a classifier", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []retry.Class
+			p := retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2}.With(afterAttempts(func(a retry.Attempt) { seen = append(seen, a.Class) }))
+			_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
+				if len(seen) == 0 {
+					<-ctx.Done()
+				}
+				return errOp
+			})
+			assert.Equal(t, []retry.Class{retry.ClassTimeout, retry.ClassTransient}, seen)
 		})
 	})
 	t.Run("a failure as the caller's context ends is classified", func(t *testing.T) {
