@@ -210,7 +210,7 @@ func TestPlan(t *testing.T) {
 	t.Run("no retries", func(t *testing.T) {
 		assert.Equal(t, retry.Plan{}, retry.Policy{MaxAttempts: 1}.Plan())
 	})
-	t.Run("for ever", func(t *testing.T) {
+	t.Run("unlimited", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}.Plan()
 		assert.Len(t, plan.Retries, 100)
 		assert.True(t, plan.Truncated)
