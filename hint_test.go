@@ -37,7 +37,7 @@ func TestHintRules(t *testing.T) {
 		{"window, at its end", retry.HintWindow{}, s, 6 * s, 6 * s, true},
 		{"window, after it", retry.HintWindow{}, s, 7 * s, 6 * s, true},
 		{"window, before it", retry.HintWindow{}, 5 * s, 3 * s, 5 * s, true},
-		{"window, one of its own", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
+		{"window, another width", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
 		{"window, negative", retry.HintWindow{Width: -1}, s, forever, 6 * s, true},
 		{"window, saturating", retry.HintWindow{}, forever - s, forever, forever, true},
 		{"ignore", retry.HintIgnore{}, s, 3 * s, s, true},

@@ -44,7 +44,7 @@ func TestMarkers(t *testing.T) {
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
 		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
 		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
-		{"a give-up hides what it is made of", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
+		{"a give-up hides a marker", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up hides a hint", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
 		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
@@ -262,14 +262,14 @@ func testNested(t *testing.T, do doer) {
 		calls int
 	}{
 		{"a give-up is permanent", as, retrytest.Script(errOp), 3},
-		{"also when it is wrapped", wrap, retrytest.Script(errOp), 3},
-		{"also when its last failure was marked", as, retrytest.Script(retry.Transient(errOp)), 3},
-		{"unless it is marked", retry.Transient, retrytest.Script(errOp), 12},
-		{"by a hint too", func(err error) error { return retry.After(err, time.Second) }, retrytest.Script(errOp), 12},
+		{"a wrapped give-up is permanent", wrap, retrytest.Script(errOp), 3},
+		{"a give-up on a marked failure is permanent", as, retrytest.Script(retry.Transient(errOp)), 3},
+		{"a marked give-up is retried", retry.Transient, retrytest.Script(errOp), 12},
+		{"a give-up with a hint is retried", func(err error) error { return retry.After(err, time.Second) }, retrytest.Script(errOp), 12},
 		{"permanent stays permanent", as, retrytest.Script(retry.Permanent(errOp)), 1},
 		{"permanent, marked by the outer operation", retry.Transient, retrytest.Script(retry.Permanent(errOp)), 4},
 		{"permanent by its status", as, retrytest.Script(errors.Join(errOp, statusedError(404))), 1},
-		{"permanent stays permanent when it is wrapped", wrap, retrytest.Script(retry.Permanent(errOp)), 1},
+		{"permanent stays permanent in another error", wrap, retrytest.Script(retry.Permanent(errOp)), 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

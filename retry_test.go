@@ -456,7 +456,7 @@ func testLongPoll(t *testing.T, do doer) {
 			assert.Equal(t, 1, gaveUp)
 		})
 	}
-	t.Run("the context ends meanwhile", func(t *testing.T) {
+	t.Run("the context ends during the wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(s/2, cancel)

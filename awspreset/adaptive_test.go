@@ -414,7 +414,7 @@ func TestAdaptiveLimiterCanceled(t *testing.T) {
 				group.Wait()
 				require.Equal(t, 50*ms, time.Since(start))
 				require.NoError(t, l.Wait(t.Context()))
-				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "nobody has taken the token")
+				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "the token is there")
 			})
 		})
 	}

@@ -59,3 +59,22 @@ func TestPresetBackoffKeepsTheContract(t *testing.T) {
 		t.Run(preset.String(), func(t *testing.T) { retrytest.TestBackoff(t, preset.Policy("").Backoff) })
 	}
 }
+
+// TestJitterAtTheCap: at the cap the delays of the presets are spread out, except those of
+// GoV2Standard, because the SDK applies the cap after the jitter.
+func TestJitterAtTheCap(t *testing.T) {
+	const limit = 20 * time.Second
+	for preset, want := range map[awspreset.Preset][]time.Duration{
+		awspreset.GoV2Standard:         {limit, limit, limit},
+		awspreset.GoV2StandardRepaired: {0, limit / 2, limit},
+		awspreset.GoV2Standard2026:     {0, limit / 2, limit},
+		awspreset.Standard2026:         {0, limit / 2, limit},
+	} {
+		var got []time.Duration
+		for _, u := range []float64{0, 0.5, 1} {
+			a := retry.Attempt{Number: 20, Class: retry.ClassTransient}
+			got = append(got, preset.Policy("").Backoff.Delay(a, u))
+		}
+		assert.Equal(t, want, got, preset)
+	}
+}

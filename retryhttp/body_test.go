@@ -369,7 +369,7 @@ func TestBodies(t *testing.T) {
 		{"fits into the largest", strings.NewReader(long), 0, 1<<63 - 1, 3, ""},
 		{"empty", strings.NewReader(""), 0, 100, 3, ""},
 		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
-		{"too long, and says so", strings.NewReader(long), 100, 99, 1, ""},
+		{"too long, announced", strings.NewReader(long), 100, 99, 1, ""},
 		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -419,7 +419,7 @@ func (w *watchedRequest) unchanged(t *testing.T) {
 	assert.Equal(t, w.before.URL, w.URL)
 	assert.Equal(t, w.before.Method, w.Method)
 	assert.Equal(t, w.before.ContentLength, w.ContentLength)
-	assert.True(t, w.before.Body == w.Body, "the Body is another")
+	assert.True(t, w.before.Body == w.Body, "the Body was replaced")
 	assert.Equal(t, w.before.GetBody == nil, w.GetBody == nil)
 }
 

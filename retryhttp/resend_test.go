@@ -247,7 +247,7 @@ func TestResent(t *testing.T) {
 						require.NoError(t, resp.Body.Close())
 					} else {
 						assert.ErrorIs(t, err, want)
-						assert.NotErrorIs(t, err, context.Canceled, "nobody has canceled")
+						assert.NotErrorIs(t, err, context.Canceled, "no context was canceled")
 					}
 					assert.Equal(t, tt.method == "POST" && !wrapped, bodies > 0, "DATA frames")
 				})
@@ -273,7 +273,7 @@ func TestNotResentOverHTTP1(t *testing.T) {
 		_, err := transport.RoundTrip(req)
 		require.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.ErrorContains(t, err, "no response")
-		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "it has given up")
+		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "the inner call gave up")
 		_, executed := s.seen()
 		assert.Len(t, executed, 1)
 	}

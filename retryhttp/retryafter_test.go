@@ -155,11 +155,11 @@ var retryAfters = []struct {
 	{"underscore", 503, []string{general, "1_0"}, 0},
 	{"infinite", 503, []string{general, "Inf"}, 0},
 	{"no number", 503, []string{general, "NaN"}, 0},
-	{"word", 503, []string{general, "soon"}, 0},
+	{"text", 503, []string{general, "soon"}, 0},
 	{"empty", 503, []string{general, ""}, 0},
 	{"list", 503, []string{general, "5, 6"}, 6 * time.Second},
 	{"list, the first is the longest", 503, []string{general, "6,5"}, 6 * time.Second},
-	{"list with a word", 503, []string{general, "soon, 5"}, 5 * time.Second},
+	{"list with a text", 503, []string{general, "soon, 5"}, 5 * time.Second},
 	{"second line", 503, []string{general, "5", general, "6"}, 6 * time.Second},
 	{"second line, a date", 503, []string{general, "5", general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 
@@ -172,7 +172,7 @@ var retryAfters = []struct {
 	{"overflow in nanoseconds", 503, []string{general, "9223372037"}, farOff},
 	{"overflow of uint64", 503, []string{general, "99999999999999999999"}, farOff},
 	{"overflow of float64", 503, []string{general, strings.Repeat("9", 400)}, farOff},
-	{"overflow, then a word", 503, []string{general, "99999999999999999999 weeks"}, 0},
+	{"overflow, then a text", 503, []string{general, "99999999999999999999 weeks"}, 0},
 
 	{"date", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 	{"date of RFC 850", 503, []string{general, "Monday, 02-Nov-26 12:00:07 GMT"}, 7 * time.Second},
@@ -191,8 +191,8 @@ var retryAfters = []struct {
 	{"milliseconds before seconds", 503, []string{inMs, "20", general, "3"}, 20 * time.Millisecond},
 	{"0 milliseconds before seconds", 503, []string{inMs, "0", general, "3"}, 0},
 	{"bad milliseconds before seconds", 503, []string{inMs, "soon", general, "3"}, 3 * time.Second},
-	{"AWS's own", 503, []string{aws, "1500"}, 1500 * time.Millisecond},
-	{"AWS's own before all", 503, []string{aws, "20", inMs, "30", general, "3"}, 20 * time.Millisecond},
+	{"the AWS header", 503, []string{aws, "1500"}, 1500 * time.Millisecond},
+	{"the AWS header comes first", 503, []string{aws, "20", inMs, "30", general, "3"}, 20 * time.Millisecond},
 
 	{"reset, limited by status", 429, []string{resetIn, "30"}, 30 * time.Second},
 	{"reset, limited by what remains", 403, []string{resetIn, "30", remaining, "0"}, 30 * time.Second},
@@ -245,7 +245,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset is left to ask for a wait")
+			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset can ask for a wait here")
 		}
 	})
 }

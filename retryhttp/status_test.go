@@ -147,7 +147,7 @@ func TestCheckBodies(t *testing.T) {
 	cut := func() io.Reader {
 		return io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF))
 	}
-	t.Run("cut off, then whole", func(t *testing.T) {
+	t.Run("cut off, then complete", func(t *testing.T) {
 		resp, err := send(peeks, cut(), strings.NewReader("content"))
 		require.NoError(t, err)
 		data, err := io.ReadAll(resp.Body)

@@ -99,7 +99,7 @@ func TestDialIsNoProof(t *testing.T) {
 		assert.ErrorIs(t, send(t, base, strings.NewReader("content")), retry.ErrUnrepeatable)
 		assert.EqualValues(t, 1, posts.Load())
 	})
-	t.Run("of net/http, which sends again by itself", func(t *testing.T) {
+	t.Run("resent by net/http", func(t *testing.T) {
 		s := newServer(t, http1, processed(closed))
 		dials := 0
 		s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {

@@ -44,7 +44,7 @@ func TestInTxFunc(t *testing.T) {
 		{"fn fails always", []script{{fn: errSerialization}, {fn: errSerialization}, {fn: errSerialization}},
 			"begin fn rollback begin fn rollback begin fn rollback", retry.ErrMaxAttempts, errSerialization,
 			"gave up after 3 attempts (all attempts used): SQLSTATE 40001"},
-		{"rollback fails, too", []script{{fn: errUnique, rollback: safe{}}}, "begin fn rollback", nil, errUnique,
+		{"rollback also fails", []script{{fn: errUnique, rollback: safe{}}}, "begin fn rollback", nil, errUnique,
 			"SQLSTATE 23505; rollback failed: conn closed"},
 		{"commit is refused once", []script{{commit: errSerialization}}, "begin fn commit " + again, nil, nil, ""},
 		{"commit is refused for good", []script{{commit: errUnique}}, "begin fn commit", nil, errUnique, "SQLSTATE 23505"},
@@ -52,11 +52,11 @@ func TestInTxFunc(t *testing.T) {
 			"a statement failed before COMMIT and fn returned nil: commit unexpectedly resulted in rollback"},
 		{"commit is lost", []script{{commit: io.ErrUnexpectedEOF}}, "begin fn commit", retry.ErrUnrepeatable, io.ErrUnexpectedEOF,
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: unexpected EOF"},
-		{"commit is lost, says pgx, unsent", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
+		{"commit is lost, unsent by pgx", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: conn closed"},
-		{"commit is lost, says a driver, unsent", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
+		{"commit is lost, unsent by the driver", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: driver: bad connection"},
-		{"commit is of unknown outcome to the server", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
+		{"the server does not know the outcome of commit", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: SQLSTATE 40003"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -268,7 +268,7 @@ func TestMarkers(t *testing.T) {
 
 	policy := atOnce
 	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
-		assert.Equal(t, errUnique, err, "not what it is joined with")
+		assert.Equal(t, errUnique, err, "not the joined error")
 		return retry.ClassTransient
 	})
 	f.scripts = []script{{fn: errUnique, rollback: errRollback}}
