@@ -16,7 +16,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-func TestTokenBucket(t *testing.T) {
+func TestTokenBudget(t *testing.T) {
 	const (
 		none      = retry.ClassUnknown
 		transient = retry.ClassTransient
@@ -83,9 +83,9 @@ func TestTokenBucket(t *testing.T) {
 	}
 }
 
-// TestThrottle: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6, five
+// TestThrottleBudget: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6, five
 // failures stop retries and ten successes allow one more.
-func TestThrottle(t *testing.T) {
+func TestThrottleBudget(t *testing.T) {
 	b := &retry.ThrottleBudget{}
 	for i := range 4 {
 		require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "failure %d", i)
