@@ -244,7 +244,9 @@ func (r *soakRun) check(t *testing.T) soakSums {
 	assert.Equal(t, sums.begun, requests+sums.retries, "attempts")
 	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that have arrived")
 	assert.Zero(t, r.outcomes["wrong body"]+r.outcomes["response to another attempt"])
-	assert.Greater(t, r.outcomes["success"], requests/4) // many time out on a busy machine
+	// How many attempts time out depends on how busy the machine is.
+	assert.Positive(t, r.outcomes["success"])
+	assert.Greater(t, r.outcomes["success"]+r.outcomes["timeout"]+r.outcomes["timeout in the body"], requests/4)
 	assert.Zero(t, r.server.garbled.Load(), "bodies that arrived other than they were sent")
 	assert.Zero(t, r.server.stuck.Load(), "attempts that have outlived their time limit")
 	total := 0
