@@ -2,23 +2,20 @@ package retry_test
 
 import (
 	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-const (
-	ms       = time.Millisecond
-	forever  = time.Duration(math.MaxInt64)
-	almost1  = 1 - 0x1p-53
-	nanotick = time.Nanosecond
-)
-
-// everyBackoff has one value of each rule, with the most that it may return.
+// everyBackoff has a value of each rule, and the longest delay that it may return.
 var everyBackoff = map[string]struct {
 	rule retry.Backoff
 	most time.Duration
@@ -41,20 +38,18 @@ var everyBackoff = map[string]struct {
 	"WhenThrottled":      {retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
 }
 
+// TestBackoffContract: every rule keeps the contract that retrytest checks for rules of
+// other packages.
 func TestBackoffContract(t *testing.T) {
 	for name, b := range everyBackoff {
 		t.Run(name, func(t *testing.T) { retrytest.TestBackoff(t, b.rule) })
 	}
 }
 
-func TestDelay(t *testing.T) {
+// TestBackoffDelays: the delays of the rules without jitter.
+func TestBackoffDelays(t *testing.T) {
 	s := time.Second
-	tests := []struct {
-		name string
-		rule retry.Backoff
-		u    float64
-		want []time.Duration // before the first retry, the second …
-	}{
+	checkDelays(t, []delayCase{
 		{"none", retry.NoDelay{}, 0.5, []time.Duration{0, 0}},
 		{"constant", retry.Constant(s), 0.5, []time.Duration{s, s}},
 		{"exponential", retry.Exponential{Base: s, Cap: 10 * s}, 0.5, []time.Duration{s, 2 * s, 4 * s, 8 * s, 10 * s, 10 * s}},
@@ -69,90 +64,17 @@ func TestDelay(t *testing.T) {
 		{"schedule", retry.Schedule{s, 3 * s}, 0.5, []time.Duration{s, 3 * s, 3 * s, 3 * s}},
 		{"schedule, empty", retry.Schedule{}, 0.5, []time.Duration{0}},
 		{"schedule, negative", retry.Schedule{-s, s}, 0.5, []time.Duration{0, s}},
-		{"full", retry.FullJitter{Base: s, Cap: 4 * s}, 0.25, []time.Duration{s / 4, s / 2, s, s}},
-		{"full, lowest", retry.FullJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{0, 0, 0, 0}},
-		{"full, highest", retry.FullJitter{Base: s, Cap: 4 * s}, almost1, []time.Duration{s - nanotick, 2*s - nanotick, 4*s - nanotick}},
-		{"equal", retry.EqualJitter{Base: s, Cap: 4 * s}, 0.5, []time.Duration{3 * s / 4, 3 * s / 2, 3 * s, 3 * s}},
-		{"equal, lowest", retry.EqualJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{s / 2, s, 2 * s, 2 * s}},
-		{"jittered, all", retry.Jittered{Of: retry.Fibonacci{Base: s}, Share: 1}, 0.5, []time.Duration{s / 2, s / 2, s, 3 * s / 2}},
-		{"jittered, nothing", retry.Jittered{Of: retry.Fibonacci{Base: s}}, 0.5, []time.Duration{s, s, 2 * s, 3 * s}},
-		{"jittered, a fifth", retry.Jittered{Of: retry.Constant(s), Share: 0.2}, 0.5, []time.Duration{900 * ms}},
-		{"spread, lowest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0, []time.Duration{s / 2, s, 2 * s}},
-		{"spread, middle", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s, 2 * s, 4 * s}},
-		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 4 * s}},
-		{"spread of a constant has no cap", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
-		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{s}},
-		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
-		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 4 * s}},
-		{"capped", retry.Capped{Of: retry.FullJitter{Base: s}, Cap: 3 * s}, 0.5, []time.Duration{s / 2, s, 2 * s, 3 * s, 3 * s}},
-		{"a rule that is missing", retry.Capped{Cap: s}, 0.5, []time.Duration{25 * ms, 50 * ms, 100 * ms}},
-		{"decorrelated, lowest", retry.DecorrelatedJitter{Base: s, Cap: 4 * s}, 0, []time.Duration{s, s, s}},
-		{"decorrelated", retry.DecorrelatedJitter{Base: s, Cap: 10 * s}, 0.5, []time.Duration{2 * s, 3500 * ms, 5750 * ms, 9125 * ms, 10 * s, 10 * s}},
-		{"decorrelated, drawn again", retry.DecorrelatedJitter{Base: s, Cap: 10 * s, Redraw: true}, 0.5, []time.Duration{2 * s, 3500 * ms, 5500 * ms, 5500 * ms}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			var got []time.Duration
-			a := retry.Attempt{Number: 1, Class: retry.ClassTransient}
-			for range tt.want {
-				a.Waited = tt.rule.Delay(a, tt.u)
-				a.Number++
-				got = append(got, a.Waited)
-			}
-			assert.Equal(t, tt.want, got)
-		})
-	}
+		{"a huge factor jumps to the cap", retry.Exponential{Base: s, Cap: forever, Factor: 1e16}, 0.5, []time.Duration{s, forever, forever}},
+		{"an infinite factor jumps to the cap", retry.Exponential{Base: s, Cap: forever, Factor: math.Inf(1)}, 0.5, []time.Duration{s, forever, forever}},
+		{"a factor NaN is 2", retry.Exponential{Base: s, Cap: forever, Factor: math.NaN()}, 0.5, []time.Duration{s, 2 * s, 4 * s, 8 * s}},
+		{"a factor below 1 is 1", retry.Exponential{Base: s, Cap: forever, Factor: 0.001}, 0.5, []time.Duration{s, s, s, s}},
+	})
 }
 
-func TestWhenThrottled(t *testing.T) {
-	b := retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
-	for class, want := range map[retry.Class]time.Duration{
-		retry.ClassThrottled: time.Minute,
-		retry.ClassTransient: time.Second,
-		retry.ClassTimeout:   time.Second,
-		retry.ClassUnknown:   time.Second,
-	} {
-		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Class: class}, 0.5), "%v", class)
-	}
-	missing := retry.WhenThrottled{}
-	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
-	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
-}
-
-// TestSpreadKeepsTheCapOfTheClass: the cap is that of the rule that applies.
-func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
-	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
-		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
-		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
-	}}
-	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassTransient}, 1))
-	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
-}
-
-// TestCompositionsDrawTwice: a rule inside another gets a random number that
-// is independent of the outer one, or means would move.
-func TestCompositionsDrawTwice(t *testing.T) {
-	rule := retry.Spread{Of: retry.FullJitter{Base: time.Second}, Fraction: 1}
-	next := retrytest.Seeded(1)
-	const n = 100_000
-	var sum float64
-	for range n {
-		sum += rule.Delay(retry.Attempt{Number: 1}, next()).Seconds()
-	}
-	// Independent: E[u·2v] = 1/2. With the same number twice: E[u·2u] = 2/3.
-	assert.InDelta(t, 0.5, sum/n, 0.01)
-}
-
-// TestExtremes: arguments that make no sense have the documented meaning.
-func TestExtremes(t *testing.T) {
+// TestBackoffExtremes: arguments that make no sense have the documented meaning.
+func TestBackoffExtremes(t *testing.T) {
 	nan, inf, s := math.NaN(), math.Inf(1), time.Second
-	tests := []struct {
-		name   string
-		rule   retry.Backoff
-		number int
-		u      float64
-		want   time.Duration
-	}{
+	checkExtremes(t, []extremeCase{
 		{"number 0 is the first", retry.Exponential{Base: s}, 0, 0, s},
 		{"a negative number is the first", retry.Exponential{Base: s}, math.MinInt, 0, s},
 		{"factor NaN is 2", retry.Exponential{Base: s, Factor: nan}, 3, 0, 4 * s},
@@ -163,11 +85,9 @@ func TestExtremes(t *testing.T) {
 		{"factor +Inf before the first retry", retry.Exponential{Base: s, Factor: inf, Cap: time.Hour}, 1, 0, s},
 		{"base 0 with factor +Inf", retry.Exponential{Factor: inf}, 5, 0, 0},
 		{"a negative base is 0", retry.Exponential{Base: -s}, 5, 0, 0},
-		{"a negative base of full jitter is 0", retry.FullJitter{Base: -s}, 5, 0.5, 0},
 		{"a negative base of linear is 0", retry.Linear{Base: -s, Step: s}, 3, 0, 2 * s},
 		{"a negative step is 0", retry.Linear{Base: s, Step: -s}, 3, 0, s},
 		{"a negative base of fibonacci is 0", retry.Fibonacci{Base: -s}, 3, 0, 0},
-		{"a negative base of decorrelated is 0", retry.DecorrelatedJitter{Base: -s}, 3, 0.5, 0},
 		{"a negative cap is none", retry.Exponential{Base: s, Cap: -1}, 11, 0, 1024 * s},
 		{"a negative constant is 0", retry.Constant(-s), 1, 0, 0},
 		{"saturation without a cap", retry.Exponential{Base: s}, 64, 0, forever},
@@ -176,23 +96,157 @@ func TestExtremes(t *testing.T) {
 		{"linear saturates", retry.Linear{Base: time.Hour}, math.MaxInt, 0, forever},
 		{"fibonacci saturates", retry.Fibonacci{Base: 1}, 93, 0, forever},
 		{"fibonacci at the last number", retry.Fibonacci{Base: 1}, math.MaxInt, 0, forever},
-		{"u NaN is 0", retry.FullJitter{Base: s}, 1, nan, 0},
-		{"u above 1 is 1", retry.FullJitter{Base: s}, 1, 7, s},
-		{"u below 0 is 0", retry.FullJitter{Base: s}, 1, -7, 0},
-		{"u NaN in equal jitter", retry.EqualJitter{Base: s}, 1, nan, s / 2},
-		{"share NaN is 0", retry.Jittered{Of: retry.Constant(s), Share: nan}, 1, 0, s},
-		{"share above 1 is 1", retry.Jittered{Of: retry.Constant(s), Share: 9}, 1, 0.25, s / 4},
-		{"fraction above 1 is 1", retry.Spread{Of: retry.Constant(s), Fraction: 9}, 1, 0, 0},
-		{"fraction NaN is 0", retry.Spread{Of: retry.Constant(s), Fraction: nan}, 1, 0, s},
-		{"spread saturates", retry.Spread{Of: retry.Constant(forever), Fraction: 1}, 1, 0.9, forever},
+	})
+}
+
+// TestGrowthWithoutCap: delays that grow without a cap never fall, and end at the
+// longest duration instead of overflowing.
+func TestGrowthWithoutCap(t *testing.T) {
+	for _, b := range []retry.Backoff{
+		retry.Exponential{Base: time.Second},
+		retry.Fibonacci{Base: time.Second},
+		retry.Linear{Base: time.Second, Step: 1 << 60},
+	} {
+		delays := delaysOf(b, 2000, nil)
+		assert.Equal(t, time.Second, delays[0])
+		assert.True(t, slices.IsSorted(delays), "%T", b)
+		assert.Equal(t, forever, delays[len(delays)-1])
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := tt.rule.Delay(retry.Attempt{Number: tt.number}, tt.u)
-			// Floating point has 53 bits; a second has 30.
-			assert.InDelta(t, float64(tt.want), float64(got), float64(tt.want)*0x1p-30)
+	assert.Equal(t, time.Second<<33, retry.Exponential{Base: time.Second}.Delay(retry.Attempt{Number: 34}, 0))
+}
+
+// TestNegativeDelays: a rule whose parameters are negative never waits, also inside a
+// composition.
+func TestNegativeDelays(t *testing.T) {
+	for name, b := range map[string]retry.Backoff{
+		"constant":     retry.Constant(-1),
+		"schedule":     retry.Schedule{-1},
+		"linear":       retry.Linear{Base: -1, Step: -1},
+		"fibonacci":    retry.Fibonacci{Base: -1},
+		"exponential":  retry.Exponential{Base: -1},
+		"full":         retry.FullJitter{Base: -1},
+		"decorrelated": retry.DecorrelatedJitter{Base: -1},
+		"foreign":      retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 }),
+	} {
+		for _, b := range []retry.Backoff{
+			b, retry.Capped{Of: b, Cap: time.Second}, retry.Jittered{Of: b, Share: 1},
+			retry.Spread{Of: b, Fraction: 0.5}, retry.WhenThrottled{Else: b},
+		} {
+			_, waits, _ := play(t, retry.Do, retry.Policy{Backoff: b, MaxAttempts: 2}, errOp)
+			assert.Equal(t, []time.Duration{0}, waits, "%s: %#v", name, b)
+		}
+	}
+}
+
+// TestNoDelayAboveTheCap: the cap bounds every delay, and delays come close to it.
+func TestNoDelayAboveTheCap(t *testing.T) {
+	const limit = time.Second
+	exponential := retry.Exponential{Base: 10 * ms, Cap: limit, Factor: 1.5}
+	for name, b := range map[string]retry.Backoff{
+		"exponential":          exponential,
+		"full":                 retry.FullJitter(exponential),
+		"equal":                retry.EqualJitter(exponential),
+		"linear":               retry.Linear{Base: limit, Step: 99 * limit, Cap: limit},
+		"fibonacci":            retry.Fibonacci{Base: ms, Cap: limit},
+		"decorrelated":         retry.DecorrelatedJitter{Base: ms, Cap: limit},
+		"redrawn":              retry.DecorrelatedJitter{Base: ms, Cap: limit, Redraw: true},
+		"jittered":             retry.Jittered{Of: exponential, Share: 0.9},
+		"spread a little":      retry.Spread{Of: exponential, Fraction: 0.2},
+		"spread a lot":         retry.Spread{Of: exponential, Fraction: 1},
+		"spread of jitter":     retry.Spread{Of: retry.FullJitter(exponential), Fraction: 0.5},
+		"spread of capped":     retry.Spread{Of: retry.Capped{Of: retry.Constant(limit), Cap: limit}, Fraction: 0.5},
+		"spread by class":      retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: exponential}, Fraction: 0.5},
+		"capped spread":        retry.Capped{Of: retry.Spread{Of: retry.Constant(time.Minute), Fraction: 1}, Cap: limit},
+		"exponential at once":  retry.Exponential{Base: time.Minute, Cap: limit},
+		"full at once":         retry.FullJitter{Base: time.Minute, Cap: limit},
+		"equal at once":        retry.EqualJitter{Base: time.Minute, Cap: limit},
+		"linear at once":       retry.Linear{Base: time.Minute, Cap: limit},
+		"fibonacci at once":    retry.Fibonacci{Base: time.Minute, Cap: limit},
+		"decorrelated at once": retry.DecorrelatedJitter{Base: time.Minute, Cap: limit},
+		"redrawn at once":      retry.DecorrelatedJitter{Base: time.Minute, Cap: limit, Redraw: true},
+	} {
+		for _, random := range []func() float64{retrytest.Seeded(1), retrytest.Fixed(almost1), retrytest.Fixed(0)} {
+			delays := delaysOf(b, 500, random)
+			assert.GreaterOrEqual(t, slices.Min(delays), time.Duration(0), name)
+			assert.LessOrEqual(t, slices.Max(delays), limit, name)
+		}
+		assert.Greater(t, slices.Max(delaysOf(b, 500, retrytest.Seeded(1))), limit*9/10, name)
+	}
+}
+
+// TestEveryArgument: for every combination of extreme parameters the delay stays between
+// 0 and the cap, and the rules without memory never fall from retry to retry.
+func TestEveryArgument(t *testing.T) {
+	durations := []time.Duration{math.MinInt64, -1, 0, 1, ms, time.Hour, forever}
+	factors := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 0.5, 1, 1.5, 2, 1e16, math.MaxFloat64}
+	for _, base := range durations {
+		for _, limit := range durations {
+			checkRange(t, retry.Fibonacci{Base: base, Cap: limit}, limit, true)
+			checkRange(t, retry.DecorrelatedJitter{Base: base, Cap: limit}, limit, false)
+			checkRange(t, retry.DecorrelatedJitter{Base: base, Cap: limit, Redraw: true}, limit, false)
+			for _, step := range durations {
+				checkRange(t, retry.Linear{Base: base, Cap: limit, Step: step}, limit, true)
+			}
+			for _, factor := range factors {
+				e := retry.Exponential{Base: base, Cap: limit, Factor: factor}
+				checkRange(t, e, limit, true)
+				checkRange(t, retry.FullJitter(e), limit, true)
+				checkRange(t, retry.EqualJitter(e), limit, true)
+				checkRange(t, retry.Jittered{Of: e, Share: factor}, limit, true)
+				checkRange(t, retry.Spread{Of: e, Fraction: factor}, limit, true)
+			}
+		}
+	}
+}
+
+// checkRange checks the delays of b at extreme attempt numbers, previous waits and
+// random numbers.
+func checkRange(t *testing.T, b retry.Backoff, limit time.Duration, rises bool) {
+	t.Helper()
+	if limit <= 0 {
+		limit = forever
+	}
+	numbers := []int{math.MinInt, -1, 0, 1, 2, 3, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt} // ascending
+	for _, u := range []float64{0, 0.5, almost1} {
+		last := time.Duration(0)
+		for _, number := range numbers {
+			for _, prev := range []time.Duration{math.MinInt64, time.Second, forever} {
+				d := b.Delay(retry.Attempt{Number: number, Waited: prev}, u)
+				if d < 0 || d > limit || rises && d < last {
+					require.Failf(t, "out of range", "%#v, attempt %d after %v, u %v: %v after %v, cap %v",
+						b, number, prev, u, d, last, limit)
+				}
+				last = d
+			}
+		}
+	}
+}
+
+// TestSharedRules: many goroutines share a rule, also where its arithmetic saturates.
+func TestSharedRules(t *testing.T) {
+	rules := []retry.Backoff{
+		retry.Exponential{Base: time.Second}, retry.FullJitter{Base: time.Second}, retry.EqualJitter{Base: time.Second},
+		retry.Linear{Base: time.Second, Step: 1 << 60}, retry.Fibonacci{Base: time.Second},
+		retry.Spread{Of: retry.Exponential{Base: time.Second}, Fraction: 0.1},
+	}
+	var wrong atomic.Int64
+	var wg sync.WaitGroup
+	for range 100 {
+		wg.Go(func() {
+			for _, b := range rules {
+				last := time.Duration(0)
+				for number := 1; number <= 150; number++ {
+					d := b.Delay(retry.Attempt{Number: number, Waited: last}, 0.75)
+					if d < last || number > 100 && d < forever/4 {
+						wrong.Add(1)
+					}
+					last = d
+				}
+			}
 		})
 	}
+	wg.Wait()
+	assert.Zero(t, wrong.Load())
 }
 
 // FuzzDelay: whatever the parameters, a delay stays within [0, cap], ceilings

@@ -2,39 +2,18 @@ package retry_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 )
 
 // The numbers to look at are ratios within one run:
 //
 //	go test -run '^$' -bench . -count 10 . | tee bench.txt && benchstat bench.txt
-
-var errFlaky = errors.New("flaky")
-
-func succeed(context.Context) error { return nil }
-
-// failing returns an operation that fails n times, then succeeds, over and over.
-func failing(n int) func(context.Context) error {
-	failures := 0
-	return func(context.Context) error {
-		if failures == n {
-			failures = 0
-			return nil
-		}
-		failures++
-		return errFlaky
-	}
-}
-
-// noClock does not wait.
-type noClock struct{}
-
-func (noClock) Now() time.Time                             { return time.Unix(1, 0) }
-func (noClock) Sleep(context.Context, time.Duration) error { return nil }
 
 // direct calls the operation as Do does, without inlining, and does nothing else.
 //
@@ -127,8 +106,8 @@ func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the system clock, with a context
-// that can be cancelled.
+// BenchmarkThreeRetries waits for 1 ns on the system clock, with a context that can be
+// canceled.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -160,7 +139,7 @@ func BenchmarkDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkShared has all processors run calls of one policy.
+// BenchmarkShared runs calls of one policy on all processors.
 func BenchmarkShared(b *testing.B) {
 	for _, p := range []struct {
 		name   string
@@ -196,4 +175,100 @@ func BenchmarkClassify(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestAllocations: the allocations that the benchmarks report.
+func TestAllocations(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	deadline, cancelDeadline := context.WithTimeout(ctx, time.Hour)
+	defer cancelDeadline()
+	tick := retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4}
+	oneTimer := testing.AllocsPerRun(200, func() { <-time.NewTimer(1).C })
+	oneTimeout := testing.AllocsPerRun(200, func() {
+		_, cancel := context.WithTimeout(ctx, time.Hour)
+		cancel()
+	})
+	watch := func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		return ctx, func(retry.Attempt) {}
+	}
+	tests := []struct {
+		name   string
+		ctx    context.Context
+		policy retry.Policy
+		op     func(context.Context) error
+		want   float64
+	}{
+		{"success", ctx, retry.Policy{}, succeed, 0},
+		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBudget{}}, succeed, 0},
+		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
+		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
+		{"success with a limit for each attempt", ctx, retry.Policy{AttemptTimeout: time.Hour}, succeed, oneTimeout},
+		{"success with a watch on each attempt", ctx, retry.Policy{Hooks: retry.Hooks{OnAttempt: watch}}, succeed, 0},
+		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
+		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{}}, failing(3), 0},
+		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}}, failing(3), 0},
+		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
+		{"three retries, one timer of a named clock", ctx, retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4, Clock: retry.SystemClock{}}, failing(3), oneTimer},
+		{"three retries, no wait", ctx, retry.Policy{MaxAttempts: 4, Backoff: retry.NoDelay{}}, failing(3), 0},
+		{"giving up", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, func(context.Context) error { return errFlaky }, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := testing.AllocsPerRun(200, func() { _ = retry.Do(tt.ctx, tt.policy, tt.op) })
+			assert.Equal(t, tt.want, got)
+		})
+	}
+	t.Run("value", func(t *testing.T) {
+		got := testing.AllocsPerRun(200, func() {
+			_, _ = retry.DoValue(ctx, retry.Policy{}, func(context.Context) (int, error) { return 1, nil })
+		})
+		assert.Zero(t, got)
+	})
+	t.Run("in the background", func(t *testing.T) {
+		var g retry.Group
+		ended := make(chan error)
+		done := func(err error) { ended <- err }
+		got := testing.AllocsPerRun(200, func() {
+			g.Go(ctx, succeed, done)
+			<-ended
+		})
+		assert.LessOrEqual(t, got, 2., "the call and its goroutine")
+	})
+	for profile := range awspreset.All() {
+		t.Run(profile.String(), func(t *testing.T) {
+			p := profile.Policy("sts")
+			p.Clock = noClock{}
+			op, failures := statusedError(503), 0
+			got := testing.AllocsPerRun(200, func() {
+				_ = retry.Do(ctx, p, func(context.Context) error {
+					if failures++; failures%3 == 0 {
+						return nil
+					}
+					return op
+				})
+			})
+			assert.Zero(t, got)
+		})
+	}
+	for name, b := range everyBackoff {
+		t.Run("Delay of "+name, func(t *testing.T) {
+			a := retry.Attempt{Number: 3, Waited: time.Second, Err: errOp, Class: retry.ClassTransient}
+			assert.Zero(t, testing.AllocsPerRun(200, func() { b.rule.Delay(a, 0.5) }))
+		})
+	}
+}
+
+// TestGroupAllocations: all waits of a call in a Group share one timer.
+func TestGroupAllocations(t *testing.T) {
+	count := func(attempts int) float64 {
+		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(1), MaxAttempts: attempts}}
+		ended := make(chan error)
+		done := func(err error) { ended <- err }
+		return testing.AllocsPerRun(50, func() {
+			g.Go(context.Background(), fails, done)
+			<-ended
+		})
+	}
+	assert.InDelta(t, count(2), count(12), 2)
 }

@@ -2,9 +2,11 @@ package retry_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -14,11 +16,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-func failedWith(class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: 1, Err: errOp, Class: class}
-}
-
-func TestTokenBucket(t *testing.T) {
+func TestTokenBudget(t *testing.T) {
 	const (
 		none      = retry.ClassUnknown
 		transient = retry.ClassTransient
@@ -43,14 +41,14 @@ func TestTokenBucket(t *testing.T) {
 			{"success", timeout, 481}, {"success", none, 482},
 		}},
 		{"never above capacity", &retry.TokenBudget{}, []step{{"success", none, 500}, {"success", transient, 500}}},
-		{"the last retry comes back, not all", botocore(), []step{
+		{"a success refunds the last retry only", botocore(), []step{
 			{"withdraw", timeout, 490}, {"withdraw", transient, 485}, {"success", transient, 490}, {"success", none, 491},
 		}},
-		{"a permanent failure counts as an answer", &retry.TokenBudget{}, []step{
+		{"a permanent failure counts as a response", &retry.TokenBudget{}, []step{
 			{"withdraw", transient, 486}, {"withdraw", transient, 472}, {"permanent", transient, 486}, {"permanent", none, 487},
 		}},
-		{"but not to the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
-		{"empty, and full again", &retry.TokenBudget{Capacity: 14}, []step{
+		{"a permanent failure, as in the AWS SDKs", botocore(), []step{{"withdraw", transient, 495}, {"permanent", transient, 495}}},
+		{"empty and full again", &retry.TokenBudget{Capacity: 14}, []step{
 			{"withdraw", transient, 0}, {"refuse", transient, 0}, {"refuse", throttled, 0},
 			{"success", none, 1}, {"refuse", throttled, 1}, {"success", transient, 14}, {"withdraw", transient, 0},
 		}},
@@ -85,18 +83,18 @@ func TestTokenBucket(t *testing.T) {
 	}
 }
 
-// TestThrottle follows the worked rules of gRPC's proposal A6 with 10 tokens
-// and a ratio of 0.1: five failures stop retries, ten successes bring one back.
-func TestThrottle(t *testing.T) {
+// TestThrottleBudget: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6, five
+// failures stop retries and ten successes allow one more.
+func TestThrottleBudget(t *testing.T) {
 	b := &retry.ThrottleBudget{}
 	for i := range 4 {
 		require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "failure %d", i)
 	}
-	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half is not more than half")
+	require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)), "half of the tokens is not more than half")
 	for range 9 {
 		require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	}
-	assert.Zero(t, b.Balance(), "refused failures count, and the bucket is never below 0")
+	assert.Zero(t, b.Balance(), "refused failures count, and the balance is never below 0")
 	b.Deposit(retry.ClassUnknown, false)
 	assert.Zero(t, b.Balance(), "only successes count")
 	for range 61 {
@@ -116,16 +114,19 @@ func TestThrottle(t *testing.T) {
 	assert.Equal(t, 3., small.Balance())
 }
 
+// granted returns how many of n withdrawals after the attempt of that number b allows.
+func granted(b retry.Budget, n, number int) (granted int) {
+	for range n {
+		if b.TryWithdraw(retry.Attempt{Number: number}) {
+			granted++
+		}
+	}
+	return granted
+}
+
+// TestRatioBudget: what the ratio of calls and the floor allow.
 func TestRatioBudget(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
-	granted := func(b *retry.RatioBudget, n int, number int) (granted int) {
-		for range n {
-			if b.TryWithdraw(retry.Attempt{Number: number}) {
-				granted++
-			}
-		}
-		return granted
-	}
 	t.Run("the floor", func(t *testing.T) {
 		b := &retry.RatioBudget{Clock: clock}
 		assert.Equal(t, 100., b.Balance(), "10 a second over 10 seconds")
@@ -145,7 +146,7 @@ func TestRatioBudget(t *testing.T) {
 		assert.Equal(t, 1, granted(b, 1, 1), "its first failure counts it")
 		assert.Equal(t, 0, granted(b, 1, 2), "its second does not")
 		b.Deposit(retry.ClassTransient, true)
-		assert.Zero(t, b.Balance(), "nor does its success after a retry")
+		assert.Zero(t, b.Balance(), "its success after a retry does not")
 		b.Deposit(retry.ClassUnknown, false)
 		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
 	})
@@ -153,7 +154,22 @@ func TestRatioBudget(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 0.2, Floor: -1, Clock: clock}
 		assert.Equal(t, 200, granted(b, 1000, 1))
 	})
-	t.Run("the window forgets", func(t *testing.T) {
+	t.Run("a slot saturates", func(t *testing.T) {
+		b := &retry.RatioBudget{Ratio: 1e7, Floor: -1, Clock: clock}
+		for range 10 {
+			b.Deposit(retry.ClassUnknown, true)
+		}
+		assert.Equal(t, (1<<35-1)/1000., b.Balance())
+	})
+	t.Run("on the system clock", func(t *testing.T) {
+		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
+	})
+}
+
+// TestRatioBudgetWindow: calls and retries are forgotten after Window.
+func TestRatioBudgetWindow(t *testing.T) {
+	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
+	t.Run("10 seconds", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Clock: clock}
 		for range 50 {
 			b.Deposit(retry.ClassUnknown, true)
@@ -169,55 +185,57 @@ func TestRatioBudget(t *testing.T) {
 		clock.Advance(1000 * time.Hour)
 		assert.Equal(t, 10., b.Balance())
 	})
-	t.Run("another window", func(t *testing.T) {
+	t.Run("a minute", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Window: time.Minute, Clock: clock}
 		assert.Equal(t, 60, granted(b, 100, 2))
 		clock.Advance(time.Minute)
 		assert.Equal(t, 60, granted(b, 100, 2))
 	})
-	t.Run("when the clock goes back", func(t *testing.T) {
-		for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
-			clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
-			b := &retry.RatioBudget{Clock: clock}
-			for range 20 {
-				granted(b, 500, 2)
-				clock.Advance(time.Second)
-			}
-			clock.Advance(-back)
-			total := 0
-			for range 20 {
-				total += granted(b, 500, 2)
-				clock.Advance(time.Second)
-			}
-			// Two windows allow 200, and a budget that lost its count some more,
-			// but not the 10,000 that were asked for.
-			assert.LessOrEqual(t, total, 1300, "%v", back)
-		}
-	})
-	t.Run("a slot saturates", func(t *testing.T) {
-		b := &retry.RatioBudget{Ratio: 1e7, Floor: -1, Clock: clock}
-		for range 10 {
-			b.Deposit(retry.ClassUnknown, true)
-		}
-		assert.Equal(t, (1<<35-1)/1000., b.Balance())
-	})
-	t.Run("at any time of the clock", func(t *testing.T) {
-		for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
-			clock := &retrytest.Clock{Start: time.Unix(start, 0)}
-			b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
-			for range 15 {
-				b.Deposit(retry.ClassUnknown, true)
-				clock.Advance(time.Second)
-			}
-			assert.Equal(t, 9., b.Balance(), "start %d", start)
-		}
-	})
-	t.Run("on the system clock", func(t *testing.T) {
-		assert.True(t, new(retry.RatioBudget).TryWithdraw(failedWith(retry.ClassTransient)))
-	})
 }
 
-// TestBudgetsConcurrently: no budget grants more than it has, whoever asks.
+// TestRatioBudgetClock: the clock may begin at any time. While it goes back, time stands
+// still for the budget.
+func TestRatioBudgetClock(t *testing.T) {
+	for _, back := range []time.Duration{time.Second, 10 * time.Second, 20 * time.Second, time.Minute} {
+		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
+		b := &retry.RatioBudget{Clock: clock}
+		assert.Equal(t, 100, granted(b, 500, 2))
+		clock.Advance(-back)
+		assert.Zero(t, granted(b, 500, 2), "%v back", back)
+		clock.Advance(back)
+		assert.Zero(t, granted(b, 500, 2), "%v back and forth", back)
+		clock.Advance(10 * time.Second)
+		assert.Equal(t, 100, granted(b, 500, 2), "a window later")
+	}
+	for _, back := range []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, time.Minute, time.Hour, 24 * 365 * time.Hour} {
+		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
+		b := &retry.RatioBudget{Clock: clock}
+		for range 20 {
+			granted(b, 500, 2)
+			clock.Advance(time.Second)
+		}
+		clock.Advance(-back)
+		total := 0
+		for range 20 {
+			total += granted(b, 500, 2)
+			clock.Advance(time.Second)
+		}
+		// Two windows allow 200, and a budget that lost its count allows some more, but
+		// not the 10,000 that were requested.
+		assert.LessOrEqual(t, total, 1300, "%v back", back)
+	}
+	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
+		clock := &retrytest.Clock{Start: time.Unix(start, 0)}
+		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
+		for range 15 {
+			b.Deposit(retry.ClassUnknown, true)
+			clock.Advance(time.Second)
+		}
+		assert.Equal(t, 9., b.Balance(), "start %d", start)
+	}
+}
+
+// TestBudgetsConcurrently: no budget grants more than it has to concurrent callers.
 func TestBudgetsConcurrently(t *testing.T) {
 	clock := &retrytest.Clock{}
 	tests := map[string]struct {
@@ -227,7 +245,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 	}{
 		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
 		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
-		// Two that ask at the same moment for the last one may both be refused.
+		// Two concurrent callers that ask for the last token may both be refused.
 		"RatioBudget": {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 900},
 	}
 	for name, tt := range tests {
@@ -248,7 +266,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 			assert.GreaterOrEqual(t, granted.Load(), tt.least)
 		})
 	}
-	t.Run("what is given back is what was taken", func(t *testing.T) {
+	t.Run("deposits equal withdrawals", func(t *testing.T) {
 		b := &retry.TokenBudget{Capacity: 1e6, Costs: retry.TokenCosts{Transient: 3}}
 		var wg sync.WaitGroup
 		for range 100 {
@@ -278,7 +296,7 @@ func TestBudgetInDo(t *testing.T) {
 	balance(472, retrytest.Script(errOp)) // two retries, and a failure that could not be retried costs nothing
 	balance(473, retrytest.Script())
 	balance(473, retrytest.Fail(1, errOp))
-	balance(459, retrytest.Fail(2, errOp)) // the last of two comes back
+	balance(459, retrytest.Fail(2, errOp)) // the last of two is refunded
 	balance(459, retrytest.Script(errOp, retry.Permanent(errOp)))
 	balance(460, retrytest.Script(retry.Permanent(errOp)))
 
@@ -292,7 +310,7 @@ func TestBudgetInDo(t *testing.T) {
 	balance(461, retrytest.Script(errOp))
 }
 
-// TestFleetBudget: one retry, and the next after ten successes.
+// TestFleetBudget: it allows one retry, and the next one after ten successes.
 func TestFleetBudget(t *testing.T) {
 	b := retry.FleetBudget()
 	assert.NoError(t, b.Validate())
@@ -305,4 +323,73 @@ func TestFleetBudget(t *testing.T) {
 	b.Deposit(retry.ClassUnknown, true)
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
 	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
+}
+
+// TestBudgetRefills: successes refill an empty budget of any kind.
+func TestBudgetRefills(t *testing.T) { bothWays(t, testBudgetRefills) }
+
+func testBudgetRefills(t *testing.T, do doer) {
+	for name, budget := range map[string]retry.Budget{
+		"token":               new(retry.TokenBudget),
+		"token, success only": &retry.TokenBudget{SuccessOnly: true, NoRefund: true},
+		"token, from empty":   &retry.TokenBudget{Deficit: 500},
+		"throttle":            new(retry.ThrottleBudget),
+		"ratio":               &retry.RatioBudget{Floor: -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { // no time passes
+				p := retry.Policy{Backoff: retry.NoDelay{}, Budget: budget}
+				refused := func() bool { return errors.Is(do(t.Context(), p, fails), retry.ErrBudget) }
+				for i := 0; !refused(); i++ {
+					require.Less(t, i, 100, "it never refuses")
+				}
+				assert.True(t, refused(), "it stays empty")
+				for range 100 {
+					require.NoError(t, do(t.Context(), p, succeed))
+				}
+				op := retrytest.Fail(1, errOp)
+				assert.NoError(t, do(t.Context(), p, op.Run), "it does not refill")
+				assert.Equal(t, 2, op.Calls())
+			})
+		})
+	}
+	t.Run("by time", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := retry.Policy{Backoff: retry.NoDelay{}, Budget: &retry.RatioBudget{Ratio: -1, Floor: 0.2}, MaxAttempts: retry.Unlimited}
+			for range 2 {
+				op := retrytest.Script(errOp)
+				assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrBudget)
+				assert.Equal(t, 3, op.Calls(), "0.2 a second for 10 s are 2 retries")
+				time.Sleep(11 * time.Second)
+			}
+		})
+	})
+}
+
+// TestPermanentFailureRefunds: a permanent failure brings back the cost of the last
+// retry, because the resource has responded.
+func TestPermanentFailureRefunds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		bucket   *retry.TokenBudget
+		outcomes []error
+		balance  float64
+	}{
+		"404 after a failure":      {&retry.TokenBudget{}, []error{errOp, statusedError(404)}, 500},
+		"404 after throttling":     {&retry.TokenBudget{}, []error{statusedError(429), statusedError(404)}, 500},
+		"marked, after a failure":  {&retry.TokenBudget{}, []error{errOp, retry.Permanent(errOp)}, 500},
+		"404 after two retries":    {&retry.TokenBudget{}, []error{errOp, errOp, statusedError(404)}, 500 - 14},
+		"success":                  {&retry.TokenBudget{}, []error{errOp, nil}, 500},
+		"gave up":                  {&retry.TokenBudget{}, []error{errOp}, 500 - 2*14},
+		"404, only success counts": {&retry.TokenBudget{SuccessOnly: true}, []error{errOp, statusedError(404)}, 500 - 14},
+	} {
+		_, _, _ = play(t, retry.Do, retry.Policy{Budget: tt.bucket}, tt.outcomes...)
+		assert.InDelta(t, tt.balance, tt.bucket.Balance(), 1e-9, name)
+	}
+	// A budget of one retry suffices for any number of such calls.
+	p := retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}
+	for range 100 {
+		calls, _, err := play(t, retry.Do, p, errOp, statusedError(404))
+		require.Equal(t, 2, calls)
+		require.Equal(t, statusedError(404), err)
+	}
 }

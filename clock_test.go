@@ -2,6 +2,8 @@ package retry_test
 
 import (
 	"context"
+	"io"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,9 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestBubbles: the system clock works outside of a synctest bubble, then in
-// one, then outside again, with the same policy. A timer that travelled from
-// one to the other would wait a real hour here.
+// TestBubbles: the same policy works outside of a synctest bubble, in one, and outside
+// again. A timer made outside and used inside would wait for a real hour.
 func TestBubbles(t *testing.T) {
 	short := retry.Policy{Backoff: retry.Constant(time.Microsecond)}
 	long := short
@@ -40,21 +41,6 @@ func TestBubbles(t *testing.T) {
 	inside(t)
 }
 
-// TestSchedule: attempts fall at exactly the times that the delays add up to.
-func TestSchedule(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		var at []time.Duration
-		p := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 5}
-		err := retry.Do(t.Context(), p, func(context.Context) error {
-			at = append(at, time.Since(start))
-			return errOp
-		})
-		assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}, at)
-		assert.Equal(t, 15*time.Second, asError(t, err).Elapsed)
-	})
-}
-
 func TestSystemClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		clock := retry.SystemClock{}
@@ -71,10 +57,71 @@ func TestSystemClock(t *testing.T) {
 		assert.Equal(t, time.Hour+time.Minute, time.Since(start))
 		require.ErrorIs(t, clock.Sleep(ctx, 0), context.DeadlineExceeded, "a dead context wins over a zero wait")
 
-		// As a policy's Clock it is what nil means.
+		assert.Zero(t, testing.AllocsPerRun(10, func() { _ = clock.Sleep(t.Context(), 0) }), "no timer for no wait")
+
+		// As a policy's Clock it means the same as nil.
 		p := retry.Policy{Backoff: retry.Constant(time.Minute), Clock: clock}
 		begun := time.Now()
 		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, errOp).Run))
 		assert.Equal(t, 2*time.Minute, time.Since(begun))
 	})
+}
+
+// TestOddClocks: a clock may begin at the zero time, and it may go back.
+func TestOddClocks(t *testing.T) { bothWays(t, testOddClocks) }
+
+func testOddClocks(t *testing.T, do doer) {
+	clock := &yearOne{}
+	p := retry.Policy{Clock: clock, Backoff: retry.Constant(time.Second), MaxElapsed: 5 * time.Second}
+	calls := 0
+	err := do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
+	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
+	assert.Equal(t, 1, calls)
+
+	p.MaxElapsed, p.MaxAttempts = forever, 2
+	err = do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Zero(t, asError(t, err).Elapsed)
+}
+
+type yearOne struct{ now time.Duration }
+
+func (c *yearOne) Now() time.Time                           { return time.Time{}.Add(c.now) }
+func (*yearOne) Sleep(context.Context, time.Duration) error { return nil }
+
+type brokenClock struct{ retrytest.Clock }
+
+func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrClosedPipe }
+
+// TestClockFails: a clock that cannot wait ends the call; retrying at once
+// would be a hot loop.
+func TestClockFails(t *testing.T) { bothWays(t, testClockFails) }
+
+func testClockFails(t *testing.T, do doer) {
+	op := retrytest.Script(errOp)
+	err := do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+	assert.ErrorIs(t, err, errOp)
+	assert.Equal(t, 1, op.Calls())
+}
+
+// TestCanceledWaitLeavesNothing: when its context ends a wait, a call ends at once and
+// leaves neither a goroutine nor a timer that runs on.
+func TestCanceledWaitLeavesNothing(t *testing.T) { bothWays(t, testCanceledWaitLeavesNothing) }
+
+func testCanceledWaitLeavesNothing(t *testing.T, do doer) {
+	for name, clock := range map[string]retry.Clock{"nil": nil, "system": retry.SystemClock{}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				time.AfterFunc(time.Second, cancel)
+				start, goroutines := time.Now(), runtime.NumGoroutine()
+				err := do(ctx, retry.Policy{Backoff: retry.Constant(time.Hour), Clock: clock}, fails)
+				assert.ErrorIs(t, err, context.Canceled)
+				assert.Equal(t, time.Second, time.Since(start))
+				synctest.Wait()
+				noneLeft(t, goroutines)
+			})
+		})
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// fetch stands for a call over the network that fails twice.
+// fetch simulates a network call that fails twice.
 func fetch() func(context.Context) (string, error) {
 	op := retrytest.Fail(2, io.ErrUnexpectedEOF)
 	return func(ctx context.Context) (string, error) {
@@ -29,7 +29,7 @@ func Example() {
 		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
 		MaxAttempts: 5,
 		MaxElapsed:  time.Minute,
-		Clock:       &retrytest.Clock{}, // only so that this example does not wait
+		Clock:       &retrytest.Clock{}, // so that this example does not wait
 	}
 	page, err := retry.DoValue(context.Background(), policy, fetch())
 	fmt.Println(page, err)
@@ -37,7 +37,7 @@ func Example() {
 }
 
 func ExampleDo() {
-	policy := retry.Policy{Clock: &retrytest.Clock{}} // the zero Policy, but for the clock
+	policy := retry.Policy{Clock: &retrytest.Clock{}} // the zero Policy with a virtual clock
 	attempts := 0
 	err := retry.Do(context.Background(), policy, func(ctx context.Context) error {
 		attempts++
@@ -82,7 +82,7 @@ func ExamplePermanent() {
 }
 
 func ExampleTransient() {
-	// A classifier calls a missing row permanent, and here it is about to appear.
+	// The classifier considers a missing row permanent, but this row is about to appear.
 	row := retrytest.Fail(1, retry.Transient(os.ErrNotExist))
 	policy := retry.Policy{Clock: &retrytest.Clock{}, Classifier: retry.ClassifierFunc(func(error) retry.Class {
 		return retry.ClassPermanent
@@ -135,7 +135,7 @@ func ExampleFirstOf() {
 	// Output: permanent timeout
 }
 
-// A deadline that the next wait would outlast ends the call at once.
+// A call ends at once if the next wait would outlast the deadline.
 func ExamplePolicy_deadline() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -170,7 +170,7 @@ func ExamplePolicy_With() {
 
 type attemptKey struct{}
 
-// OnAttempt can give each attempt a context of its own, here with its number.
+// OnAttempt can derive a context for each attempt, here with the number of the attempt.
 func ExamplePolicy_onAttempt() {
 	policy := retry.Policy{
 		Clock: &retrytest.Clock{},
@@ -235,7 +235,7 @@ func ExampleParsePolicy() {
 }
 
 func ExampleTokenBudget() {
-	// One for each server that is called, shared by all its callers.
+	// One budget for each server, shared by all its callers.
 	bucket := &retry.TokenBudget{Capacity: 20, Costs: retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}}
 	policy := retry.Policy{Budget: bucket, Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
 	down := func(context.Context) error { return io.ErrUnexpectedEOF }
@@ -249,7 +249,7 @@ func ExampleTokenBudget() {
 }
 
 func ExampleRatioBudget() {
-	// Retries may be a tenth of the calls of the last minute, and one a minute in any case.
+	// Retries may be a tenth of the calls of the last minute, plus one a minute.
 	budget := &retry.RatioBudget{Ratio: 0.1, Floor: 1. / 60, Window: time.Minute, Clock: &retrytest.Clock{}}
 	policy := retry.Policy{Budget: budget, Clock: &retrytest.Clock{}}
 	for range 50 {
@@ -267,7 +267,7 @@ func ExampleThrottleBudget() {
 	// Output: true 2
 }
 
-// turns is a Limiter that lets one attempt at a time pass.
+// turns is a Limiter that allows one attempt at a time.
 type turns chan struct{}
 
 func (t turns) Wait(ctx context.Context) error {
@@ -279,7 +279,7 @@ func (t turns) Wait(ctx context.Context) error {
 	}
 }
 
-// Observe is told of the end of every attempt.
+// Observe is called at the end of every attempt.
 func (t turns) Observe(retry.Attempt) { <-t }
 
 func ExampleLimiter() {
@@ -290,7 +290,7 @@ func ExampleLimiter() {
 }
 
 func ExampleCapped() {
-	// Cut after the jitter, delays pile up at the cap.
+	// If delays are capped after the jitter, they pile up at the cap.
 	rule := retry.Capped{Of: retry.FullJitter{Base: time.Second}, Cap: 3 * time.Second}
 	for number := 1; number <= 5; number++ {
 		fmt.Print(rule.Delay(retry.Attempt{Number: number}, 0.5), " ")
@@ -321,7 +321,7 @@ func ExampleDecorrelatedJitter() {
 	// Output: 2s 3.5s 5.5s 5.5s
 }
 
-// The server may move a delay, here 100 ms, by at most 5 s.
+// The server may lengthen a delay, here 100 ms, by at most 5 s.
 func ExampleHintWindow() {
 	for _, hint := range []time.Duration{50 * time.Millisecond, 2 * time.Second, time.Hour} {
 		fmt.Println(retry.HintWindow{}.Wait(100*time.Millisecond, hint))
@@ -332,11 +332,11 @@ func ExampleHintWindow() {
 	// 5.1s true
 }
 
-// Many calls wait without a goroutine for each; done is told of the end of each.
+// Many calls wait without a goroutine for each; done is called at the end of each.
 func ExampleGroup() {
 	group := &retry.Group{
 		Policy: retry.Policy{Backoff: retry.Constant(time.Millisecond)},
-		Limit:  2, // at the same time; calls that wait do not count
+		Limit:  2, // attempts at the same time; calls that wait do not count
 	}
 	var ended sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} {
@@ -360,7 +360,7 @@ func ExampleGroup() {
 	// c 3 <nil>
 }
 
-// everySecondTime is a Backoff of one's own. retrytest.TestBackoff tests it.
+// everySecondTime is a custom Backoff. retrytest.TestBackoff tests it.
 type everySecondTime struct{ retry.Backoff }
 
 func (b everySecondTime) Delay(a retry.Attempt, u float64) time.Duration {
@@ -388,7 +388,7 @@ func Example_polling() {
 	)
 	clock := &retrytest.Clock{}
 	polling := retry.Policy{
-		// The first poll comes at once, the second after 2¹ · 100 ms.
+		// The first poll is immediate, the second follows after 2¹ · 100 ms.
 		Backoff:     retry.Exponential{Base: 200 * time.Millisecond, Cap: time.Second},
 		MaxAttempts: 1 + 10, // the first poll and MAX_RETRIES more
 		Clock:       clock,
@@ -413,8 +413,8 @@ func Example_polling() {
 	// job failed 2
 }
 
-// A queue by hand: Next decides, and the queue waits. A message carries what the policy
-// has to know: how often it has failed, and since when.
+// A queue of your own: Next decides, and the queue waits. A message carries what the
+// policy must know: how often it has failed, and since when.
 func ExamplePolicy_Next() {
 	type message struct {
 		text   string
@@ -452,7 +452,7 @@ func ExamplePolicy_Next() {
 	// poison: cannot be parsed, dead-lettered: permanent failure
 }
 
-// A connection that is made again for ever. After a minute in which it worked the delays
+// A connection that is reestablished forever. After it has worked for a minute the delays
 // begin anew, and Stagger keeps clients that start together apart.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
@@ -480,7 +480,7 @@ func ExampleProgress() {
 	// Output: [500ms 500ms 1s 500ms 1s 2s]
 }
 
-// A configuration may name a policy of the program's own.
+// A configuration file may name a policy that the program registers.
 func ExampleRegisterPreset() {
 	retry.RegisterPreset("orders-db", func() retry.Policy {
 		return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}
@@ -490,7 +490,7 @@ func ExampleRegisterPreset() {
 	// Output: full base=20ms cap=1s attempts=6 budget=token <nil>
 }
 
-// Only the errors of a list are retried.
+// Only the listed errors are retried.
 func ExampleOnlyIf() {
 	busy := errors.New("busy")
 	policy := retry.Policy{Backoff: retry.NoDelay{}, Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, busy) })}

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,31 +24,11 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// A doer is Do, or what does the same.
-type doer = func(context.Context, retry.Policy, func(context.Context) error) error
-
-// bothWays runs a test with Do and with a Group: they must give the same
-// answers.
-func bothWays(t *testing.T, test func(*testing.T, doer)) {
-	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
-	t.Run("Start", func(t *testing.T) { test(t, start) })
-}
-
-// start makes a call in the background and waits for its end.
-func start(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
-	g := &retry.Group{Policy: p, Limit: 1}
-	ended := make(chan error)
-	g.Go(ctx, op, func(err error) { ended <- err })
-	return <-ended
-}
-
-// hourly is a policy of waits that tests see only in bubbles.
+// hourly is a policy whose waits only tests in bubbles can sit through.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
-func fails(context.Context) error { return errOp }
-
-// TestGroupWaits: calls that wait hold no goroutine, and each goes on when its
-// time has come.
+// TestGroupWaits: calls that wait hold no goroutine, and each continues when its wait
+// ends.
 func TestGroupWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 100
@@ -76,8 +58,8 @@ func TestGroupWaits(t *testing.T) {
 	})
 }
 
-// TestGroupInFlight: there are never more attempts at the same time than allowed,
-// all of them come to pass, and in the order in which they were due.
+// TestGroupInFlight: no more attempts run at the same time than Limit allows, and they
+// begin in the order in which they were due.
 func TestGroupInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, places = 20, 3
@@ -116,9 +98,9 @@ func TestGroupInFlight(t *testing.T) {
 	})
 }
 
-// TestGroupCancelled: the end of a context ends the calls that wait with it, for
-// an attempt or for a place, at once, and no others.
-func TestGroupCancelled(t *testing.T) {
+// TestGroupCanceled: the end of a context immediately ends the calls that wait with it,
+// whether for an attempt or for a place, and no others.
+func TestGroupCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
 		type key struct{}
@@ -146,10 +128,10 @@ func TestGroupCancelled(t *testing.T) {
 		cancel(errCause)
 		synctest.Wait()
 		assert.ElementsMatch(t, []string{"waits 1", "waits with the same Done 1", "has no place 0"}, ended)
-		begin(doomed, "comes too late, and has no place", fails)
+		begin(doomed, "begins too late, and has no place", fails)
 		assert.Len(t, ended, 4)
 		close(free)
-		begin(doomed, "comes too late", fails)
+		begin(doomed, "begins too late", fails)
 		assert.Len(t, ended, 5)
 		cancelOther(errCause)
 		synctest.Wait()
@@ -157,7 +139,7 @@ func TestGroupCancelled(t *testing.T) {
 	})
 }
 
-// TestGroupEnds: done is told once, whatever happens, and need not be there.
+// TestGroupEnds: done is called once, however the call ends, and may be nil.
 func TestGroupEnds(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		for _, g := range []*retry.Group{{Policy: retry.Policy{MaxAttempts: -1}}, {Policy: retry.Policy{MaxElapsed: -1}, Limit: 1}} {
@@ -166,7 +148,7 @@ func TestGroupEnds(t *testing.T) {
 			assert.ErrorIs(t, <-err, retry.ErrInvalid)
 		}
 	})
-	t.Run("nobody is told", func(t *testing.T) {
+	t.Run("no done", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			op := retrytest.Script(errOp)
 			(&retry.Group{}).Go(t.Context(), op.Run, nil)
@@ -185,6 +167,15 @@ func TestGroupEnds(t *testing.T) {
 			assert.Equal(t, retry.ErrNoReturn, <-err)
 		}
 	})
+	t.Run("done holds no place", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			g := &retry.Group{Limit: 1}
+			begun := make(chan bool)
+			g.Go(t.Context(), succeed, func(error) { <-begun })
+			g.Go(t.Context(), func(context.Context) error { close(begun); return nil }, nil)
+			g.Wait()
+		})
+	})
 	t.Run("done starts another", func(t *testing.T) {
 		g := &retry.Group{Limit: 1}
 		finished := make(chan error)
@@ -195,8 +186,8 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns when the last done has returned, also for calls
-// that were refused, started by a done, or ended by their context.
+// TestGroupWait: Wait returns when the last done has returned, also for calls that were
+// refused, were started by a done, or ended with their context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -223,8 +214,8 @@ func TestGroupWait(t *testing.T) {
 	})
 }
 
-// TestGroupGoexit: whatever ends a goroutine of the Group's, every call is told
-// of.
+// TestGroupGoexit: every done is called, even if a done, a hook or the clock ends its
+// goroutine.
 func TestGroupGoexit(t *testing.T) {
 	const calls = 10
 	for _, tt := range []struct {
@@ -258,28 +249,58 @@ func TestGroupGoexit(t *testing.T) {
 	}
 }
 
-// TestGroupPanics: the program ends, also if done would let it end well.
+// TestGroupPanics: a panic ends the program, and done, which could end it as if nothing
+// had happened, is not called.
 func TestGroupPanics(t *testing.T) {
-	const env = "RETRY_START_PANICS"
-	if os.Getenv(env) != "" { // the other process
-		g := &retry.Group{Limit: 1}
-		g.Go(context.Background(), func(context.Context) error { panic("boom") }, func(error) { os.Exit(0) })
-		select {}
+	const env = "RETRY_GROUP_PANICS"
+	dealingWith := "panic in a function of the retry policy: boom (while dealing with: operation failed)"
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		op     func(context.Context) error
+		want   string
+	}{
+		"operation": {retry.Policy{}, func(context.Context) error { panic("boom") }, "panic: boom"},
+		"OnRetry": {retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("boom") }}},
+			fails, dealingWith},
+		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, dealingWith},
+		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, dealingWith},
+		"OnGiveUp, after the wait of LongPoll": {retry.Policy{
+			Backoff: retry.Constant(ms), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}, Hooks: panicOnGiveUp(),
+		}, fails, dealingWith},
+	} {
+		if os.Getenv(env) == name { // the other process
+			ctx, cancel := context.WithCancel(context.Background())
+			g := &retry.Group{Policy: tt.policy, Limit: 1}
+			g.Go(ctx, tt.op, func(error) { os.Exit(0) })
+			if strings.Contains(name, "canceled") {
+				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its place is free once the first one waits
+			}
+			select {}
+		}
+		if os.Getenv(env) != "" {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			executable, err := os.Executable()
+			require.NoError(t, err)
+			cmd := exec.Command(executable, "-test.run=^TestGroupPanics$")
+			cmd.Env = append(os.Environ(), env+"="+name)
+			out, err := cmd.CombinedOutput()
+			if errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("no second process here: ", err)
+			}
+			assert.Error(t, err)
+			assert.Contains(t, string(out), tt.want)
+		})
 	}
-	executable, err := os.Executable()
-	require.NoError(t, err)
-	cmd := exec.Command(executable, "-test.run=^TestGroupPanics$")
-	cmd.Env = append(os.Environ(), env+"=1")
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("no second process here: ", err)
-	}
-	assert.Error(t, err)
-	assert.Contains(t, string(out), "panic: boom")
 }
 
-// TestGroupLongPoll: the end after a last wait needs no place, and that of the
-// context comes first.
+func panicOnGiveUp() retry.Hooks {
+	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
+}
+
+// TestGroupLongPoll: the call that ends after a last wait takes no place, and gives the
+// end of its context as the reason if that came first.
 func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
@@ -295,19 +316,13 @@ func TestGroupLongPoll(t *testing.T) {
 	})
 	bothWays(t, func(t *testing.T, do doer) {
 		ctx, cancel := context.WithCancel(t.Context())
-		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing{cancel}}
+		p := retry.Policy{Backoff: retry.NoDelay{}, LongPoll: true, Budget: refusing(cancel)}
 		assert.ErrorIs(t, do(ctx, p, fails), context.Canceled)
 	})
 }
 
-// refusing is a budget that ends the context when it is asked.
-type refusing struct{ end func() }
-
-func (r refusing) TryWithdraw(retry.Attempt) bool { r.end(); return false }
-func (refusing) Deposit(retry.Class, bool)        {}
-
-// TestGroupForgets: of calls that have ended nothing is kept, also if they were
-// cancelled while they waited for a place that does not become free.
+// TestGroupForgets: a Group keeps nothing of calls that have ended, even if they were
+// canceled while they waited for a place that does not become free.
 func TestGroupForgets(t *testing.T) {
 	const calls, size = 1000, 10 << 10
 	g := &retry.Group{Limit: 1}
@@ -331,8 +346,73 @@ func TestGroupForgets(t *testing.T) {
 	runtime.KeepAlive(g)
 }
 
-// TestGroupOnce: with the ends of contexts, of waits and of places all at the
-// same time, every call ends exactly once, and as its operation would have it.
+// TestGroupForgetsCanceledWaits: a call that was canceled during a wait is not kept until
+// the wait would have ended.
+func TestGroupForgetsCanceledWaits(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	waits, ended := make(chan bool, 1), make(chan error, 1)
+	g := &retry.Group{Policy: hourly, Limit: 1}
+	g.Policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) { waits <- true }
+	kept := func() weak.Pointer[[1 << 10]byte] {
+		large := new([1 << 10]byte)
+		g.Go(ctx, func(context.Context) error { large[0]++; return errOp }, func(err error) { ended <- err })
+		return weak.Make(large)
+	}()
+	<-waits
+	require.NoError(t, inPlace(g), "the place is free once the call waits")
+	cancel()
+	assert.ErrorIs(t, <-ended, context.Canceled)
+	g.Wait()
+	for range 100 {
+		if runtime.GC(); kept.Value() == nil {
+			return
+		}
+		time.Sleep(ms)
+	}
+	t.Error("the canceled call is kept")
+}
+
+// TestGroupForgetsEachCanceledCall: of calls that end with the same context, each is
+// forgotten when its done has returned, and not only when all have ended.
+func TestGroupForgetsEachCanceledCall(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	g := &retry.Group{Policy: hourly, Limit: 1}
+	reported, free := make(chan weak.Pointer[[1 << 10]byte]), make(chan bool)
+	for range 2 {
+		func() {
+			large := new([1 << 10]byte)
+			kept := weak.Make(large)
+			g.Go(ctx, func(context.Context) error { large[0]++; return errOp }, func(error) {
+				reported <- kept
+				<-free
+			})
+		}()
+		require.NoError(t, inPlace(g))
+	}
+	cancel()
+	first := <-reported
+	free <- true
+	<-reported // the done of the second one blocks
+	for range 100 {
+		if runtime.GC(); first.Value() == nil {
+			break
+		}
+		time.Sleep(ms)
+	}
+	assert.Nil(t, first.Value(), "the first call is kept")
+	close(free)
+	g.Wait()
+}
+
+// inPlace runs an operation that succeeds and waits for its end.
+func inPlace(g *retry.Group) error {
+	ended := make(chan error)
+	g.Go(context.Background(), succeed, func(err error) { ended <- err })
+	return <-ended
+}
+
+// TestGroupOnce: every call ends exactly once when contexts, waits and places end at the
+// same time.
 func TestGroupOnce(t *testing.T) {
 	const calls = 3000
 	for _, places := range []int{0, 1, 7} {
@@ -341,7 +421,7 @@ func TestGroupOnce(t *testing.T) {
 			Limit:  places,
 		}
 		var all sync.WaitGroup
-		var succeeded, cancelled, exhausted, told, running, most atomic.Int64
+		var succeeded, canceled, exhausted, told, running, most atomic.Int64
 		shared, cancel := context.WithCancel(t.Context())
 		for i := range calls {
 			ctx := context.Background()
@@ -369,7 +449,7 @@ func TestGroupOnce(t *testing.T) {
 				case errors.Is(err, retry.ErrMaxAttempts):
 					exhausted.Add(1)
 				case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded):
-					cancelled.Add(1)
+					canceled.Add(1)
 				}
 				all.Done()
 			})
@@ -379,9 +459,9 @@ func TestGroupOnce(t *testing.T) {
 		}
 		all.Wait()
 		assert.EqualValues(t, calls, told.Load())
-		assert.EqualValues(t, calls, succeeded.Load()+cancelled.Load()+exhausted.Load())
+		assert.EqualValues(t, calls, succeeded.Load()+canceled.Load()+exhausted.Load())
 		assert.Positive(t, succeeded.Load())
-		assert.Positive(t, cancelled.Load())
+		assert.Positive(t, canceled.Load())
 		if places > 0 {
 			assert.LessOrEqual(t, most.Load(), int64(places))
 		}
@@ -391,9 +471,9 @@ func TestGroupOnce(t *testing.T) {
 
 var pending = flag.Int("pending", 20_000, "calls that TestGroupMany lets wait at the same time")
 
-// TestGroupMany: very many calls wait, in little memory and without goroutines;
-// half of them are cancelled, the others come to their end, and each is told of
-// once. For a million of them:
+// TestGroupMany: very many calls wait in little memory and without goroutines; half of
+// them are canceled, the others run to their end, and each done is called once. For a
+// million of them:
 //
 //	go test -v -run TestGroupMany . -pending 1000000
 func TestGroupMany(t *testing.T) {
@@ -401,13 +481,13 @@ func TestGroupMany(t *testing.T) {
 		half := int64(*pending / 2)
 		doomed, cancel := context.WithCancel(t.Context())
 		g := &retry.Group{Policy: retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: 2}, Limit: 100}
-		var calls, exhausted, cancelled atomic.Int64
+		var calls, exhausted, canceled atomic.Int64
 		op := func(context.Context) error { calls.Add(1); return errOp }
 		done := func(err error) {
 			if errors.Is(err, retry.ErrMaxAttempts) {
 				exhausted.Add(1)
 			} else if errors.Is(err, context.Canceled) {
-				cancelled.Add(1)
+				canceled.Add(1)
 			}
 		}
 		goroutines, memory := runtime.NumGoroutine(), inUse()
@@ -424,33 +504,11 @@ func TestGroupMany(t *testing.T) {
 
 		cancel()
 		synctest.Wait()
-		assert.Equal(t, []int64{half, 0}, []int64{cancelled.Load(), exhausted.Load()})
+		assert.Equal(t, []int64{half, 0}, []int64{canceled.Load(), exhausted.Load()})
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		assert.Equal(t, []int64{half, half}, []int64{cancelled.Load(), exhausted.Load()})
+		assert.Equal(t, []int64{half, half}, []int64{canceled.Load(), exhausted.Load()})
 		assert.Equal(t, 3*half, calls.Load())
 		noneLeft(t, goroutines)
 	})
-}
-
-// noneLeft checks that there are no more goroutines than before. Those that have
-// ended are counted for a moment longer.
-func noneLeft(t *testing.T, before int) {
-	t.Helper()
-	for range 1_000_000 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		runtime.Gosched()
-	}
-	t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
-}
-
-// inUse returns the bytes of heap and stacks.
-func inUse() int64 {
-	runtime.GC()
-	runtime.GC() // the first leaves what it has found in pools
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse)
 }

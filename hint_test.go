@@ -1,14 +1,20 @@
 package retry_test
 
 import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 )
 
+// TestHintRules: the wait that each rule computes from a delay and a hint.
 func TestHintRules(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -23,15 +29,15 @@ func TestHintRules(t *testing.T) {
 		{"at least, above the maximum", retry.HintAtLeast{Max: 2 * s}, s, 3 * s, 2 * s, true},
 		{"at least, delay above the maximum", retry.HintAtLeast{Max: 2 * s}, 4 * s, 3 * s, 4 * s, true},
 		{"at least, centuries", retry.HintAtLeast{Max: -1}, s, forever, time.Hour, true},
-		{"stop, within", retry.HintOrGiveUp{Max: 3 * s}, s, 3 * s, 3 * s, true},
-		{"stop, above", retry.HintOrGiveUp{Max: 3*s - 1}, s, 3 * s, 3 * s, false},
-		{"stop, within the usual", retry.HintOrGiveUp{}, s, time.Hour, time.Hour, true},
-		{"stop, above the usual", retry.HintOrGiveUp{}, s, time.Hour + 1, time.Hour + 1, false},
+		{"give up, within", retry.HintOrGiveUp{Max: 3 * s}, s, 3 * s, 3 * s, true},
+		{"give up, above", retry.HintOrGiveUp{Max: 3*s - 1}, s, 3 * s, 3 * s, false},
+		{"give up, within the usual", retry.HintOrGiveUp{}, s, time.Hour, time.Hour, true},
+		{"give up, above the usual", retry.HintOrGiveUp{}, s, time.Hour + 1, time.Hour + 1, false},
 		{"window, within", retry.HintWindow{}, s, 3 * s, 3 * s, true},
 		{"window, at its end", retry.HintWindow{}, s, 6 * s, 6 * s, true},
 		{"window, after it", retry.HintWindow{}, s, 7 * s, 6 * s, true},
 		{"window, before it", retry.HintWindow{}, 5 * s, 3 * s, 5 * s, true},
-		{"window, one of its own", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
+		{"window, another width", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
 		{"window, negative", retry.HintWindow{Width: -1}, s, forever, 6 * s, true},
 		{"window, saturating", retry.HintWindow{}, forever - s, forever, forever, true},
 		{"ignore", retry.HintIgnore{}, s, 3 * s, s, true},
@@ -43,4 +49,105 @@ func TestHintRules(t *testing.T) {
 			assert.Equal(t, tt.ok, ok)
 		})
 	}
+}
+
+// epoch is a point in time, in seconds since 1970, sent in place of a duration: 55 years.
+const epoch = 1743434408 * time.Second
+
+// TestHints: the wait of a call for hints of any origin and length.
+func TestHints(t *testing.T) {
+	const delay = 2 * time.Second
+	for _, tt := range []struct {
+		name string
+		err  error
+		rule retry.HintRule
+		want time.Duration
+	}{
+		{"55 years count as an hour", retry.After(errOp, epoch), nil, time.Hour},
+		{"55 years count as the rule's maximum", retry.After(errOp, epoch), retry.HintAtLeast{Max: time.Minute}, time.Minute},
+		{"55 years are ignored", retry.After(errOp, epoch), retry.HintIgnore{}, delay},
+		{"the longest hint does not overflow", retry.After(errOp, forever), nil, time.Hour},
+		{"the longest hint without a maximum", retry.After(errOp, forever), retry.HintOrGiveUp{Max: forever}, forever},
+		{"a negative maximum is the default", retry.After(errOp, epoch), retry.HintAtLeast{Max: -1}, time.Hour},
+		{"a negative hint is none", retry.After(errOp, -time.Hour), nil, delay},
+		{"the most negative hint is none", retry.After(errOp, math.MinInt64), nil, delay},
+		{"a negative hint of a server is none", retryAfter(-time.Hour), nil, delay},
+		{"the most negative hint of a server is none", retryAfter(math.MinInt64), nil, delay},
+		{"a hint of 0 does not shorten the delay", retryAfter(0), retry.HintOrGiveUp{}, delay},
+		{"a short hint does not shorten the delay", retryAfter(1), nil, delay},
+		{"a hint deep inside an error", fmt.Errorf("get: %w", errors.Join(errOp, retryAfter(epoch))), nil, time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, waits, err := play(t, retry.Do, retry.Policy{Backoff: retry.Constant(delay), Hint: tt.rule}, tt.err, nil)
+			assert.NoError(t, err)
+			assert.Equal(t, []time.Duration{tt.want}, waits)
+		})
+	}
+}
+
+// TestHintTooLong: HintOrGiveUp ends the call, and the error has the wait that the server
+// asked for.
+func TestHintTooLong(t *testing.T) {
+	for _, hint := range []error{retry.After(errOp, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
+		calls, waits, err := play(t, retry.Do, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
+		assert.Equal(t, 1, calls)
+		assert.Empty(t, waits)
+		assert.ErrorIs(t, err, retry.ErrHint)
+		assert.ErrorIs(t, err, hint)
+		assert.Equal(t, epoch, asError(t, err).Next)
+	}
+}
+
+// TestHintRuleIsAskedForHints: a rule sees the delay and the hint, and is not called for
+// failures without a hint.
+func TestHintRuleIsAskedForHints(t *testing.T) {
+	var asked [][2]time.Duration
+	rule := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) {
+		asked = append(asked, [2]time.Duration{delay, hint})
+		return delay + hint, true
+	})
+	p := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, Hint: rule, MaxAttempts: 7}
+	_, waits, err := play(t, retry.Do, p, errOp, retry.After(errOp, 3*time.Second), retryAfter(0), retry.After(errOp, -1), retryAfter(time.Second), nil)
+	require.NoError(t, err)
+	const s = time.Second
+	assert.Equal(t, [][2]time.Duration{{2 * s, 3 * s}, {16 * s, s}}, asked)
+	assert.Equal(t, []time.Duration{s, 5 * s, 4 * s, 8 * s, 17 * s}, waits)
+}
+
+// TestHintRuleOfNegativeWaits: a rule sees a negative delay as 0, and a negative wait of
+// the rule counts as 0.
+func TestHintRuleOfNegativeWaits(t *testing.T) {
+	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })
+	add := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true })
+	_, waits, _ := play(t, retry.Do, retry.Policy{Backoff: negative, MaxAttempts: 2, Hint: add}, retry.After(errOp, time.Second))
+	assert.Equal(t, []time.Duration{time.Second}, waits)
+	below := hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -1, true })
+	_, waits, _ = play(t, retry.Do, retry.Policy{MaxAttempts: 2, Hint: below}, retry.After(errOp, time.Second))
+	assert.Equal(t, []time.Duration{0}, waits)
+}
+
+// TestHintKeepsGrowth: a hint lengthens one wait and does not restart the growth of the
+// delays.
+func TestHintKeepsGrowth(t *testing.T) {
+	p := retry.Policy{Backoff: retry.Exponential{Base: 10 * ms}, MaxAttempts: 6}
+	for hint, third := range map[time.Duration]time.Duration{0: 40 * ms, ms: 40 * ms, time.Second: time.Second} {
+		_, waits, _ := play(t, retry.Do, p, errOp, errOp, retry.After(errOp, hint), errOp, errOp)
+		assert.Equal(t, []time.Duration{10 * ms, 20 * ms, third, 80 * ms, 160 * ms}, waits, "hint %v", hint)
+	}
+	calls, waits, _ := play(t, retry.Do, p, retry.After(errOp, 0))
+	assert.Equal(t, 6, calls)
+	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms}, waits, "hints of 0")
+}
+
+// TestHintAndTimeLimit: no hidden time limit bounds the waits for hints; MaxElapsed does,
+// and is the reason then.
+func TestHintAndTimeLimit(t *testing.T) {
+	calls, waits, err := play(t, retry.Do, retry.Policy{MaxAttempts: 50}, retry.After(errOp, time.Hour))
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 50, calls)
+	assert.Equal(t, slices.Repeat([]time.Duration{time.Hour}, 49), waits)
+
+	_, _, err = play(t, retry.Do, retry.Policy{MaxElapsed: 15 * time.Minute}, retry.After(errOp, time.Hour))
+	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
+	assert.ErrorContains(t, err, "next wait 1h0m0s")
 }

@@ -3,10 +3,13 @@ package retry_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
@@ -14,7 +17,7 @@ import (
 
 type hookKey string
 
-// recordHooks writes what is called to log, and passes its name on in the context.
+// recordHooks returns hooks that log their calls and pass their name on in the context.
 func recordHooks(log *[]string, name string) retry.Hooks {
 	say := func(ctx context.Context, what string) {
 		*log = append(*log, fmt.Sprintf("%s %s a:%v b:%v", name, what, ctx.Value(hookKey("a")), ctx.Value(hookKey("b"))))
@@ -32,7 +35,7 @@ func recordHooks(log *[]string, name string) retry.Hooks {
 	}
 }
 
-// TestWith: hooks of several kinds see the same call, nested in each other.
+// TestWith: several hooks watch the same call, nested in each other.
 func TestWith(t *testing.T) {
 	p, _ := onClock(2)
 	var log []string
@@ -92,10 +95,176 @@ func TestWithPanic(t *testing.T) {
 	assert.True(t, ended)
 }
 
-// TestOnGiveUpCannotHide: a hook that changes the error does not make a success of it.
+// TestOnGiveUpCannotHide: a hook that changes the error does not turn a failure into a
+// success.
 func TestOnGiveUpCannotHide(t *testing.T) {
 	hide := retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) { e.Err, e.Reason = nil, nil }}
 	p, _ := onClock(2)
 	assert.Error(t, retry.Do(t.Context(), p.With(hide), retrytest.Script(errOp).Run))
 	assert.Equal(t, retry.Permanent(errOp), retry.Do(t.Context(), p.With(hide), retrytest.Script(retry.Permanent(errOp)).Run))
+}
+
+type key struct{}
+
+func TestHooks(t *testing.T) { bothWays(t, testHooks) }
+
+func testHooks(t *testing.T, do doer) {
+	var log []string
+	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
+	p, _ := onClock(3)
+	p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+		say("begin %d after %v", a.Number, a.Waited)
+		return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { say("end %d: %v, %v", a.Number, a.Err, a.Class) }
+	}
+	p.OnRetry = func(_ context.Context, a retry.Attempt, wait time.Duration) {
+		say("retry after %d in %v", a.Number, wait)
+	}
+	p.OnGiveUp = func(_ context.Context, e *retry.Error) { say("give up: %v", e.Reason) }
+
+	script := func(outcomes ...error) func(context.Context) error {
+		op := retrytest.Script(outcomes...)
+		return func(ctx context.Context) error {
+			say("op %v", ctx.Value(key{}))
+			return op.Run(ctx)
+		}
+	}
+	t.Run("success", func(t *testing.T) {
+		log = nil
+		require.NoError(t, do(t.Context(), p, script(errOp, nil)))
+		assert.Equal(t, []string{
+			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
+			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
+		}, log)
+	})
+	t.Run("giving up", func(t *testing.T) {
+		log = nil
+		p := p
+		p.MaxAttempts = 2
+		require.Error(t, do(t.Context(), p, script(errOp)))
+		assert.Equal(t, []string{
+			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
+			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
+		}, log)
+	})
+	t.Run("permanent", func(t *testing.T) {
+		log = nil
+		permanent := retry.Permanent(errOp)
+		err := do(t.Context(), p, script(permanent))
+		assert.Equal(t, permanent, err, "the operation's own error")
+		assert.NotErrorIs(t, err, retry.ErrPermanent)
+		assert.Equal(t, []string{"begin 1 after 0s", "op 1", "end 1: operation failed, permanent", "give up: permanent failure"}, log)
+	})
+	t.Run("a dead context", func(t *testing.T) {
+		log = nil
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.Error(t, do(ctx, p, script(nil)))
+		assert.Equal(t, []string{"give up: context canceled"}, log)
+	})
+	t.Run("without a context or a callback", func(t *testing.T) {
+		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}}
+		ctx := context.WithValue(t.Context(), key{}, "mine")
+		require.NoError(t, do(ctx, p, func(ctx context.Context) error {
+			assert.Equal(t, "mine", ctx.Value(key{}))
+			_, limited := ctx.Deadline()
+			assert.False(t, limited)
+			assert.NoError(t, ctx.Err())
+			return nil
+		}))
+	})
+}
+
+// TestOnRetryBeforeWaits: OnRetry is called if and only if a wait follows, and OnGiveUp
+// at the end of a call without success.
+func TestOnRetryBeforeWaits(t *testing.T) { bothWays(t, testOnRetryBeforeWaits) }
+
+func testOnRetryBeforeWaits(t *testing.T, do doer) {
+	for name, tt := range map[string]struct {
+		policy   retry.Policy
+		timeout  time.Duration // of the context; 0: none
+		outcomes []error
+		want     string
+	}{
+		"attempts used": {retry.Policy{MaxAttempts: 3}, 0, []error{errOp},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s retry 2 after 1s; 2s call 3; 2s give up: all attempts used"},
+		"one attempt": {retry.Policy{MaxAttempts: 1}, 0, []error{errOp},
+			"0s call 1; 0s give up: all attempts used"},
+		"success": {retry.Policy{}, 0, []error{errOp, nil},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2"},
+		"permanent": {retry.Policy{}, 0, []error{errOp, retry.Permanent(errOp)},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: permanent failure"},
+		"budget": {retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}, 0, []error{errOp},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: client-side retry budget used up"},
+		"hint too long": {retry.Policy{Hint: retry.HintOrGiveUp{}}, 0, []error{errOp, retry.After(errOp, 2*time.Hour)},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: server asks for too long a wait"},
+		"hint": {retry.Policy{}, 0, []error{retry.After(errOp, time.Minute), nil},
+			"0s call 1; 0s retry 1 after 1m0s; 1m0s call 2"},
+		"time limit": {retry.Policy{MaxElapsed: 1500 * ms}, 0, []error{errOp},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: time limit of the policy"},
+		"deadline": {retry.Policy{}, 1500 * ms, []error{errOp},
+			"0s call 1; 0s retry 1 after 1s; 1s call 2; 1s give up: wait would outlast the context: context deadline exceeded"},
+		"deadline before the call": {retry.Policy{}, -1, []error{errOp},
+			"0s give up: context deadline exceeded"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tt.timeout != 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tt.timeout)
+					defer cancel()
+				}
+				tt.policy.Backoff = retry.Constant(time.Second)
+				events, gaveUp, err := record(ctx, do, tt.policy, tt.outcomes)
+				assert.Equal(t, tt.want, events)
+				if gaveUp != nil && gaveUp.Reason != retry.ErrPermanent {
+					assert.Same(t, gaveUp, err)
+				}
+			})
+		})
+	}
+}
+
+// record returns the attempts of a call and what OnRetry and OnGiveUp saw, with the time
+// of each.
+func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log string, gaveUp *retry.Error, err error) {
+	var events []string
+	start := time.Now()
+	event := func(format string, args ...any) {
+		events = append(events, time.Since(start).String()+" "+fmt.Sprintf(format, args...))
+	}
+	p.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+		event("retry %d after %v", failed.Number, wait)
+	}
+	p.OnGiveUp = func(_ context.Context, e *retry.Error) {
+		gaveUp = e
+		event("give up: %v", e.Reason)
+	}
+	op, calls := retrytest.Script(outcomes...), 0
+	err = do(ctx, p, func(ctx context.Context) error {
+		calls++
+		event("call %d", calls)
+		return op.Run(ctx)
+	})
+	return strings.Join(events, "; "), gaveUp, err
+}
+
+// TestOnRetrySees: OnRetry gets the attempt that failed, with the wait before it.
+func TestOnRetrySees(t *testing.T) { bothWays(t, testOnRetrySees) }
+
+func testOnRetrySees(t *testing.T, do doer) {
+	p, _ := onClock(4)
+	var seen []retry.Attempt
+	var waits []time.Duration
+	p.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
+		seen, waits = append(seen, failed), append(waits, wait)
+	}
+	busy := retry.After(retry.Throttled(errOp), time.Minute)
+	_ = do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
+	assert.Equal(t, []retry.Attempt{
+		{Number: 1, Err: errOp, Class: retry.ClassTransient},
+		{Number: 2, Waited: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
+		{Number: 3, Waited: time.Minute, Err: errOp, Class: retry.ClassTransient},
+	}, seen)
+	assert.Equal(t, []time.Duration{time.Second, time.Minute, 4 * time.Second}, waits)
 }

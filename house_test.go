@@ -51,8 +51,8 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestLayers: every file of the root uses only files below it, so that one can be
-// read after the other.
+// TestLayers: every file of the root uses only files below it, so that they can be read
+// one after the other.
 func TestLayers(t *testing.T) {
 	uses := fileUses(t)
 	var path []string
@@ -112,7 +112,7 @@ func fileUses(t *testing.T) map[string]map[string]string {
 	return uses
 }
 
-// TestBudget: the root stays within what fits into one head.
+// TestBudget: the root stays small enough to be known by heart.
 func TestBudget(t *testing.T) {
 	pkg, err := build.ImportDir(".", 0)
 	require.NoError(t, err)
@@ -218,8 +218,8 @@ func begins(t *testing.T, name, comment string) {
 	}
 }
 
-// fields checks the exported fields of a struct and the methods of an
-// interface. A type with a single one may say all in its own comment.
+// fields checks the exported fields of a struct and the methods of an interface. A type
+// with only one is described in its own comment.
 func fields(t *testing.T, name string, typ ast.Expr) {
 	t.Helper()
 	var list []*ast.Field
@@ -257,4 +257,74 @@ func TestOneLoop(t *testing.T) {
 		return true
 	})
 	assert.Equal(t, 1, loops)
+}
+
+// testedPackages are the folders in which every source file has a test file.
+var testedPackages = []string{".", "awspreset", "retryhttp", "retrysql"}
+
+// Test files that are not named for a source file, because what they test concerns
+// several.
+var otherTests = map[string][]string{
+	".": {
+		"bench",   // benchmarks and allocations
+		"context", // how calls end with their context
+		"model",   // random calls compared with a model
+		"house",   // the module's own rules
+		"readme",  // the code of README.md
+	},
+	"awspreset": {
+		"table",   // the tables of the documentation
+		"vectors", // calls recorded from the SDKs, and those of one SDK each
+		"vectors_articles", "vectors_botocore", "vectors_go", "vectors_java", "vectors_javascript",
+	},
+	"retryhttp": {
+		"bench",
+		"fault",   // faults on real sockets
+		"soak",    // many requests with faults
+		"suite",   // cases of other clients' test suites
+		"servers", // responses of well-known servers
+	},
+}
+
+// TestTestFiles: every source file has its test file, and every other test file is listed
+// above.
+func TestTestFiles(t *testing.T) {
+	for _, dir := range testedPackages {
+		pkg, err := build.ImportDir(dir, 0)
+		require.NoError(t, err)
+		tests := append(slices.Clone(pkg.TestGoFiles), pkg.XTestGoFiles...)
+		allowed := []string{"helper_test.go", "example_test.go", "export_test.go"}
+		for _, name := range otherTests[dir] {
+			allowed = append(allowed, name+"_test.go")
+			assert.True(t, slices.Contains(tests, name+"_test.go"), "%s has no %s_test.go", dir, name)
+		}
+		for _, file := range pkg.GoFiles {
+			test := strings.TrimSuffix(file, ".go") + "_test.go"
+			if allowed = append(allowed, test); file != "doc.go" {
+				assert.True(t, slices.Contains(tests, test), "%s of %s has no test file", file, dir)
+			}
+		}
+		for _, test := range tests {
+			assert.True(t, slices.Contains(allowed, test), "%s of %s is not named for a source file", test, dir)
+		}
+	}
+}
+
+// TestLengthOfTests: the functions of tests have at most 80 lines.
+func TestLengthOfTests(t *testing.T) {
+	for _, dir := range testedPackages {
+		names, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		for _, name := range names {
+			fset := token.NewFileSet()
+			file, err := parser.ParseFile(fset, name, nil, 0)
+			require.NoError(t, err)
+			for _, decl := range file.Decls {
+				if f, ok := decl.(*ast.FuncDecl); ok {
+					lines := fset.Position(f.End()).Line - fset.Position(f.Pos()).Line + 1
+					assert.LessOrEqual(t, lines, 80, "%s: func %s", name, f.Name.Name)
+				}
+			}
+		}
+	}
 }

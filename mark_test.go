@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -13,7 +14,160 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// Errors with each pair of the methods that markers are read by.
+// TestMarkers: the class and the hint that markers give an error.
+func TestMarkers(t *testing.T) {
+	s := time.Second
+	tests := []struct {
+		name string
+		err  error
+		want retry.Class
+		hint time.Duration
+	}{
+		{"permanent", retry.Permanent(errOp), retry.ClassPermanent, 0},
+		{"permanent inside", wrapped(retry.Permanent(errOp)), retry.ClassPermanent, 0},
+		{"permanent in a tree", errors.Join(errOp, wrapped(retry.Permanent(errOp))), retry.ClassPermanent, 0},
+		{"transient", retry.Transient(statusedError(404)), retry.ClassTransient, 0},
+		{"throttled", wrapped(retry.Throttled(statusedError(404))), retry.ClassThrottled, 0},
+		{"after keeps the class", retry.After(statusedError(429), s), retry.ClassThrottled, s},
+		{"after retries a permanent status", retry.After(statusedError(404), s), retry.ClassTransient, s},
+		{"after of a plain error", retry.After(errOp, s), retry.ClassTransient, s},
+		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
+		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassTransient, 0},
+		{"after 0 around after", retry.After(retry.After(errOp, s), 0), retry.ClassTransient, 0},
+		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassTransient, s},
+		{"a nil pointer that cannot unwrap", (*url.Error)(nil), retry.ClassTransient, 0},
+		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
+		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
+		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
+		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
+		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
+		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
+		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
+		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},
+		{"a give-up hides a marker", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
+		{"a give-up hides a hint", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
+		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
+		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
+		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
+		{"a hint does not override permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
+		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
+		{"a negative hint of its own", retryAfter(-s), retry.ClassTransient, 0},
+		{"a marker's hint around one of its own", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
+		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
+		{"no marker", statusedError(404), retry.ClassPermanent, 0},
+		{"a plain error", errOp, retry.ClassTransient, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a := failed(t, nil, tt.err)
+			assert.Equal(t, tt.want, a.Class)
+			assert.Equal(t, tt.hint, a.Hint)
+		})
+	}
+}
+
+// TestMarkUnrepeatable: what Unrepeatable marks keeps its class.
+func TestMarkUnrepeatable(t *testing.T) {
+	s := time.Second
+	for _, tt := range []struct {
+		name         string
+		err          error
+		class        retry.Class
+		unrepeatable bool
+	}{
+		{"keeps the class", retry.Unrepeatable(statusedError(429)), retry.ClassThrottled, true},
+		{"inside another error", wrapped(retry.Unrepeatable(errOp)), retry.ClassTransient, true},
+		{"in a tree", errors.Join(errOp, retry.Unrepeatable(errOp)), retry.ClassTransient, true},
+		{"around a class", retry.Unrepeatable(retry.Throttled(errOp)), retry.ClassThrottled, true},
+		{"around after", retry.Unrepeatable(retry.After(statusedError(404), s)), retry.ClassTransient, true},
+		{"inside transient", retry.Transient(retry.Unrepeatable(errOp)), retry.ClassTransient, false},
+		{"inside after", retry.After(retry.Unrepeatable(errOp), s), retry.ClassTransient, false},
+		{"inside after 0", retry.After(retry.Unrepeatable(errOp), 0), retry.ClassTransient, false},
+		{"of a permanent status", retry.Unrepeatable(statusedError(404)), retry.ClassPermanent, true},
+		{"inside a give-up", &retry.Error{Err: retry.Unrepeatable(errOp), Reason: retry.ErrUnrepeatable}, retry.ClassPermanent, false},
+		{"no marker", errOp, retry.ClassTransient, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			a := failed(t, nil, tt.err)
+			assert.Equal(t, tt.class, a.Class)
+			assert.Equal(t, tt.unrepeatable, a.Unrepeatable)
+		})
+	}
+	assert.Equal(t, s, failed(t, nil, retry.Unrepeatable(retry.After(errOp, s))).Hint)
+}
+
+// TestGiveUpHidesProgress: the progress of an inner call does not count for the outer one.
+func TestGiveUpHidesProgress(t *testing.T) {
+	gaveUp := &retry.Error{Err: retry.Progress(errOp), Reason: retry.ErrMaxAttempts}
+	assert.Zero(t, retry.Policy{}.Classify(gaveUp).Number)
+	assert.Equal(t, 1, retry.Policy{}.Classify(retry.Progress(gaveUp)).Number)
+}
+
+// TestMarkersWinOverClassifiers: a classifier is not asked about the class of a marked
+// error.
+func TestMarkersWinOverClassifiers(t *testing.T) {
+	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
+	assert.Equal(t, retry.ClassTransient, failed(t, never, retry.Transient(errOp)).Class)
+	assert.Equal(t, retry.ClassPermanent, failed(t, never, errOp).Class)
+}
+
+// TestMarkersKeepTheError: a marked error has the text and the chain of the error, and
+// nil stays nil.
+func TestMarkersKeepTheError(t *testing.T) {
+	for name, mark := range map[string]func(error) error{
+		"permanent": retry.Permanent, "transient": retry.Transient, "throttled": retry.Throttled,
+		"unrepeatable": retry.Unrepeatable, "progress": retry.Progress,
+		"after": func(err error) error { return retry.After(err, time.Second) },
+	} {
+		assert.EqualError(t, mark(errOp), errOp.Error(), name)
+		assert.ErrorIs(t, mark(errOp), errOp, name)
+		assert.NoError(t, mark(nil), name)
+	}
+}
+
+// TestPermanentAlwaysWins: a Permanent marker ends the call under every policy, and the
+// error is returned with its wrapping.
+func TestPermanentAlwaysWins(t *testing.T) {
+	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	for name, err := range map[string]error{
+		"bare":            retry.Permanent(errOp),
+		"wrapped":         fmt.Errorf("page 7: %w", retry.Permanent(errOp)),
+		"twice":           retry.Permanent(fmt.Errorf("a: %w", retry.Permanent(fmt.Errorf("b: %w", errOp)))),
+		"joined":          errors.Join(errors.New("close"), retry.Permanent(errOp)),
+		"around a status": retry.Permanent(statusedError(503)),
+		"around a hint":   fmt.Errorf("page 7: later %w", retry.Permanent(retry.After(errOp, time.Second))),
+		"around another":  retry.Permanent(retry.Transient(errOp)),
+	} {
+		for _, p := range []retry.Policy{
+			{}, {MaxAttempts: 1}, {MaxAttempts: 3}, {MaxAttempts: retry.Unlimited},
+			{Budget: new(retry.TokenBudget), MaxElapsed: time.Hour}, // not the short path for bare policies
+			{Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}}},
+		} {
+			p.Classifier = always
+			calls, waits, got := play(t, retry.Do, p, err, nil)
+			assert.Equal(t, 1, calls, "%s, MaxAttempts %d", name, p.MaxAttempts)
+			assert.Empty(t, waits)
+			assert.Same(t, err, got, name)
+		}
+	}
+}
+
+// TestGiveUpKeepsMarkedError: the Err of a give-up is the operation's error with its
+// wrapping.
+func TestGiveUpKeepsMarkedError(t *testing.T) {
+	for name, mark := range map[string]func(error) error{
+		"transient": retry.Transient, "throttled": retry.Throttled,
+		"after": func(err error) error { return retry.After(err, time.Second) },
+	} {
+		err := fmt.Errorf("page 7: %w", mark(errOp))
+		_, _, got := play(t, retry.Do, retry.Policy{}, err)
+		assert.Same(t, err, asError(t, got).Err, name)
+		assert.ErrorContains(t, got, "page 7: operation failed", name)
+		assert.ErrorIs(t, got, errOp, name)
+	}
+}
+
+// Errors that combine the methods that markers are found by.
 type (
 	hintedTree struct {
 		hint     time.Duration
@@ -25,11 +179,12 @@ type (
 func (hintedTree) Error() string               { return "later" }
 func (e hintedTree) Unwrap() []error           { return e.branches }
 func (e hintedTree) RetryAfter() time.Duration { return e.hint }
-func (plainTree) Error() string                { return "several" }
-func (e plainTree) Unwrap() []error            { return e.branches }
 
-// TestMarkBehindAnything: a marker counts behind every kind of error, and so do the hint
-// of the outer one and a second branch.
+func (plainTree) Error() string     { return "several" }
+func (e plainTree) Unwrap() []error { return e.branches }
+
+// TestMarkBehindAnything: a marker is found behind every kind of error, and so are a
+// second branch and the hint of the outer error.
 func TestMarkBehindAnything(t *testing.T) {
 	const s = time.Second
 	for shape, around := range map[string]func(error) error{
@@ -74,7 +229,7 @@ func TestMarkDeepInside(t *testing.T) {
 	assert.Equal(t, retry.ClassTransient, a.Class)
 }
 
-// TestRefusedInside: a call that was refused would be refused again.
+// TestRefusedInside: an inner call that was refused is not retried.
 func TestRefusedInside(t *testing.T) {
 	calls := 0
 	err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error {
@@ -83,6 +238,44 @@ func TestRefusedInside(t *testing.T) {
 	})
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	assert.Equal(t, 1, calls)
+	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(retry.ErrInvalid).Class)
 	_, invalid := retry.ParsePolicy("ful")
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(invalid).Class)
+}
+
+// TestNested: the attempts of stacked calls add up and do not multiply.
+func TestNested(t *testing.T) { bothWays(t, testNested) }
+
+func testNested(t *testing.T, do doer) {
+	p, _ := onClock(3)
+	outer := p
+	outer.MaxAttempts = 4
+	inner := func(mark func(error) error, op *retrytest.Op) func(context.Context) error {
+		return func(ctx context.Context) error { return mark(do(ctx, p, op.Run)) }
+	}
+	as := func(err error) error { return err }
+	wrap := func(err error) error { return fmt.Errorf("page 7: %w", err) }
+	tests := []struct {
+		name  string
+		mark  func(error) error
+		op    *retrytest.Op
+		calls int
+	}{
+		{"a give-up is permanent", as, retrytest.Script(errOp), 3},
+		{"a wrapped give-up is permanent", wrap, retrytest.Script(errOp), 3},
+		{"a give-up on a marked failure is permanent", as, retrytest.Script(retry.Transient(errOp)), 3},
+		{"a marked give-up is retried", retry.Transient, retrytest.Script(errOp), 12},
+		{"a give-up with a hint is retried", func(err error) error { return retry.After(err, time.Second) }, retrytest.Script(errOp), 12},
+		{"permanent stays permanent", as, retrytest.Script(retry.Permanent(errOp)), 1},
+		{"permanent, marked by the outer operation", retry.Transient, retrytest.Script(retry.Permanent(errOp)), 4},
+		{"permanent by its status", as, retrytest.Script(errors.Join(errOp, statusedError(404))), 1},
+		{"permanent stays permanent in another error", wrap, retrytest.Script(retry.Permanent(errOp)), 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := do(t.Context(), outer, inner(tt.mark, tt.op))
+			assert.ErrorIs(t, err, errOp)
+			assert.Equal(t, tt.calls, tt.op.Calls())
+		})
+	}
 }

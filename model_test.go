@@ -17,7 +17,7 @@ import (
 
 var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that are compared with the model")
 
-// A scenario is a call whose operation does what is written.
+// A scenario is a call whose operation does what the steps say.
 type scenario struct {
 	attempts               int           // 0: 3
 	elapsed, limit, cancel time.Duration // MaxElapsed, AttemptTimeout, when the context ends; 0: never
@@ -31,7 +31,7 @@ type scenario struct {
 type step struct {
 	takes    time.Duration
 	kind     string // ok, fail, permanent, unrepeatable, progress, hint
-	obedient bool   // returns when its context ends, with an error that tells nothing
+	obedient bool   // returns when its context ends, with a plain error
 }
 
 const modelDelay = 10 * time.Second // Constant; a hint asks for 25 s
@@ -48,19 +48,38 @@ func randomScenario(rng *rand.Rand) scenario {
 		cancel: some(90 * time.Second), deadline: rng.IntN(2) == 0, stagger: some(20 * time.Second), tokens: float64(rng.IntN(5) - 2),
 	}
 	if !s.deadline && s.cancel > 0 {
-		s.cancel += 137 * ms // never at the same instant as anything else, because then either may win
+		s.cancel += 137 * ms // never at the same instant as another event, because the order is undefined then
 	}
 	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "ok", "permanent", "unrepeatable"}
 	for range 1 + rng.IntN(8) {
 		s.steps = append(s.steps, step{time.Duration(rng.IntN(10)) * time.Second, kinds[rng.IntN(len(kinds))], rng.IntN(2) == 0})
 	}
-	// What only fails, or makes progress for ever, has to end.
+	// A call that only fails or makes progress has to end.
 	s.steps = append(s.steps, step{kind: []string{"ok", "permanent"}[rng.IntN(2)]})
 	return s
 }
 
-// model computes what a call does, written from the description of Do: when its attempts
-// begin, and when and why it ends.
+// outcome returns how and when an attempt ends that begins now, and whether the context
+// ends at the same instant.
+func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Duration, tie bool) {
+	kind, ends = st.kind, now+st.takes
+	if ends == s.cancel {
+		return "", 0, true
+	}
+	if st.obedient && s.limit > 0 && now+s.limit <= ends {
+		kind, ends = "fail", now+s.limit
+		if ends == s.cancel {
+			return "", 0, true
+		}
+	}
+	if st.obedient && s.cancel > 0 && s.cancel < ends {
+		kind, ends = "fail", s.cancel
+	}
+	return kind, ends, false
+}
+
+// model computes when the attempts of a call begin, and when and why the call ends. It is
+// written from the description of Do.
 func (s scenario) model() (begins []time.Duration, now time.Duration, end string) {
 	var origin time.Duration
 	dead := func() bool { return s.cancel > 0 && now >= s.cancel }
@@ -85,21 +104,9 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 	for i := 0; ; i++ {
 		number++
 		begins = append(begins, now)
-		st := s.steps[min(i, len(s.steps)-1)]
-		kind, ends := st.kind, now+st.takes
-		if ends == s.cancel {
-			return begins, now, "tie" // either may win
-		}
-		if st.obedient {
-			if s.limit > 0 && now+s.limit <= ends {
-				if ends = now + s.limit; ends == s.cancel {
-					return begins, now, "tie"
-				}
-				kind = "fail"
-			}
-			if s.cancel > 0 && s.cancel < ends {
-				kind, ends = "fail", s.cancel
-			}
+		kind, ends, tie := s.outcome(s.steps[min(i, len(s.steps)-1)], now)
+		if tie {
+			return begins, now, "tie" // the order is undefined
 		}
 		now = ends
 		most := s.attempts

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"context"
 	"flag"
 	"math"
 	"math/rand/v2"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -51,8 +54,8 @@ func randomRule(rng *rand.Rand, depth int) retry.Backoff {
 	return retry.Schedule{base, limit, base}
 }
 
-// TestPlanAgainstCalls: Min and Max are bounds, and Mean and P99 as close as documented,
-// for random nested policies with a million calls each.
+// TestPlanAgainstCalls: for random nested policies, Min and Max are bounds of a million
+// calls each, and Mean and P99 are as close as documented.
 func TestPlanAgainstCalls(t *testing.T) {
 	const calls = 1_000_000
 	rng := rand.New(rand.NewPCG(2026, 11))
@@ -91,7 +94,7 @@ func TestPlanAgainstCalls(t *testing.T) {
 	}
 }
 
-// statistic compares durations with what was planned for them.
+// statistic compares durations with their plan.
 type statistic struct {
 	plan                    retry.WaitStats
 	n, below, above, beyond int
@@ -118,7 +121,7 @@ func (s *statistic) add(d time.Duration) {
 
 func (s *statistic) check(t *testing.T, retry int) {
 	assert.Zero(t, s.beyond, "retry %d: outside of %v to %v", retry, s.plan.Min, s.plan.Max)
-	if s.n < 10_000 { // reached by too few calls to tell
+	if s.n < 10_000 { // too few calls for a mean
 		return
 	}
 	assert.InDelta(t, s.sum/float64(s.n), float64(s.plan.Mean), s.slack(s.plan.Mean), "retry %d: mean", retry)
@@ -128,7 +131,7 @@ func (s *statistic) check(t *testing.T, retry int) {
 	assert.LessOrEqual(t, float64(s.above), 0.01*float64(s.n)+noise, "retry %d: P99 %v is too low", retry, s.plan.P99)
 }
 
-// TestPlanOfNestedRules: the ends are kept at any depth.
+// TestPlanOfNestedRules: Min and Max are exact at any depth.
 func TestPlanOfNestedRules(t *testing.T) {
 	s := time.Second
 	var rule retry.Backoff = retry.FullJitter{Base: s, Cap: time.Minute}
@@ -140,4 +143,104 @@ func TestPlanOfNestedRules(t *testing.T) {
 	assert.NoError(t, err)
 	assert.InDelta(t, float64(1100*ms), float64(p.Plan().Retries[0].Max), 1e3)
 	assert.Zero(t, p.Plan().Retries[0].Min)
+}
+
+func TestDelays(t *testing.T) {
+	collect := func(p retry.Policy, limit int) (waits []time.Duration) {
+		for wait := range p.Delays() {
+			if waits = append(waits, wait); len(waits) == limit {
+				break
+			}
+		}
+		return waits
+	}
+	s := time.Second
+	p := retry.Policy{Backoff: retry.FullJitter{Base: s}, MaxAttempts: 5, Rand: retrytest.Replay(0.5, 0, 0.25, 0.75)}
+	assert.Equal(t, []time.Duration{s / 2, 0, s, 6 * s}, collect(p, 99))
+	assert.Empty(t, collect(retry.Policy{MaxAttempts: 1}, 99))
+	assert.Len(t, collect(retry.Policy{}, 99), 2)
+	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}, 3))
+	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
+	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
+
+	// A call waits as Delays says.
+	clock := &retrytest.Clock{}
+	p = awspreset.JavaV1Legacy.Policy("dynamodb")
+	p.Clock, p.Rand = clock, retrytest.Seeded(3)
+	_ = retry.Do(t.Context(), p, func(context.Context) error { return retry.Transient(errOp) })
+	p.Rand = retrytest.Seeded(3)
+	assert.Equal(t, clock.Waits(), collect(p, 99))
+}
+
+func TestPlan(t *testing.T) {
+	s := time.Second
+	close := func(want, got time.Duration, percent float64) {
+		t.Helper()
+		assert.InEpsilon(t, float64(want), float64(got), percent/100, "%v", got)
+	}
+	t.Run("full jitter", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.FullJitter{Base: s, Cap: 3 * s}, MaxAttempts: 4}.Plan()
+		require.Len(t, plan.Retries, 3)
+		for i, ceiling := range []time.Duration{s, 2 * s, 3 * s} {
+			r := plan.Retries[i]
+			assert.Zero(t, r.Min)
+			close(ceiling/2, r.Mean, 0.1)
+			close(ceiling*99/100, r.P99, 0.1)
+			assert.Equal(t, ceiling-1, r.Max)
+		}
+		assert.Zero(t, plan.Total.Min)
+		assert.Equal(t, 6*s-3, plan.Total.Max)
+		close(3*s, plan.Total.Mean, 0.1)
+		// Of the sum of three independent uniform times, by integration:
+		// P(total > 6s−x) = x³/36 for x ≤ 1, and 1% is x = 0.711.
+		close(6*s-711*ms, plan.Total.P99, 1)
+		assert.False(t, plan.Truncated)
+	})
+	t.Run("no jitter", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4}.Plan()
+		want := []retry.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
+		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}}, plan)
+	})
+	t.Run("a rule with a memory", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: 20 * s}, MaxAttempts: 3}.Plan()
+		assert.Equal(t, retry.WaitStats{Min: s, Mean: plan.Retries[1].Mean, P99: plan.Retries[1].P99, Max: 9 * s}, plan.Retries[1])
+		close(2*s, plan.Retries[0].Mean, 0.1)
+		close(3500*ms, plan.Retries[1].Mean, 1) // (base + 3·E[prev]) / 2
+	})
+	t.Run("no retries", func(t *testing.T) {
+		assert.Equal(t, retry.Plan{}, retry.Policy{MaxAttempts: 1}.Plan())
+	})
+	t.Run("unlimited", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}.Plan()
+		assert.Len(t, plan.Retries, 100)
+		assert.True(t, plan.Truncated)
+		assert.Equal(t, 100*s, plan.Total.Max)
+	})
+	t.Run("all of a hundred", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Constant(s), MaxAttempts: 101}.Plan()
+		assert.Len(t, plan.Retries, 100)
+		assert.False(t, plan.Truncated)
+	})
+	t.Run("within a time limit", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.FullJitter{Base: 4 * s}, MaxAttempts: retry.Unlimited, MaxElapsed: 10 * s}.Plan()
+		assert.LessOrEqual(t, plan.Total.Max, 10*s)
+		assert.Greater(t, plan.Total.Max, 9*s)
+		plan = retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited, MaxElapsed: 3 * s}.Plan()
+		assert.Len(t, plan.Retries, 3)
+		assert.Equal(t, 3*s, plan.Total.Max)
+		assert.False(t, plan.Truncated)
+	})
+	t.Run("the mean is between the bounds", func(t *testing.T) {
+		plan := retry.Policy{Backoff: retry.Constant(9535669894329), MaxAttempts: 4}.Plan()
+		for _, r := range append(plan.Retries, plan.Total) {
+			assert.LessOrEqual(t, r.Min, r.Mean)
+			assert.LessOrEqual(t, r.Mean, r.Max)
+		}
+	})
+	t.Run("the same every time", func(t *testing.T) {
+		assert.Equal(t, retry.Policy{}.Plan(), retry.Policy{}.Plan())
+	})
+	t.Run("sums saturate", func(t *testing.T) {
+		assert.Equal(t, forever, retry.Policy{Backoff: retry.Constant(forever)}.Plan().Total.Max)
+	})
 }

@@ -112,11 +112,10 @@ func Example_readme() {
 }
 
 func TestReadmeMarkers(t *testing.T) {
-	class, _ := outcome(t, nil, readmeMarkers(fs.ErrNotExist))
-	assert.Equal(t, retry.ClassPermanent, class)
-	class, hint := outcome(t, nil, readmeMarkers(errOp))
-	assert.Equal(t, retry.ClassTransient, class)
-	assert.Equal(t, 30*time.Second, hint)
+	assert.Equal(t, retry.ClassPermanent, failed(t, nil, readmeMarkers(fs.ErrNotExist)).Class)
+	a := failed(t, nil, readmeMarkers(errOp))
+	assert.Equal(t, retry.ClassTransient, a.Class)
+	assert.Equal(t, 30*time.Second, a.Hint)
 }
 
 func TestReadmeHTTP(t *testing.T) {

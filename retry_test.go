@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
-	"net/url"
-	"os"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,26 +15,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-var (
-	errOp    = errors.New("operation failed")
-	errCause = errors.New("shutting down")
-)
-
-// onClock returns a policy with fixed delays of 1 s, 2 s, 4 s … on a virtual clock.
-func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
-	clock := &retrytest.Clock{}
-	return retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: attempts, Clock: clock}, clock
-}
-
-func asError(t *testing.T, err error) *retry.Error {
-	t.Helper()
-	e, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok, "%v is not a give-up", err)
-	return e
+// TestSchedule: attempts begin exactly at the sums of the delays.
+func TestSchedule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var at []time.Duration
+		p := retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 5}
+		err := retry.Do(t.Context(), p, func(context.Context) error {
+			at = append(at, time.Since(start))
+			return errOp
+		})
+		assert.Equal(t, []time.Duration{0, time.Second, 3 * time.Second, 7 * time.Second, 15 * time.Second}, at)
+		assert.Equal(t, 15*time.Second, asError(t, err).Elapsed)
+	})
 }
 
 func TestDo(t *testing.T) { bothWays(t, testDo) }
@@ -61,23 +52,23 @@ func testDo(t *testing.T, do doer) {
 		{"zero attempts mean three", retry.Policy{}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxAttempts},
 		{"one attempt", retry.Policy{MaxAttempts: 1}, retrytest.Script(errOp), 1, nil, errOp, retry.ErrMaxAttempts},
 		{"five attempts", retry.Policy{MaxAttempts: 5}, retrytest.Script(errOp), 5, []time.Duration{s, 2 * s, 4 * s, 8 * s}, errOp, retry.ErrMaxAttempts},
-		{"for ever", retry.Policy{MaxAttempts: retry.Unlimited}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
+		{"unlimited", retry.Policy{MaxAttempts: retry.Unlimited}, retrytest.Fail(5, errOp), 6, []time.Duration{s, 2 * s, 4 * s, 8 * s, 16 * s}, nil, nil},
 		{"permanent at once", retry.Policy{}, retrytest.Script(permanent), 1, nil, errOp, nil},
 		{"permanent later", retry.Policy{}, retrytest.Script(errOp, permanent), 2, []time.Duration{s}, errOp, nil},
 		{"unrepeatable at once", retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable later", retry.Policy{}, retrytest.Script(errOp, retry.Unrepeatable(errOp)), 2, []time.Duration{s}, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable and permanent", retry.Policy{}, retrytest.Script(retry.Unrepeatable(permanent)), 1, nil, errOp, nil},
-		{"unrepeatable counts before the attempts", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
+		{"unrepeatable comes before attempts used", retry.Policy{MaxAttempts: 1}, retrytest.Script(retry.Unrepeatable(errOp)), 1, nil, errOp, retry.ErrUnrepeatable},
 		{"unrepeatable in an inner call", retry.Policy{}, retrytest.Script(do(t.Context(), retry.Policy{}, retrytest.Script(retry.Unrepeatable(errOp)).Run)), 1, nil, errOp, retry.ErrUnrepeatable},
-		{"elapsed allows what ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
-		{"elapsed forbids what ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
+		{"elapsed allows a wait that ends in time", retry.Policy{MaxElapsed: 3 * s, MaxAttempts: 9}, retrytest.Script(errOp), 3, []time.Duration{s, 2 * s}, errOp, retry.ErrMaxElapsed},
+		{"elapsed forbids a wait that ends late", retry.Policy{MaxElapsed: 3*s - 1, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrMaxElapsed},
 		{"budget refuses", retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}, MaxAttempts: 9}, retrytest.Script(errOp), 2, []time.Duration{s}, errOp, retry.ErrBudget},
 		{"hint is longer", retry.Policy{}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{5 * s}, nil, nil},
 		{"hint is shorter", retry.Policy{}, retrytest.Script(retry.After(errOp, s/2), nil), 2, []time.Duration{s}, nil, nil},
 		{"hint of 55 years", retry.Policy{}, retrytest.Script(retry.After(errOp, 1743434408*s), nil), 2, []time.Duration{time.Hour}, nil, nil},
 		{"hint is ignored", retry.Policy{Hint: retry.HintIgnore{}}, retrytest.Script(retry.After(errOp, 5*s), nil), 2, []time.Duration{s}, nil, nil},
 		{"hint is too long", retry.Policy{Hint: retry.HintOrGiveUp{Max: 4 * s}}, retrytest.Script(retry.After(errOp, 5*s), nil), 1, nil, errOp, retry.ErrHint},
-		{"a negative delay is 0", retry.Policy{Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 2, []time.Duration{0}, nil, nil},
+		{"a negative delay is 0", retry.Policy{Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })}, retrytest.Fail(1, errOp), 2, []time.Duration{0}, nil, nil},
 		{"a negative wait of a hint rule is 0", retry.Policy{Hint: hintFunc(func(_, _ time.Duration) (time.Duration, bool) { return -s, true })}, retrytest.Script(retry.After(errOp, s), nil), 2, []time.Duration{0}, nil, nil},
 	}
 	for _, tt := range tests {
@@ -105,16 +96,8 @@ func testDo(t *testing.T, do doer) {
 	}
 }
 
-type backoffFunc func(retry.Attempt, float64) time.Duration
-
-func (f backoffFunc) Delay(a retry.Attempt, u float64) time.Duration { return f(a, u) }
-
-type hintFunc func(delay, hint time.Duration) (time.Duration, bool)
-
-func (f hintFunc) Wait(delay, hint time.Duration) (time.Duration, bool) { return f(delay, hint) }
-
-// TestUnrepeatable: an operation that must not be repeated costs the budget nothing
-// and brings it nothing, as nothing is known of the resource.
+// TestUnrepeatable: a failure that must not be repeated neither costs the budget anything
+// nor refills it, because nothing is known of the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -127,31 +110,59 @@ func testUnrepeatable(t *testing.T, do doer) {
 	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
 }
 
-// TestErrorTimeout: callers of net/http ask an error for its Timeout, and
-// url.Error asks the one that it wraps.
-func TestErrorTimeout(t *testing.T) {
-	for _, tt := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false},
-		{errOp, false},
-		{io.EOF, false},
-		{context.DeadlineExceeded, true},
-		{wrapped(os.ErrDeadlineExceeded), true},
-		{&url.Error{Op: "Get", Err: errOp}, false},
-		{brokenError{errOp}, false},
-	} {
-		err := &retry.Error{Err: tt.err, Reason: retry.ErrMaxAttempts}
-		assert.Equal(t, tt.want, err.Timeout(), "%v", tt.err)
-		assert.Equal(t, tt.want, (&url.Error{Op: "Get", Err: err}).Timeout(), "%v", tt.err)
+// TestAnyDelay: no delay has a special meaning.
+func TestAnyDelay(t *testing.T) {
+	for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
+		rule := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return d })
+		calls, waits, err := play(t, retry.Do, retry.Policy{Backoff: rule}, errOp)
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.Equal(t, 3, calls)
+		assert.Equal(t, []time.Duration{max(0, d), max(0, d)}, waits)
 	}
-	assert.True(t, (&retry.Error{Reason: context.DeadlineExceeded}).Timeout(), "it never began")
-	assert.True(t, (&retry.Error{Err: errOp, Reason: context.DeadlineExceeded}).Timeout())
-	assert.False(t, (&retry.Error{Err: errOp, Reason: context.Canceled}).Timeout())
 }
 
-// TestBackoffSees: a Backoff gets all that is known about the attempt.
+// TestLongWaits: the longest waits are compared with the time that is left without a sum
+// that overflows.
+func TestLongWaits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		delay, limit, deadline time.Duration
+		calls                  int
+		reason                 error
+	}{
+		"time limit": {forever, time.Second, 0, 1, retry.ErrMaxElapsed},
+		"deadline":   {forever, 0, time.Hour, 1, context.DeadlineExceeded},
+		// An attempt of 300 ms and a wait of 400 ms.
+		"to the nanosecond":        {400 * ms, 700 * ms, 0, 2, retry.ErrMaxElapsed},
+		"one nanosecond too short": {400 * ms, 700*ms - 1, 0, 1, retry.ErrMaxElapsed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, clock, calls := t.Context(), &retrytest.Clock{}, 0
+			if tt.deadline != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+				defer cancel()
+			}
+			p := retry.Policy{Backoff: retry.Constant(tt.delay), MaxElapsed: tt.limit, Clock: clock}
+			err := retry.Do(ctx, p, func(context.Context) error {
+				calls++
+				clock.Advance(300 * ms)
+				return errOp
+			})
+			assert.Equal(t, tt.calls, calls)
+			assert.Len(t, clock.Waits(), tt.calls-1)
+			assert.ErrorIs(t, err, errOp)
+			assert.ErrorIs(t, err, tt.reason)
+			assert.Equal(t, tt.delay, asError(t, err).Next)
+		})
+	}
+	// Two of the longest waits do not fit into the longest time limit.
+	calls, waits, err := play(t, retry.Do, retry.Policy{Backoff: retry.Constant(forever), MaxElapsed: forever}, errOp)
+	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
+	assert.Equal(t, 2, calls)
+	assert.Equal(t, []time.Duration{forever}, waits)
+}
+
+// TestBackoffSees: a Backoff gets everything that is known about the attempt.
 func TestBackoffSees(t *testing.T) { bothWays(t, testBackoffSees) }
 
 func testBackoffSees(t *testing.T, do doer) {
@@ -159,7 +170,7 @@ func testBackoffSees(t *testing.T, do doer) {
 	var us []float64
 	p, _ := onClock(3)
 	p.Rand = retrytest.Replay(0.25, 0.75)
-	p.Backoff = backoffFunc(func(a retry.Attempt, u float64) time.Duration {
+	p.Backoff = retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
 		seen, us = append(seen, a), append(us, u)
 		return time.Duration(a.Number) * time.Second
 	})
@@ -186,7 +197,7 @@ func TestDoValue(t *testing.T) {
 
 	v, err = retry.DoValue(t.Context(), p, func(context.Context) (int, error) { return 7, errOp })
 	require.ErrorIs(t, err, errOp)
-	assert.Equal(t, 7, v, "the last value stands beside the error")
+	assert.Equal(t, 7, v, "the last value is returned beside the error")
 
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -195,8 +206,8 @@ func TestDoValue(t *testing.T) {
 	assert.Zero(t, v)
 }
 
-// TestRefused: what cannot work is refused before the operation runs, with all
-// faults in one error.
+// TestRefused: an invalid call is refused before the operation runs, with all faults in
+// one error.
 func TestRefused(t *testing.T) { bothWays(t, testRefused) }
 
 func testRefused(t *testing.T, do doer) {
@@ -216,96 +227,13 @@ func testRefused(t *testing.T, do doer) {
 	require.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid retry call: the operation is nil")
 
+	for _, p := range []retry.Policy{{MaxAttempts: -1}, {MaxAttempts: math.MinInt}, {MaxElapsed: -1}, {AttemptTimeout: -1}, {Stagger: -1}} {
+		assert.ErrorIs(t, do(t.Context(), p, op), retry.ErrInvalid, "%+v", p)
+	}
+
 	_, err = retry.DoValue[int](none, retry.Policy{MaxAttempts: -2}, nil)
 	assert.EqualError(t, err, "invalid retry call: MaxAttempts is negative (-2); the context is nil; the operation is nil")
 	assert.False(t, ran)
-}
-
-// TestContextEnds goes through the moments at which a context can end.
-func TestContextEnds(t *testing.T) { bothWays(t, testContextEnds) }
-
-func testContextEnds(t *testing.T, do doer) {
-	s := time.Second
-	policy := retry.Policy{Backoff: retry.Constant(10 * s), MaxAttempts: 5}
-	tests := []struct {
-		name    string
-		context func(context.Context) (context.Context, func())
-		op      func(ctx context.Context, cancel func()) error
-		calls   int
-		elapsed time.Duration
-		matches []error
-	}{
-		{
-			"before the call",
-			func(ctx context.Context) (context.Context, func()) {
-				ctx, cancel := context.WithCancelCause(ctx)
-				cancel(errCause)
-				return ctx, func() {}
-			},
-			nil, 0, 0, []error{context.Canceled, errCause},
-		},
-		{
-			"within an attempt",
-			func(ctx context.Context) (context.Context, func()) {
-				ctx, cancel := context.WithCancelCause(ctx)
-				return ctx, func() { cancel(errCause) }
-			},
-			func(_ context.Context, cancel func()) error { cancel(); return errOp },
-			1, 0, []error{context.Canceled, errCause, errOp},
-		},
-		{
-			"within a wait",
-			func(ctx context.Context) (context.Context, func()) {
-				ctx, cancel := context.WithCancelCause(ctx)
-				time.AfterFunc(14*s, func() { cancel(errCause) })
-				return ctx, func() {}
-			},
-			nil, 2, 14 * s, []error{context.Canceled, errCause, errOp},
-		},
-		{
-			"by a deadline before the next wait ends",
-			func(ctx context.Context) (context.Context, func()) { return context.WithTimeout(ctx, 25*s) },
-			nil, 3, 20 * s, []error{context.DeadlineExceeded, errOp},
-		},
-		{
-			"by a deadline exactly when the next wait ends",
-			func(ctx context.Context) (context.Context, func()) { return context.WithTimeout(ctx, 20*s) },
-			nil, 2, 10 * s, []error{context.DeadlineExceeded, errOp},
-		},
-		{
-			"by a deadline within an attempt",
-			func(ctx context.Context) (context.Context, func()) {
-				return context.WithTimeoutCause(ctx, 15*s, errCause)
-			},
-			func(ctx context.Context, _ func()) error {
-				time.Sleep(20 * s)
-				return ctx.Err()
-			},
-			1, 20 * s, []error{context.DeadlineExceeded, errCause},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := tt.context(t.Context())
-				defer cancel()
-				start, calls := time.Now(), 0
-				err := do(ctx, policy, func(ctx context.Context) error {
-					calls++
-					if tt.op != nil {
-						return tt.op(ctx, cancel)
-					}
-					return errOp
-				})
-				assert.Equal(t, tt.calls, calls)
-				assert.Equal(t, tt.elapsed, time.Since(start))
-				for _, match := range tt.matches {
-					assert.ErrorIs(t, err, match)
-				}
-				assert.Equal(t, tt.calls, asError(t, err).Attempts)
-			})
-		})
-	}
 }
 
 // TestAttemptTimeout: an attempt that runs into its own limit is retried.
@@ -333,7 +261,7 @@ func testAttemptTimeout(t *testing.T, do doer) {
 	})
 }
 
-// TestElapsed: without MaxElapsed the clock is not read before the first failure.
+// TestElapsed: without MaxElapsed, time counts from the end of the first attempt.
 func TestElapsed(t *testing.T) { bothWays(t, testElapsed) }
 
 func testElapsed(t *testing.T, do doer) {
@@ -354,232 +282,103 @@ func testElapsed(t *testing.T, do doer) {
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
-// TestOddClocks: a clock may begin at the zero time, and it may go back.
-func TestOddClocks(t *testing.T) { bothWays(t, testOddClocks) }
+// tickingClock advances by a second each time it is read.
+type tickingClock struct{ retrytest.Clock }
 
-func testOddClocks(t *testing.T, do doer) {
-	clock := &yearOne{}
-	p := retry.Policy{Clock: clock, Backoff: retry.Constant(time.Second), MaxElapsed: 5 * time.Second}
-	calls := 0
-	err := do(t.Context(), p, func(context.Context) error { calls++; clock.now += 10 * time.Second; return errOp })
-	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
-	assert.Equal(t, 1, calls)
-
-	p.MaxElapsed, p.MaxAttempts = forever, 2
-	err = do(t.Context(), p, func(context.Context) error { clock.now -= time.Hour; return errOp })
-	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-	assert.Zero(t, asError(t, err).Elapsed)
+func (c *tickingClock) Now() time.Time {
+	c.Advance(time.Second)
+	return c.Clock.Now()
 }
 
-type yearOne struct{ now time.Duration }
+// TestElapsedOfOneAttempt: Elapsed is 0 for a call that ends with its first attempt or
+// before it, and such a call reads no clock unless the policy has a MaxElapsed.
+func TestElapsedOfOneAttempt(t *testing.T) { bothWays(t, testElapsedOfOneAttempt) }
 
-func (c *yearOne) Now() time.Time                           { return time.Time{}.Add(c.now) }
-func (*yearOne) Sleep(context.Context, time.Duration) error { return nil }
-
-type brokenClock struct{ retrytest.Clock }
-
-func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrClosedPipe }
-
-// TestClockFails: a clock that cannot wait ends the call; retrying at once
-// would be a hot loop.
-func TestClockFails(t *testing.T) { bothWays(t, testClockFails) }
-
-func testClockFails(t *testing.T, do doer) {
-	op := retrytest.Script(errOp)
-	err := do(t.Context(), retry.Policy{Clock: &brokenClock{}}, op.Run)
-	assert.ErrorIs(t, err, io.ErrClosedPipe)
-	assert.ErrorIs(t, err, errOp)
-	assert.Equal(t, 1, op.Calls())
-}
-
-type limiterFunc func(context.Context) error
-
-func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
-
-type observingLimiter struct {
-	limiterFunc
-	seen []retry.Attempt
-}
-
-func (l *observingLimiter) Observe(a retry.Attempt) { l.seen = append(l.seen, a) }
-
-func TestLimiter(t *testing.T) { bothWays(t, testLimiter) }
-
-func testLimiter(t *testing.T, do doer) {
-	t.Run("is waited for before every attempt and told of each", func(t *testing.T) {
-		waits := 0
-		l := &observingLimiter{limiterFunc: func(context.Context) error { waits++; return nil }}
-		p, _ := onClock(3)
-		p.Limiter = l
-		require.NoError(t, do(t.Context(), p, retrytest.Fail(2, retry.Throttled(errOp)).Run))
-		assert.Equal(t, 3, waits)
-		require.Len(t, l.seen, 3)
-		assert.Equal(t, retry.ClassThrottled, l.seen[0].Class)
-		assert.Equal(t, retry.Attempt{Number: 3, Waited: 2 * time.Second}, l.seen[2])
-	})
-	t.Run("can end the call", func(t *testing.T) {
-		p, _ := onClock(3)
-		waits := 0
-		p.Limiter = limiterFunc(func(context.Context) error {
-			if waits++; waits == 2 {
-				return io.ErrNoProgress
-			}
-			return nil
+func testElapsedOfOneAttempt(t *testing.T, do doer) {
+	for name, tt := range map[string]struct {
+		policy retry.Policy
+		err    error
+	}{
+		"attempts":     {retry.Policy{MaxAttempts: 1}, errOp},
+		"unrepeatable": {retry.Policy{}, retry.Unrepeatable(errOp)},
+		"budget":       {retry.Policy{Budget: refusing(func() {})}, errOp},
+		"hint":         {retry.Policy{Hint: retry.HintOrGiveUp{Max: 1}}, retry.After(errOp, time.Hour)},
+		"limiter":      {retry.Policy{Limiter: limiterFunc(func(context.Context) error { return errCause })}, errOp},
+		"permanent":    {retry.Policy{}, retry.Permanent(errOp)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			clock := &tickingClock{}
+			start := clock.Clock.Now()
+			tt.policy.Clock = clock
+			elapsed := time.Duration(-1)
+			tt.policy.OnGiveUp = func(_ context.Context, e *retry.Error) { elapsed = e.Elapsed }
+			assert.Error(t, do(t.Context(), tt.policy, retrytest.Script(tt.err).Run))
+			assert.Zero(t, elapsed)
+			assert.Equal(t, start, clock.Clock.Now(), "the clock was read")
 		})
-		op := retrytest.Script(errOp)
-		err := do(t.Context(), p, op.Run)
-		assert.ErrorIs(t, err, errOp)
-		assert.ErrorIs(t, err, io.ErrNoProgress)
-		assert.Equal(t, 1, asError(t, err).Attempts)
-	})
-	t.Run("cannot make a call succeed", func(t *testing.T) {
-		p := retry.Policy{Limiter: limiterFunc(func(context.Context) error { return retry.ErrPermanent })}
-		op := retrytest.Script()
-		assert.ErrorIs(t, do(t.Context(), p, op.Run), retry.ErrPermanent)
-		assert.Zero(t, op.Calls())
-	})
-	t.Run("shows the context's cause when that ended", func(t *testing.T) {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		p := retry.Policy{Limiter: limiterFunc(func(ctx context.Context) error { cancel(errCause); return ctx.Err() })}
-		err := do(ctx, p, retrytest.Script().Run)
-		assert.ErrorIs(t, err, context.Canceled)
-		assert.ErrorIs(t, err, errCause)
-		assert.EqualError(t, err, "gave up before the first attempt (context canceled: shutting down)")
+	}
+	t.Run("with MaxElapsed", func(t *testing.T) {
+		p := retry.Policy{MaxAttempts: 1, MaxElapsed: time.Hour, Clock: &tickingClock{}}
+		assert.Positive(t, asError(t, do(t.Context(), p, fails)).Elapsed)
 	})
 }
 
-type key struct{}
+// recovered returns the value that f panics with.
+func recovered(f func()) (v any) {
+	defer func() { v = recover() }()
+	f()
+	return nil
+}
 
-func TestHooks(t *testing.T) { bothWays(t, testHooks) }
-
-func testHooks(t *testing.T, do doer) {
-	var log []string
-	say := func(format string, args ...any) { log = append(log, fmt.Sprintf(format, args...)) }
+// TestPanicOfOperation: a panic of the operation passes through, and timers and budgets
+// keep working.
+func TestPanicOfOperation(t *testing.T) {
+	bucket := &retry.TokenBudget{}
+	var ended []error
 	p, _ := onClock(3)
-	p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-		say("begin %d after %v", a.Number, a.Waited)
-		return context.WithValue(ctx, key{}, a.Number), func(a retry.Attempt) { say("end %d: %v, %v", a.Number, a.Err, a.Class) }
+	p.Budget = bucket
+	p.AttemptTimeout = time.Hour
+	p.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		return ctx, func(a retry.Attempt) { ended = append(ended, a.Err) }
 	}
-	p.OnRetry = func(_ context.Context, a retry.Attempt, wait time.Duration) {
-		say("retry after %d in %v", a.Number, wait)
-	}
-	p.OnGiveUp = func(_ context.Context, e *retry.Error) { say("give up: %v", e.Reason) }
-
-	script := func(outcomes ...error) func(context.Context) error {
-		op := retrytest.Script(outcomes...)
-		return func(ctx context.Context) error {
-			say("op %v", ctx.Value(key{}))
-			return op.Run(ctx)
-		}
-	}
-	t.Run("success", func(t *testing.T) {
-		log = nil
-		require.NoError(t, do(t.Context(), p, script(errOp, nil)))
-		assert.Equal(t, []string{
-			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
-			"begin 2 after 1s", "op 2", "end 2: <nil>, unknown",
-		}, log)
-	})
-	t.Run("giving up", func(t *testing.T) {
-		log = nil
-		p := p
-		p.MaxAttempts = 2
-		require.Error(t, do(t.Context(), p, script(errOp)))
-		assert.Equal(t, []string{
-			"begin 1 after 0s", "op 1", "end 1: operation failed, transient", "retry after 1 in 1s",
-			"begin 2 after 1s", "op 2", "end 2: operation failed, transient", "give up: all attempts used",
-		}, log)
-	})
-	t.Run("permanent", func(t *testing.T) {
-		log = nil
-		permanent := retry.Permanent(errOp)
-		err := do(t.Context(), p, script(permanent))
-		assert.Equal(t, permanent, err, "the operation's own error")
-		assert.NotErrorIs(t, err, retry.ErrPermanent)
-		assert.Equal(t, []string{"begin 1 after 0s", "op 1", "end 1: operation failed, permanent", "give up: permanent failure"}, log)
-	})
-	t.Run("a dead context", func(t *testing.T) {
-		log = nil
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		require.Error(t, do(ctx, p, script(nil)))
-		assert.Equal(t, []string{"give up: context canceled"}, log)
-	})
-	t.Run("without a context or a callback", func(t *testing.T) {
-		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}}
-		ctx := context.WithValue(t.Context(), key{}, "mine")
-		require.NoError(t, do(ctx, p, func(ctx context.Context) error {
-			assert.Equal(t, "mine", ctx.Value(key{}))
-			_, limited := ctx.Deadline()
-			assert.False(t, limited)
-			assert.NoError(t, ctx.Err())
-			return nil
-		}))
-	})
-}
-
-// TestPanics: a panic of the operation passes through untouched; one of the
-// policy's functions goes on with the operation's error in it.
-// panickyClock panics or ends the goroutine when it is to wait.
-type panickyClock struct{ value any }
-
-func (panickyClock) Now() time.Time { return time.Unix(1, 0) }
-
-func (c panickyClock) Sleep(context.Context, time.Duration) error {
-	if c.value == nil {
-		runtime.Goexit()
-	}
-	panic(c.value)
-}
-
-func TestPanics(t *testing.T) {
-	recovered := func(f func()) (v any) {
-		defer func() { v = recover() }()
-		f()
-		return nil
-	}
-	t.Run("of the operation", func(t *testing.T) {
-		bucket := &retry.TokenBudget{}
-		var ended []error
-		p, _ := onClock(3)
-		p.Budget = bucket
-		p.AttemptTimeout = time.Hour
-		p.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
-			return ctx, func(a retry.Attempt) { ended = append(ended, a.Err) }
-		}
-		var inner context.Context
-		calls := 0
-		v := recovered(func() {
-			_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
-				inner = ctx
-				if calls++; calls == 2 {
-					panic("boom")
-				}
-				return errOp
-			})
+	var inner context.Context
+	calls := 0
+	v := recovered(func() {
+		_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
+			inner = ctx
+			if calls++; calls == 2 {
+				panic("boom")
+			}
+			return errOp
 		})
-		assert.Equal(t, "boom", v)
-		assert.Equal(t, []error{errOp, retry.ErrNoReturn}, ended)
-		assert.Error(t, inner.Err(), "the attempt's timer is stopped")
-		assert.Equal(t, 486., bucket.Balance(), "the panic is not reported; the budget goes on working")
-		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(1, errOp).Run))
-		assert.Equal(t, 486., bucket.Balance())
 	})
-	t.Run("Goexit in the operation", func(t *testing.T) {
-		done := make(chan bool)
-		go func() {
-			defer close(done)
-			p, _ := onClock(3)
-			_ = retry.Do(t.Context(), p, func(context.Context) error { runtime.Goexit(); return nil })
-			t.Error("Do returned")
-		}()
-		<-done
-	})
+	assert.Equal(t, "boom", v)
+	assert.Equal(t, []error{errOp, retry.ErrNoReturn}, ended)
+	assert.Error(t, inner.Err(), "the attempt's timer is stopped")
+	assert.Equal(t, 486., bucket.Balance(), "the panic is not reported; the budget goes on working")
+	require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(1, errOp).Run))
+	assert.Equal(t, 486., bucket.Balance())
+}
 
+// TestGoexitInOperation: runtime.Goexit in the operation ends the caller's goroutine.
+func TestGoexitInOperation(t *testing.T) {
+	done := make(chan bool)
+	go func() {
+		defer close(done)
+		p, _ := onClock(3)
+		_ = retry.Do(t.Context(), p, func(context.Context) error { runtime.Goexit(); return nil })
+		t.Error("Do returned")
+	}()
+	<-done
+}
+
+// TestPanicOfPolicy: if a function of the policy panics, the panic continues with an error
+// that keeps the failure of the operation.
+func TestPanicOfPolicy(t *testing.T) {
 	boom := errors.New("boom")
 	policies := map[string]retry.Policy{
 		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic(boom) })},
-		"Backoff":    {Backoff: backoffFunc(func(retry.Attempt, float64) time.Duration { panic(boom) })},
+		"Backoff":    {Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { panic(boom) })},
 		"Rand":       {Rand: func() float64 { panic(boom) }},
 		"Clock":      {Clock: panickyClock{boom}},
 		"OnRetry":    {Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic(boom) }}},
@@ -605,7 +404,7 @@ func TestPanics(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("early") }}}
 		assert.Equal(t, "early", recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script().Run) }))
 	})
-	t.Run("with a value that is no error", func(t *testing.T) {
+	t.Run("with a value that is not an error", func(t *testing.T) {
 		p := retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("text") }}}
 		v := recovered(func() { _ = retry.Do(t.Context(), p, retrytest.Script(errOp).Run) })
 		e, ok := v.(error)
@@ -615,185 +414,8 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// TestNested: stacked calls add their attempts and do not multiply them.
-func TestNested(t *testing.T) { bothWays(t, testNested) }
-
-func testNested(t *testing.T, do doer) {
-	p, _ := onClock(3)
-	outer := p
-	outer.MaxAttempts = 4
-	inner := func(mark func(error) error, op *retrytest.Op) func(context.Context) error {
-		return func(ctx context.Context) error { return mark(do(ctx, p, op.Run)) }
-	}
-	as := func(err error) error { return err }
-	wrap := func(err error) error { return fmt.Errorf("page 7: %w", err) }
-	tests := []struct {
-		name  string
-		mark  func(error) error
-		op    *retrytest.Op
-		calls int
-	}{
-		{"a give-up is permanent", as, retrytest.Script(errOp), 3},
-		{"also when it is wrapped", wrap, retrytest.Script(errOp), 3},
-		{"also when its last failure was marked", as, retrytest.Script(retry.Transient(errOp)), 3},
-		{"unless it is marked", retry.Transient, retrytest.Script(errOp), 12},
-		{"by a hint too", func(err error) error { return retry.After(err, time.Second) }, retrytest.Script(errOp), 12},
-		{"permanent stays permanent", as, retrytest.Script(retry.Permanent(errOp)), 1},
-		{"permanent stays permanent when it is wrapped", wrap, retrytest.Script(retry.Permanent(errOp)), 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			err := do(t.Context(), outer, inner(tt.mark, tt.op))
-			assert.ErrorIs(t, err, errOp)
-			assert.Equal(t, tt.calls, tt.op.Calls())
-		})
-	}
-}
-
-func TestError(t *testing.T) {
-	tests := []struct {
-		err  *retry.Error
-		text string
-	}{
-		{
-			&retry.Error{},
-			"gave up before the first attempt (<nil>)",
-		},
-		{
-			&retry.Error{Reason: context.Canceled},
-			"gave up before the first attempt (context canceled)",
-		},
-		{
-			&retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 1},
-			"gave up after 1 attempt (all attempts used): operation failed",
-		},
-		{
-			&retry.Error{Err: errors.Join(errOp, io.EOF), Reason: retry.ErrBudget, Attempts: 3, Elapsed: 1234567 * time.Microsecond, Next: 80 * ms},
-			"gave up after 3 attempts (client-side retry budget used up, next wait 80ms): operation failed; EOF",
-		},
-	}
-	for _, tt := range tests {
-		assert.EqualError(t, tt.err, tt.text)
-		if tt.err.Reason != nil {
-			assert.NotContains(t, tt.err.Unwrap(), nil)
-		}
-	}
-}
-
-// TestShared: one policy serves many goroutines, and each sees its own schedule.
-func TestShared(t *testing.T) { bothWays(t, testShared) }
-
-func testShared(t *testing.T, do doer) {
-	var retries atomic.Int64
-	p := retry.Policy{
-		Backoff:     retry.Exponential{Base: time.Millisecond},
-		MaxAttempts: 4,
-		Budget:      &retry.TokenBudget{Capacity: 1e6},
-		Hooks:       retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { retries.Add(1) }},
-	}
-	synctest.Test(t, func(t *testing.T) {
-		var wg sync.WaitGroup
-		for range 100 {
-			wg.Go(func() {
-				start := time.Now()
-				var at []time.Duration
-				err := do(t.Context(), p, func(context.Context) error {
-					at = append(at, time.Since(start))
-					return errOp
-				})
-				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-				assert.Equal(t, []time.Duration{0, 1 * ms, 3 * ms, 7 * ms}, at)
-			})
-		}
-		wg.Wait()
-	})
-	assert.EqualValues(t, 300, retries.Load())
-}
-
-// TestAllocations: the numbers of the benchmarks that are exact.
-func TestAllocations(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	deadline, cancelDeadline := context.WithTimeout(ctx, time.Hour)
-	defer cancelDeadline()
-	tick := retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4}
-	oneTimer := testing.AllocsPerRun(200, func() { <-time.NewTimer(1).C })
-	oneTimeout := testing.AllocsPerRun(200, func() {
-		_, cancel := context.WithTimeout(ctx, time.Hour)
-		cancel()
-	})
-	watch := func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
-		return ctx, func(retry.Attempt) {}
-	}
-	tests := []struct {
-		name   string
-		ctx    context.Context
-		policy retry.Policy
-		op     func(context.Context) error
-		want   float64
-	}{
-		{"success", ctx, retry.Policy{}, succeed, 0},
-		{"success with a budget", ctx, retry.Policy{Budget: &retry.TokenBudget{}}, succeed, 0},
-		{"success with a ratio budget", ctx, retry.Policy{Budget: &retry.RatioBudget{}}, succeed, 0},
-		{"success with a time limit", ctx, retry.Policy{MaxElapsed: time.Hour}, succeed, 0},
-		{"success with a limit for each attempt", ctx, retry.Policy{AttemptTimeout: time.Hour}, succeed, oneTimeout},
-		{"success with a watch on each attempt", ctx, retry.Policy{Hooks: retry.Hooks{OnAttempt: watch}}, succeed, 0},
-		{"three retries, no clock", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, failing(3), 0},
-		{"three retries, no clock, budget and deadline", deadline, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Budget: &retry.TokenBudget{}}, failing(3), 0},
-		{"three retries, no clock, hook", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) {}}}, failing(3), 0},
-		{"three retries, one timer", ctx, tick, failing(3), oneTimer},
-		{"three retries, one timer of a named clock", ctx, retry.Policy{Backoff: retry.Constant(1), MaxAttempts: 4, Clock: retry.SystemClock{}}, failing(3), oneTimer},
-		{"three retries, no wait", ctx, retry.Policy{MaxAttempts: 4, Backoff: retry.NoDelay{}}, failing(3), 0},
-		{"giving up", ctx, retry.Policy{MaxAttempts: 4, Clock: noClock{}}, func(context.Context) error { return errFlaky }, 1},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got := testing.AllocsPerRun(200, func() { _ = retry.Do(tt.ctx, tt.policy, tt.op) })
-			assert.Equal(t, tt.want, got)
-		})
-	}
-	t.Run("value", func(t *testing.T) {
-		got := testing.AllocsPerRun(200, func() {
-			_, _ = retry.DoValue(ctx, retry.Policy{}, func(context.Context) (int, error) { return 1, nil })
-		})
-		assert.Zero(t, got)
-	})
-	t.Run("in the background", func(t *testing.T) {
-		var g retry.Group
-		ended := make(chan error)
-		done := func(err error) { ended <- err }
-		got := testing.AllocsPerRun(200, func() {
-			g.Go(ctx, succeed, done)
-			<-ended
-		})
-		assert.LessOrEqual(t, got, 2., "the call and its goroutine")
-	})
-	for profile := range awspreset.All() {
-		t.Run(profile.String(), func(t *testing.T) {
-			p := profile.Policy("sts")
-			p.Clock = noClock{}
-			op, failures := statusedError(503), 0
-			got := testing.AllocsPerRun(200, func() {
-				_ = retry.Do(ctx, p, func(context.Context) error {
-					if failures++; failures%3 == 0 {
-						return nil
-					}
-					return op
-				})
-			})
-			assert.Zero(t, got)
-		})
-	}
-	for name, b := range everyBackoff {
-		t.Run("Delay of "+name, func(t *testing.T) {
-			a := retry.Attempt{Number: 3, Waited: time.Second, Err: errOp, Class: retry.ClassTransient}
-			assert.Zero(t, testing.AllocsPerRun(200, func() { b.rule.Delay(a, 0.5) }))
-		})
-	}
-}
-
-// TestLongPoll: when the budget alone refuses the retry, the call waits once
-// as before it; every other end is as it is without LongPoll.
+// TestLongPoll: if only the budget refuses the retry, the call waits once more before it
+// ends; LongPoll changes no other end.
 func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
 
 func testLongPoll(t *testing.T, do doer) {
@@ -808,7 +430,7 @@ func testLongPoll(t *testing.T, do doer) {
 	}{
 		{"refused", func(p *retry.Policy) { p.Budget = empty() }, errOp, []time.Duration{s}, retry.ErrBudget},
 		{"refused, with a hint", func(p *retry.Policy) { p.Budget = empty() }, retry.After(errOp, 3*s), []time.Duration{3 * s}, retry.ErrBudget},
-		{"refused, without the choice", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
+		{"refused, without LongPoll", func(p *retry.Policy) { p.Budget, p.LongPoll = empty(), false }, errOp, nil, retry.ErrBudget},
 		{"refused at the second retry", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, errOp, []time.Duration{s, 2 * s}, retry.ErrBudget},
 		{"permanent", func(p *retry.Policy) { p.Budget = empty() }, retry.Permanent(errOp), nil, nil},
 		{"no attempt left", func(p *retry.Policy) { p.Budget, p.MaxAttempts = empty(), 1 }, errOp, nil, retry.ErrMaxAttempts},
@@ -830,11 +452,11 @@ func testLongPoll(t *testing.T, do doer) {
 				assert.ErrorIs(t, err, tt.reason)
 			}
 			assert.Equal(t, tt.waits, clock.Waits())
-			assert.Equal(t, op.Calls()-1, scheduled, "the hook is for waits that a retry follows")
+			assert.Equal(t, op.Calls()-1, scheduled, "OnRetry is only for waits before a retry")
 			assert.Equal(t, 1, gaveUp)
 		})
 	}
-	t.Run("the context ends meanwhile", func(t *testing.T) {
+	t.Run("the context ends during the wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			time.AfterFunc(s/2, cancel)
@@ -849,51 +471,36 @@ func testLongPoll(t *testing.T, do doer) {
 	})
 }
 
-// TestResponseBeatsContext: a failure that a marker, a status or a code makes
-// permanent stands although the context has ended; anything else is the context's end.
-func TestResponseBeatsContext(t *testing.T) { bothWays(t, testResponseBeatsContext) }
-
-func testResponseBeatsContext(t *testing.T, do doer) {
-	inner := &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts, Attempts: 3}
-	for name, tt := range map[string]struct {
-		err    error
-		stands bool
-	}{
-		"marked":                  {retry.Permanent(errOp), true},
-		"marked inside":           {fmt.Errorf("get: %w", retry.Permanent(errOp)), true},
-		"a status":                {statusedError(404), true},
-		"a code":                  {sqlError{"23505"}, true},
-		"a retryable status":      {statusedError(503), false},
-		"a canceled query":        {sqlError{"57014"}, false},
-		"nothing known":           {errOp, false},
-		"unrepeatable":            {retry.Unrepeatable(errOp), false},
-		"canceled":                {context.Canceled, false},
-		"an inner call gave up":   {inner, false},
-		"marked around a give-up": {retry.Permanent(inner), true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancelCause(t.Context())
-			err := do(ctx, retry.Policy{}, func(context.Context) error { cancel(errCause); return tt.err })
-			if tt.stands {
-				assert.Equal(t, tt.err, err)
-				return
-			}
-			e := asError(t, err)
-			assert.Equal(t, tt.err, e.Err)
-			assert.ErrorIs(t, e.Reason, context.Canceled)
-			assert.ErrorIs(t, e.Reason, errCause)
-		})
-	}
-	t.Run("canceled on purpose", func(t *testing.T) {
+// TestAttemptContextEnds: the context of an attempt ends with the attempt, also if that
+// panics, so its timer does not run on.
+func TestAttemptContextEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: time.Hour}
+		var last context.Context
 		calls := 0
-		err := do(t.Context(), retry.Policy{}, func(context.Context) error { calls++; return context.Canceled })
-		assert.Equal(t, context.Canceled, err)
-		assert.Equal(t, 1, calls)
+		assert.NoError(t, retry.Do(t.Context(), p, func(ctx context.Context) error {
+			if last != nil {
+				assert.ErrorIs(t, last.Err(), context.Canceled)
+			}
+			last = ctx
+			if calls++; calls < 3 {
+				return errOp
+			}
+			return nil
+		}))
+		assert.ErrorIs(t, last.Err(), context.Canceled)
+		assert.Panics(t, func() {
+			_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
+				last = ctx
+				panic("operation")
+			})
+		})
+		assert.ErrorIs(t, last.Err(), context.Canceled)
 	})
 }
 
-// TestAttemptTimeoutClass: Do knows that its own limit ended the attempt, whatever a
-// classifier makes of the error, unless the error says more.
+// TestAttemptTimeoutClass: an attempt that its own limit ended has the class Timeout,
+// whatever the classifier returns, unless it is marked or a response.
 func TestAttemptTimeoutClass(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	gaveUp := func(reason error) error { return &retry.Error{Err: errOp, Reason: reason, Attempts: 1} }
@@ -901,9 +508,10 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		err  error
 		want retry.Class
 	}{
-		"an error that tells nothing":       {errors.New("signal: killed"), retry.ClassTimeout},
+		"a plain error":                     {errors.New("signal: killed"), retry.ClassTimeout},
 		"the context's own":                 {context.DeadlineExceeded, retry.ClassTimeout},
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
+		"an inner call was canceled by it":  {gaveUp(context.Canceled), retry.ClassTimeout},
 		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
 		"an inner call must not repeat":     {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
 		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
@@ -932,6 +540,12 @@ func TestAttemptTimeoutClass(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAttemptTimeoutOfOthers: failures before the limit are classified, and so are those
+// that the end of the caller's context or of an inner call causes.
+func TestAttemptTimeoutOfOthers(t *testing.T) {
+	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
 		op := retrytest.Script(errOp)
 		assert.Equal(t, errOp, retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Hour, Classifier: never}, op.Run))
@@ -944,6 +558,29 @@ func TestAttemptTimeoutClass(t *testing.T) {
 			err := retry.Do(ctx, retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error { <-ctx.Done(); return errOp })
 			assert.ErrorIs(t, asError(t, err).Reason, context.DeadlineExceeded)
 			assert.Equal(t, 1, asError(t, err).Attempts)
+		})
+	})
+	t.Run("a plain error without a classifier", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []retry.Class
+			p := retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2}.With(afterAttempts(func(a retry.Attempt) { seen = append(seen, a.Class) }))
+			_ = retry.Do(t.Context(), p, func(ctx context.Context) error {
+				if len(seen) == 0 {
+					<-ctx.Done()
+				}
+				return errOp
+			})
+			assert.Equal(t, []retry.Class{retry.ClassTimeout, retry.ClassTransient}, seen)
+		})
+	})
+	t.Run("a failure as the caller's context ends is classified", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			var seen retry.Attempt
+			p := retry.Policy{AttemptTimeout: time.Minute}.With(afterAttempts(func(a retry.Attempt) { seen = a }))
+			_ = retry.Do(ctx, p, func(ctx context.Context) error { <-ctx.Done(); return errOp })
+			assert.Equal(t, retry.ClassTransient, seen.Class)
 		})
 	})
 	t.Run("an inner call is retried", func(t *testing.T) {
@@ -969,7 +606,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 	})
 }
 
-// TestStagger: the first attempt waits a random time, and only the first.
+// TestStagger: only the first attempt waits for a random time.
 func TestStagger(t *testing.T) { bothWays(t, testStagger) }
 
 func testStagger(t *testing.T, do doer) {
@@ -1031,7 +668,7 @@ func testStagger(t *testing.T, do doer) {
 	})
 }
 
-// TestProgress: after useful work counting begins anew, and the total is kept.
+// TestProgress: counting begins anew after progress, and Error.Attempts remains the total.
 func TestProgress(t *testing.T) { bothWays(t, testProgress) }
 
 func testProgress(t *testing.T, do doer) {
@@ -1094,7 +731,29 @@ func testProgress(t *testing.T, do doer) {
 	})
 }
 
-// asPermanent returns the calls of an operation whose error comes back as it is.
+// deposits is a budget that allows everything and records the deposits.
+type deposits []string
+
+func (*deposits) TryWithdraw(retry.Attempt) bool { return true }
+func (b *deposits) Deposit(paid retry.Class, succeeded bool) {
+	*b = append(*b, fmt.Sprint(paid, " ", succeeded))
+}
+
+// TestProgressPaysOnce: progress deposits for the last retry, and the end of the call does
+// not deposit for the same retry again.
+func TestProgressPaysOnce(t *testing.T) {
+	for _, end := range []error{nil, retry.Permanent(errOp)} {
+		var budget deposits
+		_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(errOp), end)
+		assert.Equal(t, deposits{"throttled true", fmt.Sprint("transient ", end == nil)}, budget)
+	}
+	var budget deposits
+	_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(retry.Permanent(errOp)))
+	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
+}
+
+// asPermanent returns the number of calls of an operation whose error is returned as it
+// is.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)
@@ -1102,7 +761,7 @@ func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	return op.Calls()
 }
 
-// TestNext: the decision alone is that of the loop.
+// TestNext: Next decides as the loop does.
 func TestNext(t *testing.T) {
 	s := time.Second
 	for name, tt := range map[string]struct {
@@ -1112,24 +771,24 @@ func TestNext(t *testing.T) {
 		wait    time.Duration
 		reason  error
 	}{
-		"a retry":             {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
-		"the second":          {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
-		"a number below 1":    {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
-		"the last":            {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
-		"without end":         {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
-		"permanent":           {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
-		"permanent by status": {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
-		"unrepeatable":        {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
-		"a class is not read": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
-		"a hint":              {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
-		"too long a hint":     {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
-		"the time limit":      {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
-		"within the limit":    {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
-		"the budget":          {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
-		"progress":            {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
-		"the previous wait":   {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
-		"no error":            {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
-		"an invalid policy":   {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
+		"a retry":                              {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp}, 0, s, nil},
+		"the second":                           {retry.Policy{}, retry.Attempt{Number: 2, Err: errOp}, 0, 2 * s, nil},
+		"a number below 1":                     {retry.Policy{}, retry.Attempt{Number: -7, Err: errOp}, 0, s, nil},
+		"the last":                             {retry.Policy{}, retry.Attempt{Number: 3, Err: errOp}, 0, 0, retry.ErrMaxAttempts},
+		"unlimited":                            {retry.Policy{MaxAttempts: retry.Unlimited}, retry.Attempt{Number: math.MaxInt, Err: errOp}, 0, math.MaxInt64, nil},
+		"permanent":                            {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
+		"permanent by status":                  {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
+		"unrepeatable":                         {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
+		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
+		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
+		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
+		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
+		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
+		"the budget":                           {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
+		"progress":                             {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
+		"the previous wait":                    {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
+		"no error":                             {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},
+		"an invalid policy":                    {retry.Policy{MaxAttempts: -1}, retry.Attempt{Number: 1, Err: errOp}, 0, 0, retry.ErrInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.policy.Backoff == nil {
@@ -1141,6 +800,20 @@ func TestNext(t *testing.T) {
 			assert.ErrorIs(t, reason, tt.reason)
 		})
 	}
+	t.Run("what the rule and the budget see", func(t *testing.T) {
+		var seen []retry.Attempt
+		p := retry.Policy{Budget: seeing{&seen}, Backoff: retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+			seen = append(seen, a)
+			return 0
+		})}
+		_, _ = p.Next(retry.Attempt{Number: -7, Waited: s, Err: errOp}, 0)
+		first := retry.Attempt{Number: 1, Waited: s, Err: errOp, Class: retry.ClassTransient}
+		assert.Equal(t, []retry.Attempt{first, first}, seen)
+		progress := retry.Progress(errOp)
+		_, _ = p.Next(retry.Attempt{Number: 9, Waited: s, Err: progress}, 0)
+		anew := retry.Attempt{Number: 1, Err: progress, Class: retry.ClassTransient}
+		assert.Equal(t, []retry.Attempt{anew, anew}, seen[2:])
+	})
 	t.Run("withdraws", func(t *testing.T) {
 		budget := &retry.TokenBudget{}
 		_, reason := retry.Policy{Budget: budget}.Next(retry.Attempt{Number: 1, Err: errOp}, 0)
@@ -1149,7 +822,14 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// FuzzNext: a loop by hand over Next makes the same attempts and waits as Do.
+// seeing is a budget that allows everything and records the attempts that it is asked
+// about.
+type seeing struct{ seen *[]retry.Attempt }
+
+func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
+func (seeing) Deposit(retry.Class, bool)          {}
+
+// FuzzNext: a hand-written loop over Next makes the same attempts and waits as Do.
 func FuzzNext(f *testing.F) {
 	f.Add(uint64(1), 3, int64(time.Minute), uint8(0))
 	f.Add(uint64(7), 0, int64(0), uint8(255))
@@ -1181,7 +861,7 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// nextByHand is a loop over Next, with all that its caller has to do.
+// nextByHand is a loop over Next that does everything that is left to its caller.
 func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
 	var failed retry.Attempt
 	var paid retry.Class

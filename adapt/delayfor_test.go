@@ -65,8 +65,8 @@ func chain(policy retry.Policy, id string) []time.Duration {
 	}
 }
 
-// TestDelayForChain: every worker finds the same chain, and each delay of a rule that
-// remembers is drawn from the one before it.
+// TestDelayForChain: every worker computes the same chain, in which each delay of a rule
+// with memory is drawn from the previous one.
 func TestDelayForChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
 	for i := range 100 {
@@ -81,13 +81,13 @@ func TestDelayForChain(t *testing.T) {
 			before = d
 		}
 	}
-	// A later version must find the chains of this one, or messages that wait now are
+	// A later version must compute the same chains, or messages that are waiting would be
 	// delivered at another time.
 	full := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 4}
 	assert.Equal(t, []time.Duration{27777521, 400365780, 705451618}, chain(full, "order-4711"))
 }
 
-// TestDelayForUniform: the random numbers of similar ids and of following attempts are
+// TestDelayForUniform: the random numbers of similar ids and of consecutive attempts are
 // uniform and independent.
 func TestDelayForUniform(t *testing.T) {
 	const ids, attempts = 2000, 10

@@ -9,7 +9,7 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// A consumer decides when a message that failed is to be delivered again.
+// A consumer decides when to deliver a failed message again.
 func ExampleDelayFor() {
 	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Minute}, MaxAttempts: 4}
 	failure := errors.New("the warehouse does not respond")
@@ -28,7 +28,7 @@ func ExampleDelayFor() {
 	// delivery 4: all attempts used
 }
 
-// The function is what go-elasticsearch, franz-go and nats.go take.
+// The function has the type that go-elasticsearch, franz-go and nats.go accept.
 func ExampleOneBased() {
 	delay := adapt.OneBased(retry.Policy{Backoff: retry.Exponential{Base: 100 * time.Millisecond}})
 	fmt.Println(delay(1), delay(2), delay(3))

@@ -35,7 +35,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestNumberedAlone: what only the library can do is not done behind its back.
+// TestNumberedAlone: Numbered makes no decision that is left to the library.
 func TestNumberedAlone(t *testing.T) {
 	budget := &retry.TokenBudget{}
 	policy := doubling
@@ -45,7 +45,7 @@ func TestNumberedAlone(t *testing.T) {
 	assert.EqualValues(t, 500, budget.Balance())
 }
 
-// TestNumberedChain: a rule that remembers gets a chain.
+// TestNumberedChain: each delay of a rule with memory is drawn from the previous one.
 func TestNumberedChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5)}
 	one := adapt.OneBased(policy)

@@ -33,7 +33,7 @@ func TestRateLimiterChain(t *testing.T) {
 	assert.Equal(t, 3500*time.Millisecond, r.When(0))
 }
 
-// TestRateLimiterZero: the zero value has the zero Policy's rule, and never gives up.
+// TestRateLimiterZero: the zero value uses the zero Policy's rule and never gives up.
 func TestRateLimiterZero(t *testing.T) {
 	var r adapt.RateLimiter[int]
 	for n := 1; n <= 50; n++ {

@@ -15,7 +15,7 @@ import (
 
 var errOp = errors.New("operation failed")
 
-// doubling is a policy without chance: 1 s, 2 s, 4 s …
+// doubling is a policy without jitter: 1 s, 2 s, 4 s …
 var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
 
 func TestSequenceForms(t *testing.T) {
@@ -45,7 +45,7 @@ func TestSequenceForms(t *testing.T) {
 	}
 }
 
-// TestSequenceDecides: Retry decides about its error as a loop does.
+// TestSequenceDecides: Retry decides about its error as Do does.
 func TestSequenceDecides(t *testing.T) {
 	onlyThrottled := doubling
 	onlyThrottled.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
@@ -89,7 +89,7 @@ func TestSequenceElapsed(t *testing.T) {
 	assert.Equal(t, time.Second, s.NextBackOff(), "the time begins anew")
 }
 
-// TestSequenceChain: the delays are a chain, and hints are part of it.
+// TestSequenceChain: each delay is drawn from the previous one, hints included.
 func TestSequenceChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5), MaxAttempts: retry.Unlimited}
 	s := adapt.NewSequence(policy)
@@ -125,7 +125,7 @@ func TestSequenceBudget(t *testing.T) {
 	assert.Equal(t, time.Duration(-1), s.NextBackOff(), "the budget is empty")
 }
 
-// TestSequenceAsksOnce: a Classifier may count.
+// TestSequenceAsksOnce: the Classifier is called once for each failure.
 func TestSequenceAsksOnce(t *testing.T) {
 	asked := 0
 	policy := doubling

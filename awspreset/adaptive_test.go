@@ -29,8 +29,8 @@ var (
 	errNoWait = errors.New("this clock does not wait")
 )
 
-// adaptiveTrace is what an SDK's limiter did and was after each step. Times and
-// waits are in seconds in some files and in other units in others.
+// adaptiveTrace is a recording of an SDK's limiter: its steps, and its state after each.
+// Times and waits are in seconds in some files and in other units in others.
 type adaptiveTrace struct {
 	Start   float64 `json:"start_time"`
 	StartNS int64   `json:"start_time_ns"`
@@ -50,7 +50,7 @@ type adaptiveStep struct {
 
 func (s *adaptiveStep) time() time.Time { return traceTime(s.T, s.TNS) }
 
-// traceTime returns the time that a file has in one of two units.
+// traceTime returns the time of a file, which is in one of two units.
 func traceTime(seconds float64, ns int64) time.Time {
 	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
 }
@@ -67,9 +67,9 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded. It checks each wait to a nanosecond. Where an
-// SDK waits again for less than that, because its seconds are floating-point
-// numbers or it cuts a wait to nanoseconds, one wait here stands for both.
+// traceClock waits as recorded, and checks each wait to a nanosecond. An SDK waits again
+// for less than that if its seconds are floating-point numbers or it truncates waits to
+// nanoseconds; one wait here stands for both.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and of its waits
 	now        time.Time
@@ -86,8 +86,7 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	if len(c.waits) == 0 {
 		return fmt.Errorf("waits another %v", d)
 	}
-	// What is a whole unit here may be a trifle less in an SDK's seconds, which
-	// cuts a unit off.
+	// A whole unit here may be slightly less in an SDK's seconds, and be truncated.
 	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
 	if d < want || d > most {
 		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
@@ -102,8 +101,8 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// begin puts the clock to the time before the recorded waits, which is a whole
-// number of milliseconds in all traces.
+// begin sets the clock to the time before the recorded waits, which is a whole number of
+// milliseconds in all traces.
 func (c *traceClock) begin(after time.Time, waits []float64) {
 	c.after, c.waits, c.now = after, waits, after
 	for _, w := range waits {
@@ -156,16 +155,16 @@ func (s *adaptiveStep) check(got awspreset.AdaptiveState, answered bool) error {
 	want := s.AdaptiveState
 	want.ThrottledAt += s.ThrottledNS / 1e9
 	if !answered && got.Fill == 0 {
-		// That of JavaScript begins with a rate but, like most, makes no use
-		// of it before it has set another: so there is none here.
+		// The JavaScript SDK begins with a rate but, like most SDKs, does not use it
+		// before it has set another, so there is none here.
 		want.Fill, want.Capacity = 0, 0
 	}
 	return sameState(got, want)
 }
 
-// sameState compares numbers to 1e-9: the SDKs subtract times of some 1000
-// seconds as floating-point numbers, which leaves an error of 1e-13 s in each,
-// and here they are whole nanoseconds.
+// sameState compares numbers to 1e-9: the SDKs subtract times of about 1000 seconds as
+// floating-point numbers, each with an error of 1e-13 s, and times here are whole
+// nanoseconds.
 func sameState(got, want awspreset.AdaptiveState) error {
 	var errs []error
 	w := reflect.ValueOf(want)
@@ -222,7 +221,7 @@ func checkTokenBucketTrace(trace bucketTrace) error {
 	return nil
 }
 
-// takeTokens takes several tokens as one attempt for each.
+// takeTokens takes several tokens, each as one attempt.
 func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
 	if !block {
 		clock.after = time.Time{}
@@ -235,8 +234,8 @@ func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, bloc
 	return nil
 }
 
-// cubicTrace is a trace of the calculator alone. It compares to 1e-12 of the
-// number: a cube root and a power of 1/3 differ in the last digit.
+// cubicTrace is a trace of the calculator alone. It is compared to a relative 1e-12,
+// because a cube root and a power of 1/3 differ in the last digit.
 type cubicTrace struct {
 	Top   float64 `json:"starting_max_rate"`
 	Start float64 `json:"start_time"`
@@ -287,7 +286,7 @@ func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.Adapti
 	return l
 }
 
-// drained returns such a limiter with hardly a token left.
+// drained returns such a limiter with almost no token left.
 func drained(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
 	t.Helper()
 	throttledOnce(t, l)
@@ -297,7 +296,7 @@ func drained(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimi
 	return l
 }
 
-// everyAdaptive has the limiters of the SDKs and ours.
+// everyAdaptive has the limiters of the SDKs and of this package.
 var everyAdaptive = []struct {
 	name string
 	make func() *awspreset.AdaptiveLimiter
@@ -330,7 +329,7 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterOutcomes: which outcomes let the rate grow, and which cut it.
+// TestAdaptiveLimiterOutcomes: which outcomes raise the rate, and which lower it.
 func TestAdaptiveLimiterOutcomes(t *testing.T) {
 	failed := func(class retry.Class) retry.Attempt { return failedWith(class) }
 	tests := []struct {
@@ -393,7 +392,7 @@ func TestAdaptiveLimiterTakesTurns(t *testing.T) {
 	}
 }
 
-func TestAdaptiveLimiterCancelled(t *testing.T) {
+func TestAdaptiveLimiterCanceled(t *testing.T) {
 	for _, tt := range everyAdaptive {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -415,15 +414,15 @@ func TestAdaptiveLimiterCancelled(t *testing.T) {
 				group.Wait()
 				require.Equal(t, 50*ms, time.Since(start))
 				require.NoError(t, l.Wait(t.Context()))
-				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "nobody has taken the token")
+				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "the token is there")
 			})
 		})
 	}
 }
 
-// TestAdaptiveLimiterCancelledInLine: who leaves the line makes room for those
-// behind, and those in front keep their turns.
-func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
+// TestAdaptiveLimiterCanceledInLine: a caller that leaves the queue makes room for those
+// behind it, and those before it keep their turns.
+func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := drained(t, &awspreset.AdaptiveLimiter{})
 		rate := l.Rate()
@@ -448,8 +447,8 @@ func TestAdaptiveLimiterCancelledInLine(t *testing.T) {
 	})
 }
 
-// TestAdaptiveLimiterOrder: callers get their tokens in the order of their
-// coming, also while others come behind them and leave.
+// TestAdaptiveLimiterOrder: callers are served first come, first served, also while others
+// arrive and leave.
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
 		synctest.Test(t, func(t *testing.T) {
@@ -508,8 +507,8 @@ func TestAdaptiveLimiterConcurrent(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterClockGoesBack: an hour's step back costs no more than the
-// wait it falls into.
+// TestAdaptiveLimiterClockGoesBack: a clock that goes back by an hour prolongs no wait
+// except the one in progress.
 func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(10_000, 0)}
 	l := &awspreset.AdaptiveLimiter{Clock: clock}
@@ -527,9 +526,8 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	assert.Greater(t, l.Rate(), 10., "and rates are measured on")
 }
 
-// TestAdaptiveLimiterLeavesBudget: in the adaptive mode of the AWS SDK for Go a
-// quota that was used up stays so, because successes bring it nothing
-// (aws/aws-sdk-go-v2 v1.47.6).
+// TestAdaptiveLimiterLeavesBudget: in the adaptive mode of the AWS SDK for Go an empty
+// quota stays empty, because successes do not refill it (aws/aws-sdk-go-v2 v1.47.6).
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
 	budget := &retry.TokenBudget{}
@@ -545,8 +543,8 @@ func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	assert.Equal(t, before+100, budget.Balance())
 }
 
-// fuzzClock steps as the fuzzer wants, also back, and fails waits that no
-// limiter should ask for.
+// fuzzClock moves as the fuzzer decides, also back, and fails if a limiter asks for an
+// impossible wait.
 type fuzzClock struct {
 	t         *testing.T
 	now       time.Time
@@ -565,9 +563,9 @@ func (c *fuzzClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// FuzzAdaptiveLimiter: whatever happens, and however the clock goes, the rate
-// is at least one in two seconds, nobody waits longer than that, and there are
-// never more tokens than the bucket holds.
+// FuzzAdaptiveLimiter: whatever happens, and however the clock moves, the rate is at least
+// one in two seconds, no caller waits longer than that, and there are never more tokens
+// than the bucket holds.
 func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Add(uint8(0), []byte{3, 0, 1, 100, 4, 200, 0, 255})
 	f.Add(uint8(1), []byte("throttled, then waits, then the clock goes back"))
@@ -575,8 +573,8 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, events []byte) {
 		tested := everyAdaptive[int(kind)%len(everyAdaptive)]
 		ours := tested.name == "zero value"
-		// Those of the SDKs wait longer for what a clock that goes back takes
-		// away, and that may have been at a higher rate.
+		// The limiters of the SDKs wait longer after the clock has gone back, perhaps at a
+		// higher rate.
 		clock := &fuzzClock{t: t, now: time.Unix(int64(kind), 123456789), longest: time.Hour, mostWaits: 3}
 		if ours {
 			clock.longest, clock.mostWaits = 2*time.Second, 2
@@ -604,8 +602,8 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	})
 }
 
-// fuzzStep makes a step of the clock of a byte: mostly some milliseconds, but
-// also none, up to centuries, and back by as much.
+// fuzzStep turns a byte into a step of the clock: mostly some milliseconds, but also none,
+// up to centuries, and back by as much.
 func fuzzStep(b byte) time.Duration {
 	if b < 192 {
 		return time.Duration(b) * 10 * ms
@@ -617,7 +615,7 @@ func fuzzStep(b byte) time.Duration {
 	return step
 }
 
-// requireSound checks what holds after every event.
+// requireSound checks the invariants after every event.
 func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	t.Helper()
 	s, rate := l.State(), l.Rate()
@@ -635,8 +633,8 @@ func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	}
 }
 
-// quota is a server that takes a number of attempts a second, and after a
-// pause one second's worth at once. An attempt takes a millisecond.
+// quota is a server that accepts a number of attempts a second, and after a pause one
+// second's worth at once. An attempt takes a millisecond.
 type quota struct {
 	clock    *retrytest.Clock
 	rate     float64
@@ -707,10 +705,9 @@ func benchmarkAdaptive(b *testing.B, l *awspreset.AdaptiveLimiter) {
 	}
 }
 
-// A table takes 20 writes a second, and 1000 writes are to be made as fast as
-// it allows.
+// A table accepts 20 writes a second, and 1000 writes are to be made as fast as it allows.
 func ExampleAdaptiveLimiter() {
-	clock := &retrytest.Clock{Start: time.Unix(0, 0)} // so that nobody has to wait
+	clock := &retrytest.Clock{Start: time.Unix(0, 0)} // so no caller has to wait
 	refused := func(limiter retry.Limiter) int {
 		policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.Constant(5 * ms), MaxAttempts: retry.Unlimited}
 		table := &quota{clock: clock, rate: 20}
@@ -731,9 +728,9 @@ func ExampleAdaptiveLimiter() {
 	// writes a second: about 20
 }
 
-// A crowd that waits does not keep the limiter down once there is no throttling
-// any more: each token that comes is for one of them. Those in front are those
-// whose time is nearly over, so tokens have to reach the ones behind them, too.
+// TestAdaptiveLimiterRecoversFromACrowd: waiting callers do not keep the rate down after
+// throttling has ended. Each new token belongs to one of them. Those in front are close to
+// their deadline, so tokens must also reach those behind them.
 func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// FuzzBackoff: the SDKs' own arithmetic is defined for every input, too.
+// FuzzBackoff: the arithmetic of the SDKs is defined for every input.
 func FuzzBackoff(f *testing.F) {
 	f.Add(int64(0), int64(0), 0, 0.0)
 	f.Add(int64(100*ms), int64(20*time.Second), 3, 0.5)
@@ -41,7 +41,7 @@ func FuzzBackoff(f *testing.F) {
 	})
 }
 
-// TestSpreadKeepsTheCap: a composition of package retry knows the cap of an SDK's rule.
+// TestSpreadKeepsTheCap: a Spread keeps the cap of an SDK's rule.
 func TestSpreadKeepsTheCap(t *testing.T) {
 	for preset := range awspreset.All() {
 		rule := preset.Policy("").Backoff
@@ -57,5 +57,24 @@ func TestSpreadKeepsTheCap(t *testing.T) {
 func TestPresetBackoffKeepsTheContract(t *testing.T) {
 	for preset := range awspreset.All() {
 		t.Run(preset.String(), func(t *testing.T) { retrytest.TestBackoff(t, preset.Policy("").Backoff) })
+	}
+}
+
+// TestJitterAtTheCap: at the cap the delays of the presets are spread out, except those of
+// GoV2Standard, because the SDK applies the cap after the jitter.
+func TestJitterAtTheCap(t *testing.T) {
+	const limit = 20 * time.Second
+	for preset, want := range map[awspreset.Preset][]time.Duration{
+		awspreset.GoV2Standard:         {limit, limit, limit},
+		awspreset.GoV2StandardRepaired: {0, limit / 2, limit},
+		awspreset.GoV2Standard2026:     {0, limit / 2, limit},
+		awspreset.Standard2026:         {0, limit / 2, limit},
+	} {
+		var got []time.Duration
+		for _, u := range []float64{0, 0.5, 1} {
+			a := retry.Attempt{Number: 20, Class: retry.ClassTransient}
+			got = append(got, preset.Policy("").Backoff.Delay(a, u))
+		}
+		assert.Equal(t, want, got, preset)
 	}
 }

@@ -26,8 +26,8 @@ func TestServiceName(t *testing.T) {
 	}
 }
 
-// TestPresetClassifierBeyondVectors has the rules of the SDKs that no golden
-// vector shows.
+// TestPresetClassifierBeyondVectors: rules of the SDKs that the golden vectors do not
+// cover.
 func TestPresetClassifierBeyondVectors(t *testing.T) {
 	js := func(service string) retry.Classifier {
 		return awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
@@ -52,14 +52,14 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	}
 	for preset := range awspreset.All() {
 		c := preset.Policy("").Classifier
-		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, cancelled{}} {
+		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, canceled{}} {
 			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
 		}
 	}
 }
 
-// TestPresetNetworkFailures: what the network does to an answer is retried as
-// the SDK does; what the service says outweighs it.
+// TestPresetNetworkFailures: network failures are retried as in the SDK, and a response of
+// the service takes precedence.
 func TestPresetNetworkFailures(t *testing.T) {
 	const (
 		permanent = retry.ClassPermanent
@@ -89,8 +89,8 @@ func TestPresetNetworkFailures(t *testing.T) {
 	}
 }
 
-// TestServiceRules has the codes that an SDK retries for one service, or with
-// one option, and that no vector has.
+// TestServiceRules: codes that an SDK retries for one service or with one option, and that
+// no vector covers.
 func TestServiceRules(t *testing.T) {
 	aws := func(p awspreset.Preset, service string) awspreset.Classifier {
 		return awspreset.Classifier{Preset: p, Service: service}

@@ -71,8 +71,8 @@ type envCase struct {
 	Error       string
 }
 
-// checkEnv compares with what the SDKs make of the two variables, except that
-// values which one SDK takes and another refuses are errors here.
+// checkEnv compares with what the SDKs make of the two variables. Values that one SDK
+// accepts and another refuses are errors here.
 func checkEnv(c envCase) error {
 	preset := awspreset.BotocoreLegacy
 	switch {
@@ -94,7 +94,7 @@ func checkEnv(c envCase) error {
 		os.Setenv(name, value)
 	}
 	if value, set := c.Env["AWS_RETRY_MODE"]; set && value == "" {
-		c.Error = "" // botocore refuses it; here an empty variable is one that is not set
+		c.Error = "" // botocore refuses it; here an empty variable counts as unset
 	}
 	p, err := awspreset.FromEnv(preset, c.Service)
 	if c.Error != "" || c.SDK[0] == '@' && c.Env["AWS_RETRY_MODE"] == "legacy" || refusedSomewhere(c.Env) {

@@ -9,7 +9,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// Presets wait as other libraries do, here with the middle of every jitter.
+// Presets wait as the SDKs do. The random number here is the middle of every jitter.
 func ExamplePreset() {
 	for _, policy := range []retry.Policy{
 		awspreset.Standard2026.Policy(""), awspreset.Standard2026.Policy("dynamodb"), awspreset.BotocoreLegacy.Policy(""), awspreset.JavaV1Legacy.Policy(""),
@@ -28,7 +28,7 @@ func ExamplePreset() {
 	// aws-java-v1-legacy: 51ms 101ms 201ms
 }
 
-// The variables that the AWS SDKs read are read when you ask for it.
+// FromEnv reads the variables that the AWS SDKs read.
 func ExampleFromEnv() {
 	os.Setenv("AWS_RETRY_MODE", "adaptive")
 	os.Setenv("AWS_MAX_ATTEMPTS", "6")

@@ -6,7 +6,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The rules in the SDKs' arithmetic, with numbers of the test's own.
+// The SDKs' rules with other parameters.
 
 func WholeFull(base, limit time.Duration) retry.Backoff { return wholeFull{base, limit} }
 func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, limit} }
@@ -21,18 +21,18 @@ var (
 	AdaptiveJavaScriptV3 = adaptiveJavaScriptV3
 )
 
-// Rules are what makes the limiter that of one SDK.
+// Rules returns the SDK-specific rules of the limiter.
 func (l *AdaptiveLimiter) Rules() any { return l.rules }
 
-// AdaptiveJavaScriptV3Before43 is that of @smithy/util-retry 4.2.9, which waits
-// once and then takes the token, be it there or not.
+// AdaptiveJavaScriptV3Before43 is the limiter of @smithy/util-retry 4.2.9, which waits
+// once and then takes the token even if there is none.
 func AdaptiveJavaScriptV3Before43() *AdaptiveLimiter {
 	l := adaptiveJavaScriptV3()
 	l.rules.debt = true
 	return l
 }
 
-// AdaptiveBucket is a limiter in use as no more than a bucket of tokens.
+// AdaptiveBucket is a limiter used only as a bucket of tokens.
 func AdaptiveBucket(fill float64) *AdaptiveLimiter {
 	l := adaptiveBotocore()
 	l.rules.initialFill = fill
@@ -40,7 +40,7 @@ func AdaptiveBucket(fill float64) *AdaptiveLimiter {
 	return l
 }
 
-// AdaptiveState is what the traces record of a limiter; times are in seconds.
+// AdaptiveState is what the traces record of a limiter. Times are in seconds.
 type AdaptiveState struct {
 	Enabled     bool    `json:"enabled"`
 	Fill        float64 `json:"fill_rate"`
@@ -66,10 +66,10 @@ func (l *AdaptiveLimiter) State() AdaptiveState {
 	}
 }
 
-// Start is what the first use does, and the constructors of the SDKs.
+// Start does what the first use does, and what the constructors of the SDKs do.
 func (l *AdaptiveLimiter) Start() { l.start() }
 
-// SetRate changes the rate at the present time.
+// SetRate changes the rate from now on.
 func (l *AdaptiveLimiter) SetRate(rate float64) {
 	l.advance()
 	l.setRate(rate)

@@ -4,6 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"reflect"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -22,13 +26,101 @@ func failedWith(class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: 1, Err: errOp, Class: class}
 }
 
-// Errors with what the AWS SDKs read.
+// Errors with the methods that the presets read.
 type (
 	statusedError int
 	codedError    struct{ code string }
 )
 
-func (e statusedError) Error() string       { return fmt.Sprint("status ", int(e)) }
+func (e statusedError) Error() string { return fmt.Sprint("status ", int(e)) }
+
 func (e statusedError) HTTPStatusCode() int { return int(e) }
-func (e codedError) Error() string          { return e.code }
-func (e codedError) ErrorCode() string      { return e.code }
+
+func (e codedError) Error() string { return e.code }
+
+func (e codedError) ErrorCode() string { return e.code }
+
+func mustBe[T comparable](what string, got, want T) error {
+	if got != want {
+		return fmt.Errorf("%s is %v, want %v", what, got, want)
+	}
+	return nil
+}
+
+// milliseconds converts n, saturating.
+func milliseconds(n int64) time.Duration {
+	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
+}
+
+// Parts of the errors of a service. An error must not have a method for something that the
+// case does not have, because classifiers look for methods.
+type (
+	scripted   struct{}
+	hasStatus  struct{ status int }
+	hasCode    struct{ code string }
+	hasMessage struct{ message string }
+	canceled   struct{ scripted }
+)
+
+func (scripted) Error() string          { return "failure by script" }
+func (e hasStatus) HTTPStatusCode() int { return e.status }
+func (e hasCode) ErrorCode() string     { return e.code }
+func (e hasMessage) ErrorMessage() string {
+	return e.message
+}
+func (canceled) CanceledError() bool { return true }
+
+func serviceError(status *int, code *string, message string) error {
+	switch {
+	case status != nil && code != nil && message != "":
+		return &struct {
+			scripted
+			hasStatus
+			hasCode
+			hasMessage
+		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}, hasMessage: hasMessage{message}}
+	case status != nil && code != nil:
+		return &struct {
+			scripted
+			hasStatus
+			hasCode
+		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}}
+	case status != nil:
+		return &struct {
+			scripted
+			hasStatus
+		}{hasStatus: hasStatus{*status}}
+	case code != nil:
+		return &struct {
+			scripted
+			hasCode
+		}{hasCode: hasCode{*code}}
+	}
+	return errors.New("failure by script")
+}
+
+func errorOfCode(code string) error { return serviceError(nil, &code, "") }
+
+func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
+
+func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+
+// requestError returns err as net/http reports it.
+func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
+
+// balance returns the balance of the policy's quota as the SDK reports it: -1 if there is
+// none.
+func balance(p retry.Policy) float64 {
+	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
+		return b.Balance()
+	}
+	return -1
+}
+
+// tokens returns the token bucket of a preset's budget.
+func tokens(b retry.Budget) *retry.TokenBudget {
+	if bucket, ok := b.(*retry.TokenBudget); ok {
+		return bucket
+	}
+	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
+}

@@ -52,7 +52,7 @@ func TestPresetUnknown(t *testing.T) {
 		p := unknown.Policy("")
 		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
 		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is not a preset")
-		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run all the same")
+		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run")
 		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
 	}
 }

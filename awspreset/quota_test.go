@@ -11,7 +11,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestPresetQuotaIsPerPolicy also has the number of presets without one.
+// TestPresetQuotaIsPerPolicy: each policy of a preset has a quota of its own. Two presets
+// have none.
 func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	without := 0
 	for preset := range awspreset.All() {
@@ -29,8 +30,8 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	assert.Equal(t, 2, without)
 }
 
-// TestPresetRefunds has what a success brings to the quotas that are not a
-// plain TokenBudget, also from many goroutines.
+// TestPresetRefunds: what a success refills in quotas that are not a plain TokenBudget,
+// also from many goroutines.
 func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
 		preset          awspreset.Preset

@@ -36,19 +36,19 @@ func TestTables(t *testing.T) {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
-	if want != string(text) { // both are too long to be shown
+	if want != string(text) { // both are too long
 		t.Errorf("the tables of %s are stale: go test ./awspreset -run TestTables -update", page)
 	}
 }
 
-// row is a line of a table in Markdown.
+// row returns a line of a table in Markdown.
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 func head(cells ...string) string {
 	return row(cells...) + strings.Repeat("|---", len(cells)) + "|\n"
 }
 
-// forDynamoDB adds what is different for DynamoDB.
+// forDynamoDB adds what differs for DynamoDB.
 func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string {
 	general, dynamoDB := cell(preset.Policy("")), cell(preset.Policy("dynamodb"))
 	if general == dynamoDB {
@@ -83,7 +83,7 @@ func delaysTable() string {
 	return table.String()
 }
 
-// delayOf is the delay before retry n, 0 for the first.
+// delayOf returns the delay before retry n, 0 for the first.
 func delayOf(p retry.Policy, n int, class retry.Class, u float64) time.Duration {
 	return p.Backoff.Delay(retry.Attempt{Number: n + 1, Class: class}, u)
 }
@@ -119,7 +119,7 @@ func jitterAfter(p retry.Policy, class retry.Class) string {
 	return text
 }
 
-// capOf looks far behind the retry at which any cap is reached.
+// capOf looks at a retry far behind the one at which any cap is reached.
 func capOf(p retry.Policy) string {
 	const far = 62
 	most, middle := delayOf(p, far, retry.ClassTransient, almost1), delayOf(p, far, retry.ClassTransient, 0.5)
@@ -175,7 +175,7 @@ func errorsTable() string {
 		})
 }
 
-// grouped is a table with one row for all presets that differ in nothing.
+// grouped returns a table with one row for all presets that do not differ.
 func grouped(head string, rowOf func(preset awspreset.Preset, presets string) string) string {
 	var first []awspreset.Preset // of each group
 	groups := map[string][]string{}
@@ -194,7 +194,7 @@ func grouped(head string, rowOf func(preset awspreset.Preset, presets string) st
 	return table.String()
 }
 
-// statuses are those that get the class, with runs of them as ranges.
+// statuses returns the statuses with the class, with runs of them as ranges.
 func statuses(preset awspreset.Preset, class retry.Class) string {
 	c := preset.Policy("").Classifier
 	var ranges []string
@@ -213,7 +213,7 @@ func statuses(preset awspreset.Preset, class retry.Class) string {
 	return none(ranges)
 }
 
-// knownCodes are all that any of the SDKs knows.
+// knownCodes are all codes that any SDK knows.
 var knownCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
 	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",

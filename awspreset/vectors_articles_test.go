@@ -22,7 +22,7 @@ type pollingDelay struct {
 // poll, 2ⁿ · 100 ms with a cap before the others.
 func checkPollingDelay(c pollingDelay) error {
 	if c.Retry <= 0 {
-		// There is no rule to ask: Do does not wait before the first attempt.
+		// No rule is involved: Do does not wait before the first attempt.
 		return mustBe("the sample's delay", c.DelayMS, 0)
 	}
 	limit := milliseconds(c.MaxIntervalMS)
@@ -46,7 +46,7 @@ type blogDelay struct {
 
 func checkBlogDelay(c blogDelay) error {
 	base, limit := c.Base.times(time.Millisecond), c.Cap.times(time.Millisecond)
-	// The simulator adds and multiplies a few times more than it has to.
+	// The simulator adds and multiplies more often than necessary.
 	const slack = wholeNanosecond + 1e-4
 	var rule retry.Backoff
 	switch c.Strategy {
@@ -64,7 +64,7 @@ func checkBlogDelay(c blogDelay) error {
 		}
 		for i, u := range c.Random {
 			a.Number, a.Waited = i+1, rule.Delay(a, u)
-			inherited = slack + 3*u*inherited // what truncation took before counts 3u times
+			inherited = slack + 3*u*inherited // an earlier truncation counts 3u times
 			if err := agree(a.Waited, c.Delays[i], time.Millisecond, inherited); err != nil {
 				return fmt.Errorf("delay %d: %w", i+1, err)
 			}
@@ -104,8 +104,8 @@ func checkPollingLoop(c pollingLoop) error {
 		waits = waits[1:]
 		p.Backoff = retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
 	case "pseudo-code":
-		// It starts something, which here is the first attempt, and waits
-		// before every poll; it polls once even if it is told to poll 0 times.
+		// The first attempt here starts an operation. The sample waits before every poll,
+		// and polls once even if it is told to poll 0 times.
 		before = 1
 		p.MaxAttempts = max(c.MaxRetries, 1) + before
 		p.Backoff = retry.Exponential{Base: 100 * time.Millisecond, Cap: limit}

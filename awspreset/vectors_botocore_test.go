@@ -54,7 +54,7 @@ func checkBotocoreDelay(c botocoreDelay) error {
 		// botocore refuses a base that is not positive; here it means no wait.
 		return mustBe("delay", got, 0)
 	case "OverflowError":
-		// Python cannot make a float of growth ** n; here the delay saturates.
+		// growth ** n does not fit into a float in Python; here the delay saturates.
 		growth := new(big.Int).Exp(big.NewInt(int64(c.Growth)), big.NewInt(c.Attempt-1), nil)
 		return near(got, exact.Mul(exact, new(big.Rat).SetInt(growth)), wholeNanosecond)
 	}
@@ -169,8 +169,8 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 		}
 		err = errors.Join(err, c.checkFlags(p, r))
 		if c.OK && r.last == exceptions["ChecksumError"] {
-			// The standard mode returns the bad answer in the end, as a success;
-			// here it stays a failure.
+			// At the end, the standard mode returns the bad response as a success; here it
+			// remains a failure.
 			c.OK = false
 			p.Budget.Deposit(retry.ClassTransient, true)
 		}
@@ -186,9 +186,9 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 	}
 }
 
-// checkFlags compares why the call ended with the flags in the metadata of the
-// last response. The standard modes set one also if the last attempt succeeded.
-// The SDK has none for the exceptions that it raises.
+// checkFlags compares the reason for the end of the call with the flags in the metadata of
+// the last response. The standard modes also set one if the last attempt succeeded. The
+// SDK sets none for the exceptions that it raises.
 func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
 	last := c.Responses[min(r.attempts, len(c.Responses))-1]
 	switch {
@@ -218,7 +218,7 @@ func pythonHint(headers map[string]string) time.Duration {
 	}
 	hint := wholeHint(digits.String(), milliseconds)
 	if n, ok := new(big.Int).SetString(digits.String(), 10); ok && n.Sign() > 0 && !n.IsInt64() {
-		hint = math.MaxInt64 // Python's numbers have no end
+		hint = math.MaxInt64 // Python's integers are unbounded
 	}
 	return hint
 }
@@ -252,14 +252,14 @@ func checkBotocoreStandardDelay(preset awspreset.Preset) func(botocoreStandardDe
 		case "":
 			return agree(got, c.DelayS, time.Second, wholeNanosecond)
 		case "OverflowError":
-			// Python cannot make a float of 2 ** 1024; here the ceiling is the cap.
+			// 2 ** 1024 does not fit into a float in Python; here the ceiling is the cap.
 			return agree(got, number(20*onlyRandom(c.Random)), time.Second, wholeNanosecond)
 		}
 		return fmt.Errorf("unknown error %q", c.Error)
 	}
 }
 
-// withCap is a preset's rule with the cap that a user of the SDK has set.
+// withCap returns a preset's rule with the cap of an SDK's user.
 func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
 	if by, ok := b.(retry.WhenThrottled); ok {
 		b = by.Else
@@ -291,7 +291,7 @@ type botocoreStandardClass struct {
 	} `json:"modeled_shape"`
 }
 
-// modeled is an error whose description says that it is worth a retry.
+// modeled is an error whose model in the SDK says that it is retryable.
 type modeled struct{ error }
 
 func (e modeled) Unwrap() error { return e.error }
@@ -331,9 +331,8 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	return err
 }
 
-// isBotocores reports whether botocore differs from what the SDKs have in
-// common: it retries all that an HTTP client reports, and not two codes of
-// single services.
+// isBotocores reports whether botocore differs from the other SDKs here: it retries
+// everything that an HTTP client reports, and does not retry two codes of single services.
 func (c botocoreStandardClass) isBotocores() bool {
 	switch {
 	case c.Retryable:
@@ -349,7 +348,7 @@ type botocoreQuota struct {
 	Steps   []struct {
 		Op        string
 		Status    int    `json:"http_status"`
-		Error     string // what the retry to pay for follows
+		Error     string // the failure before the retry
 		Granted   bool
 		Available float64
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// goHint reads x-amz-retry-after with strconv.ParseInt and turns it into
-// nanoseconds without a look at what an int64 can hold.
+// goHint reads x-amz-retry-after with strconv.ParseInt and converts it to nanoseconds
+// without checking for an overflow.
 func goHint(headers map[string]string) time.Duration {
 	return wholeHint(headers["x-amz-retry-after"], func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond })
 }
@@ -25,7 +25,7 @@ func goHint(headers map[string]string) time.Duration {
 
 type goDelay struct {
 	Attempt      int   `json:"sdk_attempt_arg"`
-	Retry        int64 // -1 in the numbering before 2026: never asked for
+	Retry        int64 // -1 in the numbering before 2026: never used
 	Service      string
 	Throttling   bool
 	MaxBackoffNS int64   `json:"max_backoff_ns"`
@@ -59,7 +59,7 @@ type goClass struct {
 	Timeout    bool
 }
 
-// Errors that answer with one method.
+// Errors with one method.
 type (
 	timeoutSays    bool
 	temporarySays  bool
@@ -87,8 +87,8 @@ func (e connectionSays) ConnectionError() bool { return bool(e) }
 var goExceptions = map[string]error{
 	"context.Canceled":                       errors.New("context canceled"),
 	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // the same two methods
-	"aws.RequestCanceledError":               cancelled{},
-	"CanceledError() true":                   cancelled{},
+	"aws.RequestCanceledError":               canceled{},
+	"CanceledError() true":                   canceled{},
 	"io.EOF":                                 io.EOF,
 	"io.ErrUnexpectedEOF":                    io.ErrUnexpectedEOF,
 	"plain":                                  errors.New("failure by script"),
@@ -111,7 +111,7 @@ var goExceptions = map[string]error{
 	"RetryableError() true":                  retryableSays(true),
 	"RetryableError() false":                 retryableSays(false),
 	"smithyhttp.RequestSendError":            connectionSays(true),
-	"smithyhttp.RequestSendError + canceled": errors.Join(connectionSays(true), cancelled{}),
+	"smithyhttp.RequestSendError + canceled": errors.Join(connectionSays(true), canceled{}),
 	"wrapped Throttling":                     fmt.Errorf("wrapped: %w", errorOfCode("Throttling")),
 	"timeout":                                timeoutSays(true),
 	"connection reset":                       errors.New("connection reset"),

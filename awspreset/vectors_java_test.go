@@ -120,7 +120,7 @@ func (c javaExec) policy() (retry.Policy, error) {
 		return retry.Policy{}, fmt.Errorf("unknown mode %q", c.Mode)
 	}
 	p := preset.Policy(service)
-	p.Limiter = nil // what it holds back depends on the time; its traces are those of the limiter
+	p.Limiter = nil // its waits depend on the time; the traces of the limiter check them
 	if n := c.MaxErrorRetry; n != nil {
 		p.MaxAttempts = *n + 1
 	}
@@ -173,9 +173,9 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 	)
 }
 
-// repeatQuotaDefects does to the quota what the SDK does and the library, as
-// documented, does not. The SDK takes the cost of a retry also for the last
-// failure and then gives back 5 if the call has taken anything, whatever it was.
+// repeatQuotaDefects changes the quota as the SDK does and, by its documentation, the
+// library does not: the SDK takes the cost of a retry also after the last failure, and
+// then gives back 5 if the call has taken anything at all.
 func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return
@@ -198,8 +198,8 @@ func (r playback) hasPaid(p retry.Policy, script []error) bool {
 	})
 }
 
-// equalWhole checks that delays are whole milliseconds, so that agreeing with
-// the SDK's within a nanosecond means being the same.
+// equalWhole checks that delays are whole milliseconds, so that agreement within a
+// nanosecond means equality.
 func equalWhole(waits []time.Duration) error {
 	for _, d := range waits {
 		if d%time.Millisecond != 0 {
@@ -220,7 +220,7 @@ type javaHistoric struct {
 	DelayMS    int64 `json:"delay_ms"`
 }
 
-// checkJavaHistoric builds the rules of old releases from those of today.
+// checkJavaHistoric derives the rules of old releases from those of today.
 func checkJavaHistoric(c javaHistoric) error {
 	const limit = 20 * time.Second
 	base := map[string]time.Duration{"default": 100 * ms, "dynamodb": 25 * ms}[c.Service]

@@ -64,7 +64,7 @@ func checkJSClass(c jsClass) error {
 			return err
 		}
 	}
-	// The option makes exactly the errors of a wrong clock worth a retry.
+	// The option makes exactly the errors of a wrong clock retryable.
 	classifier.CorrectsClockSkew = true
 	_, err = checkClass(classifier, failed, c.Retryable || c.ClockSkew)
 	return err
@@ -117,8 +117,7 @@ func checkJSExec(c jsExec) error {
 	if err != nil {
 		return err
 	}
-	// The SDK also draws for errors that it does not retry, so that numbers
-	// may be left over.
+	// The SDK also draws for errors that it does not retry, so numbers may be left over.
 	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
 	return errors.Join(
 		mustBe("number of attempts", r.attempts, c.Attempts),
@@ -132,9 +131,9 @@ var (
 	customResult = regexp.MustCompile(`customBackoff returns (\S+)`)
 )
 
-// customBackoff is the user's function, which the traces have in their names.
-// Of those that it does not understand it repeats the delays: then only what
-// the library makes of them is checked.
+// customBackoff is the user's function, whose name is in the trace. For functions that it
+// does not know it repeats the recorded delays, so that only the library's handling of
+// them is checked.
 func (c jsExec) customBackoff() retry.Backoff {
 	if m := customStep.FindStringSubmatch(c.Name); m != nil {
 		step, _ := strconv.Atoi(m[1])
@@ -143,7 +142,7 @@ func (c jsExec) customBackoff() retry.Backoff {
 	if m := customResult.FindStringSubmatch(c.Name); m != nil {
 		x, err := strconv.ParseFloat(m[1], 64)
 		if err != nil || math.IsNaN(x) {
-			x = 0 // the SDK takes undefined and NaN for 0
+			x = 0 // the SDK treats undefined and NaN as 0
 		}
 		return retry.Constant(number(x).times(time.Millisecond))
 	}
@@ -179,7 +178,7 @@ func checkJSDelayV3(preset awspreset.Preset) func(jsDelayV3) error {
 		service := ""
 		if c.BaseMS == 25 {
 			if service = "dynamodb"; preset != awspreset.JavaScriptV3Standard2026 {
-				return checkWhole(c) // the SDK had no such base then, but the function takes it
+				return checkWhole(c) // the SDK had no such base then, but the function accepts it
 			}
 		}
 		got := preset.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
@@ -264,8 +263,8 @@ type jsQuotaStep struct {
 	Capacity     float64
 }
 
-// waits returns the waits after the step. Releases before 2026 leave the wait to
-// the caller of the function.
+// waits returns the waits after the step. In releases before 2026 the caller of the
+// function waits.
 func (s jsQuotaStep) waits() []number {
 	if s.TokenDelayMS == 0 {
 		return s.SleptMS
@@ -324,7 +323,7 @@ func checkJSOperation(p retry.Policy, since2026 bool, steps []jsQuotaStep) error
 	if last.Event != "success" {
 		script = append(script, retry.Permanent(errors.New("the trace ends here")))
 	}
-	if last.Outcome == "retry" { // the trace ends within the operation
+	if last.Outcome == "retry" { // the trace ends during the operation
 		attempts++
 	}
 	r := play(p, script, recorded(random, 0, p.MaxAttempts))
@@ -383,9 +382,9 @@ func checkJSExecV3(c jsExecV3) error {
 	)
 }
 
-// jsHandler is the function of JavaScript v2 that fetches credentials, which
-// adds the server's hint to the delay. Its rules are not those of a preset:
-// the caller says which errors are worth a retry.
+// jsHandler is the function of JavaScript v2 that fetches credentials and adds the
+// server's hint to the delay. Its rules are not those of a preset: the caller decides
+// which errors are retryable.
 type jsHandler struct {
 	Version string `json:"sdk_version"`
 	Options struct {

@@ -13,11 +13,9 @@ import (
 	"math"
 	"math/big"
 	"net"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,9 +30,9 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// The golden vectors are inputs and outputs of the SDKs' own code, as
-// testdata/vectors/README.md describes. The checks below know their schema and
-// not their number or values, so the files can be replaced by others.
+// The golden vectors are inputs and outputs of the SDKs' own code: see
+// testdata/vectors/README.md. The checks below know their schema but not their number or
+// values, so the files can be replaced.
 
 // vectorChecks has the check for each file in testdata/vectors.
 var vectorChecks = map[string]func(t *testing.T, file string){
@@ -96,8 +94,8 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"retry-mode-config.json":            vectors(checkEnv),
 }
 
-// excludedVectors are the cases that this library does not reproduce, and why
-// not. They are the only ones that are not checked.
+// excludedVectors are the cases that this library does not reproduce, with the reasons. No
+// other case is skipped.
 var excludedVectors = []struct {
 	files string // as in path.Match
 	match func(c map[string]any) bool
@@ -181,7 +179,7 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectors makes a check of all cases of a file from that of one case.
+// vectors returns a check of all cases of a file, given that of one case.
 func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 	return func(t *testing.T, file string) {
 		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
@@ -219,12 +217,12 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 	}
 }
 
-// both makes one check of two.
+// both returns a check that runs two checks.
 func both[C any](one, other func(C) error) func(C) error {
 	return func(c C) error { return errors.Join(one(c), other(c)) }
 }
 
-// exclusion returns why a case is not checked, or "".
+// exclusion returns the reason why a case is skipped, or "".
 func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(raw, &c), file)
@@ -236,8 +234,8 @@ func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	return ""
 }
 
-// number is a number of JavaScript or Python in JSON, where the strings
-// "Infinity" and "NaN" stand for what JSON does not have.
+// number is a number of JavaScript or Python in JSON. The strings "Infinity" and "NaN"
+// stand for values that JSON does not have.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -259,22 +257,21 @@ func onlyRandom(random []float64) float64 {
 	return random[0]
 }
 
-// afterRetry is the failed attempt that retry n, 0 for the first, follows.
+// afterRetry returns the failed attempt before retry n, 0 for the first.
 func afterRetry(n int64, class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Class: class}
 }
 
-// wholeNanosecond is what truncation to a Duration may take away.
+// wholeNanosecond is the most that truncation to a Duration takes away.
 const wholeNanosecond = 1.0
 
-// agree compares a delay with that of an SDK which computes in floating point
-// and does not round. They differ by less than slack nanoseconds, and by the
-// resolution of the two float64 they come from: it is more than a nanosecond
-// in delays of more than 2⁵³ of them. The SDKs know no largest delay; here it
-// is 2⁶³-1 ns.
+// agree compares a delay with that of an SDK that computes in floating point without
+// rounding. They differ by less than slack nanoseconds plus the resolution of the float64
+// values, which is more than a nanosecond for delays above 2⁵³ ns. The SDKs have no
+// longest delay; here it is 2⁶³-1 ns.
 func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
 	if math.IsNaN(float64(sdk)) {
-		return mustBe("delay", got, 0) // 0 · ∞, which the SDK takes for 0 before it waits
+		return mustBe("delay", got, 0) // 0 · ∞, which the SDK treats as a wait of 0
 	}
 	if math.IsInf(float64(sdk), 1) {
 		return mustBe("delay", got, math.MaxInt64)
@@ -301,13 +298,6 @@ func near(got time.Duration, exact *big.Rat, slack float64) error {
 	return nil
 }
 
-func mustBe[T comparable](what string, got, want T) error {
-	if got != want {
-		return fmt.Errorf("%s is %v, want %v", what, got, want)
-	}
-	return nil
-}
-
 // agreeAll compares the waits of a call with the SDK's.
 func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	if len(got) != len(sdk) {
@@ -321,81 +311,14 @@ func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	return nil
 }
 
-// milliseconds converts a number of them, saturating.
-func milliseconds(n int64) time.Duration {
-	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
-}
-
-// Errors.
-
-// Parts of the errors of a service. The classifiers ask for methods, so an
-// error must not have one for something that the case does not have.
-type (
-	scripted   struct{}
-	hasStatus  struct{ status int }
-	hasCode    struct{ code string }
-	hasMessage struct{ message string }
-	cancelled  struct{ scripted }
-)
-
-func (scripted) Error() string { return "failure by script" }
-
-func (e hasStatus) HTTPStatusCode() int { return e.status }
-
-func (e hasCode) ErrorCode() string { return e.code }
-
-func (e hasMessage) ErrorMessage() string {
-	return e.message
-}
-
-func (cancelled) CanceledError() bool { return true }
-
-func serviceError(status *int, code *string, message string) error {
-	switch {
-	case status != nil && code != nil && message != "":
-		return &struct {
-			scripted
-			hasStatus
-			hasCode
-			hasMessage
-		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}, hasMessage: hasMessage{message}}
-	case status != nil && code != nil:
-		return &struct {
-			scripted
-			hasStatus
-			hasCode
-		}{hasStatus: hasStatus{*status}, hasCode: hasCode{*code}}
-	case status != nil:
-		return &struct {
-			scripted
-			hasStatus
-		}{hasStatus: hasStatus{*status}}
-	case code != nil:
-		return &struct {
-			scripted
-			hasCode
-		}{hasCode: hasCode{*code}}
-	}
-	return errors.New("failure by script")
-}
-
-func errorOfCode(code string) error { return serviceError(nil, &code, "") }
-
-func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Err: err} }
-
-func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
-
-// requestError is how net/http reports err.
-func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
-
-// exceptions are the Go equivalents of what the SDKs throw themselves.
+// exceptions are the Go equivalents of the exceptions that the SDKs raise themselves.
 var exceptions = map[string]error{
 	// aws-sdk-js: the codes of Node.js, and two of its own.
 	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the same errno
 	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // the same errno
 	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
 	"TimeoutError":           readError(os.ErrDeadlineExceeded), // its socket or connection timer
-	"RequestAbortedError":    cancelled{},                       // the caller's doing
+	"RequestAbortedError":    canceled{},                        // by the caller
 	"AbortError":             errorOfCode("AbortError"),         // the same in version 3
 	"EPIPE":                  readError(syscall.EPIPE),
 	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
@@ -404,34 +327,34 @@ var exceptions = map[string]error{
 	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
 	"EPROTO":                 requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
 	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
-	"fetch":                  dialError(syscall.ECONNREFUSED), // what browsers say when they cannot connect
+	"fetch":                  dialError(syscall.ECONNREFUSED), // the error of browsers that cannot connect
 	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
 
 	// botocore.
 	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the general case
 	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
 	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),                              // no connection in time
-	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),                              // no answer in time
-	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before an answer
+	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),                              // no response in time
+	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before a response
 	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
 	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
 	"IncompleteReadError":     errors.New("incomplete read"),      // while the caller reads a stream, after the call
-	"ResponseStreamingError":  requestError(errors.New("stream")), // one of the sort of the next
-	"HTTPClientError":         requestError(errors.New("client")), // what has no other name
-	"ValueError":              errors.New("value out of range"),   // not of the network at all
+	"ResponseStreamingError":  requestError(errors.New("stream")), // a special case of the next
+	"HTTPClientError":         requestError(errors.New("client")), // any other error
+	"ValueError":              errors.New("value out of range"),   // not a network error
 	"ChecksumError":           errorOfCode("ChecksumError"),       // documented at the classifier
 	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),    // the code that aws-sdk-js gives it
 
 	// aws-sdk-java: the direct cause of its exception.
 	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the general case
 	"SocketException":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),                              // no answer in time
+	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),                              // no response in time
 	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),                              // no connection in time
 	"ConnectException":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
 	"UnknownHostException":    &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
 	"SSLHandshakeException":   requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
-	"NoHttpResponseException": requestError(io.EOF),                       // closed before an answer
-	"EOFException":            requestError(io.ErrUnexpectedEOF),          // the body broke off
+	"NoHttpResponseException": requestError(io.EOF),                       // closed before a response
+	"EOFException":            requestError(io.ErrUnexpectedEOF),          // the body was cut off
 	"RuntimeException":        errors.New("bug"),                          // not an IOException, whatever its own cause
 	"no cause":                errors.New("client failed"),
 }
@@ -446,7 +369,7 @@ func exception(name string) (error, error) {
 
 // Classification.
 
-// checkClass asks a classifier. A preset's classifier always has an opinion.
+// checkClass checks a classifier. A preset's classifier always has an opinion.
 func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
 	class := c.Classify(err)
 	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
@@ -473,8 +396,7 @@ type playback struct {
 	balances []float64 // of the budget, at each attempt
 }
 
-// play makes a call whose attempts have the given outcomes, the last of them
-// over and over.
+// play makes a call whose attempts have the given outcomes, the last one repeating.
 func play(p retry.Policy, outcomes []error, random func() float64) playback {
 	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
 	p.Clock, p.Rand = clock, random
@@ -508,13 +430,13 @@ func (r playback) gaveUp(maxAttempts, budget bool) error {
 		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
-// recorded returns the numbers of a vector in turn, then the given one, but only
-// as often as a call of that many attempts may need it.
+// recorded returns the numbers of a vector in turn, then the given one, but only as often
+// as a call of that many attempts needs it.
 func recorded(us []float64, then float64, attempts int) func() float64 {
 	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
 }
 
-// response is one answer of the service in a trace, or what came instead.
+// response is one response of the service in a trace, or the failure that came instead.
 type response struct {
 	Status       *int
 	Code         *string
@@ -524,8 +446,8 @@ type response struct {
 	Exception    string // botocore, aws-sdk-java
 }
 
-// scriptOf makes the script of an operation. badChecksum is the exception for
-// responses that contradict their checksum; "" if nobody looks at it.
+// scriptOf returns the script of an operation. badChecksum is the exception for responses
+// whose checksum is wrong; "" if the SDK does not check it.
 func scriptOf(responses []response, badChecksum, message string, hint dialect) (script []error, err error) {
 	for _, r := range responses {
 		var failed error
@@ -546,18 +468,9 @@ func scriptOf(responses []response, badChecksum, message string, hint dialect) (
 	return script, nil
 }
 
-// balance is the policy's quota as the SDK tells it: -1 if there is none.
-func balance(p retry.Policy) float64 {
-	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
-		return b.Balance()
-	}
-	return -1
-}
+// The golden vectors of the SDKs' standard modes.
 
-// The checks of the golden vectors of the SDKs' standard modes. What they
-// share with those of the older modes is in preset_test.go.
-
-// hinted is an error of a service that says when to come back.
+// hinted is an error of a service with a hint.
 type hinted struct {
 	error
 	after time.Duration
@@ -579,7 +492,7 @@ type dialect func(headers map[string]string) time.Duration
 
 func noHint(map[string]string) time.Duration { return 0 }
 
-// wholeHint reads a whole number, which no SDK takes if it is negative.
+// wholeHint reads a whole number. No SDK accepts a negative one.
 func wholeHint(text string, unit func(int64) time.Duration) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -596,7 +509,7 @@ func isLongPoll(operation string) bool {
 	return false
 }
 
-// fill brings a budget to a balance.
+// fill sets the balance of a budget.
 func fill(b retry.Budget, to float64) {
 	p := retry.Policy{Budget: b}
 	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) {
@@ -607,14 +520,6 @@ func fill(b retry.Budget, to float64) {
 	}
 }
 
-// tokens returns the bucket in a budget of a preset.
-func tokens(b retry.Budget) *retry.TokenBudget {
-	if bucket, ok := b.(*retry.TokenBudget); ok {
-		return bucket
-	}
-	return reflect.ValueOf(b).FieldByName("TokenBudget").Interface().(*retry.TokenBudget)
-}
-
 func classOf(throttling bool) retry.Class {
 	if throttling {
 		return retry.ClassThrottled
@@ -622,7 +527,7 @@ func classOf(throttling bool) retry.Class {
 	return retry.ClassTransient
 }
 
-// afterHint is the policy's wait after a failed attempt.
+// afterHint returns the policy's wait after a failed attempt.
 func afterHint(p retry.Policy, a retry.Attempt, u float64, hint time.Duration) time.Duration {
 	delay := p.Backoff.Delay(a, u)
 	if hint > 0 {

@@ -15,12 +15,13 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// stub answers every request at once, without a network.
-type stub struct{ answer *http.Response }
+// stub responds to every request at once, without a network.
+type stub struct{ response *http.Response }
 
-func (s stub) RoundTrip(*http.Request) (*http.Response, error) { return s.answer, nil }
+func (s stub) RoundTrip(*http.Request) (*http.Response, error) { return s.response, nil }
 
-// BenchmarkSuccess is what a Transport adds to its Base when all is well.
+// BenchmarkSuccess measures what a Transport adds to its Base when the first attempt
+// succeeds.
 func BenchmarkSuccess(b *testing.B) {
 	base := stub{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
 	for _, bench := range []struct {
@@ -51,8 +52,8 @@ func BenchmarkSuccess(b *testing.B) {
 	}
 }
 
-// realCases are requests over real connections, and how many allocations a
-// Transport may add to them.
+// realCases are requests over real connections, with the allocations that a Transport may
+// add to them.
 var realCases = []struct {
 	name, method, content string
 	most                  float64
@@ -90,7 +91,7 @@ func sendReal(tb testing.TB, rt http.RoundTripper, req *http.Request) {
 	_ = resp.Body.Close()
 }
 
-// BenchmarkConnection is what a Transport adds to an http.Transport.
+// BenchmarkConnection measures what a Transport adds to an http.Transport.
 func BenchmarkConnection(b *testing.B) {
 	for _, protocol := range []string{http1, http2} {
 		url, base := realServer(b, protocol)
@@ -112,8 +113,8 @@ func BenchmarkConnection(b *testing.B) {
 	}
 }
 
-// TestConnectionAllocations: the server allocates in the same process, so what
-// both cause is a mean, and the difference is rounded.
+// TestConnectionAllocations: the server allocates in the same process, so the means of
+// both are compared, and the difference is rounded.
 func TestConnectionAllocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("allocations differ")
@@ -132,5 +133,19 @@ func TestConnectionAllocations(t *testing.T) {
 				assert.LessOrEqual(t, with-bare, c.most)
 			})
 		}
+	}
+}
+
+// TestAllocations: a call that succeeds at once allocates the request and the context of
+// its attempt.
+func TestAllocations(t *testing.T) {
+	transport := retryhttp.Transport{Base: stub{&http.Response{StatusCode: 200, Body: http.NoBody}}, PerHost: &retryhttp.PerHost{}}
+	for _, req := range []*http.Request{request(t, "GET", ""), request(t, "PUT", "content")} {
+		allocs := testing.AllocsPerRun(100, func() {
+			if _, err := transport.RoundTrip(req); err != nil {
+				panic(err)
+			}
+		})
+		assert.LessOrEqual(t, allocs, 2., req.Method)
 	}
 }

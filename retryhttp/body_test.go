@@ -2,11 +2,14 @@ package retryhttp_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -17,8 +20,25 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestMaxBufferStreams: a body is sent while it is read, so that a stream whose
-// writer waits for the response goes on.
+// TestBufferEnds: waiting for a body that does not arrive ends with the context.
+func TestBufferEnds(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	silent, writer := io.Pipe()
+	req := request(t, "PUT", "").WithContext(ctx)
+	req.Body = silent
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		time.AfterFunc(time.Millisecond, func() { cancel(errHung) })
+		<-req.Context().Done()
+		return nil, errors.Join(req.Context().Err(), req.Body.Close())
+	})
+	_, err := (&retryhttp.Transport{Base: base, MaxBuffer: 10}).RoundTrip(req)
+	assert.ErrorIs(t, err, errHung)
+	_, err = writer.Write([]byte("x"))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
+// TestMaxBufferStreams: a body is sent while it is read, so a writer that waits for the
+// response is not blocked.
 func TestMaxBufferStreams(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, func(x *exchange) {
@@ -49,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: an attempt that fails in the midst of the body is followed by
-// one that sends all of it, also if the first still waits for more.
+// TestMaxBufferReadsOn: if an attempt fails in the middle of the body, the next attempt
+// sends all of it, even if the first one is still waiting for more.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -95,8 +115,8 @@ func TestMaxBufferReadsOn(t *testing.T) {
 	})
 }
 
-// TestMaxBufferTooShort: what does not fit is sent once, and a further attempt fails
-// before it sends half of it.
+// TestMaxBufferTooShort: a body that does not fit is sent once; a second attempt fails
+// before it sends a part of it.
 func TestMaxBufferTooShort(t *testing.T) {
 	long := strings.Repeat("0123456789", 10)
 	for _, tt := range []struct {
@@ -150,4 +170,271 @@ func TestMaxBufferTooShort(t *testing.T) {
 		assert.ErrorContains(t, err, "longer than MaxBuffer")
 		assert.ErrorIs(t, err, errReset)
 	})
+}
+
+// TestRequestBodyFails: if the reader of the request's body fails, no server executes what
+// arrived of it.
+func TestRequestBodyFails(t *testing.T) {
+	errDisk := errors.New("disk error")
+	for _, k := range kinds {
+		if k.method == http.MethodGet {
+			continue
+		}
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				req := k.request(t, s.URL, text(100_000))
+				req.Body.(*watchedBody).Reader = io.MultiReader(strings.NewReader(text(50_000)), iotest.ErrReader(errDisk))
+				o := req.send(t, s.transport())
+				_, executed := s.seen()
+				if k.repeatable {
+					o.isRight(t)
+					require.Len(t, executed, 1)
+					assert.True(t, executed[0] == text(100_000), "the body has changed")
+					return
+				}
+				assert.ErrorIs(t, o.err, errDisk)
+				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
+				assert.Empty(t, executed)
+			})
+		})
+	}
+}
+
+// TestBodyCannotBeRecorded: a body whose reader fails is not read again.
+func TestBodyCannotBeRecorded(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, respond(503, "later"))
+		req, transport := put.request(t, s.URL, text(10)), s.transport()
+		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
+		req.GetBody, transport.MaxBuffer = nil, 100
+		req.before = req.Clone(req.Context())
+		o := req.send(t, transport)
+		assert.ErrorIs(t, o.err, errRefused)
+		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
+		_, executed := s.seen()
+		assert.Empty(t, executed)
+	})
+}
+
+// file is a body with a Seek method, of a type that this package does not know.
+type file struct {
+	*strings.Reader
+	sought atomic.Int64
+	closed atomic.Int64
+}
+
+func (f *file) Seek(offset int64, whence int) (int64, error) {
+	f.sought.Add(1)
+	return f.Reader.Seek(offset, whence)
+}
+
+func (f *file) Close() error {
+	f.closed.Add(1)
+	return nil
+}
+
+// TestBodyIsNeverRewound: a body that is sent from its middle is sent from there in every
+// attempt, or in one attempt only. Go-retryablehttp seeks the live body to its beginning:
+// too many bytes for the announced length, and a data race with the previous attempt,
+// which may still be reading.
+func TestBodyIsNeverRewound(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		fault    step
+		buffer   int64
+		executed []string
+	}{
+		{"response, sent once", respond(503, "later"), 0, []string{"56789"}},
+		{"response, too long for the buffer", respond(503, "later"), 4, []string{"56789"}},
+		{"response, buffered", respond(503, "later"), 5, []string{"56789", "56789", "56789"}},
+		{"reset, sent once", reset, 0, []string{"56789"}},
+		{"reset, too long for the buffer", reset, 4, []string{"56789"}},
+		{"reset, buffered", reset, 5, []string{"56789", "56789", "56789"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, processed(c.fault))
+				body := &file{Reader: strings.NewReader("0123456789")}
+				_, err := body.Reader.Seek(5, io.SeekStart)
+				require.NoError(t, err)
+				req := get.request(t, s.URL, "")
+				req.Request, err = http.NewRequestWithContext(req.Context(), http.MethodPut, s.URL, body)
+				require.NoError(t, err)
+				req.before = req.Clone(req.Context())
+				transport := s.transport()
+				transport.MaxBuffer = c.buffer
+				o := req.send(t, transport)
+				if o.err == nil {
+					assert.Equal(t, outcome{status: 503, body: "later"}, o)
+				} else if len(c.executed) == 1 {
+					assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
+				}
+				_, executed := s.seen()
+				assert.Equal(t, c.executed, executed)
+				assert.Zero(t, body.sought.Load())
+				eventually(t, "the body is open", func() bool { return body.closed.Load() > 0 })
+			})
+		})
+	}
+}
+
+// TestStandardReadersAreNotRewound: the same for a body that http.NewRequest can provide
+// again.
+func TestStandardReadersAreNotRewound(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, processed(reset), processed(respond(503, "")), ok)
+		body := strings.NewReader("0123456789")
+		_, err := body.Seek(5, io.SeekStart)
+		require.NoError(t, err)
+		req, err := http.NewRequest(http.MethodPut, s.URL, body)
+		require.NoError(t, err)
+		resp, err := s.transport().RoundTrip(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		_, executed := s.seen()
+		assert.Equal(t, []string{"56789", "56789", "56789"}, executed)
+	})
+}
+
+// TestAttemptsDoNotShareABody: if the response arrives before the body was sent, the
+// previous attempt may still be reading its body when the next one begins. Each attempt
+// has its own body, and the last one arrives complete.
+func TestAttemptsDoNotShareABody(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, early, early, ok)
+		req := put.request(t, s.URL, text(4<<20))
+		req.send(t, s.transport()).isRight(t)
+		assert.EqualValues(t, 3, req.made.Load())
+		_, executed := s.seen()
+		require.Len(t, executed, 1)
+		assert.True(t, executed[0] == text(4<<20), "the body has changed")
+	})
+}
+
+// TestExpectContinue: a server that refuses before it has seen the body receives none of
+// it, and the next attempt sends a new body from its beginning. Without an
+// ExpectContinueTimeout the first body is sent for nothing, but never sent twice.
+func TestExpectContinue(t *testing.T) {
+	const size = 1 << 20
+	for _, c := range []struct {
+		name    string
+		timeout time.Duration
+	}{
+		{"waits for the server", time.Hour},
+		{"does not wait", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, early, ok)
+				s.base.ExpectContinueTimeout = c.timeout
+				req := put.request(t, s.URL, text(size))
+				req.Header.Set("Expect", "100-continue")
+				req.before = req.Clone(req.Context())
+				transport := s.transport()
+				var read, received int64
+				transport.Policy.OnRetry = func(context.Context, retry.Attempt, time.Duration) {
+					read, received = req.read.Load(), s.received.Load()
+				}
+				req.send(t, transport).isRight(t)
+				if c.timeout > 0 {
+					assert.Zero(t, read, "bytes read of the body before the first response")
+					assert.Less(t, received, int64(16<<10))
+					assert.EqualValues(t, size, req.read.Load())
+				}
+				assert.EqualValues(t, 2, req.made.Load())
+				_, executed := s.seen()
+				require.Len(t, executed, 1)
+				assert.True(t, executed[0] == text(size), "the body has changed")
+			})
+		})
+	}
+}
+
+// TestBodies: which bodies are sent again.
+func TestBodies(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	for _, tt := range []struct {
+		name   string
+		body   io.Reader // of a type that http.NewRequest does not know
+		length int64     // that the request declares
+		most   int64
+		sent   int
+		err    string
+	}{
+		{"no buffer", strings.NewReader(long), 100, 0, 1, ""},
+		{"fits", strings.NewReader(long), 100, 100, 3, ""},
+		{"fits, length not known", strings.NewReader(long), -1, 100, 3, ""},
+		{"fits, length not given", strings.NewReader(long), 0, 1 << 62, 3, ""},
+		{"fits into the largest", strings.NewReader(long), 0, 1<<63 - 1, 3, ""},
+		{"empty", strings.NewReader(""), 0, 100, 3, ""},
+		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
+		{"too long, announced", strings.NewReader(long), 100, 99, 1, ""},
+		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			want := ""
+			if s, ok := tt.body.(*strings.Reader); ok {
+				want = long[:s.Len()]
+			}
+			closed := 0
+			req := request(t, "PUT", "")
+			req.Body = closer{tt.body, func() { closed++ }}
+			req.ContentLength = tt.length
+			base := &script{replies: []reply{{status: 503}}}
+			resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), MaxBuffer: tt.most}).RoundTrip(req)
+			assert.Equal(t, 1, closed)
+			assert.Len(t, base.requests, tt.sent)
+			for _, b := range base.bodies {
+				assert.Equal(t, want, b)
+			}
+			if tt.err != "" {
+				assert.ErrorContains(t, err, tt.err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 503, resp.StatusCode)
+		})
+	}
+}
+
+type closer struct {
+	io.Reader
+	close func()
+}
+
+func (c closer) Close() error { c.close(); return nil }
+
+// TestBodyThatCannotBeSentAgain: the error has the reason why there was no retry.
+func TestBodyThatCannotBeSentAgain(t *testing.T) {
+	req := request(t, "PUT", "content")
+	req.GetBody = nil
+	base := &script{replies: []reply{{err: errReset}}}
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.ErrorIs(t, err, errReset)
+	assert.ErrorContains(t, err, "no GetBody")
+	assert.Len(t, base.requests, 1)
+}
+
+// TestGetBodyFails: an error of GetBody ends the call, and the error of the call keeps the
+// earlier failure.
+func TestGetBodyFails(t *testing.T) {
+	gone := errors.New("file is gone")
+	for _, first := range []reply{{status: 503}, {err: errReset}} {
+		base := &script{replies: []reply{first}}
+		req := request(t, "PUT", "content")
+		req.GetBody = func() (io.ReadCloser, error) { return nil, gone }
+		p := quick()
+		p.AttemptTimeout = time.Hour // whose context must end here, too
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
+		assert.Nil(t, resp)
+		assert.ErrorIs(t, err, gone)
+		if first.err != nil {
+			assert.ErrorIs(t, err, errReset)
+		} else {
+			assert.ErrorContains(t, err, "503 Service Unavailable")
+		}
+		assert.Len(t, base.requests, 1)
+	}
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// flaky starts a server whose first answers have the given statuses; then it
-// says what it has got.
+// flaky starts a server whose first responses have the given statuses. Then it responds
+// with a description of the request.
 func flaky(statuses ...int) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(statuses) > 0 {
@@ -32,7 +32,7 @@ func flaky(statuses ...int) *httptest.Server {
 	}))
 }
 
-// soon is a policy for examples: it hardly waits.
+// soon is a policy for examples, with short waits.
 var soon = retry.Policy{Backoff: retry.Constant(time.Millisecond)}
 
 func show(resp *http.Response, err error) {
@@ -60,8 +60,8 @@ func Example() {
 	// Output: 200
 }
 
-// A server that knows the key executes the payment once, however often it gets
-// it. A request without the key is not repeated after a 503.
+// A server that honors the key executes the payment once, however often the request
+// arrives. A request without the key is not repeated after a 503.
 func Example_post() {
 	server := flaky(503)
 	defer server.Close()
@@ -77,8 +77,8 @@ func Example_post() {
 	// Output: 200 OK POST "{\"amount\": 5}", key "6f1c-order-17", attempt ""
 }
 
-// With a GetBody that opens the file again, an upload can be repeated without
-// being held in memory.
+// A GetBody that opens the file again makes it possible to repeat an upload without
+// holding it in memory.
 func Example_upload() {
 	server := flaky(503)
 	defer server.Close()
@@ -115,7 +115,7 @@ func Example_upload() {
 	// Output: 200 OK PUT "42 rows", key "", attempt ""
 }
 
-// printAttempt is the RoundTripper of net/http that prints which attempt it sends.
+// printAttempt is the default RoundTripper, and prints the number of each attempt.
 type printAttempt struct{}
 
 func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -123,8 +123,8 @@ func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// The number of the attempt is in the context of each request that goes out, in
-// that of the answer's request, and by choice in a header.
+// The number of the attempt is in the context of each outgoing request, in the context of
+// the response's request, and, if AttemptHeader is set, in a header.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -141,10 +141,9 @@ func ExampleAttemptNumber() {
 	// it took 3
 }
 
-// A trace that is made for each attempt tells which connection it had. Here all
-// of them have the same, because the answers in between are read to the end.
-// Several connections within one attempt would be those that net/http has
-// tried by itself.
+// A trace made for each attempt reports its connection. Here all attempts share one,
+// because the responses between them are read to the end. Several connections within one
+// attempt would be retries of net/http itself.
 func Example_httptrace() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -174,8 +173,8 @@ func Example_httptrace() {
 	// attempt 3: <nil>
 }
 
-// A host that is down does not take away the retries of the others. A budget
-// that is empty lets only first attempts through.
+// A host that is down does not use up the retries of other hosts. An empty budget allows
+// only first attempts.
 func ExamplePerHost() {
 	server := flaky(503, 503, 503, 503)
 	defer server.Close()
@@ -198,9 +197,8 @@ func ExamplePerHost() {
 	// 503 in attempt 1
 }
 
-// An answer that the default classifier takes for permanent is retried if one in
-// front of it says so. For a POST without a key, its status has to be among the
-// Unprocessed, too.
+// A classifier in front of the default one makes a permanent response retryable. For a
+// POST without a key, its status must also be listed in Unprocessed.
 func ExampleStatusError() {
 	server := flaky(409, 409)
 	defer server.Close()
@@ -220,8 +218,8 @@ func ExampleStatusError() {
 	// Output: 200 OK POST "lock", key "", attempt ""
 }
 
-// An operation of retry.Do that reads the whole body repeats an answer that was
-// cut off, too, which a Transport cannot: the caller has a part of it already.
+// An operation of retry.Do that reads the whole body also retries a response that was cut
+// off. A Transport cannot, because the caller has already read a part of it.
 func ExampleCheckStatus() {
 	server := flaky(503)
 	defer server.Close()
@@ -266,8 +264,8 @@ func ExampleInfoFrom() {
 	// method=GET url=/orders attempt=2 status=200 class=unknown err=<nil>
 }
 
-// Google's APIs say 403 for a rate limit and for a lack of permission, and GraphQL
-// servers say 200 for everything. The reason is in the body.
+// Google's APIs respond with 403 to a rate limit and to a lack of permission, and GraphQL
+// servers respond with 200 to everything. The reason is in the body.
 func ExampleTransport_check() {
 	replies := []string{
 		`{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}`,
@@ -309,7 +307,7 @@ func ExampleTransport_check() {
 	// 200 OK {"data": {}}
 }
 
-// One request under another policy, and one under none.
+// One request with another policy, and one without retries.
 func ExampleWithPolicy() {
 	server := flaky(503, 503, 503, 503, 503)
 	defer server.Close()

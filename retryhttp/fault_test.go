@@ -1,8 +1,8 @@
 package retryhttp_test
 
-// Faults on real sockets. Of each the tests ask the same: is nothing executed
-// twice that must not be, does the caller get the whole answer or an error, and
-// is nothing left behind.
+// Faults on real sockets. All tests check the same: nothing is executed twice that must
+// not be, the caller gets the complete response or an error, and no goroutine or
+// connection is left.
 
 import (
 	"context"
@@ -12,12 +12,10 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -27,19 +25,19 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// cutHeaders stops within the first lines of an answer.
+// cutHeaders stops within the first lines of a response.
 func cutHeaders(x *exchange) {
 	_, _ = io.WriteString(x.conn(), "HTTP/1.1 200 OK\r\nContent-Len")
 	closed(x)
 }
 
-// cutFailure ends an answer that nobody needs in the midst of its body.
+// cutFailure breaks off the body of a response that will be retried.
 func cutFailure(x *exchange) {
 	x.begin(http.StatusServiceUnavailable, 100, "only the begi")
 	halfClosed(x)
 }
 
-// inBody lets a fault come when some of the body has been received.
+// inBody causes the fault when a part of the body has been received.
 func inBody(fault step) step {
 	return func(x *exchange) {
 		_, _ = io.CopyN(io.Discard, x.request.Body, 1000)
@@ -52,8 +50,8 @@ var faults = []struct {
 	only        string // protocol; "": both
 	fault       step
 	size        int  // of the request's body
-	executed    int  // how often the fault lets the request be executed
-	unprocessed bool // the fault tells that it was not
+	executed    int  // how often the request is executed in spite of the fault
+	unprocessed bool // the fault proves that it was not executed
 }{
 	{name: "reset before the headers", fault: reset, size: 10},
 	{name: "reset in the request's body", fault: inBody(reset), size: 1 << 20},
@@ -65,17 +63,17 @@ var faults = []struct {
 	{name: "stream reset", only: http2, fault: inBody(abort), size: 10},
 	{name: "stream reset in the request's body", only: http2, fault: inBody(abort), size: 1 << 20},
 	{name: "stream reset after the execution", only: http2, fault: processed(abort), size: 10, executed: 1},
-	{name: "503 after the execution", fault: processed(answer(503, "try later")), size: 10, executed: 1},
+	{name: "503 after the execution", fault: processed(respond(503, "try later")), size: 10, executed: 1},
 	{name: "503 that is cut", fault: processed(cutFailure), size: 10, executed: 1},
-	{name: "429", fault: answer(429, "not now"), size: 10, unprocessed: true},
-	{name: "421", fault: answer(421, "not here"), size: 10, unprocessed: true},
-	{name: "425", fault: answer(425, "not yet"), size: 10, unprocessed: true},
+	{name: "429", fault: respond(429, "not now"), size: 10, unprocessed: true},
+	{name: "421", fault: respond(421, "not here"), size: 10, unprocessed: true},
+	{name: "425", fault: respond(425, "not yet"), size: 10, unprocessed: true},
 }
 
-// TestFaultBeforeAnswer: a request that may be executed twice, or that was not
-// executed, gets its answer from the second attempt; any other is never
-// executed twice, and its caller learns of the fault.
-func TestFaultBeforeAnswer(t *testing.T) {
+// TestFaultBeforeResponse: a request that may be executed twice, or was not executed, gets
+// its response from the second attempt; any other request is not executed twice, and its
+// caller gets an error.
+func TestFaultBeforeResponse(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		for _, f := range faults {
 			if f.only != "" && f.only != protocol {
@@ -107,7 +105,7 @@ func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, execute
 	t.Helper()
 	o.isRight(t)
 	arrived, bodies := s.seen()
-	if req.Body == nil { // then net/http may have repeated it, too, without counting
+	if req.Body == nil { // net/http may also have repeated it, uncounted
 		assert.Len(t, arrived, 2)
 	} else {
 		assert.Equal(t, []string{"1", "2"}, arrived)
@@ -127,16 +125,16 @@ func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
 	if o.err != nil {
 		assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
 	} else {
-		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server answered")
+		assert.Equal(t, http.StatusServiceUnavailable, o.status, "as the server responded")
 	}
 	arrived, bodies := s.seen()
 	assert.Equal(t, []string{"1"}, arrived)
 	assert.Len(t, bodies, executed)
 }
 
-// TestFaultInAnswer: when the headers have arrived nothing is repeated, and
-// what is missing of the body is an error to its reader.
-func TestFaultInAnswer(t *testing.T) {
+// TestFaultInResponse: once the headers have arrived nothing is repeated, and a body that
+// is cut off is an error to its reader.
+func TestFaultInResponse(t *testing.T) {
 	for _, f := range []struct {
 		name  string
 		fault step
@@ -171,8 +169,8 @@ func TestFaultInAnswer(t *testing.T) {
 	}
 }
 
-// TestSlowHeaders: an attempt that waits for too long is given up, and is
-// followed by another only where that does no harm.
+// TestSlowHeaders: an attempt that takes too long ends, and another one follows if the
+// request is safe to repeat.
 func TestSlowHeaders(t *testing.T) {
 	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
 	for _, k := range kinds {
@@ -180,7 +178,7 @@ func TestSlowHeaders(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
 				s := newServer(t, protocol, slow, ok)
 				transport := s.transport()
-				// A machine under load may miss the time more than once.
+				// On a busy machine more than one attempt may take too long.
 				transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
 				o := k.request(t, s.URL, text(10)).send(t, transport)
 				arrived, executed := s.seen()
@@ -197,8 +195,8 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// TestConnectionRefused: no server has seen a request of which there was no
-// connection, so that it is repeated whatever its method.
+// TestConnectionRefused: without a connection no server has seen the request, so it is
+// repeated whatever its method.
 func TestConnectionRefused(t *testing.T) {
 	for _, k := range kinds {
 		for _, c := range []struct {
@@ -232,18 +230,8 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// closedPort is the address of a port that nobody listens on.
-func closedPort(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if assert.NoError(t, err) {
-		assert.NoError(t, listener.Close())
-		return listener.Addr().String()
-	}
-	return ""
-}
-
-// TestIdleConnectionIsClosed: the server hangs up just when the client wants to
-// use the connection again, and the client may or may not know by then.
+// TestIdleConnectionIsClosed: the server closes an idle connection just when the client
+// wants to use it, and the client may or may not have noticed.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -268,8 +256,8 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// lateConn keeps the end of the connection to itself until the next write, as
-// when the server's farewell crosses the request.
+// lateConn hides the end of the connection until the next write, as if the server had
+// closed it while the request was on its way.
 type lateConn struct {
 	net.Conn
 	ended, told chan struct{}
@@ -300,10 +288,10 @@ func (c *lateConn) Close() error {
 	return c.Conn.Close()
 }
 
-// TestNothingWritten: of a used connection that turns out to be closed before a
-// byte was written the server has seen nothing. Package net/http by itself sends
-// every request over another one then. A Transport learns of it only as of any
-// connection that was lost, so that a POST with a body ends in an error.
+// TestNothingWritten: if a reused connection turns out to be closed before a byte was
+// written, the server has seen nothing, and net/http itself sends the request over another
+// connection. A Transport cannot tell this from any other lost connection, so a POST with
+// a body ends with an error.
 func TestNothingWritten(t *testing.T) {
 	for _, client := range []string{"net/http", "Transport"} {
 		for _, k := range kinds {
@@ -343,8 +331,8 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: a request that is under way when the server begins to shut
-// down gets its answer.
+// TestShutdownWaits: a request that is in flight when the server begins to shut down gets
+// its response.
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -371,8 +359,8 @@ func TestShutdownWaits(t *testing.T) {
 	}
 }
 
-// TestServerIsReplaced: while clients go on sending, a server is shut down and
-// another takes its place. No POST is executed twice, and nothing else is lost.
+// TestServerIsReplaced: a server is shut down and replaced while clients keep sending. No
+// POST is executed twice, and no other request is lost.
 func TestServerIsReplaced(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		const clients, each = 8, 30
@@ -424,7 +412,7 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 		k, n := kinds[i%len(kinds)], times[strconv.Itoa(i)]
 		if k.repeatable || o.err == nil {
 			o.isRight(t)
-			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has an answer and was not executed", i)
+			assert.True(t, n > 0 || k.method == http.MethodGet, "request %d has a response and was not executed", i)
 		}
 		if !k.repeatable {
 			assert.LessOrEqual(t, n, 1, "request %d", i)
@@ -432,202 +420,9 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 	}
 }
 
-// TestRequestBodyFails: the reader of the request's body fails. No server
-// executes what it has got of it.
-func TestRequestBodyFails(t *testing.T) {
-	errDisk := errors.New("disk error")
-	for _, k := range kinds {
-		if k.method == http.MethodGet {
-			continue
-		}
-		t.Run(k.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, ok)
-				req := k.request(t, s.URL, text(100_000))
-				req.Body.(*watchedBody).Reader = io.MultiReader(strings.NewReader(text(50_000)), iotest.ErrReader(errDisk))
-				o := req.send(t, s.transport())
-				_, executed := s.seen()
-				if k.repeatable {
-					o.isRight(t)
-					require.Len(t, executed, 1)
-					assert.True(t, executed[0] == text(100_000), "the body has changed")
-					return
-				}
-				assert.ErrorIs(t, o.err, errDisk)
-				assert.ErrorIs(t, o.err, retry.ErrUnrepeatable)
-				assert.Empty(t, executed)
-			})
-		})
-	}
-}
-
-// TestAttemptTimeoutLastsUntilClose: the context of an attempt must outlive
-// RoundTrip. If that cancelled it on return there would be nothing to read.
-func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		returned := make(chan struct{})
-		s := newServer(t, protocol, func(x *exchange) {
-			x.begin(http.StatusOK, 100_000, text(100_000)[:10])
-			<-returned
-			_, _ = io.WriteString(x, text(100_000)[10:])
-		})
-		transport := s.transport()
-		transport.Policy.AttemptTimeout = time.Hour
-		var ctx context.Context
-		transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
-			ctx = req.Context()
-			return s.base.RoundTrip(req)
-		})
-		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
-		require.NoError(t, err)
-		close(returned)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		assert.True(t, string(body) == text(100_000), "the body has changed")
-		assert.NoError(t, ctx.Err())
-		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
-		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
-	})
-}
-
-// TestAttemptTimeoutEndsBody: the limit holds for the body, too.
-func TestAttemptTimeoutEndsBody(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, func(x *exchange) {
-			x.begin(http.StatusOK, 100, content)
-			<-x.request.Context().Done()
-		})
-		transport := s.transport()
-		transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
-		o := get.request(t, s.URL, "").send(t, transport)
-		require.NoError(t, o.err)
-		assert.ErrorIs(t, o.bodyErr, context.DeadlineExceeded)
-	})
-}
-
-// TestSwitchedProtocol: the connection is the caller's, who can write to it, and
-// knows no limit of an attempt.
-func TestSwitchedProtocol(t *testing.T) {
-	echo := func(x *exchange) {
-		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
-		if err != nil {
-			return
-		}
-		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
-		_, _ = io.Copy(c, buffered)
-		_ = c.Close()
-	}
-	for _, limit := range []time.Duration{0, time.Hour} {
-		t.Run("AttemptTimeout="+limit.String(), func(t *testing.T) {
-			leaveNothing(t)
-			s := newServer(t, http1, answer(503, "later"), echo)
-			transport := s.transport()
-			transport.Policy.AttemptTimeout = limit
-			req := get.request(t, s.URL, "")
-			req.Header.Set("Connection", "Upgrade")
-			req.Header.Set("Upgrade", "echo")
-			resp, err := transport.RoundTrip(req.Request)
-			require.NoError(t, err)
-			require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
-			require.Implements(t, (*io.ReadWriteCloser)(nil), resp.Body)
-			_, err = io.WriteString(resp.Body.(io.Writer), content)
-			require.NoError(t, err)
-			heard := make([]byte, len(content))
-			_, err = io.ReadFull(resp.Body, heard)
-			require.NoError(t, err)
-			assert.Equal(t, content, string(heard))
-			require.NoError(t, resp.Body.Close())
-		})
-	}
-}
-
-// TestContextEnds: the error says what the last answer was, that the context
-// has ended, and why; and the answer, which nobody gets, is closed.
-func TestContextEnds(t *testing.T) {
-	errEnough := errors.New("enough")
-	for _, c := range []struct {
-		name string
-		when func(p *retry.Policy, end func())
-	}{
-		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
-			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
-				end()
-				return retry.ClassTransient
-			})
-		}},
-		{"during the wait", func(p *retry.Policy, end func()) {
-			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { end() }
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, answer(503, text(1<<20)))
-				req := put.request(t, s.URL, text(10))
-				ctx, cancel := context.WithCancelCause(req.Context())
-				req.Request = req.WithContext(ctx)
-				base := &keeper{RoundTripper: s.base}
-				transport := s.transport()
-				transport.Base, transport.Policy.Backoff = base, retry.Constant(time.Hour)
-				c.when(&transport.Policy, func() { cancel(errEnough) })
-				o := req.send(t, transport)
-				var last *retryhttp.StatusError
-				require.ErrorAs(t, o.err, &last)
-				assert.Equal(t, http.StatusServiceUnavailable, last.HTTPStatusCode())
-				assert.ErrorIs(t, o.err, context.Canceled)
-				assert.ErrorIs(t, o.err, errEnough)
-				arrived, _ := s.seen()
-				assert.Equal(t, []string{"1"}, arrived)
-				assert.True(t, base.closed.Load(), "the answer is open")
-			})
-		})
-	}
-}
-
-// keeper knows whether the body of the last answer has been closed.
-type keeper struct {
-	http.RoundTripper
-	closed atomic.Bool
-}
-
-func (k *keeper) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := k.RoundTripper.RoundTrip(req)
-	if err == nil {
-		k.closed.Store(false)
-		resp.Body = &keptBody{resp.Body, k}
-	}
-	return resp, err
-}
-
-type keptBody struct {
-	io.ReadCloser
-	keeper *keeper
-}
-
-func (b *keptBody) Close() error {
-	b.keeper.closed.Store(true)
-	return b.ReadCloser.Close()
-}
-
-// TestWaitWouldOutlastTheDeadline: there is no use in waiting, so that the
-// answer comes back at once.
-func TestWaitWouldOutlastTheDeadline(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, text(100_000)))
-		req := put.request(t, s.URL, text(10))
-		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
-		defer cancel()
-		req.Request = req.WithContext(ctx)
-		transport := s.transport()
-		transport.Policy.Backoff = retry.Constant(2 * time.Hour)
-		assert.Equal(t, outcome{status: 503, body: text(100_000)}, req.send(t, transport))
-	})
-}
-
 var errRefused = errors.New("refused")
 
-// closedLimiter lets nobody through after so many attempts.
+// closedLimiter allows a number of attempts and then fails.
 type closedLimiter struct{ attempts atomic.Int64 }
 
 func (l *closedLimiter) Wait(context.Context) error {
@@ -667,30 +462,13 @@ var refusals = []struct {
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 
-// TestBodyCannotBeRecorded: a body that cannot be read is not read again.
-func TestBodyCannotBeRecorded(t *testing.T) {
-	overBoth(t, func(t *testing.T, protocol string) {
-		s := newServer(t, protocol, answer(503, "later"))
-		req, transport := put.request(t, s.URL, text(10)), s.transport()
-		req.Body.(*watchedBody).Reader = iotest.ErrReader(errRefused)
-		req.GetBody, transport.MaxBuffer = nil, 100
-		req.before = req.Clone(req.Context())
-		o := req.send(t, transport)
-		assert.ErrorIs(t, o.err, errRefused)
-		assert.NotErrorIs(t, o.err, retry.ErrMaxAttempts)
-		_, executed := s.seen()
-		assert.Empty(t, executed)
-	})
-}
-
-// TestRefusedCallClosesBody: also a call that never comes to an attempt, or to
-// no further one, closes the body and leaves the request as it was. That is
-// checked by send.
+// TestRefusedCallClosesBody: a call that ends before its first or second attempt closes
+// the body and does not change the request, which send checks.
 func TestRefusedCallClosesBody(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, answer(503, "later"))
+				s := newServer(t, protocol, respond(503, "later"))
 				req, transport := put.request(t, s.URL, text(10)), s.transport()
 				c.change(req, transport)
 				req.before = req.Clone(req.Context())

@@ -2,7 +2,6 @@ package retryhttp_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -14,8 +13,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestInfo: hooks and the Classifier know the request, without its secrets, after
-// responses and after errors.
+// TestInfo: hooks and the Classifier get the request without its secrets, after responses
+// and after errors.
 func TestInfo(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}, {err: errReset}, {status: 200}}}
 	var before, after, retries, failures []retryhttp.Info
@@ -52,7 +51,8 @@ func TestInfo(t *testing.T) {
 	assert.Equal(t, []retryhttp.Info{info(1, 503), info(2, 0)}, failures)
 }
 
-// TestInfoElsewhere: in what RoundTrip returns, in OnGiveUp, and where there is none.
+// TestInfoElsewhere: the Info of errors, of OnGiveUp, and of contexts and errors that have
+// none.
 func TestInfoElsewhere(t *testing.T) {
 	p := quick()
 	p.OnGiveUp = func(ctx context.Context, e *retry.Error) {
@@ -78,55 +78,3 @@ func TestInfoElsewhere(t *testing.T) {
 	_, ok = retryhttp.InfoFrom(t.Context())
 	assert.False(t, ok)
 }
-
-// retrieveError is like that of golang.org/x/oauth2.
-type retrieveError struct {
-	Response *http.Response
-	Code     string
-}
-
-func (e *retrieveError) Error() string { return "oauth2: " + e.Code }
-
-// TestStatusWithinError: a response that a RoundTripper below has made an error of
-// decides like any other.
-func TestStatusWithinError(t *testing.T) {
-	within := func(status int) error {
-		return &retrieveError{Response: &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, Code: "invalid_grant"}
-	}
-	for _, tt := range []struct {
-		name  string
-		err   error
-		sent  int
-		class retry.Class
-		hint  time.Duration
-	}{
-		{"invalid_grant", within(400), 1, retry.ClassPermanent, 7 * time.Second},
-		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // of several, no hint is taken
-		{"429", within(429), 3, retry.ClassThrottled, 7 * time.Second},
-		{"503", within(503), 3, retry.ClassTransient, 7 * time.Second},
-		{"success", within(200), 3, retry.ClassTransient, 0},
-		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTransient, 0},
-		{"nil", (*nilError)(nil), 3, retry.ClassTransient, 0},
-		{"proxy, 403", errors.New("Forbidden"), 1, retry.ClassPermanent, 0},
-		{"proxy, 407", errors.New("Proxy Authentication Required"), 1, retry.ClassPermanent, 0},
-		{"proxy, 503", errors.New("Service Unavailable"), 3, retry.ClassTransient, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			base, p := &script{replies: []reply{{err: tt.err}}}, quick()
-			var ended retry.Attempt
-			p.Hint = retry.HintIgnore{}
-			p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
-				return nil, func(a retry.Attempt) { ended = a }
-			}
-			_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
-			assert.ErrorIs(t, err, tt.err)
-			assert.Len(t, base.requests, tt.sent)
-			assert.Equal(t, tt.class, ended.Class)
-			assert.Equal(t, tt.hint, ended.Hint)
-		})
-	}
-}
-
-type nilError struct{ Response *http.Response }
-
-func (*nilError) Error() string { return "nil" }

@@ -14,14 +14,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-func parse(t *testing.T, text string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(text)
-	require.NoError(t, err)
-	return u
-}
-
-// TestPerHostKeys: which addresses are one host.
+// TestPerHostKeys: which addresses belong to the same host.
 func TestPerHostKeys(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -42,8 +35,7 @@ func TestPerHostKeys(t *testing.T) {
 	}
 }
 
-// TestPerHostLimit: the hosts that are asked for least are forgotten, and a host
-// in use is not.
+// TestPerHostLimit: the least recently used hosts are dropped, and a host in use is not.
 func TestPerHostLimit(t *testing.T) {
 	var made []string
 	p := &retryhttp.PerHost{MaxHosts: 2, New: func(host string) retry.Budget {
@@ -69,8 +61,8 @@ func TestPerHostLimit(t *testing.T) {
 	assert.NotSame(t, first, p.Budget(parse(t, "http://host")))
 }
 
-// TestPerHost: a host that is down uses up its own retries only, in all
-// Transports that share the budgets, and that of the policy is not asked.
+// TestPerHost: a host that is down uses up only its own retries, in all Transports that
+// share the budgets, and the budget of the policy is not used.
 func TestPerHost(t *testing.T) {
 	policy := quick()
 	policy.Budget = &retry.TokenBudget{Capacity: 100}
@@ -99,8 +91,8 @@ func TestPerHost(t *testing.T) {
 	assert.ErrorContains(t, err, "nil Request.URL")
 }
 
-// TestPerHostShared: any number of goroutines may ask, and there are never more
-// budgets than allowed.
+// TestPerHostShared: any number of goroutines may share a PerHost, and there are never
+// more budgets than allowed.
 func TestPerHostShared(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]int{}

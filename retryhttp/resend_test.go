@@ -21,28 +21,63 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
+// TestNotSentAgain: the context of the attempt ends when net/http is about to resend a
+// request without a body over HTTP/2; over HTTP/1 it does not.
+func TestNotSentAgain(t *testing.T) {
+	for _, tt := range []struct {
+		method, field, content string
+		want                   error
+	}{
+		{"POST", ":method", "", context.Canceled},
+		{"POST", "Host", "", nil},
+		{"POST", ":method", "content", nil},
+	} {
+		for _, next := range []string{"GetConn", "GotConn"} {
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(req.Context())
+				trace.GetConn("host:80")
+				trace.GotConn(httptrace.GotConnInfo{})
+				if trace.WroteHeaderField != nil {
+					trace.WroteHeaderField(tt.field, nil)
+				}
+				trace.WroteHeaders()
+				require.NoError(t, req.Context().Err())
+				if next == "GetConn" {
+					trace.GetConn("host:80")
+				} else {
+					trace.GotConn(httptrace.GotConnInfo{})
+				}
+				assert.Equal(t, tt.want, req.Context().Err())
+				return nil, errReset
+			})
+			_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, tt.method, tt.content))
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		}
+	}
+}
+
 // Replies of a frameServer to a request.
 const (
 	resetProtocol = iota
 	resetRefused
 	goAwayBelow // a GOAWAY that does not accept the stream
-	respond     // with 200
+	respondOK   // with 200
 )
 
-// frameServer speaks as much HTTP/2 as it takes to refuse requests in the ways
-// that net/http knows.
+// frameServer implements enough of HTTP/2 to refuse requests in the ways that net/http
+// knows.
 type frameServer struct {
 	url     string
 	base    *http.Transport
 	wg      sync.WaitGroup
 	mu      sync.Mutex
-	replies []int // the last one for all that follow
+	replies []int // the last one repeats
 	headers int   // frames with HEADERS that have arrived
 	bodies  int   // frames with DATA
 	conns   []net.Conn
 }
 
-// newFrameServer serves over TLS, or without.
+// newFrameServer starts a server with or without TLS.
 func newFrameServer(t *testing.T, secure bool, replies ...int) *frameServer {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -142,12 +177,12 @@ func (s *frameServer) reply(conn net.Conn, stream uint32) {
 		s.write(conn, frameReset, 0, stream, 0, 0, 0, 7)
 	case goAwayBelow:
 		s.write(conn, frameGoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
-	case respond:
+	case respondOK:
 		s.write(conn, frameHeaders, 5, stream, 0x88) // :status: 200, of HPACK's static table
 	}
 }
 
-// write leaves errors to show as errors of reading.
+// write ignores errors, because the next read fails then.
 func (s *frameServer) write(conn net.Conn, kind, flags byte, stream uint32, payload ...byte) {
 	frame := append([]byte{0, 0, byte(len(payload)), kind, flags}, binary.BigEndian.AppendUint32(nil, stream)...)
 	_, _ = conn.Write(append(frame, payload...))
@@ -159,12 +194,12 @@ func (s *frameServer) seen() (headers, bodies int) {
 	return s.headers, s.bodies
 }
 
-// through is a Base that is not an http.Transport itself.
+// through returns a Base that is not an http.Transport itself.
 func through(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) { return base.RoundTrip(req.Clone(req.Context())) })
 }
 
-// TestResent: what leaves within one attempt, and how many attempts there are.
+// TestResent: the requests that leave within one attempt, and the number of attempts.
 func TestResent(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -177,11 +212,11 @@ func TestResent(t *testing.T) {
 	}{
 		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
 		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 3, err: retry.ErrMaxAttempts},
-		{name: "GET, GOAWAY", method: "GET", replies: []int{goAwayBelow, respond}, attempts: 1, headers: 2},
+		{name: "GET, GOAWAY", method: "GET", replies: []int{goAwayBelow, respondOK}, attempts: 1, headers: 2},
 		{name: "GET, GOAWAY throughout", method: "GET", replies: []int{goAwayBelow}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
-		{name: "POST, PROTOCOL_ERROR", method: "POST", replies: []int{resetProtocol, respond}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
-		{name: "POST, REFUSED_STREAM", method: "POST", replies: []int{resetRefused, respond}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
-		{name: "POST, GOAWAY", method: "POST", replies: []int{goAwayBelow, respond}, attempts: 2, headers: 2, wrapped: -1},
+		{name: "POST, PROTOCOL_ERROR", method: "POST", replies: []int{resetProtocol, respondOK}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
+		{name: "POST, REFUSED_STREAM", method: "POST", replies: []int{resetRefused, respondOK}, attempts: 1, headers: 1, err: retry.ErrUnrepeatable},
+		{name: "POST, GOAWAY", method: "POST", replies: []int{goAwayBelow, respondOK}, attempts: 2, headers: 2, wrapped: -1},
 	} {
 		for _, secure := range []bool{false, true} {
 			for _, wrapped := range []bool{false, true} {
@@ -212,7 +247,7 @@ func TestResent(t *testing.T) {
 						require.NoError(t, resp.Body.Close())
 					} else {
 						assert.ErrorIs(t, err, want)
-						assert.NotErrorIs(t, err, context.Canceled, "nobody has canceled")
+						assert.NotErrorIs(t, err, context.Canceled, "no context was canceled")
 					}
 					assert.Equal(t, tt.method == "POST" && !wrapped, bodies > 0, "DATA frames")
 				})
@@ -221,8 +256,8 @@ func TestResent(t *testing.T) {
 	}
 }
 
-// TestNotResentOverHTTP1: on a connection that was used before, net/http alone
-// sends a GET again when it is closed without a response.
+// TestNotResentOverHTTP1: if a reused connection is closed without a response, only
+// net/http resends a GET.
 func TestNotResentOverHTTP1(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
 		s := newServer(t, http1, processed(closed))
@@ -232,24 +267,25 @@ func TestNotResentOverHTTP1(t *testing.T) {
 		}
 		s.warm(t, transport)
 		transport.Policy.MaxAttempts = 1
-		// Another idle connection, that would be used.
+		// Another idle connection that net/http would use.
 		req := request(t, "GET", "")
 		req.URL = parse(t, s.URL)
 		_, err := transport.RoundTrip(req)
 		require.ErrorIs(t, err, retry.ErrMaxAttempts)
 		assert.ErrorContains(t, err, "no response")
-		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "it has given up")
+		assert.True(t, retry.Policy{}.Classify(err).Class == retry.ClassPermanent, "the inner call gave up")
 		_, executed := s.seen()
 		assert.Len(t, executed, 1)
 	}
 }
 
-// prohibited is a connection that only stands for one.
+// prohibited is a connection that must not be used.
 type prohibited struct{ net.Conn }
 
 func (prohibited) Close() error { panic("prohibited") }
 
-// TestStandInConnection: a Base without connections of its own may tell of some.
+// TestStandInConnection: a Base without connections of its own may report a connection to
+// the trace.
 func TestStandInConnection(t *testing.T) {
 	for _, conn := range []net.Conn{nil, prohibited{}} {
 		sent := 0
@@ -270,9 +306,9 @@ func TestStandInConnection(t *testing.T) {
 	}
 }
 
-// TestTrustRefusedStream: for servers that keep the promise of HTTP/2.
+// TestTrustRefusedStream: the option for servers that never execute a refused stream.
 func TestTrustRefusedStream(t *testing.T) {
-	s := newFrameServer(t, false, resetRefused, respond)
+	s := newFrameServer(t, false, resetRefused, respondOK)
 	for _, content := range []string{"", "content"} {
 		s.mu.Lock()
 		s.headers = 0
@@ -287,8 +323,8 @@ func TestTrustRefusedStream(t *testing.T) {
 	}
 }
 
-// TestSecondRequestWithinAttempt: what a Base sends after it has a response, as
-// digest authentication does, is not taken for net/http's own resending.
+// TestSecondRequestWithinAttempt: a second request that a Base sends after a response, as
+// digest authentication does, is not taken for a resend of net/http.
 func TestSecondRequestWithinAttempt(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -316,8 +352,8 @@ func TestSecondRequestWithinAttempt(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-// TestContextAfterwards: the context of a response's Request may be used for other
-// requests when the body has been closed, and what they do is not an attempt.
+// TestContextAfterwards: after the body has been closed, the context of a response's
+// Request may be used for other requests, which are not attempts.
 func TestContextAfterwards(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "content")
@@ -352,7 +388,7 @@ func TestContextAfterwards(t *testing.T) {
 	}
 }
 
-// slowConn does not return from writing headers for a while after they have left.
+// slowConn returns from writing headers some time after they have left.
 type slowConn struct {
 	net.Conn
 	release <-chan struct{}
@@ -366,10 +402,10 @@ func (c slowConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTimeoutWhileWriting: headers may have left although net/http has not said so.
+// TestTimeoutWhileWriting: headers may have left although net/http has not reported it.
 func TestTimeoutWhileWriting(t *testing.T) {
 	for _, content := range []string{"", "content"} {
-		s := newFrameServer(t, false, respond)
+		s := newFrameServer(t, false, respondOK)
 		release := make(chan struct{})
 		s.base.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)

@@ -9,9 +9,112 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
+
+// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is followed; with any other
+// one the response is returned at once. Other clients wait for 55 years if the header has
+// a Unix time (go-retryablehttp, failsafe-go), or not at all after an overflow
+// (go-retryablehttp); they do not know two of the three forms of dates (go-retryablehttp)
+// or any (failsafe-go), or they follow -1 (failsafe-go).
+func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
+	const own = time.Millisecond // the wait without a hint
+	for _, c := range []struct {
+		after string
+		wait  time.Duration // 0: the response is returned
+	}{
+		{"1743434408", own}, // the time of Date, in seconds since 1970
+		{"1743434438", 30 * time.Second},
+		{"1743434408000", 0}, // the unit is the second, so this is far ahead
+		{"9223372037", 0},    // overflows 64 bits of nanoseconds
+		{"99999999999999999999", 0},
+		{"61", 0}, // more than the default rule allows
+		{"60", time.Minute},
+		{"3", 3 * time.Second},
+		{" 3 ", 3 * time.Second},
+		{"3.0", 3 * time.Second},
+		{"0", own},
+		{"-1", own},
+		{"soon", own},
+		{"1e9", own},
+		{"Mon, 31 Mar 2025 15:20:28 GMT", 20 * time.Second},
+		{"Monday, 31-Mar-25 15:20:28 GMT", 20 * time.Second},
+		{"Mon Mar 31 15:20:28 2025", 20 * time.Second},
+		{"Mon, 31 Mar 2025 15:20:07 GMT", own}, // past
+		{"Fri, 31 Dec 2999 23:59:59 GMT", 0},
+	} {
+		t.Run(c.after, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, asks("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
+				clock, transport := &retrytest.Clock{}, s.transport()
+				transport.Policy = retry.Policy{Backoff: retry.Constant(own), Clock: clock, Rand: retrytest.Fixed(0)}
+				o := post.request(t, s.URL, text(10)).send(t, transport)
+				if c.wait == 0 {
+					assert.Equal(t, outcome{status: http.StatusTooManyRequests, body: "later"}, o)
+					assert.Empty(t, clock.Waits())
+					return
+				}
+				o.isRight(t)
+				assert.Equal(t, []time.Duration{c.wait}, clock.Waits())
+			})
+		})
+	}
+}
+
+// hinting turns responses into errors with a hint, as some middleware does.
+type hinting struct {
+	http.RoundTripper
+	wait time.Duration
+}
+
+type hintError time.Duration
+
+func (e hintError) Error() string             { return "come back in " + time.Duration(e).String() }
+func (e hintError) RetryAfter() time.Duration { return time.Duration(e) }
+
+func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := h.RoundTripper.RoundTrip(req)
+	if err == nil {
+		_ = resp.Body.Close()
+		err = hintError(h.wait)
+	}
+	return nil, err
+}
+
+// TestHintOfErrorIsBounded: a hint of 55 years in an error of the Base is not followed.
+// Rerun sleeps for as long as the error says.
+func TestHintOfErrorIsBounded(t *testing.T) {
+	const years = 55 * 365 * 24 * time.Hour
+	for _, c := range []struct {
+		name   string
+		rule   retry.HintRule
+		reason error
+		waits  []time.Duration
+	}{
+		{"default", nil, retry.ErrHint, nil},
+		{"clamped", retry.HintAtLeast{Max: time.Second}, retry.ErrMaxAttempts, []time.Duration{time.Second, time.Second}},
+		{"ignored", retry.HintIgnore{}, retry.ErrMaxAttempts, []time.Duration{0, 0}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, ok)
+				clock, transport := &retrytest.Clock{}, s.transport()
+				transport.Base = hinting{s.base, years}
+				transport.Policy.Clock, transport.Policy.Hint = clock, c.rule
+				o := get.request(t, s.URL, "").send(t, transport)
+				assert.ErrorIs(t, o.err, c.reason)
+				assert.ErrorIs(t, o.err, hintError(years))
+				assert.Equal(t, c.waits, clock.Waits())
+				arrived, _ := s.seen()
+				assert.Len(t, arrived, len(c.waits)+1)
+			})
+		})
+	}
+}
 
 var noon = time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC) // 1793620800 s since 1970
 
@@ -52,11 +155,11 @@ var retryAfters = []struct {
 	{"underscore", 503, []string{general, "1_0"}, 0},
 	{"infinite", 503, []string{general, "Inf"}, 0},
 	{"no number", 503, []string{general, "NaN"}, 0},
-	{"word", 503, []string{general, "soon"}, 0},
+	{"text", 503, []string{general, "soon"}, 0},
 	{"empty", 503, []string{general, ""}, 0},
 	{"list", 503, []string{general, "5, 6"}, 6 * time.Second},
 	{"list, the first is the longest", 503, []string{general, "6,5"}, 6 * time.Second},
-	{"list with a word", 503, []string{general, "soon, 5"}, 5 * time.Second},
+	{"list with a text", 503, []string{general, "soon, 5"}, 5 * time.Second},
 	{"second line", 503, []string{general, "5", general, "6"}, 6 * time.Second},
 	{"second line, a date", 503, []string{general, "5", general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 
@@ -69,7 +172,7 @@ var retryAfters = []struct {
 	{"overflow in nanoseconds", 503, []string{general, "9223372037"}, farOff},
 	{"overflow of uint64", 503, []string{general, "99999999999999999999"}, farOff},
 	{"overflow of float64", 503, []string{general, strings.Repeat("9", 400)}, farOff},
-	{"overflow, then a word", 503, []string{general, "99999999999999999999 weeks"}, 0},
+	{"overflow, then a text", 503, []string{general, "99999999999999999999 weeks"}, 0},
 
 	{"date", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 	{"date of RFC 850", 503, []string{general, "Monday, 02-Nov-26 12:00:07 GMT"}, 7 * time.Second},
@@ -88,8 +191,8 @@ var retryAfters = []struct {
 	{"milliseconds before seconds", 503, []string{inMs, "20", general, "3"}, 20 * time.Millisecond},
 	{"0 milliseconds before seconds", 503, []string{inMs, "0", general, "3"}, 0},
 	{"bad milliseconds before seconds", 503, []string{inMs, "soon", general, "3"}, 3 * time.Second},
-	{"AWS's own", 503, []string{aws, "1500"}, 1500 * time.Millisecond},
-	{"AWS's own before all", 503, []string{aws, "20", inMs, "30", general, "3"}, 20 * time.Millisecond},
+	{"the AWS header", 503, []string{aws, "1500"}, 1500 * time.Millisecond},
+	{"the AWS header comes first", 503, []string{aws, "20", inMs, "30", general, "3"}, 20 * time.Millisecond},
 
 	{"reset, limited by status", 429, []string{resetIn, "30"}, 30 * time.Second},
 	{"reset, limited by what remains", 403, []string{resetIn, "30", remaining, "0"}, 30 * time.Second},
@@ -114,8 +217,8 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, retryhttp.RetryAfter(&http.Response{}, noon), "no header at all")
 }
 
-// FuzzRetryAfter: no header makes a wait negative, and what is plainly a number
-// is taken for just that, in the order of the headers.
+// FuzzRetryAfter: no header makes a wait negative, and a plain number is read as a number,
+// in the order of the headers.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
@@ -133,16 +236,54 @@ func FuzzRetryAfter(f *testing.F) {
 			value string
 			unit  time.Duration
 		}{{awsMs, time.Millisecond}, {ms, time.Millisecond}, {seconds, time.Second}} {
-			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // few enough to be no time of day
+			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // too few digits for a time
 				assert.Equal(t, time.Duration(n)*header.unit, got)
 				return
 			}
 			if header.value != "" {
-				return // which may be understood, or not
+				return // which may be valid or not
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset is left to ask for a wait")
+			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset can ask for a wait here")
 		}
+	})
+}
+
+// TestHints: the wait that a Transport makes of a header.
+func TestHints(t *testing.T) {
+	const ms = time.Millisecond
+	for _, tt := range []struct {
+		name   string
+		header string
+		rule   retry.HintRule
+		want   time.Duration
+	}{
+		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
+		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
+		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
+		{"the user's rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
+		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
+		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
+		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},
+		{"longest", "Retry-After: 60", nil, 63 * time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base := &script{replies: []reply{{429, tt.header, nil}, {status: 200}}}
+			p := quick()
+			clock := &retrytest.Clock{Start: noon}
+			p.Clock, p.Hint = clock, tt.rule
+			_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
+			require.NoError(t, err)
+			assert.Equal(t, []time.Duration{tt.want}, clock.Waits())
+		})
+	}
+	t.Run("without a source of random numbers", func(t *testing.T) {
+		base := &script{replies: []reply{{429, "Retry-After: 10", nil}, {status: 200}}}
+		clock := &retrytest.Clock{}
+		_, err := (&retryhttp.Transport{Base: base, Policy: retry.Policy{Clock: clock}}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, clock.Waits()[0], 10*time.Second)
+		assert.LessOrEqual(t, clock.Waits()[0], 11*time.Second)
 	})
 }

@@ -18,8 +18,8 @@ import (
 // exampleTime is the Date of the examples.
 var exampleTime = time.Date(2026, time.November, 2, 12, 0, 0, 0, time.UTC)
 
-// servers are the rows of the table in docs/http.md: what an API sends, as its own
-// documentation shows it, and what a Transport makes of it.
+// servers are the rows of the table in docs/http.md: what an API sends, by its own
+// documentation, and what a Transport makes of it.
 var servers = []struct {
 	api     string
 	status  int
@@ -100,55 +100,4 @@ func quoted(lines []string) string {
 		return "none"
 	}
 	return strings.Join(cells, "<br>")
-}
-
-// TestThrottledPosts: what means throttling may be repeated whatever the method,
-// what merely means a retry may not.
-func TestThrottledPosts(t *testing.T) {
-	for _, server := range servers {
-		sent := 0
-		base := roundTripper(func(*http.Request) (*http.Response, error) {
-			sent++
-			return &http.Response{StatusCode: server.status, Header: header(server.headers)}, nil
-		})
-		p := quick()
-		p.Hint = retry.HintIgnore{}
-		_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "POST", "content"))
-		require.NoError(t, err)
-		assert.Equal(t, server.class == retry.ClassThrottled, sent == 3, "%s %d", server.api, server.status)
-	}
-}
-
-// TestRateLimitHeaders: the rest of what these headers can say.
-func TestRateLimitHeaders(t *testing.T) {
-	for _, tt := range []struct {
-		name    string
-		status  int
-		headers []string
-		want    time.Duration
-	}{
-		{"several are used up", 429, []string{`RateLimit: "a";r=0;t=5, "b";r=0;t=9, "c";r=1;t=99`}, 9 * time.Second},
-		{"none is used up", 429, []string{`RateLimit: "a";r=3;t=5, "b";r=1;t=9`}, 5 * time.Second},
-		{"used up, another status", 500, []string{`RateLimit: "a";r=0;t=5`}, 5 * time.Second},
-		{"two lines", 429, []string{`RateLimit: "a";r=1;t=5`, `RateLimit: "b";r=0;t=9`}, 9 * time.Second},
-		{"no time and no policy", 429, []string{`RateLimit: "a";r=0`}, 0},
-		{"no time, policy of another name", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "b";q=1;w=5`}, 0},
-		{"no time, broken policy", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "a`}, 0},
-		{"negative time", 429, []string{`RateLimit: "a";r=0;t=-5`}, 0},
-		{"time of another type", 429, []string{`RateLimit: "a";r=0;t=soon`}, 0},
-		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63-1) / time.Second * time.Second},
-		{"broken", 429, []string{`RateLimit: "a`, "RateLimit-Reset: 7"}, 7 * time.Second},
-		{"older form, without reset", 429, []string{"RateLimit: limit=100, remaining=0", "RateLimit-Reset: 7"}, 7 * time.Second},
-		{"Retry-After before all", 429, []string{`RateLimit: "a";r=0;t=5`, "Retry-After: 3"}, 3 * time.Second},
-		{"reset in the past", 429, []string{"X-RateLimit-Reset: 1793620799"}, 0},
-		{"negative duration", 429, []string{"X-RateLimit-Reset-Requests: -1s"}, 0},
-		{"short duration", 429, []string{"X-RateLimit-Reset-Requests: 20ms"}, 20 * time.Millisecond},
-		{"neither", 429, []string{"X-RateLimit-Reset: soon"}, 0},
-		{"nothing remains, 403", 403, []string{"X-RateLimit-Remaining: 0"}, 0},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			resp := &http.Response{StatusCode: tt.status, Header: header(tt.headers)}
-			assert.Equal(t, tt.want, retryhttp.RetryAfter(resp, exampleTime))
-		})
-	}
 }

@@ -1,9 +1,9 @@
 package retryhttp_test
 
-// The cases here are those of the tests of github.com/hashicorp/go-retryablehttp
-// v0.7.8, in client_test.go and roundtripper_test.go, each put to a Transport
-// and a real server. Where the two libraries mean to differ, the case asserts
-// what this one does and its comment says what "theirs" does.
+// The cases of the tests of github.com/hashicorp/go-retryablehttp v0.7.8, in
+// client_test.go and roundtripper_test.go, run with a Transport and a real server. Where
+// the two libraries differ on purpose, the case asserts what this one does, and its
+// comment says what "theirs" does.
 
 import (
 	"bytes"
@@ -31,16 +31,15 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// suiteServer answers by a script, whose last answer repeats, and remembers
-// the requests.
+// suiteServer responds by a script, whose last response repeats, and records the requests.
 type suiteServer struct {
 	*httptest.Server
 	mu       sync.Mutex
-	script   []suiteAnswer
+	script   []suiteResponse
 	requests []suiteRequest
 }
 
-type suiteAnswer struct {
+type suiteResponse struct {
 	status int
 	header map[string]string
 	body   string
@@ -52,25 +51,25 @@ type suiteRequest struct {
 	length            int64
 }
 
-func newSuiteServer(t *testing.T, script ...suiteAnswer) *suiteServer {
+func newSuiteServer(t *testing.T, script ...suiteResponse) *suiteServer {
 	s := suiteServerOf(script...)
 	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }
 
-func suiteServerOf(script ...suiteAnswer) *suiteServer {
+func suiteServerOf(script ...suiteResponse) *suiteServer {
 	s := &suiteServer{script: script}
 	s.Server = httptest.NewUnstartedServer(s)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	return s
 }
 
-// suiteStatuses is the script of answers with nothing but a status.
-func suiteStatuses(statuses ...int) []suiteAnswer {
-	var script []suiteAnswer
+// suiteStatuses is a script of responses that have only a status.
+func suiteStatuses(statuses ...int) []suiteResponse {
+	var script []suiteResponse
 	for _, status := range statuses {
-		script = append(script, suiteAnswer{status: status, body: "the answer " + strconv.Itoa(status)})
+		script = append(script, suiteResponse{status: status, body: "the response " + strconv.Itoa(status)})
 	}
 	return script
 }
@@ -83,12 +82,12 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, suiteRequest{r.Method, r.RequestURI, string(body), r.Header, r.ContentLength})
-	answer := s.script[min(len(s.requests), len(s.script))-1]
-	for name, value := range answer.header {
+	response := s.script[min(len(s.requests), len(s.script))-1]
+	for name, value := range response.header {
 		w.Header().Set(name, value)
 	}
-	w.WriteHeader(answer.status)
-	_, _ = io.WriteString(w, answer.body) // fails for those that have no body, such as 304
+	w.WriteHeader(response.status)
+	_, _ = io.WriteString(w, response.body) // fails for statuses without a body, such as 304
 }
 
 func (s *suiteServer) seen() []suiteRequest {
@@ -97,7 +96,7 @@ func (s *suiteServer) seen() []suiteRequest {
 	return s.requests
 }
 
-// transport returns a Transport to the server whose waits take no time.
+// transport returns a Transport for the server whose waits take no time.
 func (s *suiteServer) transport(p retry.Policy) *retryhttp.Transport {
 	if p.Clock == nil {
 		p.Clock = &retrytest.Clock{}
@@ -112,7 +111,7 @@ func suiteRequestOf(t *testing.T, method, url string, body io.Reader) *http.Requ
 	return req
 }
 
-// suiteSend sends a request, reads the answer and returns status and body.
+// suiteSend sends a request and returns the status and the body of the response.
 func suiteSend(t *testing.T, rt http.RoundTripper, req *http.Request) (int, string) {
 	t.Helper()
 	resp, err := (&http.Client{Transport: rt}).Do(req)
@@ -128,7 +127,7 @@ func suiteRead(t *testing.T, resp *http.Response) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// suiteFail sends a request that has to end with an error.
+// suiteFail sends a request that must end with an error.
 func suiteFail(t *testing.T, rt http.RoundTripper, req *http.Request) error {
 	t.Helper()
 	resp, err := (&http.Client{Transport: rt}).Do(req)
@@ -148,8 +147,8 @@ func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	return p
 }
 
-// TestSuiteRequest: theirs has a type of its own for requests; here they are
-// those of net/http, and arrive in every attempt as they were made.
+// TestSuiteRequest: theirs has its own type for requests. Here the type is that of
+// net/http, and every attempt sends the request as it was made.
 func TestSuiteRequest(t *testing.T) {
 	for name, content := range map[string]string{"without a body": "", "with a body": "yo"} {
 		t.Run(name, func(t *testing.T) {
@@ -171,8 +170,8 @@ func TestSuiteRequest(t *testing.T) {
 			assert.Equal(t, http.Header{"X-Test": {"foo"}}, req.Header, "the caller's request")
 		})
 	}
-	// An address that cannot be parsed fails before there is a request, in
-	// http.NewRequest; this is what is left of it.
+	// An address that cannot be parsed fails in http.NewRequest. This is what remains to
+	// be tested.
 	t.Run("invalid", func(t *testing.T) {
 		attempts := 0
 		tr := &retryhttp.Transport{Policy: suiteAttempts(retry.Policy{}, &attempts)}
@@ -202,7 +201,7 @@ type suiteBody struct {
 	once    bool // it is sent no more than once
 }
 
-// suiteBodies makes new bodies of every type, because they are read.
+// suiteBodies returns new bodies of every type, because tests read them.
 func suiteBodies() map[string]suiteBody {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("hello")), nil }
 	return map[string]suiteBody{
@@ -213,14 +212,14 @@ func suiteBodies() map[string]suiteBody {
 		"bytes.Reader":              {body: bytes.NewReader([]byte("hello"))},
 		"io.ReadSeeker":             {body: strings.NewReader("hello")},
 		"io.Reader, with MaxBuffer": {body: suiteStream{strings.NewReader("hello")}, buffer: 5},
-		// Theirs reads every reader into memory, however long it is, and so can
-		// repeat this.
+		// Theirs reads every reader into memory, however long it is, so it can repeat this
+		// one.
 		"io.Reader": {body: suiteStream{strings.NewReader("hello")}, once: true},
 	}
 }
 
-// TestSuiteBodies sends a body of every type to a server that is not there at
-// first, then fails, and then answers.
+// TestSuiteBodies: bodies of every type are sent to a server that is absent at first, then
+// fails, then responds.
 func TestSuiteBodies(t *testing.T) {
 	for name, tt := range suiteBodies() {
 		t.Run(name, func(t *testing.T) {
@@ -252,9 +251,8 @@ func TestSuiteBodies(t *testing.T) {
 	}
 }
 
-// suiteAbsent is a Base to a server that refuses the first connections. It
-// makes the error itself, because a port that nobody listens on may be
-// another's a moment later.
+// suiteAbsent is a Base for a server that refuses the first connections. It makes the
+// error itself, because another program may soon listen on an unused port.
 func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	base := s.Client().Transport.(*http.Transport)
 	var mu sync.Mutex
@@ -269,8 +267,8 @@ func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	return base
 }
 
-// suiteHandled are the cases in which a function looks at each answer, by what
-// it says of one after the other.
+// suiteHandled are the cases in which a function examines each response, with its verdicts
+// in order.
 var (
 	errSuiteAgain = errors.New("failure that may pass")
 	errSuiteNever = errors.New("failure that will not pass")
@@ -294,9 +292,8 @@ var (
 	}
 )
 
-// TestSuiteResponseHandler: theirs runs a handler of answers within the loop
-// and swallows its last error. Here this is an operation of retry.Do around a
-// client that does not retry.
+// TestSuiteResponseHandler: theirs runs a handler of responses in the loop and drops its
+// last error. Here this is an operation of retry.Do around a client that does not retry.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
 		t.Run(tt.name, func(t *testing.T) {
@@ -324,8 +321,8 @@ func TestSuiteResponseHandler(t *testing.T) {
 	}
 }
 
-// TestSuitePrepareRetry: theirs has a hook that changes the caller's request
-// before a retry. Here a Base does it, to a copy, knowing AttemptNumber.
+// TestSuitePrepareRetry: theirs has a hook that changes the caller's request before a
+// retry. Here a Base does that to a copy, by AttemptNumber.
 func TestSuitePrepareRetry(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -360,10 +357,10 @@ func TestSuitePrepareRetry(t *testing.T) {
 	}
 }
 
-// TestSuiteFails: a server that always fails. Theirs repeats a POST after 500,
-// and turns the last answer into an error, so that nobody sees its body. Here a
-// POST is sent once, other requests as often as the policy says, and in either
-// case the last answer is what comes back.
+// TestSuiteFails: a server that always fails. Theirs repeats a POST after 500 and replaces
+// the last response by an error, so its body is lost. Here a POST is sent once, other
+// requests as often as the policy allows, and the last response is returned in either
+// case.
 func TestSuiteFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method   string
@@ -375,7 +372,7 @@ func TestSuiteFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(500)...)
-			// What theirs calls an error that is propagated the hook has anyway.
+			// Hooks get the error that theirs calls propagated.
 			p := retry.Policy{Hooks: retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
 				assert.Equal(t, tt.reason, e.Reason)
 				assert.Equal(t, tt.attempts, e.Attempts)
@@ -383,7 +380,7 @@ func TestSuiteFails(t *testing.T) {
 			}}}
 			status, body := suiteSend(t, s.transport(p), suiteRequestOf(t, tt.method, s.URL, nil))
 			assert.Equal(t, 500, status)
-			assert.Equal(t, "the answer 500", body)
+			assert.Equal(t, "the response 500", body)
 			assert.Len(t, s.seen(), tt.attempts)
 		})
 	}
@@ -399,8 +396,8 @@ func TestSuiteFails(t *testing.T) {
 	})
 }
 
-// TestSuiteMethods sends by the methods of http.Client, to a server that is
-// well or says 429 first: after that a POST, too, may be repeated.
+// TestSuiteMethods: the methods of http.Client, with a server that succeeds or first
+// responds with 429, after which a POST may also be repeated.
 func TestSuiteMethods(t *testing.T) {
 	for _, script := range [][]int{{200}, {429, 200}} {
 		for name, tt := range map[string]struct {
@@ -431,9 +428,9 @@ func TestSuiteMethods(t *testing.T) {
 	}
 }
 
-// TestSuiteRequestHook: theirs tells a hook of each request and gives it its
-// logger, which may be nil in several ways. Here there is no logger; a hook may
-// be nil and may return nil, and a Base sees the request itself.
+// TestSuiteRequestHook: theirs passes each request to a hook, together with its logger,
+// which may be nil in several ways. Here there is no logger; a hook may be nil and may
+// return nil, and a Base gets the request itself.
 func TestSuiteRequestHook(t *testing.T) {
 	type hook = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt))
 	var numbers []int
@@ -474,9 +471,9 @@ func TestSuiteRequestHook(t *testing.T) {
 	}
 }
 
-// TestSuiteResponseHook: theirs shows each answer to a hook, which may read the
-// body of a failure. Here a hook sees the answer in a StatusError and leaves
-// the body alone; a Base may read it.
+// TestSuiteResponseHook: theirs passes each response to a hook, which may read the body of
+// a failure. Here a hook gets the response in a StatusError and does not read the body; a
+// Base may read it.
 func TestSuiteResponseHook(t *testing.T) {
 	for name, tt := range map[string]struct{ hook, base bool }{
 		"no hook":                  {},
@@ -499,18 +496,18 @@ func TestSuiteResponseHook(t *testing.T) {
 			}
 			status, body := suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil))
 			assert.Equal(t, 200, status)
-			assert.Equal(t, "the answer 200", body)
+			assert.Equal(t, "the response 200", body)
 			if tt.hook {
 				assert.Equal(t, []string{"500 Internal Server Error", "500 Internal Server Error"}, seen)
 			}
 			if tt.base {
-				assert.Equal(t, []string{"the answer 500", "the answer 500"}, read)
+				assert.Equal(t, []string{"the response 500", "the response 500"}, read)
 			}
 		})
 	}
 }
 
-// suiteReader is a Base that reads the bodies of failures and puts them back.
+// suiteReader is a Base that reads the bodies of failures and restores them.
 func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := base.RoundTrip(r)
@@ -525,8 +522,8 @@ func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	})
 }
 
-// TestSuiteCanceled: theirs counts a context that has ended before the call as
-// an attempt. Here nothing is sent and the Classifier is not asked.
+// TestSuiteCanceled: theirs counts a context that has ended before the call as an attempt.
+// Here nothing is sent and the Classifier is not called.
 func TestSuiteCanceled(t *testing.T) {
 	s := newSuiteServer(t, suiteStatuses(200)...)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -540,9 +537,9 @@ func TestSuiteCanceled(t *testing.T) {
 	assert.Empty(t, s.seen())
 }
 
-// TestSuiteClassifier: theirs has a function that says whether to retry, or ends
-// the call with an error of its own. Here a Classifier says what a failure is;
-// the answer that ends the call comes back as it is.
+// TestSuiteClassifier: theirs has a function that decides whether to retry, or ends the
+// call with an error of its own. Here a Classifier classifies the failure, and the
+// response that ends the call is returned unchanged.
 func TestSuiteClassifier(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script   []int
@@ -565,14 +562,14 @@ func TestSuiteClassifier(t *testing.T) {
 			})}
 			status, body := suiteSend(t, s.transport(p), suiteRequestOf(t, http.MethodGet, s.URL, nil))
 			assert.Equal(t, tt.status, status)
-			assert.Equal(t, "the answer "+strconv.Itoa(tt.status), body)
+			assert.Equal(t, "the response "+strconv.Itoa(tt.status), body)
 			assert.Equal(t, len(tt.classes), asked)
 			assert.Len(t, s.seen(), tt.attempts)
 		})
 	}
 }
 
-// TestSuiteMalformed: what would fail in the same way again is tried once.
+// TestSuiteMalformed: a request that would fail again in the same way is tried once.
 func TestSuiteMalformed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tls    bool
@@ -606,11 +603,11 @@ func TestSuiteMalformed(t *testing.T) {
 	}
 }
 
-// TestSuiteRedirects: theirs follows redirects below its loop, as one attempt.
-// Here the client does it above, and each is a request with attempts of its own.
+// TestSuiteRedirects: theirs follows redirects below its loop, as one attempt. Here the
+// client follows them above the loop, and each is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
 	t.Run("in a circle", func(t *testing.T) {
-		s := newSuiteServer(t, suiteAnswer{status: 302, header: map[string]string{"Location": "/"}})
+		s := newSuiteServer(t, suiteResponse{status: 302, header: map[string]string{"Location": "/"}})
 		var p retry.Policy
 		p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 			assert.Equal(t, 1, a.Number)
@@ -622,7 +619,7 @@ func TestSuiteRedirects(t *testing.T) {
 	})
 	for name, content := range map[string]string{"with a body": `{"foo":"bar"}`, "without a body": ""} {
 		t.Run(name, func(t *testing.T) {
-			s := newSuiteServer(t, suiteAnswer{status: 307, header: map[string]string{"Location": "/target"}}, suiteAnswer{status: 429}, suiteAnswer{status: 201})
+			s := newSuiteServer(t, suiteResponse{status: 307, header: map[string]string{"Location": "/target"}}, suiteResponse{status: 429}, suiteResponse{status: 201})
 			var body io.Reader
 			if content != "" {
 				body = strings.NewReader(content)
@@ -648,8 +645,8 @@ func TestSuiteRedirects(t *testing.T) {
 
 const suiteNow = "Fri, 31 Dec 1999 23:59:57 GMT"
 
-// TestSuiteRetryAfter: theirs tells "at once" from "says nothing", which makes
-// no difference to the wait; here both are 0.
+// TestSuiteRetryAfter: theirs distinguishes a wait of 0 from no header, which makes no
+// difference to the wait. Here both are 0.
 func TestSuiteRetryAfter(t *testing.T) {
 	now, err := http.ParseTime(suiteNow)
 	require.NoError(t, err)
@@ -677,9 +674,8 @@ func TestSuiteRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSuiteWaits: the first wait, after an answer with or without Retry-After.
-// Theirs follows the header after 429 and 503 only, and then waits for no more
-// and no less.
+// TestSuiteWaits: the first wait, after a response with or without Retry-After. Theirs
+// follows the header after 429 and 503 only, and then waits for exactly that time.
 func TestSuiteWaits(t *testing.T) {
 	second := retry.Constant(time.Second)
 	random := retry.FullJitter{Base: 5 * time.Second} // 0 with the random number of the test
@@ -701,18 +697,18 @@ func TestSuiteWaits(t *testing.T) {
 		{"503, header", 503, "2", second, 2 * time.Second},
 		{"429, header, with jitter", 429, "2", random, 2 * time.Second},
 		{"429, header, longer than the shortest delay", 429, "2", retry.Exponential{Base: time.Second, Cap: 10 * time.Second}, 2 * time.Second},
-		// Theirs does not look at the header: a second.
+		// Theirs ignores the header: a second.
 		{"502, header", 502, "2", second, 2 * time.Second},
-		// Theirs comes back after two seconds: the header takes the place of the
-		// delay, also where the policy is more patient.
+		// Theirs waits for two seconds: the header replaces the delay even if the delay is
+		// longer.
 		{"429, header, shorter than the shortest delay", 429, "2", retry.Constant(5 * time.Second), 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			failure := suiteAnswer{status: tt.status, header: map[string]string{"Date": suiteNow}}
+			failure := suiteResponse{status: tt.status, header: map[string]string{"Date": suiteNow}}
 			if tt.after != "" {
 				failure.header["Retry-After"] = tt.after
 			}
-			s := newSuiteServer(t, failure, suiteAnswer{status: 200})
+			s := newSuiteServer(t, failure, suiteResponse{status: 200})
 			clock := &retrytest.Clock{}
 			tr := s.transport(retry.Policy{Backoff: tt.backoff, Clock: clock, Rand: retrytest.Fixed(0)})
 			status, _ := suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil))
@@ -722,10 +718,10 @@ func TestSuiteWaits(t *testing.T) {
 	}
 }
 
-// TestSuiteRetryAfterJitter: theirs waits for exactly as long as every other
-// client of that server, here up to a tenth is added.
+// TestSuiteRetryAfterJitter: theirs waits for exactly as long as every other client of
+// that server. Here up to a tenth is added.
 func TestSuiteRetryAfterJitter(t *testing.T) {
-	s := newSuiteServer(t, suiteAnswer{status: 503, header: map[string]string{"Retry-After": "2"}}, suiteAnswer{status: 200})
+	s := newSuiteServer(t, suiteResponse{status: 503, header: map[string]string{"Retry-After": "2"}}, suiteResponse{status: 200})
 	clock := &retrytest.Clock{}
 	suiteSend(t, s.transport(retry.Policy{Clock: clock, Rand: retrytest.Fixed(0.5)}), suiteRequestOf(t, http.MethodGet, s.URL, nil))
 	assert.Equal(t, []time.Duration{2100 * time.Millisecond}, clock.Waits())
@@ -735,7 +731,7 @@ func TestSuiteRetryAfterJitter(t *testing.T) {
 func TestSuiteBackoff(t *testing.T) {
 	const attempts = 130
 	waits := func(t *testing.T, b retry.Backoff) []time.Duration {
-		s := newSuiteServer(t, suiteAnswer{status: 503})
+		s := newSuiteServer(t, suiteResponse{status: 503})
 		clock := &retrytest.Clock{}
 		status, _ := suiteSend(t, s.transport(retry.Policy{MaxAttempts: attempts, Backoff: b, Clock: clock}), suiteRequestOf(t, http.MethodGet, s.URL, nil))
 		assert.Equal(t, 503, status)
@@ -755,7 +751,7 @@ func TestSuiteBackoff(t *testing.T) {
 			assert.Equal(t, tt.want, exponential[tt.retry])
 		})
 	}
-	// Theirs has no jitter unless it is asked for.
+	// Theirs has no jitter by default.
 	t.Run("default with jitter", func(t *testing.T) {
 		distinct := map[time.Duration]bool{}
 		for _, wait := range waits(t, nil) {
@@ -766,7 +762,7 @@ func TestSuiteBackoff(t *testing.T) {
 	})
 }
 
-// suiteCounted is a Backoff of the caller's.
+// suiteCounted is a Backoff that counts its calls.
 type suiteCounted struct{ calls *int }
 
 func (b suiteCounted) Delay(retry.Attempt, float64) time.Duration {
@@ -785,8 +781,8 @@ func TestSuiteCustomBackoff(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond, time.Millisecond}, clock.Waits())
 }
 
-// TestSuiteClient: theirs makes an http.Client of its own one, and here there
-// is no other.
+// TestSuiteClient: theirs converts its own client to an http.Client. Here there is no
+// other client.
 func TestSuiteClient(t *testing.T) {
 	t.Run("NewClient", func(t *testing.T) {
 		client := retryhttp.NewClient(retry.Policy{MaxAttempts: 7})
@@ -796,8 +792,8 @@ func TestSuiteClient(t *testing.T) {
 	t.Run("implements RoundTripper", func(t *testing.T) {
 		assert.Implements(t, (*http.RoundTripper)(nil), &retryhttp.Transport{})
 	})
-	// Theirs sets its field Client at the first use; here nothing is changed,
-	// so that the zero value may be shared from the start.
+	// Theirs sets its field Client at the first use. Here nothing is changed, so the zero
+	// value may be shared from the start.
 	t.Run("zero value", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(200)...)
 		var tr retryhttp.Transport
@@ -810,14 +806,14 @@ func TestSuiteClient(t *testing.T) {
 	})
 }
 
-// TestSuiteNoSuchHost: a name that DNS does not know is looked up again, as theirs
-// does: a service that starts has no name yet.
+// TestSuiteNoSuchHost: a name that DNS does not know is looked up again, as theirs does,
+// because a service that is starting has no name yet.
 func TestSuiteNoSuchHost(t *testing.T) {
 	attempts := 0
 	unknown := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "999.999.999.999", Err: "no such host", IsNotFound: true}}
 	tr := &retryhttp.Transport{
 		Policy: suiteAttempts(retry.Policy{Clock: &retrytest.Clock{}}, &attempts),
-		// In the place of a resolver, which answers when and what it likes.
+		// Instead of a resolver, whose responses are beyond the test's control.
 		Base: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, unknown }},
 	}
 	_, err := (&http.Client{Transport: tr}).Get("http://999.999.999.999:999/")

@@ -17,7 +17,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// logger writes lines without the time.
+// logger returns a logger that writes lines without the time.
 func logger(out *strings.Builder) *slog.Logger {
 	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) == 0 && a.Key == slog.TimeKey {
@@ -94,7 +94,7 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestPolicy: handlers print the text of a policy.
+// TestPolicy: a handler prints the text of a policy.
 func TestPolicy(t *testing.T) {
 	var out strings.Builder
 	logger(&out).Info("x", "policy", retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 7})

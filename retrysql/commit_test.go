@@ -19,8 +19,8 @@ import (
 	"github.com/gobackoff/retry/retrysql/internal/sqlitefake"
 )
 
-// fatal is an error response of PostgreSQL after which it closes the connection, as
-// pgx (SeverityUnlocalized) and lib/pq (Severity) report it.
+// fatal is an error response after which PostgreSQL closes the connection, as reported by
+// pgx (SeverityUnlocalized) and lib/pq (Severity).
 type (
 	fatalPgx struct {
 		sqlState
@@ -32,7 +32,8 @@ type (
 	}
 )
 
-// TestOutcome: after which failures of COMMIT the outcome is known to be no effect.
+// TestOutcome: the failures of COMMIT after which the transaction is known to have had no
+// effect.
 func TestOutcome(t *testing.T) {
 	lost := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, test := range []struct {
@@ -106,3 +107,23 @@ func TestOutcome(t *testing.T) {
 		})
 	}
 }
+
+// TestCommitCutByContext: if the context ends while COMMIT is in progress, the error
+// matches both.
+func TestCommitCutByContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	f := &fake{scripts: []script{{commit: context.Canceled}}}
+	err := retrysql.InTxFunc(ctx, atOnce, func(ctx context.Context) (cut, error) {
+		tx, err := f.begin(ctx)
+		return cut{tx, cancel}, err
+	}, func(context.Context, cut) error { return nil })
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+}
+
+type cut struct {
+	*fakeTx
+	cancel context.CancelFunc
+}
+
+func (t cut) Commit(ctx context.Context) error { t.cancel(); return t.fakeTx.Commit(ctx) }

@@ -24,7 +24,7 @@ var (
 	errRollback      = errors.New("rollback lost")
 )
 
-// TestInTxFunc: what is repeated, what is rolled back, and what comes back.
+// TestInTxFunc: what is repeated, what is rolled back, and what is returned.
 func TestInTxFunc(t *testing.T) {
 	const again = "begin fn commit"
 	for _, test := range []struct {
@@ -37,14 +37,14 @@ func TestInTxFunc(t *testing.T) {
 	}{
 		{"success", nil, again, nil, nil, ""},
 		{"begin fails once", []script{{begin: io.ErrUnexpectedEOF}}, "begin " + again, nil, nil, ""},
-		{"begin is refused for good", []script{{begin: sqlState("28P01")}}, "begin", nil, sqlState("28P01"), "SQLSTATE 28P01"},
+		{"begin fails permanently", []script{{begin: sqlState("28P01")}}, "begin", nil, sqlState("28P01"), "SQLSTATE 28P01"},
 		{"fn fails once", []script{{fn: errSerialization}}, "begin fn rollback " + again, nil, nil, ""},
 		{"fn loses the connection", []script{{fn: safe{}, rollback: safe{}}}, "begin fn rollback " + again, nil, nil, ""},
 		{"fn fails for good", []script{{fn: errUnique}}, "begin fn rollback", nil, errUnique, "SQLSTATE 23505"},
 		{"fn fails always", []script{{fn: errSerialization}, {fn: errSerialization}, {fn: errSerialization}},
 			"begin fn rollback begin fn rollback begin fn rollback", retry.ErrMaxAttempts, errSerialization,
 			"gave up after 3 attempts (all attempts used): SQLSTATE 40001"},
-		{"rollback fails, too", []script{{fn: errUnique, rollback: safe{}}}, "begin fn rollback", nil, errUnique,
+		{"rollback also fails", []script{{fn: errUnique, rollback: safe{}}}, "begin fn rollback", nil, errUnique,
 			"SQLSTATE 23505; rollback failed: conn closed"},
 		{"commit is refused once", []script{{commit: errSerialization}}, "begin fn commit " + again, nil, nil, ""},
 		{"commit is refused for good", []script{{commit: errUnique}}, "begin fn commit", nil, errUnique, "SQLSTATE 23505"},
@@ -52,11 +52,11 @@ func TestInTxFunc(t *testing.T) {
 			"a statement failed before COMMIT and fn returned nil: commit unexpectedly resulted in rollback"},
 		{"commit is lost", []script{{commit: io.ErrUnexpectedEOF}}, "begin fn commit", retry.ErrUnrepeatable, io.ErrUnexpectedEOF,
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: unexpected EOF"},
-		{"commit is lost, says pgx, unsent", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
+		{"commit is lost, unsent by pgx", []script{{commit: safe{}}}, "begin fn commit", retry.ErrUnrepeatable, safe{},
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: conn closed"},
-		{"commit is lost, says a driver, unsent", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
+		{"commit is lost, unsent by the driver", []script{{commit: driver.ErrBadConn}}, "begin fn commit", retry.ErrUnrepeatable, driver.ErrBadConn,
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: driver: bad connection"},
-		{"commit is of unknown outcome to the server", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
+		{"the server does not know the outcome of commit", []script{{commit: sqlState("40003")}}, "begin fn commit", retry.ErrUnrepeatable, sqlState("40003"),
 			"gave up after 1 attempt (not safe to repeat): COMMIT may have taken effect: SQLSTATE 40003"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -81,8 +81,8 @@ func TestInTxFunc(t *testing.T) {
 	}
 }
 
-// TestJoinedRollback: the error of a failed rollback can be found, and does not
-// change the class of the failure.
+// TestJoinedRollback: the error of a failed rollback is joined to the failure and does not
+// change its class.
 func TestJoinedRollback(t *testing.T) {
 	f := &fake{scripts: []script{{fn: errSerialization, rollback: errUnique}, {commit: errUnique, rollback: errRollback}}}
 	policy := atOnce
@@ -102,7 +102,7 @@ func TestJoinedRollback(t *testing.T) {
 	assert.Equal(t, "begin fn rollback begin fn commit rollback", f.said())
 }
 
-// open is a transaction that stays open if COMMIT fails, as that of SQLite does.
+// open is a transaction that stays open if COMMIT fails, like that of SQLite.
 type open struct{ *fakeTx }
 
 func (t open) Commit(ctx context.Context) error {
@@ -111,7 +111,8 @@ func (t open) Commit(ctx context.Context) error {
 	return err
 }
 
-// TestEndedByFn: what fn has ended itself is not repeated, since it may have been a commit.
+// TestEndedByFn: a transaction that fn has ended itself is not repeated, because it may
+// have been committed.
 func TestEndedByFn(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -140,7 +141,7 @@ func TestEndedByFn(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic and the end of the goroutine pass through, after a rollback.
+// TestPanic: after a panic or runtime.Goexit the transaction is rolled back.
 func TestPanic(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -160,8 +161,8 @@ func TestPanic(t *testing.T) {
 	assert.Zero(t, db.Stats().InUse)
 }
 
-// TestContext: the end of the context, before COMMIT, rolls back with a context
-// that is alive; and the outcome is certain.
+// TestContext: if the context ends before COMMIT, the rollback gets a context that has not
+// ended, and the outcome is known.
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -185,27 +186,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestCommitCutByContext: if the context ends while COMMIT is under way, the error
-// matches both.
-func TestCommitCutByContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	f := &fake{scripts: []script{{commit: context.Canceled}}}
-	err := retrysql.InTxFunc(ctx, atOnce, func(ctx context.Context) (cut, error) {
-		tx, err := f.begin(ctx)
-		return cut{tx, cancel}, err
-	}, func(context.Context, cut) error { return nil })
-	assert.ErrorIs(t, err, context.Canceled)
-	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
-}
-
-type cut struct {
-	*fakeTx
-	cancel context.CancelFunc
-}
-
-func (t cut) Commit(ctx context.Context) error { t.cancel(); return t.fakeTx.Commit(ctx) }
-
-// TestAttemptTimeout: an attempt that runs out of time is repeated, also on
+// TestAttemptTimeout: an attempt that exceeds its time limit is repeated, also with
 // database/sql, which rolls back by itself.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -224,7 +205,7 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestNested: a transaction inside of another one is refused.
+// TestNested: a transaction inside another one is refused.
 func TestNested(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -237,7 +218,7 @@ func TestNested(t *testing.T) {
 	assert.Equal(t, "begin rollback", f.said(), "and not repeated")
 }
 
-// TestInTx: a pool and a single connection, with options, through database/sql.
+// TestInTx: a pool and a single connection, with options, on database/sql.
 func TestInTx(t *testing.T) {
 	f := &fake{scripts: []script{{commit: errSerialization}, {}, {commit: io.EOF}}}
 	db := f.open(t)
@@ -257,29 +238,29 @@ func TestInTx(t *testing.T) {
 	assert.Equal(t, 1, db.Stats().OpenConnections)
 	assert.Zero(t, db.Stats().InUse)
 	assert.Equal(t, "begin commit begin commit", f.said())
-	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "and no retry")
+	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "without a retry")
 }
 
-// TestRefused: calls that make no sense are refused before anything begins.
+// TestRefused: invalid calls are refused before anything begins.
 func TestRefused(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
 	fn := func(context.Context, *sql.Tx) error { return nil }
 	var none context.Context
 	for name, err := range map[string]error{
-		"no db":          retrysql.InTx(t.Context(), atOnce, nil, nil, fn),
-		"no fn":          retrysql.InTx(t.Context(), atOnce, db, nil, nil),
-		"no context":     retrysql.InTx(none, atOnce, db, nil, fn),
-		"no begin":       retrysql.InTxFunc(t.Context(), atOnce, nil, f.fn),
-		"no fn, generic": retrysql.InTxFunc(t.Context(), atOnce, f.begin, nil),
-		"bad policy":     retrysql.InTx(t.Context(), retry.Policy{MaxAttempts: -1}, db, nil, fn),
+		"no db":           retrysql.InTx(t.Context(), atOnce, nil, nil, fn),
+		"no fn":           retrysql.InTx(t.Context(), atOnce, db, nil, nil),
+		"no context":      retrysql.InTx(none, atOnce, db, nil, fn),
+		"no begin":        retrysql.InTxFunc(t.Context(), atOnce, nil, f.fn),
+		"no fn, InTxFunc": retrysql.InTxFunc(t.Context(), atOnce, f.begin, nil),
+		"bad policy":      retrysql.InTx(t.Context(), retry.Policy{MaxAttempts: -1}, db, nil, fn),
 	} {
 		assert.ErrorIs(t, err, retry.ErrInvalid, name)
 	}
 	assert.Empty(t, f.said())
 }
 
-// TestMarkers: fn decides by markers, and the caller by a Classifier of its own.
+// TestMarkers: markers of fn and the Classifier of the policy decide.
 func TestMarkers(t *testing.T) {
 	f := &fake{scripts: []script{{fn: retry.Transient(errUnique)}, {fn: retry.Permanent(errSerialization)}}}
 	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn), errSerialization)
@@ -287,7 +268,7 @@ func TestMarkers(t *testing.T) {
 
 	policy := atOnce
 	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
-		assert.Equal(t, errUnique, err, "not what it is joined with")
+		assert.Equal(t, errUnique, err, "not the joined error")
 		return retry.ClassTransient
 	})
 	f.scripts = []script{{fn: errUnique, rollback: errRollback}}

@@ -78,7 +78,7 @@ func TestRandom(t *testing.T) {
 	assert.True(t, first >= 0 && first < 1)
 }
 
-// report is a testing.TB that keeps the errors.
+// report is a testing.TB that records errors.
 type report struct {
 	testing.TB
 	errors []string
@@ -99,7 +99,7 @@ func TestTestBackoff(t *testing.T) {
 	tests := []struct {
 		name string
 		rule backoffFunc
-		want []string // what each report begins with
+		want []string // the beginnings of the reports
 	}{
 		{"good", func(a retry.Attempt, u float64) time.Duration { return time.Duration(u * float64(time.Second)) }, nil},
 		{"panics", func(a retry.Attempt, u float64) time.Duration { return []time.Duration{1, 2, 3}[a.Number-1] },

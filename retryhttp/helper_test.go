@@ -1,8 +1,7 @@
 package retryhttp_test
 
-// What the tests against real sockets share: servers on the loopback interface
-// that fail by a script, requests whose bodies are watched, and a look at what
-// is left in the end.
+// Helpers of the tests: scripted Bases, servers on the loopback interface that fail by a
+// script, requests whose bodies are watched, and checks of what is left at the end.
 
 import (
 	"bytes"
@@ -10,18 +9,21 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,14 +32,25 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
 )
+
+// closedPort returns the address of a port without a listener.
+func closedPort(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if assert.NoError(t, err) {
+		assert.NoError(t, listener.Close())
+		return listener.Addr().String()
+	}
+	return ""
+}
 
 const (
 	http1 = "HTTP/1.1"
 	http2 = "HTTP/2"
 
 	attemptHeader = "Attempt"
-	content       = "the right answer"
+	content       = "the right response"
 )
 
 var errHung = errors.New("the test hangs")
@@ -52,8 +65,7 @@ func overBoth(t *testing.T, run func(t *testing.T, protocol string)) {
 	}
 }
 
-// leaveNothing checks that no goroutine is left when the test and what it
-// starts after this have ended.
+// leaveNothing checks that no goroutine is left at the end of the test.
 func leaveNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -61,8 +73,8 @@ func leaveNothing(t *testing.T) {
 	})
 }
 
-// settles asks until the answer is yes, but not for ever: net/http and the
-// kernel do some of their work after a call has returned.
+// settles waits until holds returns true, but not forever: net/http and the kernel do some
+// of their work after a call has returned.
 func settles(holds func() bool) bool {
 	for range 5000 {
 		if holds() {
@@ -73,7 +85,7 @@ func settles(holds func() bool) bool {
 	return false
 }
 
-// eventually fails the test, with all stacks, if the answer is never yes.
+// eventually fails the test, with all stacks, if holds never returns true.
 func eventually(t *testing.T, failure string, holds func() bool) {
 	t.Helper()
 	if settles(holds) {
@@ -83,8 +95,8 @@ func eventually(t *testing.T, failure string, holds func() bool) {
 	t.Errorf("%s\n%s", failure, stacks[:runtime.Stack(stacks, true)])
 }
 
-// A server does with each request what the next step of its script says, and
-// what the last one says with all that follow.
+// A server runs a step of its script for each request, and the last step for all that
+// follow.
 type server struct {
 	*httptest.Server
 	base *http.Transport // of a client; its own, so that its connections can be counted
@@ -101,7 +113,7 @@ type server struct {
 
 type step func(x *exchange)
 
-// exchange is a request and the way to its answer.
+// exchange is a request and its response.
 type exchange struct {
 	http.ResponseWriter
 	request *http.Request
@@ -145,7 +157,7 @@ func (s *server) transport() *retryhttp.Transport {
 	return &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
 }
 
-// warm leaves a connection behind that the next request will use.
+// warm leaves an idle connection that the next request will use.
 func (s *server) warm(t *testing.T, transport http.RoundTripper) {
 	resp, err := (&http.Client{Transport: transport}).Get(s.URL + "/warm")
 	require.NoError(t, err)
@@ -176,15 +188,14 @@ func (s *server) seen() (arrived, executed []string) {
 	return slices.Clone(s.arrived), slices.Clone(s.executed)
 }
 
-// connections returns those that are open.
+// connections returns the open connections.
 func (s *server) connections() []*countedConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.open))
 }
 
-// hangUp closes all connections, as a server does with those that it has no
-// time for.
+// hangUp closes all connections.
 func (s *server) hangUp() {
 	for _, c := range s.connections() {
 		_ = c.Close()
@@ -214,8 +225,8 @@ func ok(x *exchange) {
 	}
 }
 
-// answer refuses the request.
-func answer(status int, body string) step {
+// respond returns a step that responds without executing the request.
+func respond(status int, body string) step {
 	return func(x *exchange) {
 		_, _ = io.Copy(io.Discard, x.request.Body)
 		x.Header().Set("Content-Length", strconv.Itoa(len(body)))
@@ -232,7 +243,7 @@ func processed(fault step) step {
 	}
 }
 
-// reset ends the connection without a farewell.
+// reset closes the connection without a shutdown.
 func reset(x *exchange) {
 	_ = x.conn().SetLinger(0)
 	closed(x)
@@ -243,7 +254,8 @@ func closed(x *exchange) {
 	abort(x)
 }
 
-// halfClosed sends nothing more, but goes on listening until the client leaves.
+// halfClosed ends its side of the connection and keeps reading until the client
+// disconnects.
 func halfClosed(x *exchange) {
 	_ = x.conn().CloseWrite()
 	<-x.request.Context().Done()
@@ -253,7 +265,7 @@ func halfClosed(x *exchange) {
 // abort resets the stream in HTTP/2 and closes the connection in HTTP/1.1.
 func abort(*exchange) { panic(http.ErrAbortHandler) }
 
-// begin sends the headers, and some of the body that they promise.
+// begin sends the headers and a part of the body that they announce.
 func (x *exchange) begin(status, length int, body string) {
 	x.Header().Set("Content-Length", strconv.Itoa(length))
 	x.WriteHeader(status)
@@ -310,7 +322,7 @@ var kinds = []kind{
 	{"PUT", http.MethodPut, "", true},
 }
 
-// A watchedRequest knows how many of its bodies have been made, closed and read.
+// A watchedRequest counts how many of its bodies have been made, closed and read.
 type watchedRequest struct {
 	*http.Request
 	made, open, read atomic.Int64
@@ -339,7 +351,7 @@ func (k kind) request(t *testing.T, url, body string) *watchedRequest {
 	return w
 }
 
-// withKey lets the request be executed twice.
+// withKey allows the request to be executed twice.
 func (w *watchedRequest) withKey() *watchedRequest {
 	w.Header.Set("Idempotency-Key", "key-2")
 	w.before = w.Clone(w.Context())
@@ -373,7 +385,7 @@ func (b *watchedBody) Close() error {
 	return nil
 }
 
-// outcome is what became of a call.
+// outcome is the result of a call.
 type outcome struct {
 	status  int
 	body    string
@@ -381,8 +393,8 @@ type outcome struct {
 	err     error
 }
 
-// send sends the request and reads the answer. It checks what holds for every
-// call: the request is not changed, and none of its bodies stays open.
+// send sends the request and reads the response. It checks what holds for every call: the
+// request is not changed, and none of its bodies stays open.
 func (w *watchedRequest) send(t *testing.T, rt http.RoundTripper) outcome {
 	t.Helper()
 	resp, err := rt.RoundTrip(w.Request)
@@ -407,11 +419,11 @@ func (w *watchedRequest) unchanged(t *testing.T) {
 	assert.Equal(t, w.before.URL, w.URL)
 	assert.Equal(t, w.before.Method, w.Method)
 	assert.Equal(t, w.before.ContentLength, w.ContentLength)
-	assert.True(t, w.before.Body == w.Body, "the Body is another")
+	assert.True(t, w.before.Body == w.Body, "the Body was replaced")
 	assert.Equal(t, w.before.GetBody == nil, w.GetBody == nil)
 }
 
-// isRight checks that the caller has got the whole answer.
+// isRight checks that the caller got the complete response.
 func (o outcome) isRight(t *testing.T) {
 	t.Helper()
 	require.NoError(t, o.err)
@@ -420,8 +432,109 @@ func (o outcome) isRight(t *testing.T) {
 	assert.Equal(t, content, o.body)
 }
 
-// text is n bytes that are not all alike.
+// text returns n bytes that are not all the same.
 func text(n int) string {
 	const block = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 	return string(bytes.Repeat([]byte(block), n/len(block)+1)[:n])
 }
+
+func parse(t *testing.T, text string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(text)
+	require.NoError(t, err)
+	return u
+}
+
+var (
+	post = kinds[0]
+	get  = kinds[2]
+	put  = kinds[3]
+)
+
+// asks responds with status 429 and the header Retry-After.
+func asks(date, after string) step {
+	return func(x *exchange) {
+		x.Header().Set("Date", date)
+		x.Header().Set("Retry-After", after)
+		respond(http.StatusTooManyRequests, "later")(x)
+	}
+}
+
+// early responds without reading the body.
+func early(x *exchange) { x.begin(http.StatusServiceUnavailable, 0, "") }
+
+// roundTripper is a function used as a Base.
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// reply is the result of one attempt: a status, or an error.
+type reply struct {
+	status int
+	header string // "name: value"
+	err    error
+}
+
+// script is a Base that returns replies, the last one again and again, and keeps the
+// requests.
+type script struct {
+	replies   []reply
+	requests  []*http.Request
+	bodies    []string
+	responses []*body
+}
+
+// body is the body of a response, which counts how often it was closed.
+type body struct {
+	*strings.Reader
+	closed int
+}
+
+func (b *body) Close() error { b.closed++; return nil }
+
+func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
+	o := s.replies[min(len(s.requests), len(s.replies)-1)]
+	s.requests = append(s.requests, req)
+	if req.Body != nil {
+		sent, err := io.ReadAll(req.Body)
+		if err = errors.Join(err, req.Body.Close()); err != nil {
+			return nil, err
+		}
+		s.bodies = append(s.bodies, string(sent))
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	b := &body{Reader: strings.NewReader(fmt.Sprint("response ", len(s.requests)))}
+	s.responses = append(s.responses, b)
+	resp := &http.Response{StatusCode: o.status, Header: http.Header{}, Body: b, ContentLength: int64(b.Len()), Request: req}
+	if name, value, ok := strings.Cut(o.header, ": "); ok {
+		resp.Header.Set(name, value)
+	}
+	return resp, nil
+}
+
+// quick is a policy of three attempts whose waits take no time.
+func quick() retry.Policy {
+	return retry.Policy{Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
+}
+
+func request(t *testing.T, method, sent string) *http.Request {
+	t.Helper()
+	var r io.Reader
+	if sent != "" {
+		r = strings.NewReader(sent)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://host/path", r)
+	require.NoError(t, err)
+	return req
+}
+
+var (
+	errDial  = &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
+	errReset = &net.OpError{Op: "read", Err: syscall.ECONNRESET}
+)
+
+type failingReader struct{ err error }
+
+func (r failingReader) Read([]byte) (int, error) { return 0, r.err }

@@ -15,14 +15,14 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
-// atOnce repeats without a wait.
+// atOnce retries without a wait.
 var atOnce = retry.Policy{Backoff: retry.NoDelay{}}
 
-// script is what the parts of one attempt fail with.
+// script has the errors of one attempt.
 type script struct{ begin, fn, commit, rollback error }
 
-// fake is a database that follows a script for each attempt, and success after the
-// last. It is a begin function and, as a driver, a [sql.DB].
+// fake is a database that follows a script for each attempt, and succeeds after the last
+// one. It is a begin function and, as a driver, a [sql.DB].
 type fake struct {
 	scripts []script
 	mu      sync.Mutex
@@ -37,7 +37,7 @@ func (f *fake) log(call string) {
 	f.calls = append(f.calls, call)
 }
 
-// said returns the calls since the last time.
+// said returns the calls since it was last called.
 func (f *fake) said() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -60,20 +60,20 @@ func (f *fake) begin(context.Context) (*fakeTx, error) {
 	return &fakeTx{f: f, script: f.current}, nil
 }
 
-// fn is what the transactions do.
+// fn is the function of the transactions.
 func (f *fake) fn(context.Context, *fakeTx) error {
 	f.log("fn")
 	return f.current.fn
 }
 
-// fakeTx is a transaction of fake. As those of pgx it ends once.
+// fakeTx is a transaction of fake. Like those of pgx it ends once.
 type fakeTx struct {
 	f *fake
 	script
 	ended bool
 }
 
-var errTxClosed = errors.New("tx is closed") // as that of pgx
+var errTxClosed = errors.New("tx is closed") // as in pgx
 
 func (t *fakeTx) Commit(context.Context) error { return t.end("commit", t.commit) }
 
@@ -93,7 +93,7 @@ func (t *fakeTx) end(how string, err error) error {
 	return err
 }
 
-// open returns f as a pool of database/sql that ends with the test.
+// open returns f as a pool of database/sql that is closed at the end of the test.
 func (f *fake) open(t *testing.T) *sql.DB {
 	db := sql.OpenDB(f)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
@@ -129,13 +129,13 @@ type sqlState string
 func (s sqlState) Error() string    { return "SQLSTATE " + string(s) }
 func (s sqlState) SQLState() string { return string(s) }
 
-// safe is how pgx reports a connection that it believes to have sent nothing.
+// safe is pgx's error for a connection on which nothing was sent.
 type safe struct{}
 
 func (safe) Error() string     { return "conn closed" }
 func (safe) SafeToRetry() bool { return true }
 
-// MySQLError has the shape of that of github.com/go-sql-driver/mysql.
+// MySQLError has the shape of the type in github.com/go-sql-driver/mysql.
 type MySQLError struct {
 	Number   uint16
 	SQLState [5]byte

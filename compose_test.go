@@ -1,0 +1,119 @@
+package retry_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// TestCompositionDelays: the delays of rules inside other rules.
+func TestCompositionDelays(t *testing.T) {
+	s := time.Second
+	checkDelays(t, []delayCase{
+		{"jittered, all", retry.Jittered{Of: retry.Fibonacci{Base: s}, Share: 1}, 0.5, []time.Duration{s / 2, s / 2, s, 3 * s / 2}},
+		{"jittered, nothing", retry.Jittered{Of: retry.Fibonacci{Base: s}}, 0.5, []time.Duration{s, s, 2 * s, 3 * s}},
+		{"jittered, a fifth", retry.Jittered{Of: retry.Constant(s), Share: 0.2}, 0.5, []time.Duration{900 * ms}},
+		{"spread, lowest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0, []time.Duration{s / 2, s, 2 * s}},
+		{"spread, middle", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s, 2 * s, 4 * s}},
+		{"spread, highest", retry.Spread{Of: retry.Exponential{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{3 * s / 2, 3 * s, 4 * s}},
+		{"spread of a constant has no cap", retry.Spread{Of: retry.Constant(s), Fraction: 0.5}, 0.75, []time.Duration{1250 * ms}},
+		{"spread of capped", retry.Spread{Of: retry.Capped{Of: retry.Constant(s), Cap: s}, Fraction: 0.5}, 0.75, []time.Duration{s}},
+		{"spread of a random rule", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, 0.5, []time.Duration{s / 2, s, 2 * s}},
+		{"spread of a random rule, highest", retry.Spread{Of: retry.FullJitter{Base: s, Cap: 4 * s}, Fraction: 0.5}, almost1, []time.Duration{1499999998, 2999999998, 4 * s}},
+		{"capped", retry.Capped{Of: retry.FullJitter{Base: s}, Cap: 3 * s}, 0.5, []time.Duration{s / 2, s, 2 * s, 3 * s, 3 * s}},
+		{"a rule that is missing", retry.Capped{Cap: s}, 0.5, []time.Duration{25 * ms, 50 * ms, 100 * ms}},
+	})
+}
+
+// TestCompositionExtremes: arguments that make no sense have the documented meaning.
+func TestCompositionExtremes(t *testing.T) {
+	nan, inf, s := math.NaN(), math.Inf(1), time.Second
+	checkExtremes(t, []extremeCase{
+		{"share NaN is 0", retry.Jittered{Of: retry.Constant(s), Share: nan}, 1, 0, s},
+		{"share above 1 is 1", retry.Jittered{Of: retry.Constant(s), Share: 9}, 1, 0.25, s / 4},
+		{"fraction above 1 is 1", retry.Spread{Of: retry.Constant(s), Fraction: 9}, 1, 0, 0},
+		{"fraction NaN is 0", retry.Spread{Of: retry.Constant(s), Fraction: nan}, 1, 0, s},
+		{"spread saturates", retry.Spread{Of: retry.Constant(forever), Fraction: 1}, 1, 0.9, forever},
+		{"share below 0 is 0", retry.Jittered{Of: retry.Constant(s), Share: -1}, 1, 0.9, s},
+		{"share -Inf is 0", retry.Jittered{Of: retry.Constant(s), Share: -inf}, 1, 0.9, s},
+		{"fraction below 0 is 0", retry.Spread{Of: retry.Constant(s), Fraction: -1}, 1, 0.9, s},
+		{"fraction -Inf is 0", retry.Spread{Of: retry.Constant(s), Fraction: -inf}, 1, 0.9, s},
+	})
+}
+
+func TestWhenThrottled(t *testing.T) {
+	b := retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
+	for class, want := range map[retry.Class]time.Duration{
+		retry.ClassThrottled: time.Minute,
+		retry.ClassTransient: time.Second,
+		retry.ClassTimeout:   time.Second,
+		retry.ClassUnknown:   time.Second,
+	} {
+		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Class: class}, 0.5), "%v", class)
+	}
+	missing := retry.WhenThrottled{}
+	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
+	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
+}
+
+// TestSpreadKeepsTheCapOfTheClass: the cap of a Spread is that of the inner rule for the
+// class.
+func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
+	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
+		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
+		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
+	}}
+	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassTransient}, 1))
+	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
+}
+
+// TestCompositionsDrawTwice: an inner rule gets a random number that is independent of the
+// outer one. Otherwise the mean would change.
+func TestCompositionsDrawTwice(t *testing.T) {
+	rule := retry.Spread{Of: retry.FullJitter{Base: time.Second}, Fraction: 1}
+	next := retrytest.Seeded(1)
+	const n = 100_000
+	var sum float64
+	for range n {
+		sum += rule.Delay(retry.Attempt{Number: 1}, next()).Seconds()
+	}
+	// Independent: E[u·2v] = 1/2. With the same number twice: E[u·2u] = 2/3.
+	assert.InDelta(t, 0.5, sum/n, 0.01)
+}
+
+// TestSpreadOfANanosecond: a fraction above 1 does not make a short delay negative.
+func TestSpreadOfANanosecond(t *testing.T) {
+	delays := delaysOf(retry.Spread{Of: retry.Constant(1), Fraction: 3}, 1000, retrytest.Seeded(1))
+	assert.Len(t, delays, 1000)
+	assert.GreaterOrEqual(t, slices.Min(delays), time.Duration(0))
+}
+
+// TestCappedBelowTheCap: a cap does not change shorter delays.
+func TestCappedBelowTheCap(t *testing.T) {
+	for _, b := range []retry.Backoff{nil, retry.Capped{Cap: 20 * time.Second}, retry.Capped{Cap: 75 * ms}} {
+		plan := retry.Policy{Backoff: b}.Plan()
+		require.Len(t, plan.Retries, 2)
+		assert.InDelta(t, 50*ms, plan.Retries[0].Max, 1)
+	}
+	assert.Equal(t, delaysOf(nil, 20, retrytest.Seeded(1)), delaysOf(retry.Capped{Cap: 20 * time.Second}, 20, retrytest.Seeded(1)))
+}
+
+// TestCompositionOfNothing: a composition without an inner rule uses the standard rule.
+func TestCompositionOfNothing(t *testing.T) {
+	want := delaysOf(nil, 5, retrytest.Seeded(1))
+	assert.Positive(t, slices.Min(want))
+	for _, b := range []retry.Backoff{retry.Capped{}, retry.WhenThrottled{}, retry.WhenThrottled{Throttled: retry.NoDelay{}}} {
+		assert.Equal(t, want, delaysOf(b, 5, retrytest.Seeded(1)), "%#v", b)
+	}
+	// Jittered and Spread draw a number of their own.
+	for _, b := range []retry.Backoff{retry.Jittered{}, retry.Spread{}} {
+		assert.LessOrEqual(t, slices.Max(delaysOf(b, 5, retrytest.Seeded(1))), 800*ms, "%#v", b)
+	}
+}

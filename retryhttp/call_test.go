@@ -1,0 +1,634 @@
+package retryhttp_test
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// TestPanics: after a panic in a function of the policy, bodies and connections are
+// closed.
+func TestPanics(t *testing.T) {
+	boom := func(context.Context, retry.Attempt, time.Duration) { panic("boom") }
+	for name, p := range map[string]retry.Policy{
+		"OnRetry":    {Hooks: retry.Hooks{OnRetry: boom}},
+		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic("boom") })},
+		"OnGiveUp":   {Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}, MaxAttempts: 1},
+	} {
+		base := &script{replies: []reply{{status: 503}}}
+		p.Clock = &retrytest.Clock{}
+		assert.Panics(t, func() { _, _ = (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", "")) }, name)
+		assert.Positive(t, base.responses[0].closed, name)
+	}
+	t.Run("before the first attempt", func(t *testing.T) {
+		sent := &body{Reader: strings.NewReader("content")}
+		req := request(t, "PUT", "")
+		req.Body = sent
+		p := retry.Policy{Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { panic("boom") }}}
+		assert.Panics(t, func() { _, _ = (&retryhttp.Transport{Policy: p}).RoundTrip(req) })
+		assert.Equal(t, 1, sent.closed)
+	})
+}
+
+// TestAttemptTimeoutLastsUntilClose: the context of an attempt outlives RoundTrip. If it
+// were canceled on return, the body could not be read.
+func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		returned := make(chan struct{})
+		s := newServer(t, protocol, func(x *exchange) {
+			x.begin(http.StatusOK, 100_000, text(100_000)[:10])
+			<-returned
+			_, _ = io.WriteString(x, text(100_000)[10:])
+		})
+		transport := s.transport()
+		transport.Policy.AttemptTimeout = time.Hour
+		var ctx context.Context
+		transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
+			ctx = req.Context()
+			return s.base.RoundTrip(req)
+		})
+		resp, err := transport.RoundTrip(get.request(t, s.URL, "").Request)
+		require.NoError(t, err)
+		close(returned)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.True(t, string(body) == text(100_000), "the body has changed")
+		assert.NoError(t, ctx.Err())
+		require.NoError(t, resp.Body.Close())
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
+		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
+		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
+	})
+}
+
+// TestAttemptTimeoutEndsBody: the limit also covers reading the body.
+func TestAttemptTimeoutEndsBody(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, func(x *exchange) {
+			x.begin(http.StatusOK, 100, content)
+			<-x.request.Context().Done()
+		})
+		transport := s.transport()
+		transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
+		o := get.request(t, s.URL, "").send(t, transport)
+		require.NoError(t, o.err)
+		assert.ErrorIs(t, o.bodyErr, context.DeadlineExceeded)
+	})
+}
+
+// TestSwitchedProtocol: after a switch of protocols the caller can write to the
+// connection, and no limit of an attempt applies to it.
+func TestSwitchedProtocol(t *testing.T) {
+	echo := func(x *exchange) {
+		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
+		if err != nil {
+			return
+		}
+		_, _ = io.WriteString(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+		_, _ = io.Copy(c, buffered)
+		_ = c.Close()
+	}
+	for _, limit := range []time.Duration{0, time.Hour} {
+		t.Run("AttemptTimeout="+limit.String(), func(t *testing.T) {
+			leaveNothing(t)
+			s := newServer(t, http1, respond(503, "later"), echo)
+			transport := s.transport()
+			transport.Policy.AttemptTimeout = limit
+			req := get.request(t, s.URL, "")
+			req.Header.Set("Connection", "Upgrade")
+			req.Header.Set("Upgrade", "echo")
+			resp, err := transport.RoundTrip(req.Request)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
+			require.Implements(t, (*io.ReadWriteCloser)(nil), resp.Body)
+			_, err = io.WriteString(resp.Body.(io.Writer), content)
+			require.NoError(t, err)
+			heard := make([]byte, len(content))
+			_, err = io.ReadFull(resp.Body, heard)
+			require.NoError(t, err)
+			assert.Equal(t, content, string(heard))
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+}
+
+// TestContextEnds: the error has the last response, the end of the context and its cause,
+// and the response, which the caller does not get, is closed.
+func TestContextEnds(t *testing.T) {
+	errEnough := errors.New("enough")
+	for _, c := range []struct {
+		name string
+		when func(p *retry.Policy, end func())
+	}{
+		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
+			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
+				end()
+				return retry.ClassTransient
+			})
+		}},
+		{"during the wait", func(p *retry.Policy, end func()) {
+			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { end() }
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, respond(503, text(1<<20)))
+				req := put.request(t, s.URL, text(10))
+				ctx, cancel := context.WithCancelCause(req.Context())
+				req.Request = req.WithContext(ctx)
+				base := &keeper{RoundTripper: s.base}
+				transport := s.transport()
+				transport.Base, transport.Policy.Backoff = base, retry.Constant(time.Hour)
+				c.when(&transport.Policy, func() { cancel(errEnough) })
+				o := req.send(t, transport)
+				var last *retryhttp.StatusError
+				require.ErrorAs(t, o.err, &last)
+				assert.Equal(t, http.StatusServiceUnavailable, last.HTTPStatusCode())
+				assert.ErrorIs(t, o.err, context.Canceled)
+				assert.ErrorIs(t, o.err, errEnough)
+				arrived, _ := s.seen()
+				assert.Equal(t, []string{"1"}, arrived)
+				assert.True(t, base.closed.Load(), "the response is open")
+			})
+		})
+	}
+}
+
+// keeper records whether the body of the last response has been closed.
+type keeper struct {
+	http.RoundTripper
+	closed atomic.Bool
+}
+
+func (k *keeper) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := k.RoundTripper.RoundTrip(req)
+	if err == nil {
+		k.closed.Store(false)
+		resp.Body = &keptBody{resp.Body, k}
+	}
+	return resp, err
+}
+
+type keptBody struct {
+	io.ReadCloser
+	keeper *keeper
+}
+
+func (b *keptBody) Close() error {
+	b.keeper.closed.Store(true)
+	return b.ReadCloser.Close()
+}
+
+// TestWaitWouldOutlastTheDeadline: a wait that would outlast the deadline is not begun,
+// and the response is returned at once.
+func TestWaitWouldOutlastTheDeadline(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, respond(503, text(100_000)))
+		req := put.request(t, s.URL, text(10))
+		ctx, cancel := context.WithTimeout(req.Context(), time.Hour)
+		defer cancel()
+		req.Request = req.WithContext(ctx)
+		transport := s.transport()
+		transport.Policy.Backoff = retry.Constant(2 * time.Hour)
+		assert.Equal(t, outcome{status: 503, body: text(100_000)}, req.send(t, transport))
+	})
+}
+
+// endless sends the beginning of a body and stalls until the client disconnects.
+func endless(x *exchange) {
+	x.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = io.WriteString(x, "wait for it")
+	_ = http.NewResponseController(x.ResponseWriter).Flush()
+	<-x.request.Context().Done()
+	abort(x)
+}
+
+// unknown sends a body without announcing its length.
+func unknown(length int) step {
+	return func(x *exchange) {
+		x.WriteHeader(http.StatusServiceUnavailable)
+		_ = http.NewResponseController(x.ResponseWriter).Flush()
+		_, _ = io.WriteString(x, text(length))
+	}
+}
+
+// visitClock sends another request during each wait.
+type visitClock struct {
+	retrytest.Clock
+	visit func()
+}
+
+func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
+	c.visit()
+	return c.Clock.Sleep(ctx, d)
+}
+
+// TestFailedResponsesHoldNoConnection: the connection of a response that is followed by a
+// retry is free while the call waits, also if only one connection is allowed, and the
+// retry uses it again if the response was short. Failsafe-go leaves the bodies of these
+// responses open: ten attempts take ten connections, and if only one is allowed, the
+// second attempt never begins. Go-retryablehttp gives up connections for bodies above 4
+// KiB.
+func TestFailedResponsesHoldNoConnection(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		failure  step
+		attempts int
+		conns1   int64 // over HTTP/1.1; HTTP/2 needs one
+	}{
+		{"empty body", respond(503, ""), 10, 1},
+		{"20 KB", respond(503, text(20_000)), 10, 1},
+		{"20 KB of unknown length", unknown(20_000), 10, 1},
+		{"64 KiB", respond(503, text(64<<10)), 10, 1},
+		{"1 MiB", respond(503, text(1<<20)), 5, 5},
+		{"1 MiB of unknown length", unknown(1 << 20), 5, 5},
+		{"stalled body", endless, 3, 3},
+	} {
+		for _, most := range []int{0, 1} {
+			t.Run(c.name+map[int]string{0: "", 1: "/one connection"}[most], func(t *testing.T) {
+				overBoth(t, func(t *testing.T, protocol string) {
+					script := make([]step, c.attempts)
+					for i := range script {
+						script[i] = c.failure
+					}
+					script[c.attempts-1] = ok
+					s := newServer(t, protocol, script...)
+					s.base.MaxConnsPerHost = most
+					transport := s.transport()
+					transport.Policy.MaxAttempts = c.attempts
+					// A connection that is not free now would never become free.
+					clock := &visitClock{visit: func() { s.warm(t, s.base) }}
+					transport.Policy.Clock = clock
+					post.request(t, s.URL, text(10)).withKey().send(t, transport).isRight(t)
+					assert.Len(t, clock.Waits(), c.attempts-1)
+					want := int64(1)
+					if protocol == http1 {
+						want = c.conns1
+					}
+					assert.Equal(t, want, s.opened.Load())
+				})
+			})
+		}
+	}
+}
+
+// TestLastResponseIsReturned: when all attempts are used, the caller gets the last
+// response, with its headers and its body. Go-retryablehttp returns an error without a
+// status instead.
+func TestLastResponseIsReturned(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
+			x.Header().Set("Reason", "maintenance")
+			respond(502, text(100_000))(x)
+		})
+		resp, err := (&http.Client{Transport: s.transport()}).Get(s.URL)
+		require.NoError(t, err)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, http.StatusBadGateway, resp.StatusCode)
+		assert.Equal(t, "maintenance", resp.Header.Get("Reason"))
+		assert.True(t, string(body) == text(100_000), "the body has changed")
+		assert.Equal(t, 3, retryhttp.AttemptNumber(resp.Request.Context()))
+	})
+}
+
+// refusal is a Budget without retries.
+type refusal struct{}
+
+func (refusal) TryWithdraw(retry.Attempt) bool { return false }
+func (refusal) Deposit(retry.Class, bool)      {}
+
+// TestBudgetStopsRetriesOnly: an empty budget loses no response, neither of a request that
+// is in flight nor of the last failure. In failsafe-go it also ends an attempt in flight,
+// and a good response is lost.
+func TestBudgetStopsRetriesOnly(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		begun, refused := make(chan struct{}), make(chan struct{})
+		s := newServer(t, protocol, func(x *exchange) {
+			close(begun)
+			<-refused
+			ok(x)
+		}, respond(503, "try later"))
+		transport := s.transport()
+		transport.Policy.Budget = refusal{}
+		slow := make(chan outcome)
+		running := get.request(t, s.URL, "")
+		go func() { slow <- running.send(t, transport) }()
+		<-begun
+		o := get.request(t, s.URL, "").send(t, transport)
+		close(refused)
+		assert.Equal(t, outcome{status: 503, body: "try later"}, o)
+		(<-slow).isRight(t)
+		arrived, _ := s.seen()
+		assert.Equal(t, []string{"1", "1"}, arrived)
+	})
+}
+
+// TestMaxElapsedEndsTheCall: after the time limit of the policy there is no further
+// attempt, and the last response is returned. In ProjectDiscovery's retryablehttp-go the
+// limit ended the waits but not the loop, so retries followed each other without any wait.
+func TestMaxElapsedEndsTheCall(t *testing.T) {
+	overBoth(t, func(t *testing.T, protocol string) {
+		s := newServer(t, protocol, respond(503, "try later"))
+		clock, transport := &retrytest.Clock{}, s.transport()
+		transport.Policy = retry.Policy{
+			Backoff: retry.Constant(time.Second), MaxAttempts: 100, MaxElapsed: 3500 * time.Millisecond, Clock: clock,
+		}
+		o := get.request(t, s.URL, "").send(t, transport)
+		assert.Equal(t, outcome{status: 503, body: "try later"}, o)
+		assert.Equal(t, []time.Duration{time.Second, time.Second, time.Second}, clock.Waits())
+		arrived, _ := s.seen()
+		assert.Len(t, arrived, 4)
+	})
+}
+
+// TestSDKAbove: the requests of a client that retries by itself, by its headers, are not
+// retried.
+func TestSDKAbove(t *testing.T) {
+	for _, tt := range []struct {
+		name, value string
+		sent        int
+	}{
+		{"Amz-Sdk-Request", "attempt=1; max=3", 1},
+		{"Amz-Sdk-Request", "ttl=20261102T120000Z; attempt=2; max=3", 1},
+		{"Amz-Sdk-Request", "attempt=1; max=1", 3},
+		{"Amz-Sdk-Request", "attempt=1", 3},
+		{"X-Stainless-Retry-Count", "0", 3},
+		{"X-Stainless-Retry-Count", "1", 1},
+		{"X-Stainless-Retry-Count", "many", 3},
+	} {
+		base := &script{replies: []reply{{status: 503}}}
+		req := request(t, "GET", "")
+		req.Header.Set(tt.name, tt.value)
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		require.NoError(t, err)
+		assert.Len(t, base.requests, tt.sent, "%s: %s", tt.name, tt.value)
+	}
+}
+
+// TestOwnHeaders: a Base that changes headers in place, as some signers do, changes the
+// headers of its attempt only.
+func TestOwnHeaders(t *testing.T) {
+	for _, header := range []http.Header{{"A": {"1"}}, nil} {
+		sent := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			sent++
+			assert.Empty(t, req.Header["Signature"])
+			req.Header.Add("Signature", "s")
+			req.Header.Add("A", "2")
+			assert.Len(t, req.Header["A"], len(header)+1)
+			return &http.Response{StatusCode: 503}, nil
+		})
+		req := request(t, "GET", "")
+		req.Header = header
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
+		require.NoError(t, err)
+		assert.Equal(t, 3, sent)
+		assert.Len(t, header, min(1, len(header)))
+	}
+}
+
+// TestResponses: all responses but the last are closed before the wait, and the last one
+// is returned unchanged.
+func TestResponses(t *testing.T) {
+	for _, last := range []reply{{status: 200}, {status: 404}, {status: 503}} {
+		t.Run(fmt.Sprint(last.status), func(t *testing.T) {
+			base := &script{replies: []reply{{status: 503}, {status: 503}, last}}
+			p := quick()
+			waits := 0
+			p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+				waits++
+				assert.Equal(t, 1, base.responses[waits-1].closed, "closed before the wait")
+				assert.Zero(t, base.responses[waits-1].Len(), "read to the end")
+				assert.EqualError(t, failed.Err, "503 Service Unavailable")
+			}
+			resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
+			require.NoError(t, err)
+			assert.Equal(t, 2, waits)
+			assert.Equal(t, last.status, resp.StatusCode)
+			assert.Zero(t, base.responses[2].closed)
+			content, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, "response 3", string(content))
+			assert.Equal(t, 3, retryhttp.AttemptNumber(resp.Request.Context()))
+		})
+	}
+}
+
+// TestEnds: why there is no further attempt, and what RoundTrip returns then.
+func TestEnds(t *testing.T) {
+	unavailable, busy := reply{status: 503}, reply{429, "Retry-After: 61", nil}
+	for _, tt := range []struct {
+		name   string
+		method string
+		policy func(*retry.Policy)
+		last   reply
+		sent   int
+		reason error
+	}{
+		{"attempts", "GET", nil, unavailable, 3, retry.ErrMaxAttempts},
+		{"attempts, no response", "GET", nil, reply{err: errReset}, 3, retry.ErrMaxAttempts},
+		{"permanent", "GET", nil, reply{status: 404}, 1, retry.ErrPermanent},
+		{"permanent, no response", "GET", nil, reply{err: x509.UnknownAuthorityError{}}, 1, retry.ErrPermanent},
+		{"not safe", "POST", nil, unavailable, 1, retry.ErrUnrepeatable},
+		{"not safe, no response", "POST", nil, reply{err: errReset}, 1, retry.ErrUnrepeatable},
+		{"budget", "GET", func(p *retry.Policy) { p.Budget = &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
+		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
+		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
+		{"hint", "GET", nil, busy, 1, retry.ErrHint},
+		{"hint, of a rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base := &script{replies: []reply{tt.last}}
+			p := quick()
+			if tt.policy != nil {
+				tt.policy(&p)
+			}
+			var ended *retry.Error
+			p.OnGiveUp = func(_ context.Context, e *retry.Error) { ended = e }
+			resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, tt.method, ""))
+			assert.Len(t, base.requests, tt.sent)
+			assert.ErrorIs(t, ended.Reason, tt.reason)
+			if tt.last.err == nil {
+				require.NoError(t, err)
+				assert.Equal(t, tt.last.status, resp.StatusCode)
+				assert.Zero(t, base.responses[tt.sent-1].closed)
+				return
+			}
+			assert.Nil(t, resp)
+			require.ErrorIs(t, err, tt.last.err)
+			_, gaveUp := err.(*retry.Error)
+			assert.Equal(t, tt.reason != retry.ErrPermanent, gaveUp)
+		})
+	}
+}
+
+// TestRequestIsKept: the caller's request is not changed, and each attempt has a request
+// of its own with its number.
+func TestRequestIsKept(t *testing.T) {
+	base := &script{replies: []reply{{status: 503}}}
+	req := request(t, "PUT", "content")
+	req.Header.Set("A", "b")
+	kept, original := *req, req.Header.Clone()
+	transport := retryhttp.Transport{Base: base, Policy: quick(), AttemptHeader: "attempt"}
+	resp, err := transport.RoundTrip(req)
+	require.NoError(t, err)
+
+	assert.Equal(t, original, req.Header)
+	assert.True(t, kept.Body == req.Body)
+	assert.NotNil(t, req.GetBody)
+	assert.Equal(t, []string{"content", "content", "content"}, base.bodies)
+	for i, sent := range base.requests {
+		assert.NotSame(t, req, sent)
+		assert.Equal(t, fmt.Sprint(i+1), sent.Header.Get("Attempt"))
+		assert.Equal(t, "b", sent.Header.Get("A"))
+		assert.Equal(t, i+1, retryhttp.AttemptNumber(sent.Context()))
+		assert.Nil(t, sent.GetBody, "net/http would use it")
+		assert.Equal(t, int64(7), sent.ContentLength)
+	}
+	assert.Same(t, base.requests[2], resp.Request)
+	assert.Zero(t, retryhttp.AttemptNumber(t.Context()))
+
+	t.Run("without a header", func(t *testing.T) {
+		req := request(t, "GET", "")
+		req.Header = nil
+		_, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+		assert.Nil(t, req.Header)
+	})
+}
+
+// TestContexts: the context of the request decides, and failures before its end are kept.
+func TestContexts(t *testing.T) {
+	shutdown := errors.New("shutting down")
+	t.Run("ended before", func(t *testing.T) {
+		base := &script{replies: []reply{{status: 200}}}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(shutdown)
+		sent := &body{Reader: strings.NewReader("content")}
+		req := request(t, "PUT", "").WithContext(ctx)
+		req.Body = sent
+		resp, err := (&retryhttp.Transport{Base: base, MaxBuffer: 100}).RoundTrip(req)
+		assert.Nil(t, resp)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, shutdown)
+		assert.Empty(t, base.requests)
+		assert.Equal(t, 1, sent.closed)
+		assert.Equal(t, 7, sent.Len(), "not read")
+	})
+	t.Run("ended during the wait", func(t *testing.T) {
+		base := &script{replies: []reply{{status: 503}}}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		p := retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { cancel(shutdown) }}}
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		assert.Nil(t, resp)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.ErrorIs(t, err, shutdown)
+		last, ok := errors.AsType[*retryhttp.StatusError](err)
+		require.True(t, ok)
+		assert.Equal(t, 503, last.HTTPStatusCode())
+		assert.Equal(t, 1, base.responses[0].closed)
+	})
+	t.Run("ended with the response", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		last := &body{Reader: strings.NewReader("")}
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return &http.Response{StatusCode: 503, Body: last}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		assert.Nil(t, resp)
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, 1, last.closed)
+	})
+	t.Run("a deadline before the next attempt", func(t *testing.T) {
+		base := &script{replies: []reply{{503, "Retry-After: 30", nil}}}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		resp, err := (&retryhttp.Transport{Base: base}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		require.NoError(t, err)
+		assert.Equal(t, 503, resp.StatusCode)
+		assert.Equal(t, "30", resp.Header.Get("Retry-After"))
+		assert.Zero(t, base.responses[0].closed)
+	})
+}
+
+// TestBadBase: a Base may break the rules of http.RoundTripper.
+func TestBadBase(t *testing.T) {
+	t.Run("neither a response nor an error", func(t *testing.T) {
+		calls := 0
+		base := roundTripper(func(*http.Request) (*http.Response, error) { calls++; return nil, nil })
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		assert.ErrorContains(t, err, "neither a response nor an error")
+		assert.Equal(t, 1, calls)
+	})
+	t.Run("no body", func(t *testing.T) {
+		base := roundTripper(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 503}, nil })
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		assert.Equal(t, http.NoBody, resp.Body)
+	})
+	t.Run("panic", func(t *testing.T) {
+		base := roundTripper(func(*http.Request) (*http.Response, error) { panic("boom") })
+		assert.PanicsWithValue(t, "boom", func() {
+			_, _ = (&retryhttp.Transport{Base: base}).RoundTrip(request(t, "GET", ""))
+		})
+	})
+}
+
+// TestBudgets: a failure that must not be repeated does not change the budget; a permanent
+// response counts as a success.
+func TestBudgets(t *testing.T) {
+	for _, tt := range []struct {
+		method string
+		reply  reply
+		want   float64
+	}{
+		{"POST", reply{status: 200}, 11},
+		{"POST", reply{status: 404}, 11},
+		{"POST", reply{status: 503}, 10},
+		{"POST", reply{err: errReset}, 10},
+		{"GET", reply{status: 503}, 6},
+	} {
+		bucket := &retry.TokenBudget{Capacity: 20, Deficit: 10, Costs: retry.TokenCosts{Transient: 2}}
+		p := quick()
+		p.Budget = bucket
+		_, _ = (&retryhttp.Transport{Base: &script{replies: []reply{tt.reply}}, Policy: p}).RoundTrip(request(t, tt.method, ""))
+		assert.Equal(t, tt.want, bucket.Balance(), "%+v", tt)
+	}
+}
+
+// TestObserver: a limiter observes that a POST was throttled even though the POST is not
+// repeated.
+func TestObserver(t *testing.T) {
+	limiter := &observer{}
+	p := quick()
+	p.Limiter = limiter
+	req := request(t, "POST", "content")
+	req.GetBody = nil
+	_, err := (&retryhttp.Transport{Base: &script{replies: []reply{{status: 429}}}, Policy: p}).RoundTrip(req)
+	require.NoError(t, err)
+	require.Len(t, limiter.seen, 1)
+	assert.Equal(t, retry.ClassThrottled, limiter.seen[0].Class)
+}
+
+type observer struct{ seen []retry.Attempt }
+
+func (*observer) Wait(context.Context) error { return nil }
+func (o *observer) Observe(a retry.Attempt)  { o.seen = append(o.seen, a) }

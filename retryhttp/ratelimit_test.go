@@ -1,0 +1,45 @@
+package retryhttp_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// TestRateLimitHeaders: the wait that RateLimit headers of every form ask for.
+func TestRateLimitHeaders(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		status  int
+		headers []string
+		want    time.Duration
+	}{
+		{"several are used up", 429, []string{`RateLimit: "a";r=0;t=5, "b";r=0;t=9, "c";r=1;t=99`}, 9 * time.Second},
+		{"none is used up", 429, []string{`RateLimit: "a";r=3;t=5, "b";r=1;t=9`}, 5 * time.Second},
+		{"used up, another status", 500, []string{`RateLimit: "a";r=0;t=5`}, 5 * time.Second},
+		{"two lines", 429, []string{`RateLimit: "a";r=1;t=5`, `RateLimit: "b";r=0;t=9`}, 9 * time.Second},
+		{"no time and no policy", 429, []string{`RateLimit: "a";r=0`}, 0},
+		{"no time, policy of another name", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "b";q=1;w=5`}, 0},
+		{"no time, broken policy", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "a`}, 0},
+		{"negative time", 429, []string{`RateLimit: "a";r=0;t=-5`}, 0},
+		{"time of another type", 429, []string{`RateLimit: "a";r=0;t=soon`}, 0},
+		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63-1) / time.Second * time.Second},
+		{"broken", 429, []string{`RateLimit: "a`, "RateLimit-Reset: 7"}, 7 * time.Second},
+		{"older form, without reset", 429, []string{"RateLimit: limit=100, remaining=0", "RateLimit-Reset: 7"}, 7 * time.Second},
+		{"Retry-After before all", 429, []string{`RateLimit: "a";r=0;t=5`, "Retry-After: 3"}, 3 * time.Second},
+		{"reset in the past", 429, []string{"X-RateLimit-Reset: 1793620799"}, 0},
+		{"negative duration", 429, []string{"X-RateLimit-Reset-Requests: -1s"}, 0},
+		{"short duration", 429, []string{"X-RateLimit-Reset-Requests: 20ms"}, 20 * time.Millisecond},
+		{"neither", 429, []string{"X-RateLimit-Reset: soon"}, 0},
+		{"nothing remains, 403", 403, []string{"X-RateLimit-Remaining: 0"}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			resp := &http.Response{StatusCode: tt.status, Header: header(tt.headers)}
+			assert.Equal(t, tt.want, retryhttp.RetryAfter(resp, exampleTime))
+		})
+	}
+}

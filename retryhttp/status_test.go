@@ -1,0 +1,295 @@
+package retryhttp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// TestForeignStatusError: a response in an error of the Base is not closed by the
+// Transport.
+func TestForeignStatusError(t *testing.T) {
+	foreign := &body{Reader: strings.NewReader("content")}
+	for _, resp := range []*http.Response{{StatusCode: 503}, {StatusCode: 503, Body: foreign}} {
+		base := roundTripper(func(*http.Request) (*http.Response, error) { return nil, retryhttp.CheckStatus(resp) })
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", ""))
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	}
+	assert.Zero(t, foreign.closed)
+	assert.Equal(t, 7, foreign.Len())
+}
+
+// TestCheckStatusBelow: CheckStatus within an attempt may be called for a response of
+// another client.
+func TestCheckStatusBelow(t *testing.T) {
+	server := flaky(503, 503)
+	defer server.Close()
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: 200, Body: http.NoBody}, retry.Do(req.Context(), quick(), func(ctx context.Context) error {
+			token, err := http.NewRequestWithContext(ctx, "GET", server.URL, nil)
+			require.NoError(t, err)
+			resp, err := http.DefaultTransport.RoundTrip(token)
+			require.NoError(t, err)
+			defer resp.Body.Close()
+			return retryhttp.CheckStatus(resp)
+		})
+	})
+	for _, method := range []string{"GET", "POST"} {
+		resp, err := (&retryhttp.Transport{Base: base}).RoundTrip(request(t, method, ""))
+		require.NoError(t, err)
+		assert.Equal(t, 200, resp.StatusCode)
+	}
+}
+
+var errGraphQL = errors.New("errors in the response")
+
+// TestCheck: a failure that Check finds in a successful response is retried, and the last
+// response is returned unchanged.
+func TestCheck(t *testing.T) {
+	for _, tt := range []struct {
+		name, method string
+		found        error
+		sent         int
+	}{
+		{"nothing", "GET", nil, 1},
+		{"failure, GET", "GET", errGraphQL, 3},
+		{"failure, POST", "POST", errGraphQL, 1},
+		{"throttled, POST", "POST", retry.Throttled(errGraphQL), 3},
+		{"permanent", "GET", retry.Permanent(errGraphQL), 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, p := &script{replies: []reply{{status: 200}}}, quick()
+			var seen []error
+			p.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Class {
+				seen = append(seen, err)
+				return retry.ClassUnknown
+			}), retry.DefaultClassifier{})
+			resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: func(resp *http.Response, peek func(int) ([]byte, error)) error {
+				data, err := peek(3)
+				require.NoError(t, err)
+				assert.Equal(t, "res", string(data))
+				data, err = peek(1000)
+				require.NoError(t, err)
+				assert.Contains(t, string(data), "response ")
+				data, err = peek(2)
+				require.NoError(t, err)
+				assert.Equal(t, "re", string(data))
+				return tt.found
+			}}).RoundTrip(request(t, tt.method, "content"))
+			require.NoError(t, err)
+			assert.Len(t, base.requests, tt.sent)
+			data, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Contains(t, []string{"response 1", "response 3"}, string(data))
+			require.NoError(t, resp.Body.Close())
+			for _, response := range base.responses {
+				assert.Equal(t, 1, response.closed)
+			}
+			for _, err := range seen {
+				assert.ErrorIs(t, err, errGraphQL)
+				e, ok := errors.AsType[*retryhttp.StatusError](err)
+				require.True(t, ok)
+				assert.Equal(t, 200, e.HTTPStatusCode())
+			}
+		})
+	}
+}
+
+// TestCheckStatuses: Check also gets failed responses. What it finds takes precedence over
+// the status; if it finds nothing, the status decides.
+func TestCheckStatuses(t *testing.T) {
+	for _, tt := range []struct {
+		status int
+		found  error
+		sent   int
+	}{
+		{403, nil, 1},
+		{403, retry.Throttled(errGraphQL), 3},
+		{503, nil, 3},
+		{503, retry.Permanent(errGraphQL), 1},
+		{403, errGraphQL, 1}, // not marked, so the status decides
+	} {
+		base := &script{replies: []reply{{status: tt.status}}}
+		check := func(*http.Response, func(int) ([]byte, error)) error { return tt.found }
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), Check: check}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		assert.Equal(t, tt.status, resp.StatusCode)
+		assert.Len(t, base.requests, tt.sent, "%d %v", tt.status, tt.found)
+	}
+}
+
+// TestCheckBodies: bodies that cannot be read, and bodies that Check does not read.
+func TestCheckBodies(t *testing.T) {
+	send := func(check func(*http.Response, func(int) ([]byte, error)) error, bodies ...io.Reader) (*http.Response, error) {
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			next := io.NopCloser(bodies[0])
+			bodies = bodies[1:]
+			return &http.Response{StatusCode: 200, Body: next}, nil
+		})
+		return (&retryhttp.Transport{Base: base, Policy: quick(), Check: check}).RoundTrip(request(t, "GET", ""))
+	}
+	peeks := func(_ *http.Response, peek func(int) ([]byte, error)) error {
+		_, err := peek(100)
+		return err
+	}
+	cut := func() io.Reader {
+		return io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrUnexpectedEOF))
+	}
+	t.Run("cut off, then complete", func(t *testing.T) {
+		resp, err := send(peeks, cut(), strings.NewReader("content"))
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, "content", string(data))
+	})
+	t.Run("cut off at last", func(t *testing.T) {
+		resp, err := send(peeks, cut(), cut(), cut())
+		require.NoError(t, err)
+		data, err := io.ReadAll(iotest.OneByteReader(resp.Body))
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		assert.Equal(t, "abc", string(data))
+	})
+	t.Run("longer than what Check reads", func(t *testing.T) {
+		long := strings.Repeat("0123456789", 1000)
+		resp, err := send(peeks, strings.NewReader(long))
+		require.NoError(t, err)
+		data, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.True(t, long == string(data))
+	})
+	t.Run("Check does not read", func(t *testing.T) {
+		body := bytes.NewBufferString("content")
+		resp, err := send(func(*http.Response, func(int) ([]byte, error)) error { return nil }, body)
+		require.NoError(t, err)
+		assert.Equal(t, io.NopCloser(body), resp.Body, "the body is not wrapped")
+		assert.Equal(t, 7, body.Len())
+	})
+}
+
+// retrieveError is an error like that of golang.org/x/oauth2.
+type retrieveError struct {
+	Response *http.Response
+	Code     string
+}
+
+func (e *retrieveError) Error() string { return "oauth2: " + e.Code }
+
+// TestStatusWithinError: the status of a response in an error of the Base decides like
+// that of any other response.
+func TestStatusWithinError(t *testing.T) {
+	within := func(status int) error {
+		return &retrieveError{Response: &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, Code: "invalid_grant"}
+	}
+	for _, tt := range []struct {
+		name  string
+		err   error
+		sent  int
+		class retry.Class
+		hint  time.Duration
+	}{
+		{"invalid_grant", within(400), 1, retry.ClassPermanent, 7 * time.Second},
+		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // a hint within a join is not read
+		{"429", within(429), 3, retry.ClassThrottled, 7 * time.Second},
+		{"503", within(503), 3, retry.ClassTransient, 7 * time.Second},
+		{"success", within(200), 3, retry.ClassTransient, 0},
+		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTransient, 0},
+		{"nil", (*nilError)(nil), 3, retry.ClassTransient, 0},
+		{"proxy, 403", errors.New("Forbidden"), 1, retry.ClassPermanent, 0},
+		{"proxy, 407", errors.New("Proxy Authentication Required"), 1, retry.ClassPermanent, 0},
+		{"proxy, 503", errors.New("Service Unavailable"), 3, retry.ClassTransient, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base, p := &script{replies: []reply{{err: tt.err}}}, quick()
+			var ended retry.Attempt
+			p.Hint = retry.HintIgnore{}
+			p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+				return nil, func(a retry.Attempt) { ended = a }
+			}
+			_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, "GET", ""))
+			assert.ErrorIs(t, err, tt.err)
+			assert.Len(t, base.requests, tt.sent)
+			assert.Equal(t, tt.class, ended.Class)
+			assert.Equal(t, tt.hint, ended.Hint)
+		})
+	}
+}
+
+type nilError struct{ Response *http.Response }
+
+func (*nilError) Error() string { return "nil" }
+
+// TestCheckStatus: the errors of CheckStatus and their classification.
+func TestCheckStatus(t *testing.T) {
+	respond := func(status int, headers ...string) *http.Response {
+		resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
+		for i := 0; i < len(headers); i += 2 {
+			resp.Header.Set(headers[i], headers[i+1])
+		}
+		return resp
+	}
+	for _, tt := range []struct {
+		resp *http.Response
+		text string // "": nil
+		want retry.Attempt
+	}{
+		{respond(200), "", retry.Attempt{}},
+		{respond(399), "", retry.Attempt{}},
+		{respond(400), "400 Bad Request", retry.Attempt{Class: retry.ClassPermanent}},
+		{respond(408), "408 Request Timeout", retry.Attempt{Class: retry.ClassTimeout}},
+		{respond(421), "421 Misdirected Request", retry.Attempt{Class: retry.ClassTransient}},
+		{respond(429, "Retry-After", "2"), "429 Too Many Requests", retry.Attempt{Class: retry.ClassThrottled, Hint: 2 * time.Second}},
+		{respond(503, "Retry-After-Ms", "2"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Millisecond}},
+		{respond(503, "X-Should-Retry", "false"), "503 Service Unavailable", retry.Attempt{Class: retry.ClassPermanent}},
+		{respond(409, "X-Should-Retry", "true", "Retry-After", "2"), "409 Conflict", retry.Attempt{Class: retry.ClassTransient, Hint: 2 * time.Second}},
+		{respond(599), "599", retry.Attempt{Class: retry.ClassTransient}},
+	} {
+		err := retryhttp.CheckStatus(tt.resp)
+		tt.want.Err = err
+		assert.Equal(t, tt.want, retry.Policy{}.Classify(err))
+		if tt.text == "" {
+			assert.NoError(t, err)
+			continue
+		}
+		assert.EqualError(t, err, tt.text)
+		e, ok := errors.AsType[*retryhttp.StatusError](err)
+		require.True(t, ok)
+		assert.Same(t, tt.resp, e.Response)
+	}
+}
+
+// FuzzCheckStatus: whatever the headers are, the error has a class, and X-Should-Retry
+// decides it.
+func FuzzCheckStatus(f *testing.F) {
+	f.Add(503, "true", "3")
+	f.Add(404, " FALSE ", "soon")
+	f.Add(0, "maybe", "-1")
+	f.Fuzz(func(t *testing.T, status int, word, after string) {
+		resp := &http.Response{StatusCode: status, Header: http.Header{"X-Should-Retry": {word}, "Retry-After": {after}}}
+		err := retryhttp.CheckStatus(resp)
+		require.Equal(t, status >= 400, err != nil)
+		if err == nil {
+			return
+		}
+		assert.NotEmpty(t, err.Error())
+		a := retry.Policy{}.Classify(err)
+		assert.GreaterOrEqual(t, a.Hint, time.Duration(0))
+		switch strings.ToLower(strings.TrimSpace(word)) {
+		case "true":
+			assert.NotEqual(t, retry.ClassPermanent, a.Class)
+		case "false":
+			assert.Equal(t, retry.ClassPermanent, a.Class)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package retry_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// strictBackoff has a Validate method with a pointer receiver.
+type strictBackoff struct{}
+
+func (strictBackoff) Delay(retry.Attempt, float64) time.Duration { return time.Second }
+func (*strictBackoff) Validate() error                           { return errors.New("not strict enough") }
+
+// TestValid: policies that have no faults.
+func TestValid(t *testing.T) {
+	valid := []retry.Policy{
+		{},
+		{MaxAttempts: retry.Unlimited, MaxElapsed: time.Hour, AttemptTimeout: 1},
+		{Backoff: retry.Linear{Step: time.Second}},
+		{Backoff: foreignBackoff{}},
+		{Backoff: retry.Capped{Of: foreignBackoff{}, Cap: 1}, Classifier: retry.FirstOf(retry.DefaultClassifier{}), Hint: retry.HintOrGiveUp{}},
+		{Budget: &retry.TokenBudget{}, Clock: &retrytest.Clock{}},
+		{Budget: &retry.RatioBudget{Floor: -1}},
+		{Budget: &retry.ThrottleBudget{}},
+		{Budget: &retry.TokenBudget{Success: -1}},
+		{Backoff: &retry.FullJitter{Base: 1}},
+		{Backoff: retry.Schedule{0, 1}},
+		{Backoff: retry.Constant(0)},
+		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
+		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
+		{Budget: &retry.TokenBudget{Deficit: 500}},
+	}
+	for name, b := range everyBackoff {
+		p := retry.Policy{Backoff: b.rule}
+		assert.NoError(t, p.Validate(), name)
+	}
+	for _, p := range valid {
+		assert.NoError(t, p.Validate(), "%v", p)
+	}
+}
+
+// TestInvalid: Validate lists every fault of a policy in one error.
+func TestInvalid(t *testing.T) {
+	nan := math.NaN()
+	tests := []struct {
+		name   string
+		policy retry.Policy
+		want   []string
+	}{
+		{"its own numbers", retry.Policy{MaxAttempts: -1, MaxElapsed: -1, AttemptTimeout: -time.Hour}, []string{
+			"MaxAttempts is negative (-1)", "MaxElapsed is negative (-1ns)", "AttemptTimeout is negative (-1h0m0s)",
+		}},
+		{"a rule's numbers", retry.Policy{Backoff: retry.Exponential{Base: 5 * time.Second, Cap: time.Second, Factor: nan}}, []string{
+			"Backoff: Exponential: Factor NaN is not a number of at least 1", "Backoff: Exponential: Base 5s is above Cap 1s",
+		}},
+		{"negative ones", retry.Policy{Backoff: retry.Linear{Base: -1, Step: -2, Cap: -3}}, []string{
+			"Backoff: Linear: Base -1ns is negative", "Backoff: Linear: Step -2ns is negative", "Backoff: Linear: Cap -3ns is negative",
+		}},
+		{"no base", retry.Policy{Backoff: retry.FullJitter{}}, []string{"Backoff: FullJitter: Base is 0, which never waits; NoDelay says so"}},
+		{"factors", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: 0.5}}, []string{"Backoff: EqualJitter: Factor 0.5 is not a number of at least 1"}},
+		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
+		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
+		{"an empty list", retry.Policy{Backoff: retry.Schedule{}}, []string{"Backoff: Schedule: has no delays"}},
+		{"a constant", retry.Policy{Backoff: retry.Constant(-1)}, []string{"Backoff: Constant: delay -1ns is negative"}},
+		{"missing rules", retry.Policy{Backoff: retry.WhenThrottled{Else: retry.Capped{}}}, []string{
+			"Backoff: WhenThrottled.Throttled is nil", "Backoff: WhenThrottled.Else: Capped.Of is nil",
+		}},
+		{"shares", retry.Policy{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}, Share: 2}, Fraction: nan}}, []string{
+			"Backoff: Spread.Of: Jittered: Share 2 is not between 0 and 1", "Backoff: Spread: Fraction NaN is not between 0 and 1",
+		}},
+		{"a rule of another package", retry.Policy{Backoff: retry.Capped{Of: foreignBackoff{"too eager"}}}, []string{"Backoff: Capped.Of: too eager"}},
+		{"a pointer to a rule of another package", retry.Policy{Backoff: &strictBackoff{}}, []string{"Backoff: not strict enough"}},
+		{"classifiers", retry.Policy{Classifier: retry.FirstOf(nil, retry.FirstOf(nil))}, []string{
+			"Classifier: FirstOf[0] is nil", "Classifier: FirstOf[1]: FirstOf[0] is nil",
+		}},
+		{"a bucket", retry.Policy{Budget: &retry.TokenBudget{Capacity: -1, Success: nan, Costs: retry.TokenCosts{Timeout: -1}}}, []string{
+			"Budget: Capacity -1 is not a number of at least 0", "Success NaN is not a number", "Costs.Timeout -1 is not",
+		}},
+		{"a deficit", retry.Policy{Budget: &retry.TokenBudget{Deficit: 501}}, []string{"Deficit is above Capacity"}},
+		{"a throttle", retry.Policy{Budget: &retry.ThrottleBudget{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
+		{"a ratio", retry.Policy{Budget: &retry.RatioBudget{Ratio: nan, Floor: math.Inf(1), Window: -1}}, []string{
+			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
+		}},
+		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
+		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
+		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: HintAtLeast: Max -1ns is negative"}},
+		{"nil functions", retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(nil)), Limiter: limiterFunc(nil)}, []string{
+			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
+		}},
+		{"nil rules", retry.Policy{Backoff: (*retry.FullJitter)(nil)}, []string{"Backoff is a nil *retry.FullJitter"}},
+		{"nil pointers", retry.Policy{Budget: (*retry.TokenBudget)(nil), Clock: (*retrytest.Clock)(nil)}, []string{
+			"Budget is a nil *retry.TokenBudget", "Clock is a nil *retrytest.Clock",
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := tt.policy.Validate()
+			require.ErrorIs(t, err, retry.ErrInvalid)
+			assert.True(t, strings.HasPrefix(err.Error(), "invalid retry policy: "), "%v", err)
+			for _, want := range tt.want {
+				assert.ErrorContains(t, err, want)
+			}
+			assert.Equal(t, strings.Count(err.Error(), ";"), strings.Count(strings.Join(tt.want, ";"), ";"), "%v", err)
+		})
+	}
+}
+
+// TestInvalidRules: the error names the field that is wrong, and its value.
+func TestInvalidRules(t *testing.T) {
+	for fault, b := range map[string]retry.Backoff{
+		"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},
+		"Factor +Inf":                retry.FullJitter{Base: 1, Factor: math.Inf(1)},
+		"Factor -Inf":                retry.Exponential{Base: 1, Factor: math.Inf(-1)},
+		"Factor -2":                  retry.EqualJitter{Base: 1, Factor: -2},
+		"Base -1s":                   retry.FullJitter{Base: -time.Second},
+		"Base is 0":                  retry.FullJitter{},
+		"delay -1s is negative":      retry.Constant(-time.Second),
+		"delay 2 is negative (-1ns)": retry.Schedule{1, -1},
+		"Step -1ns":                  retry.Linear{Base: 1, Step: -1},
+		"is above Cap 1s":            retry.Fibonacci{Base: time.Minute, Cap: time.Second},
+		"Share -1":                   retry.Jittered{Of: retry.Constant(1), Share: -1},
+		"Share NaN":                  retry.Jittered{Of: retry.Constant(1), Share: math.NaN()},
+		"Fraction -1":                retry.Spread{Of: retry.Constant(1), Fraction: -1},
+		"Fraction 1.5":               retry.Spread{Of: retry.Constant(1), Fraction: 1.5},
+		"Capped.Of is nil":           retry.Capped{Cap: 1},
+	} {
+		err := retry.Policy{Backoff: b}.Validate()
+		assert.ErrorIs(t, err, retry.ErrInvalid, fault)
+		assert.ErrorContains(t, err, fault)
+	}
+}
+
+// TestInvalidNil: nil pointers in a policy's interfaces are refused by name.
+func TestInvalidNil(t *testing.T) {
+	for fault, p := range map[string]retry.Policy{
+		"Backoff is a nil *retry.FullJitter":           {Backoff: (*retry.FullJitter)(nil)},
+		"Classifier is a nil *retry.DefaultClassifier": {Classifier: (*retry.DefaultClassifier)(nil)},
+		"FirstOf[1] is nil":                            {Classifier: retry.FirstOf(retry.DefaultClassifier{}, nil)},
+		"Budget is a nil *retry.TokenBudget":           {Budget: (*retry.TokenBudget)(nil)},
+		"Hint is a nil *retry.HintOrGiveUp":            {Hint: (*retry.HintOrGiveUp)(nil)},
+		"Clock is a nil *retrytest.Clock":              {Clock: (*retrytest.Clock)(nil)},
+	} {
+		err := p.Validate()
+		assert.ErrorIs(t, err, retry.ErrInvalid, fault)
+		assert.ErrorContains(t, err, fault)
+	}
+}
