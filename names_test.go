@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -84,13 +85,14 @@ func TestTextOfBudgets(t *testing.T) {
 // TestRegisterPreset: ParsePolicy knows a registered name; a malformed or taken name
 // panics.
 func TestRegisterPreset(t *testing.T) {
-	retry.RegisterPreset("checkout-db", func() retry.Policy { return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}} })
-	p, err := retry.ParsePolicy("checkout-db timeout=2s")
+	name := fmt.Sprint("checkout-db-", time.Now().UnixNano()) // a name can be registered only once
+	retry.RegisterPreset(name, func() retry.Policy { return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}} })
+	p, err := retry.ParsePolicy(name + " timeout=2s")
 	require.NoError(t, err)
 	assert.Equal(t, retry.Policy{MaxAttempts: 9, AttemptTimeout: 2 * time.Second, Budget: &retry.TokenBudget{}}, p)
-	_, err = retry.ParsePolicy("checkout-db service=s3")
+	_, err = retry.ParsePolicy(name + " service=s3")
 	assert.ErrorContains(t, err, `unknown key "service"`)
-	for _, name := range []string{"checkout-db", "full", "aws-standard-2026", "", "a b", "a=b", "x(", "é"} {
+	for _, name := range []string{name, "full", "aws-standard-2026", "", "a b", "a=b", "x(", "é"} {
 		assert.Panics(t, func() { retry.RegisterPreset(name, func() retry.Policy { return retry.Policy{} }) }, name)
 	}
 }
