@@ -129,7 +129,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-func TestCancelledWhileWaiting(t *testing.T) {
+func TestCanceledWhileWaiting(t *testing.T) {
 	eachLibrary(t, all, func(t *testing.T, l library) {
 		for way, build := range builders(l) {
 			ctx, cancel := context.WithCancel(t.Context())
