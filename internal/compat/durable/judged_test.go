@@ -1,0 +1,407 @@
+//go:build unix
+
+package durable
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// judgedDB is the database of Redis for the run with kills.
+const judgedDB = 1
+
+// An engine is what the run with kills needs of River and asynq.
+type engine interface {
+	insert(t *testing.T, jobs int) map[string]int // the job's number by its id
+	unfinished(ctx context.Context) (int, error)
+	// orphaned is called once, when all workers have been killed.
+	orphaned(t *testing.T)
+	results(t *testing.T) map[string]result
+	asked(wait time.Duration) time.Duration // what the engine is told
+}
+
+// A result is how the engine ended a job.
+type result struct {
+	end      string // of the constants
+	reason   string // the last error
+	attempts int
+}
+
+const (
+	done      = "done"
+	forbidden = "given up by the policy"
+	exhausted = "all attempts used"
+)
+
+// TestKills: workers are killed while they work; no job is lost, none is retried before
+// the policy's wait, and every process finds the same waits.
+func TestKills(t *testing.T) {
+	t.Run("River", func(t *testing.T) {
+		t.Parallel()
+		url := database(t, "judged")
+		withKills(t, "river", url, &riverEngine{pool: connect(t, url), url: url})
+	})
+	t.Run("asynq", func(t *testing.T) {
+		t.Parallel()
+		addr := redisServer.Start(t)
+		withKills(t, "asynq", addr, newAsynqEngine(t, addr))
+	})
+}
+
+func withKills(t *testing.T, name, address string, e engine) {
+	numbers := e.insert(t, *jobs)
+	require.Len(t, numbers, *jobs)
+	fleet := &fleet{engine: name, address: address}
+	t.Cleanup(func() { fleet.killAll() })
+	for range 3 {
+		fleet.start(t)
+	}
+	// A kill a second, for as long as there are jobs that no worker has begun.
+	pause := time.Duration(*jobs) * time.Second / 2000
+	kills := 0
+	for pause = max(pause, 300*time.Millisecond); fleet.begun() < *jobs; kills++ {
+		time.Sleep(pause)
+		fleet.kill(0)
+		fleet.start(t)
+	}
+	kills += fleet.killAll()
+	e.orphaned(t)
+	for range 3 {
+		fleet.start(t)
+	}
+	begin := time.Now()
+	require.Eventually(t, func() bool {
+		n, err := e.unfinished(t.Context())
+		require.NoError(t, err)
+		return n == 0
+	}, 4*time.Minute, 200*time.Millisecond)
+	t.Logf("%d kills; the last job ended %.0f s after the last kill", kills, time.Since(begin).Seconds())
+	fleet.killAll()
+	judge(t, e, numbers, fleet.events)
+}
+
+// judge asserts what must hold, and logs the figures.
+func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
+	slices.SortStableFunc(events, func(a, b event) int { return int(a.At - b.At) })
+	type key struct {
+		id      string
+		attempt int
+	}
+	starts, ends := make(map[key]event), make(map[key]event)
+	var executions, duplicated, interrupted int
+	var late, lateByScheduler, rescued []time.Duration
+	finished := make(map[string]bool)
+	for _, v := range events {
+		k := key{v.ID, v.Attempt}
+		number, known := numbers[v.ID]
+		require.True(t, known, "%+v", v)
+		err := script(number, v.Attempt)
+		switch v.Kind {
+		case started:
+			executions++
+			if finished[v.ID] {
+				duplicated++
+			}
+			assert.NotContains(t, starts, k, "an attempt has a number of its own")
+			starts[k] = v
+		case ended:
+			ends[k] = v
+			finished[v.ID] = err == nil || final(err)
+		case waits:
+			seen, reason := adapt.DelayFor(judged, v.ID, v.Attempt, err)
+			if err == nil || reason != nil { // the engine asks only if the attempt was interrupted
+				seen = unseen(judged, v.ID, v.Attempt)
+			}
+			told := func(wait time.Duration) bool {
+				asked := int64(e.asked(wait))
+				return v.Least <= asked && asked <= v.Most
+			}
+			assert.True(t, told(seen) || told(unseen(judged, v.ID, v.Attempt)), "%+v, not %v", v, seen)
+		}
+	}
+	for k, start := range starts {
+		before := key{k.id, k.attempt - 1}
+		switch end, ok := ends[before]; {
+		case k.attempt == 1:
+		case start.Rescued:
+			if lost, ok := starts[before]; ok { // unless it was killed before that
+				rescued = append(rescued, time.Duration(start.At-lost.At))
+			}
+		default:
+			require.True(t, ok, "%+v", start)
+			wait, reason := adapt.DelayFor(judged, before.id, before.attempt, script(numbers[k.id], before.attempt))
+			require.NoError(t, reason)
+			over := time.Duration(start.At-end.At) - wait
+			assert.GreaterOrEqual(t, over, time.Duration(0), "early: %+v", start)
+			if wait >= longHint {
+				lateByScheduler = append(lateByScheduler, over)
+			} else {
+				late = append(late, over)
+			}
+		}
+		if _, ok := ends[k]; !ok {
+			interrupted++
+		}
+	}
+	count := make(map[string]int)
+	results := e.results(t)
+	assert.Len(t, results, len(numbers), "no job is lost")
+	for id, number := range numbers {
+		r, last := results[id], 0
+		count[r.end]++
+		for attempt := 1; attempt <= judged.MaxAttempts; attempt++ {
+			if _, ok := starts[key{id, attempt}]; ok {
+				last = attempt
+			}
+		}
+		_, ok := ends[key{id, last}]
+		err := script(number, last)
+		switch r.end {
+		case done:
+			assert.True(t, ok && err == nil, "job %d is not done", number)
+		case forbidden:
+			assert.True(t, ok && final(err), "job %d has no reason to end", number)
+			reason := retry.ErrPermanent
+			if number%20 == 1 {
+				reason = retry.ErrUnrepeatable
+			}
+			assert.Contains(t, r.reason, reason.Error()+": "+errGone.Error())
+		case exhausted:
+			assert.Equal(t, judged.MaxAttempts, r.attempts, "job %d had attempts left", number)
+		default:
+			assert.Fail(t, "unfinished", "job %d: %+v", number, r)
+		}
+	}
+	t.Logf("jobs %d: done %d, permanent %d, exhausted %d; executions %d, interrupted %d, duplicated %d",
+		len(numbers), count[done], count[forbidden], count[exhausted], executions, interrupted, duplicated)
+	t.Logf("late after the policy's wait: %s", quantiles(late))
+	t.Logf("late after a hint of %v: %s", longHint, quantiles(lateByScheduler))
+	t.Logf("after a kill, from the start of the interrupted attempt: %s", quantiles(rescued))
+}
+
+// final reports whether the policy retries a failure of a script.
+func final(err error) bool {
+	failed := judged.Classify(err)
+	return failed.Class == retry.ClassPermanent || failed.Unrepeatable
+}
+
+func quantiles(d []time.Duration) string {
+	if len(d) == 0 {
+		return "none"
+	}
+	slices.Sort(d)
+	at := func(q float64) time.Duration { return d[int(q*float64(len(d)-1))].Round(time.Millisecond) }
+	return fmt.Sprintf("%d, least %v, p50 %v, p99 %v, most %v", len(d), at(0), at(0.5), at(0.99), at(1))
+}
+
+// A fleet is the worker processes of a run, and what they have printed.
+type fleet struct {
+	engine, address string
+
+	workers []*exec.Cmd
+	readers sync.WaitGroup
+	mu      sync.Mutex
+	events  []event
+	ids     map[string]bool
+}
+
+func (f *fleet) start(t *testing.T) {
+	t.Helper()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.Command(program, f.address)
+	cmd.Env = append(os.Environ(), workerVariable+"="+f.engine)
+	cmd.Stderr = os.Stderr
+	_, err = cmd.StdinPipe() // a worker ends with it, and so with this process
+	require.NoError(t, err)
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	f.workers = append(f.workers, cmd)
+	f.readers.Go(func() { f.read(output) })
+}
+
+func (f *fleet) read(output io.Reader) {
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		var e event
+		if json.Unmarshal(lines.Bytes(), &e) != nil {
+			continue // the last line may be cut
+		}
+		f.mu.Lock()
+		f.events = append(f.events, e)
+		if f.ids == nil {
+			f.ids = make(map[string]bool)
+		}
+		f.ids[e.ID] = true
+		f.mu.Unlock()
+	}
+}
+
+// begun returns how many jobs have been begun.
+func (f *fleet) begun() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.ids)
+}
+
+// kill ends a worker as the system does when memory runs out.
+func (f *fleet) kill(i int) {
+	_ = f.workers[i].Process.Kill()
+	f.workers = slices.Delete(f.workers, i, i+1)
+}
+
+func (f *fleet) killAll() (kills int) {
+	for ; len(f.workers) > 0; kills++ {
+		f.kill(0)
+	}
+	f.readers.Wait()
+	return kills
+}
+
+type riverEngine struct {
+	pool *pgxpool.Pool
+	url  string
+}
+
+func (e *riverEngine) insert(t *testing.T, jobs int) map[string]int {
+	config := &river.Config{}
+	require.NoError(t, RetryRiver(config, judged))
+	client, err := river.NewClient(riverpgxv5.New(e.pool), config)
+	require.NoError(t, err)
+	params := make([]river.InsertManyParams, jobs)
+	for i := range params {
+		params[i].Args = orderArgs{i}
+	}
+	rows, err := client.InsertMany(t.Context(), params)
+	require.NoError(t, err)
+	numbers := make(map[string]int)
+	for _, row := range rows {
+		require.Equal(t, judged.MaxAttempts, row.Job.MaxAttempts)
+		var args orderArgs
+		require.NoError(t, json.Unmarshal(row.Job.EncodedArgs, &args))
+		numbers[strconv.FormatInt(row.Job.ID, 10)] = args.Job
+	}
+	return numbers
+}
+
+func (e *riverEngine) unfinished(ctx context.Context) (n int, err error) {
+	err = e.pool.QueryRow(ctx, "SELECT count(*) FROM river_job WHERE finalized_at IS NULL").Scan(&n)
+	return n, err
+}
+
+func (e *riverEngine) orphaned(*testing.T) {} // River rescues them after its RescueStuckJobsAfter
+
+func (e *riverEngine) asked(wait time.Duration) time.Duration { return wait }
+
+func (e *riverEngine) results(t *testing.T) map[string]result {
+	rows, err := e.pool.Query(t.Context(), "SELECT id, state, coalesce(errors[array_upper(errors, 1)]->>'error', ''), attempt FROM river_job")
+	require.NoError(t, err)
+	results := make(map[string]result)
+	var id int64
+	var state, reason string
+	var attempts int
+	_, err = pgx.ForEachRow(rows, []any{&id, &state, &reason, &attempts}, func() error {
+		end := map[rivertype.JobState]string{
+			rivertype.JobStateCompleted: done, rivertype.JobStateCancelled: forbidden, rivertype.JobStateDiscarded: exhausted,
+		}[rivertype.JobState(state)]
+		results[strconv.FormatInt(id, 10)] = result{end, reason, attempts}
+		return nil
+	})
+	require.NoError(t, err)
+	return results
+}
+
+type asynqEngine struct {
+	client    *asynq.Client
+	inspector *asynq.Inspector
+	redis     *redis.Client
+	jobs      int
+}
+
+func newAsynqEngine(t *testing.T, addr string) *asynqEngine {
+	at := redisAt(addr, judgedDB)
+	e := &asynqEngine{client: asynq.NewClient(at), inspector: asynq.NewInspector(at), redis: at.MakeRedisClient().(*redis.Client)}
+	t.Cleanup(func() { assert.NoError(t, errors.Join(e.client.Close(), e.inspector.Close(), e.redis.Close())) })
+	return e
+}
+
+func (e *asynqEngine) insert(t *testing.T, jobs int) map[string]int {
+	e.jobs = jobs
+	numbers := make(map[string]int)
+	for i := range jobs {
+		info, err := e.client.EnqueueContext(t.Context(), AsynqTask(judged, fmt.Sprint("order-", i), "order", fmt.Append(nil, i)), asynq.Retention(time.Hour))
+		require.NoError(t, err)
+		require.Equal(t, judged.MaxAttempts-1, info.MaxRetry)
+		numbers[info.ID] = i
+	}
+	return numbers
+}
+
+func (e *asynqEngine) unfinished(context.Context) (int, error) {
+	info, err := e.inspector.GetQueueInfo("default")
+	if err != nil {
+		return 0, err
+	}
+	return e.jobs - info.Completed - info.Archived, nil
+}
+
+// orphaned ends the leases of killed workers in a short run: asynq waits 30 s for the end
+// of a lease and 30 s more, both constants.
+func (e *asynqEngine) orphaned(t *testing.T) {
+	if e.jobs >= 1000 {
+		return
+	}
+	const leases = "asynq:{default}:lease"
+	ids, err := e.redis.ZRange(t.Context(), leases, 0, -1).Result()
+	require.NoError(t, err)
+	for _, id := range ids {
+		require.NoError(t, e.redis.ZAddXX(t.Context(), leases, redis.Z{Member: id, Score: 1}).Err())
+	}
+}
+
+func (e *asynqEngine) asked(wait time.Duration) time.Duration { return dueAfter(wait) }
+
+func (e *asynqEngine) results(t *testing.T) map[string]result {
+	results := make(map[string]result)
+	completed, err := e.inspector.ListCompletedTasks("default", asynq.PageSize(e.jobs))
+	require.NoError(t, err)
+	for _, task := range completed {
+		results[task.ID] = result{done, task.LastErr, task.Retried + 1}
+	}
+	archived, err := e.inspector.ListArchivedTasks("default", asynq.PageSize(e.jobs))
+	require.NoError(t, err)
+	for _, task := range archived {
+		end := forbidden
+		if strings.HasPrefix(task.LastErr, retry.ErrMaxAttempts.Error()) || task.LastErr == asynq.ErrLeaseExpired.Error() {
+			end = exhausted
+		}
+		results[task.ID] = result{end, task.LastErr, task.Retried + 1}
+	}
+	return results
+}
