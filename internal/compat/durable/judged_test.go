@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -37,7 +38,7 @@ const judgedDB = 1
 
 // An engine is what the run with kills needs of River and asynq.
 type engine interface {
-	insert(t *testing.T, jobs int) map[string]int // the job's number by its id
+	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by their ids
 	unfinished(ctx context.Context) (int, error)
 	// orphaned is called once, when all workers have been killed.
 	orphaned(t *testing.T)
@@ -64,7 +65,7 @@ func TestKills(t *testing.T) {
 	t.Run("River", func(t *testing.T) {
 		t.Parallel()
 		url := database(t, "judged")
-		withKills(t, "river", url, &riverEngine{pool: connect(t, url), url: url})
+		withKills(t, "river", url, newRiverEngine(t, url))
 	})
 	t.Run("asynq", func(t *testing.T) {
 		t.Parallel()
@@ -74,20 +75,23 @@ func TestKills(t *testing.T) {
 }
 
 func withKills(t *testing.T, name, address string, e engine) {
-	numbers := e.insert(t, *jobs)
-	require.Len(t, numbers, *jobs)
 	fleet := &fleet{engine: name, address: address}
 	t.Cleanup(func() { fleet.killAll() })
 	for range 3 {
 		fleet.start(t)
 	}
-	// A kill a second, for as long as there are jobs that no worker has begun.
-	pause := time.Duration(*jobs) * time.Second / 2000
-	kills := 0
-	for pause = max(pause, 300*time.Millisecond); fleet.begun() < *jobs; kills++ {
-		time.Sleep(pause)
-		fleet.kill(0)
-		fleet.start(t)
+	// A hundred jobs a second, and of 2,000 jobs also a kill a second.
+	numbers, kills := make(map[string]int), 0
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for batch := 1; len(numbers) < *jobs; batch++ {
+		<-tick.C
+		maps.Copy(numbers, e.insert(t, len(numbers), min(len(numbers)+10, *jobs)))
+		if batch%max(3, *jobs/200) == 0 {
+			fleet.kill(0)
+			fleet.start(t)
+			kills++
+		}
 	}
 	kills += fleet.killAll()
 	e.orphaned(t)
@@ -227,7 +231,6 @@ type fleet struct {
 	readers sync.WaitGroup
 	mu      sync.Mutex
 	events  []event
-	ids     map[string]bool
 }
 
 func (f *fleet) start(t *testing.T) {
@@ -255,19 +258,8 @@ func (f *fleet) read(output io.Reader) {
 		}
 		f.mu.Lock()
 		f.events = append(f.events, e)
-		if f.ids == nil {
-			f.ids = make(map[string]bool)
-		}
-		f.ids[e.ID] = true
 		f.mu.Unlock()
 	}
-}
-
-// begun returns how many jobs have been begun.
-func (f *fleet) begun() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.ids)
 }
 
 // kill ends a worker as the system does when memory runs out.
@@ -285,20 +277,25 @@ func (f *fleet) killAll() (kills int) {
 }
 
 type riverEngine struct {
-	pool *pgxpool.Pool
-	url  string
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx]
 }
 
-func (e *riverEngine) insert(t *testing.T, jobs int) map[string]int {
+func newRiverEngine(t *testing.T, url string) *riverEngine {
 	config := &river.Config{}
 	require.NoError(t, RetryRiver(config, judged))
-	client, err := river.NewClient(riverpgxv5.New(e.pool), config)
+	pool := connect(t, url)
+	client, err := river.NewClient(riverpgxv5.New(pool), config)
 	require.NoError(t, err)
-	params := make([]river.InsertManyParams, jobs)
-	for i := range params {
-		params[i].Args = orderArgs{i}
+	return &riverEngine{pool, client}
+}
+
+func (e *riverEngine) insert(t *testing.T, first, end int) map[string]int {
+	var params []river.InsertManyParams
+	for i := first; i < end; i++ {
+		params = append(params, river.InsertManyParams{Args: orderArgs{i}})
 	}
-	rows, err := client.InsertMany(t.Context(), params)
+	rows, err := e.client.InsertMany(t.Context(), params)
 	require.NoError(t, err)
 	numbers := make(map[string]int)
 	for _, row := range rows {
@@ -341,7 +338,6 @@ type asynqEngine struct {
 	client    *asynq.Client
 	inspector *asynq.Inspector
 	redis     *redis.Client
-	jobs      int
 }
 
 func newAsynqEngine(t *testing.T, addr string) *asynqEngine {
@@ -351,10 +347,9 @@ func newAsynqEngine(t *testing.T, addr string) *asynqEngine {
 	return e
 }
 
-func (e *asynqEngine) insert(t *testing.T, jobs int) map[string]int {
-	e.jobs = jobs
+func (e *asynqEngine) insert(t *testing.T, first, end int) map[string]int {
 	numbers := make(map[string]int)
-	for i := range jobs {
+	for i := first; i < end; i++ {
 		info, err := e.client.EnqueueContext(t.Context(), AsynqTask(judged, fmt.Sprint("order-", i), "order", fmt.Append(nil, i)), asynq.Retention(time.Hour))
 		require.NoError(t, err)
 		require.Equal(t, judged.MaxAttempts-1, info.MaxRetry)
@@ -368,13 +363,13 @@ func (e *asynqEngine) unfinished(context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return e.jobs - info.Completed - info.Archived, nil
+	return *jobs - info.Completed - info.Archived, nil
 }
 
 // orphaned ends the leases of killed workers in a short run: asynq waits 30 s for the end
 // of a lease and 30 s more, both constants.
 func (e *asynqEngine) orphaned(t *testing.T) {
-	if e.jobs >= 1000 {
+	if *jobs >= 1000 {
 		return
 	}
 	const leases = "asynq:{default}:lease"
@@ -389,12 +384,12 @@ func (e *asynqEngine) asked(wait time.Duration) time.Duration { return dueAfter(
 
 func (e *asynqEngine) results(t *testing.T) map[string]result {
 	results := make(map[string]result)
-	completed, err := e.inspector.ListCompletedTasks("default", asynq.PageSize(e.jobs))
+	completed, err := e.inspector.ListCompletedTasks("default", asynq.PageSize(*jobs))
 	require.NoError(t, err)
 	for _, task := range completed {
 		results[task.ID] = result{done, task.LastErr, task.Retried + 1}
 	}
-	archived, err := e.inspector.ListArchivedTasks("default", asynq.PageSize(e.jobs))
+	archived, err := e.inspector.ListArchivedTasks("default", asynq.PageSize(*jobs))
 	require.NoError(t, err)
 	for _, task := range archived {
 		end := forbidden

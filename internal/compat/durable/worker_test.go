@@ -134,7 +134,7 @@ func workRiver(url string) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, orderWorker{})
 	config := &river.Config{
-		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 5}},
+		Queues:               map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 10}},
 		Workers:              workers,
 		FetchCooldown:        20 * time.Millisecond,
 		FetchPollInterval:    100 * time.Millisecond,
@@ -158,7 +158,7 @@ func workRiver(url string) error {
 
 func workAsynq(addr string) error {
 	config := asynq.Config{
-		Concurrency:              5,
+		Concurrency:              10,
 		TaskCheckInterval:        50 * time.Millisecond,
 		DelayedTaskCheckInterval: 200 * time.Millisecond,
 		LogLevel:                 asynq.FatalLevel,
