@@ -1,7 +1,6 @@
 package durable
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,16 +13,10 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// AsynqTask returns a task to enqueue. It has the number of attempts, and its id for
-// RetryDelayFunc, which asynq does not tell it.
-func AsynqTask(policy retry.Policy, id, kind string, payload []byte) *asynq.Task {
-	retries := min(policy.MaxAttempts, math.MaxInt32) - 1 // an int32 in the message
-	return asynq.NewTaskWithHeaders(kind, payload, map[string]string{"id": id}, asynq.TaskID(id), asynq.MaxRetry(retries))
-}
-
-// asynqID returns the id of a task; its content if AsynqTask has not made it.
-func asynqID(task *asynq.Task) string {
-	return cmp.Or(task.Headers()["id"], task.Type()+string(task.Payload()))
+// AsynqRetries is the option to enqueue tasks with: asynq stores the number of attempts
+// with each.
+func AsynqRetries(policy retry.Policy) asynq.Option {
+	return asynq.MaxRetry(min(policy.MaxAttempts, math.MaxInt32) - 1) // an int32 in the message
 }
 
 // RetryAsynq makes a server retry tasks as the policy says. Call it before mux.Use with
@@ -36,11 +29,12 @@ func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) 
 		if e, seen := errors.AsType[*retryError](err); seen {
 			return dueAfter(e.wait)
 		}
-		return dueAfter(unseen(policy, asynqID(task), retried+1))
+		content := task.Type() + string(task.Payload()) // the id is not known here
+		return dueAfter(unseen(policy, content, retried+1))
 	}
 	mux.Use(func(next asynq.Handler) asynq.Handler {
 		return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
-			return decide(ctx, policy, task, next.ProcessTask(ctx, task))
+			return decide(ctx, policy, next.ProcessTask(ctx, task))
 		})
 	})
 	return nil
@@ -54,15 +48,16 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// decide returns what the task is to fail with.
-func decide(ctx context.Context, policy retry.Policy, task *asynq.Task, err error) error {
+// decide returns what a task that failed with err is to fail with.
+func decide(ctx context.Context, policy retry.Policy, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
 		return err
 	}
+	id, _ := asynq.GetTaskID(ctx)
 	retried, _ := asynq.GetRetryCount(ctx)
 	retries, _ := asynq.GetMaxRetry(ctx)
 	policy.MaxAttempts = retries + 1
-	wait, reason := adapt.DelayFor(policy, asynqID(task), retried+1, err)
+	wait, reason := adapt.DelayFor(policy, id, retried+1, err)
 	if reason != nil {
 		return fmt.Errorf("%w: %w: %w", reason, err, asynq.SkipRetry)
 	}

@@ -147,25 +147,19 @@ func TestDueAfter(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64-1), dueAfter(math.MaxInt64))
 }
 
-func TestAsynqTask(t *testing.T) {
-	policy := doubling
-	policy.MaxAttempts = retry.Unlimited
-	task := AsynqTask(policy, "order-4711", "ship", []byte("payload"))
-	assert.Equal(t, "order-4711", asynqID(task))
-	assert.Equal(t, "shippayload", asynqID(asynq.NewTask("ship", []byte("payload"))), "enqueued by another program")
-}
-
 // TestAsynqUnseen: a task whose failure the middleware has not seen waits as if it had
-// been transient.
+// been transient, in every worker.
 func TestAsynqUnseen(t *testing.T) {
-	var config asynq.Config
-	require.NoError(t, RetryAsynq(&config, asynq.NewServeMux(), jittered))
-	task := AsynqTask(jittered, "order-4711", "ship", nil)
+	delay := func(retried int, err error) time.Duration {
+		var config asynq.Config
+		require.NoError(t, RetryAsynq(&config, asynq.NewServeMux(), jittered))
+		return config.RetryDelayFunc(retried, err, asynq.NewTask("ship", []byte("order-4711")))
+	}
 	for retried := range jittered.MaxAttempts - 1 {
-		want, reason := adapt.DelayFor(jittered, "order-4711", retried+1, errOp)
+		want, reason := adapt.DelayFor(jittered, "shiporder-4711", retried+1, errOp)
 		require.NoError(t, reason)
-		assert.Equal(t, dueAfter(want), config.RetryDelayFunc(retried, asynq.ErrLeaseExpired, task))
-		assert.Equal(t, dueAfter(want), config.RetryDelayFunc(retried, retry.Permanent(errOp), task))
-		assert.Equal(t, dueAfter(time.Minute), config.RetryDelayFunc(retried, &retryError{errOp, time.Minute}, task))
+		assert.Equal(t, dueAfter(want), delay(retried, asynq.ErrLeaseExpired))
+		assert.Equal(t, dueAfter(want), delay(retried, retry.Permanent(errOp)))
+		assert.Equal(t, dueAfter(time.Minute), delay(retried, &retryError{errOp, time.Minute}))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/hibiken/asynq"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
@@ -25,7 +27,7 @@ import (
 
 // riverClient returns a client with one worker function, and the policy if it has
 // attempts.
-func riverClient(t *testing.T, url string, policy retry.Policy, work func(context.Context, *river.Job[orderArgs]) error) *river.Client[pgx.Tx] {
+func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work func(context.Context, *river.Job[orderArgs]) error) *river.Client[pgx.Tx] {
 	t.Helper()
 	workers := river.NewWorkers()
 	river.AddWorker(workers, river.WorkFunc(work))
@@ -39,7 +41,7 @@ func riverClient(t *testing.T, url string, policy retry.Policy, work func(contex
 	if policy.MaxAttempts > 0 {
 		require.NoError(t, RetryRiver(config, policy))
 	}
-	client, err := river.NewClient(riverpgxv5.New(connect(t, url)), config)
+	client, err := river.NewClient(riverpgxv5.New(pool), config)
 	require.NoError(t, err)
 	return client
 }
@@ -47,8 +49,9 @@ func riverClient(t *testing.T, url string, policy retry.Policy, work func(contex
 // TestRiverStop: a worker that stops takes no attempt from its job, and does not cancel it
 // although context.Canceled is a permanent error elsewhere.
 func TestRiverStop(t *testing.T) {
+	t.Parallel()
 	working := make(chan bool)
-	client := riverClient(t, database(t, "stop"), doubling, func(ctx context.Context, _ *river.Job[orderArgs]) error {
+	client := riverClient(t, connect(t, database(t, "stop")), doubling, func(ctx context.Context, _ *river.Job[orderArgs]) error {
 		working <- true
 		<-ctx.Done()
 		return ctx.Err()
@@ -66,7 +69,8 @@ func TestRiverStop(t *testing.T) {
 
 // TestRiverPanic: a job that panics waits as the policy says.
 func TestRiverPanic(t *testing.T) {
-	client := riverClient(t, database(t, "panics"), doubling, func(context.Context, *river.Job[orderArgs]) error { panic("bug") })
+	t.Parallel()
+	client := riverClient(t, connect(t, database(t, "panics")), doubling, func(context.Context, *river.Job[orderArgs]) error { panic("bug") })
 	require.NoError(t, client.Start(t.Context()))
 	begin := time.Now()
 	inserted, err := client.Insert(t.Context(), orderArgs{}, nil)
@@ -84,6 +88,7 @@ func TestRiverPanic(t *testing.T) {
 
 // TestAsynqEnds: how asynq keeps tasks that failed once.
 func TestAsynqEnds(t *testing.T) {
+	t.Parallel()
 	at := redisAt(redisServer.Start(t), 2)
 	results := map[string]struct {
 		err   error
@@ -99,21 +104,23 @@ func TestAsynqEnds(t *testing.T) {
 	}
 	client := asynq.NewClient(at)
 	defer func() { _ = client.Close() }()
+	unlimited := doubling
+	unlimited.MaxAttempts = retry.Unlimited
 	for id := range results {
-		var options []asynq.Option
+		options := []asynq.Option{asynq.TaskID(id), AsynqRetries(unlimited)}
 		if id == "late" {
 			options = append(options, asynq.Deadline(time.Unix(1, 0)))
 		}
-		_, err := client.Enqueue(AsynqTask(doubling, id, "order", nil), options...)
+		_, err := client.Enqueue(asynq.NewTask("order", []byte(id)), options...)
 		require.NoError(t, err)
 	}
 	config, mux := asynq.Config{Concurrency: 1, LogLevel: asynq.FatalLevel}, asynq.NewServeMux()
 	require.NoError(t, RetryAsynq(&config, mux, doubling))
 	mux.HandleFunc("order", func(_ context.Context, task *asynq.Task) error {
-		if asynqID(task) == "panic" {
+		if string(task.Payload()) == "panic" {
 			panic("bug")
 		}
-		return results[asynqID(task)].err
+		return results[string(task.Payload())].err
 	})
 	server := asynq.NewServer(at, config)
 	begin := time.Now()
@@ -133,7 +140,7 @@ func TestAsynqEnds(t *testing.T) {
 		assert.Contains(t, info.LastErr, want.kept)
 		if want.state == asynq.TaskStateRetry {
 			assert.GreaterOrEqual(t, info.NextProcessAt.Sub(begin), time.Second, id)
-			assert.Equal(t, doubling.MaxAttempts-1, info.MaxRetry)
+			assert.Equal(t, math.MaxInt32-1, info.MaxRetry)
 		}
 	}
 }
@@ -142,9 +149,9 @@ func TestAsynqEnds(t *testing.T) {
 // each that it does without.
 func TestThroughput(t *testing.T) {
 	t.Run("River", func(t *testing.T) {
-		url := database(t, "throughput")
+		pool := connect(t, database(t, "throughput"))
 		compareThroughput(t, func(policy retry.Policy, work func()) (stop func()) {
-			client := riverClient(t, url, policy, func(context.Context, *river.Job[orderArgs]) error { work(); return nil })
+			client := riverClient(t, pool, policy, func(context.Context, *river.Job[orderArgs]) error { work(); return nil })
 			params := make([]river.InsertManyParams, *jobs)
 			for i := range params {
 				params[i].Args = orderArgs{i}
@@ -166,12 +173,7 @@ func TestThroughput(t *testing.T) {
 			}
 			mux.HandleFunc("order", func(context.Context, *asynq.Task) error { work(); return nil })
 			for i := range *jobs {
-				id := fmt.Sprint("order-", i)
-				task := asynq.NewTask("order", fmt.Append(nil, i), asynq.TaskID(id), asynq.MaxRetry(3))
-				if policy.MaxAttempts > 0 {
-					task = AsynqTask(policy, id, "order", fmt.Append(nil, i))
-				}
-				_, err := client.Enqueue(task)
+				_, err := client.Enqueue(asynq.NewTask("order", fmt.Append(nil, i)), AsynqRetries(doubling))
 				require.NoError(t, err)
 			}
 			server := asynq.NewServer(at, config)
@@ -209,18 +211,19 @@ func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()
 	}
 	run(doubling) // warm
 	var rates, cpus [2][]float64
-	var ratios []float64
+	var rateRatios, cpuRatios []float64
 	for round := range 2 * rounds {
 		i := round % 2
 		rate, cpu := run([]retry.Policy{{}, doubling}[i])
 		rates[i], cpus[i] = append(rates[i], rate), append(cpus[i], cpu)
 		if i == 1 {
-			ratios = append(ratios, rate/rates[0][len(ratios)])
+			n := round / 2
+			rateRatios, cpuRatios = append(rateRatios, rate/rates[0][n]), append(cpuRatios, cpu/cpus[0][n])
 		}
 	}
-	slices.Sort(ratios)
-	t.Logf("%d jobs, %d runs by turns: bare %.0f/s at best, with the policy %.0f/s, median ratio %.3f; least processor time of a job %.1f and %.1f µs, ratio %.3f",
-		*jobs, rounds, slices.Max(rates[0]), slices.Max(rates[1]), ratios[rounds/2], slices.Min(cpus[0]), slices.Min(cpus[1]), slices.Min(cpus[1])/slices.Min(cpus[0]))
+	median := func(values []float64) float64 { return slices.Sorted(slices.Values(values))[len(values)/2] }
+	t.Logf("%d jobs, %d runs by turns, medians: bare %.0f/s, with the policy %.0f/s, ratio %.3f; processor time of a job %.1f and %.1f µs, ratio %.3f",
+		*jobs, rounds, median(rates[0]), median(rates[1]), median(rateRatios), median(cpus[0]), median(cpus[1]), median(cpuRatios))
 }
 
 // cpuTime returns the processor time that this process has used.

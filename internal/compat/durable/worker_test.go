@@ -170,7 +170,7 @@ func workAsynq(addr string) error {
 	delay := config.RetryDelayFunc
 	config.RetryDelayFunc = func(retried int, err error, task *asynq.Task) time.Duration {
 		wait := delay(retried, err, task)
-		event{Kind: waits, ID: asynqID(task), Attempt: retried + 1, Least: int64(wait), Most: int64(wait)}.print()
+		event{Kind: waits, ID: "order-" + string(task.Payload()), Attempt: retried + 1, Least: int64(wait), Most: int64(wait)}.print()
 		return wait
 	}
 	inspector := asynq.NewInspector(redisAt(addr, judgedDB))
@@ -179,16 +179,17 @@ func workAsynq(addr string) error {
 		if err != nil {
 			return retry.Permanent(err)
 		}
+		id, _ := asynq.GetTaskID(ctx)
 		retried, _ := asynq.GetRetryCount(ctx)
 		rescued := false
 		if retried > 0 {
-			info, err := inspector.GetTaskInfo("default", asynqID(task))
+			info, err := inspector.GetTaskInfo("default", id)
 			if err != nil {
 				return err
 			}
 			rescued = info.LastErr == asynq.ErrLeaseExpired.Error()
 		}
-		return attempt(asynqID(task), job, retried+1, rescued)
+		return attempt(id, job, retried+1, rescued)
 	})
 	return asynq.NewServer(redisAt(addr, judgedDB), config).Run(mux)
 }
