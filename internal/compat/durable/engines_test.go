@@ -187,7 +187,7 @@ func TestThroughput(t *testing.T) {
 // turns, and the processor time of this process, which depends less on what else the
 // machine does. start inserts the jobs and starts a worker that calls work for each.
 func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()) (stop func())) {
-	rounds := 3
+	rounds := 1
 	if *jobs >= 1000 {
 		rounds = 31
 	}

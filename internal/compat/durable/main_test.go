@@ -20,7 +20,7 @@ import (
 	"github.com/gobackoff/retry/internal/testserver"
 )
 
-var jobs = flag.Int("jobs", 200, "jobs of a run with kills; from 1,000 on asynq's leases end by themselves")
+var jobs = flag.Int("jobs", 200, "jobs of a run with kills; from 1,000 on the engines rescue jobs by themselves")
 
 var postgres = testserver.Postgres(func(ctx context.Context, addr string) error {
 	pool, err := pgxpool.New(ctx, testserver.PostgresURL(addr))
