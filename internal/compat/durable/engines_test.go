@@ -4,6 +4,7 @@ package durable
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -23,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
 )
 
 // riverClient returns a client with one worker function, and the policy if it has
@@ -142,6 +144,56 @@ func TestAsynqEnds(t *testing.T) {
 			assert.GreaterOrEqual(t, info.NextProcessAt.Sub(begin), time.Second, id)
 			assert.Equal(t, math.MaxInt32-1, info.MaxRetry)
 		}
+	}
+}
+
+// TestAsynqSame: the wait after a failure depends on the id and its number alone, in one
+// worker and in one that is started again after each failure.
+func TestAsynqSame(t *testing.T) {
+	t.Parallel()
+	at := redisAt(redisServer.Start(t), 4)
+	client, inspector := asynq.NewClient(at), asynq.NewInspector(at)
+	defer func() { assert.NoError(t, errors.Join(client.Close(), inspector.Close())) }()
+	chain := func(id string, restarts bool) (waits []time.Duration) {
+		told := make(chan time.Duration)
+		start := func() *asynq.Server {
+			config := asynq.Config{LogLevel: asynq.FatalLevel, TaskCheckInterval: 10 * time.Millisecond, ShutdownTimeout: time.Minute}
+			mux := asynq.NewServeMux()
+			require.NoError(t, RetryAsynq(&config, mux, jittered))
+			delay := config.RetryDelayFunc
+			config.RetryDelayFunc = func(retried int, err error, task *asynq.Task) time.Duration {
+				wait := delay(retried, err, task)
+				told <- wait
+				return wait
+			}
+			mux.HandleFunc("order", func(context.Context, *asynq.Task) error { return errOp })
+			server := asynq.NewServer(at, config)
+			require.NoError(t, server.Start(mux))
+			return server
+		}
+		_, err := client.Enqueue(asynq.NewTask("order", nil), asynq.TaskID(id), AsynqRetries(jittered))
+		require.NoError(t, err)
+		server := start()
+		for range 3 {
+			waits = append(waits, <-told)
+			require.Eventually(t, func() bool { return inspector.RunTask("default", id) == nil }, 10*time.Second, time.Millisecond)
+			if restarts {
+				server.Shutdown()
+				server = start()
+			}
+		}
+		<-told
+		server.Shutdown()
+		require.NoError(t, inspector.DeleteTask("default", id))
+		return waits
+	}
+	first := chain("one", false)
+	assert.Equal(t, first, chain("one", true))
+	assert.NotEqual(t, first, chain("two", false))
+	for i, wait := range first {
+		want, reason := adapt.DelayFor(jittered, "one", i+1, errOp)
+		require.NoError(t, reason)
+		assert.Equal(t, dueAfter(want), wait)
 	}
 }
 

@@ -250,7 +250,10 @@ func (f *fleet) start(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	f.workers = append(f.workers, cmd)
-	f.readers.Go(func() { f.read(output) })
+	f.readers.Go(func() {
+		f.read(output)
+		_ = cmd.Wait() // it was killed
+	})
 }
 
 func (f *fleet) read(output io.Reader) {
