@@ -201,6 +201,7 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 			assert.Contains(t, r.reason, reason.Error()+": "+errGone.Error())
 		case exhausted:
 			assert.Equal(t, judged.MaxAttempts, r.attempts, "job %d had attempts left", number)
+			assert.False(t, final(script(number, 1)), "job %d should have been ended by the policy", number)
 		default:
 			assert.Fail(t, "unfinished", "job %d: %+v", number, r)
 		}
