@@ -39,6 +39,8 @@ func TestRefused(t *testing.T) {
 			require.ErrorIs(t, RetryAsynq(&asynq.Config{}, asynq.NewServeMux(), policy), retry.ErrInvalid)
 			_, err := TemporalInterceptor(policy)
 			require.ErrorIs(t, err, retry.ErrInvalid)
+			_, err = TemporalRetryPolicy(policy)
+			require.ErrorIs(t, err, retry.ErrInvalid)
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/interceptor"
@@ -17,23 +18,26 @@ import (
 // TemporalRetryPolicy returns the RetryPolicy for the ActivityOptions of a workflow. It has
 // the attempts of the policy, and its largest waits: these hold for failures that no
 // interceptor has seen, such as a timeout.
-func TemporalRetryPolicy(policy retry.Policy) *temporal.RetryPolicy {
-	p := &temporal.RetryPolicy{BackoffCoefficient: 1}
+func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
+	if err := check(policy); err != nil {
+		return nil, err
+	}
+	p := &temporal.RetryPolicy{}
 	if policy.MaxAttempts <= math.MaxInt32 { // otherwise 0, no limit
 		p.MaximumAttempts = int32(policy.MaxAttempts)
 	}
 	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
 	policy.Rand = func() float64 { return math.Nextafter(1, 0) }
-	for failed := (retry.Attempt{Number: 1, Err: errUnseen}); failed.Number <= 100; failed.Number++ {
-		wait, _ := policy.Next(failed, 0)
-		switch failed.Waited, p.MaximumInterval = wait, max(1, wait); failed.Number { // 0 means another value
-		case 1:
-			p.InitialInterval = p.MaximumInterval
-		case 2:
-			p.BackoffCoefficient = max(1, float64(wait)/float64(p.InitialInterval))
-		}
+	var waits [100]time.Duration
+	failed := retry.Attempt{Err: errUnseen}
+	for i := range waits {
+		failed.Number = i + 1
+		failed.Waited, _ = policy.Next(failed, 0)
+		waits[i] = max(1, failed.Waited) // 0 means another value
 	}
-	return p
+	p.InitialInterval, p.MaximumInterval = waits[0], waits[len(waits)-1]
+	p.BackoffCoefficient = max(1, float64(waits[1])/float64(waits[0]))
+	return p, nil
 }
 
 // TemporalInterceptor makes a worker report the wait before the next attempt of an

@@ -32,7 +32,8 @@ func TestTemporalRetryPolicy(t *testing.T) {
 		"no delay":     {retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 2}, temporal.RetryPolicy{InitialInterval: 1, BackoffCoefficient: 1, MaximumInterval: 1, MaximumAttempts: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := TemporalRetryPolicy(tt.policy)
+			got, err := TemporalRetryPolicy(tt.policy)
+			require.NoError(t, err)
 			assert.InDelta(t, tt.want.InitialInterval, got.InitialInterval, 10) // u is below 1
 			assert.InDelta(t, tt.want.BackoffCoefficient, got.BackoffCoefficient, 1e-6)
 			assert.Equal(t, tt.want.MaximumInterval, got.MaximumInterval)
@@ -51,6 +52,8 @@ func runActivity(t *testing.T, policy retry.Policy, errs ...error) (started []ti
 	intercept, err := TemporalInterceptor(policy)
 	require.NoError(t, err)
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{intercept}})
+	retryPolicy, err := TemporalRetryPolicy(policy)
+	require.NoError(t, err)
 	start := env.Now()
 	env.RegisterActivityWithOptions(func(ctx context.Context) error {
 		info := activity.GetInfo(ctx)
@@ -63,7 +66,7 @@ func runActivity(t *testing.T, policy retry.Policy, errs ...error) (started []ti
 	}, activity.RegisterOptions{Name: "ship"})
 	env.ExecuteWorkflow(func(ctx workflow.Context) error {
 		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-			StartToCloseTimeout: time.Hour, RetryPolicy: TemporalRetryPolicy(policy),
+			StartToCloseTimeout: time.Hour, RetryPolicy: retryPolicy,
 		})
 		return workflow.ExecuteActivity(ctx, "ship").Get(ctx, nil)
 	})
