@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// judged is the policy of the runs with kills.
-var judged = retry.Policy{
+// killsPolicy is the policy of the runs with kills.
+var killsPolicy = retry.Policy{
 	Backoff:     retry.FullJitter{Base: 400 * time.Millisecond, Cap: 3 * time.Second},
 	MaxAttempts: 6,
 }
@@ -142,7 +142,7 @@ func workRiver(url string) error {
 		RescueStuckJobsAfter: 3 * time.Second,
 		Logger:               slog.New(slog.DiscardHandler),
 	}
-	if err := RetryRiver(config, judged); err != nil {
+	if err := RetryRiver(config, killsPolicy); err != nil {
 		return err
 	}
 	config.RetryPolicy = spy{config.RetryPolicy}
@@ -164,7 +164,7 @@ func workAsynq(addr string) error {
 		LogLevel:                 asynq.FatalLevel,
 	}
 	mux := asynq.NewServeMux()
-	if err := RetryAsynq(&config, mux, judged); err != nil {
+	if err := RetryAsynq(&config, mux, killsPolicy); err != nil {
 		return err
 	}
 	delay := config.RetryDelayFunc
@@ -173,7 +173,7 @@ func workAsynq(addr string) error {
 		event{Kind: waits, ID: "order-" + string(task.Payload()), Attempt: retried + 1, Least: int64(wait), Most: int64(wait)}.print()
 		return wait
 	}
-	inspector := asynq.NewInspector(redisAt(addr, judgedDB))
+	inspector := asynq.NewInspector(redisAt(addr, killsDB))
 	mux.HandleFunc("order", func(ctx context.Context, task *asynq.Task) error {
 		job, err := strconv.Atoi(string(task.Payload()))
 		if err != nil {
@@ -191,5 +191,5 @@ func workAsynq(addr string) error {
 		}
 		return attempt(id, job, retried+1, rescued)
 	})
-	return asynq.NewServer(redisAt(addr, judgedDB), config).Run(mux)
+	return asynq.NewServer(redisAt(addr, killsDB), config).Run(mux)
 }

@@ -34,8 +34,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// judgedDB is the database of Redis for the run with kills.
-const judgedDB = 1
+// killsDB is the database of Redis for the run with kills.
+const killsDB = 1
 
 // An engine is what the run with kills needs of River and asynq.
 type engine interface {
@@ -68,7 +68,7 @@ func TestKills(t *testing.T) {
 	t.Parallel() // it waits most of the time
 	t.Run("River", func(t *testing.T) {
 		t.Parallel()
-		url := database(t, "judged")
+		url := database(t, "kills")
 		withKills(t, "river", url, newRiverEngine(t, url))
 	})
 	t.Run("asynq", func(t *testing.T) {
@@ -109,11 +109,11 @@ func withKills(t *testing.T, name, address string, e engine) {
 	}, 4*time.Minute, 200*time.Millisecond)
 	t.Logf("%d kills; the last job ended %.0f s after the last kill", kills, time.Since(begin).Seconds())
 	fleet.killAll()
-	judge(t, e, numbers, fleet.events)
+	verify(t, e, numbers, fleet.events)
 }
 
-// judge asserts what must hold, and logs the figures.
-func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
+// verify asserts what must hold, and logs the figures.
+func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	type key struct {
 		id      string
@@ -140,8 +140,8 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 			ends[k] = v
 			finished[v.ID] = err == nil || final(err)
 		case waits:
-			seen, reason := adapt.DelayFor(judged, v.ID, v.Attempt, err)
-			interrupted := unseen(judged, e.unseenID(v.ID), v.Attempt)
+			seen, reason := adapt.DelayFor(killsPolicy, v.ID, v.Attempt, err)
+			interrupted := unseen(killsPolicy, e.unseenID(v.ID), v.Attempt)
 			if err == nil || reason != nil { // then the engine does not ask
 				seen = interrupted
 			}
@@ -162,7 +162,7 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 			}
 		default:
 			require.True(t, ok, "%+v", start)
-			wait, reason := adapt.DelayFor(judged, before.id, before.attempt, script(numbers[k.id], before.attempt))
+			wait, reason := adapt.DelayFor(killsPolicy, before.id, before.attempt, script(numbers[k.id], before.attempt))
 			require.NoError(t, reason)
 			over := time.Duration(start.At-end.At) - wait
 			assert.GreaterOrEqual(t, over, time.Duration(0), "early: %+v", start)
@@ -182,7 +182,7 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 	for id, number := range numbers {
 		r, last := results[id], 0
 		count[r.end]++
-		for attempt := 1; attempt <= judged.MaxAttempts; attempt++ {
+		for attempt := 1; attempt <= killsPolicy.MaxAttempts; attempt++ {
 			if _, ok := starts[key{id, attempt}]; ok {
 				last = attempt
 			}
@@ -200,7 +200,7 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 			}
 			assert.Contains(t, r.reason, reason.Error()+": "+errGone.Error())
 		case exhausted:
-			assert.Equal(t, judged.MaxAttempts, r.attempts, "job %d had attempts left", number)
+			assert.Equal(t, killsPolicy.MaxAttempts, r.attempts, "job %d had attempts left", number)
 			assert.False(t, final(script(number, 1)), "job %d should have been ended by the policy", number)
 		default:
 			assert.Fail(t, "unfinished", "job %d: %+v", number, r)
@@ -215,7 +215,7 @@ func judge(t *testing.T, e engine, numbers map[string]int, events []event) {
 
 // final reports whether the policy retries a failure of a script.
 func final(err error) bool {
-	failed := judged.Classify(err)
+	failed := killsPolicy.Classify(err)
 	return failed.Class == retry.ClassPermanent || failed.Unrepeatable
 }
 
@@ -291,7 +291,7 @@ type riverEngine struct {
 
 func newRiverEngine(t *testing.T, url string) *riverEngine {
 	config := &river.Config{}
-	require.NoError(t, RetryRiver(config, judged))
+	require.NoError(t, RetryRiver(config, killsPolicy))
 	pool := connect(t, url)
 	client, err := river.NewClient(riverpgxv5.New(pool), config)
 	require.NoError(t, err)
@@ -307,7 +307,7 @@ func (e *riverEngine) insert(t *testing.T, first, end int) map[string]int {
 	require.NoError(t, err)
 	numbers := make(map[string]int)
 	for _, row := range rows {
-		require.Equal(t, judged.MaxAttempts, row.Job.MaxAttempts)
+		require.Equal(t, killsPolicy.MaxAttempts, row.Job.MaxAttempts)
 		var args orderArgs
 		require.NoError(t, json.Unmarshal(row.Job.EncodedArgs, &args))
 		numbers[strconv.FormatInt(row.Job.ID, 10)] = args.Job
@@ -359,7 +359,7 @@ type asynqEngine struct {
 }
 
 func newAsynqEngine(t *testing.T, addr string) *asynqEngine {
-	at := redisAt(addr, judgedDB)
+	at := redisAt(addr, killsDB)
 	e := &asynqEngine{client: asynq.NewClient(at), inspector: asynq.NewInspector(at), redis: at.MakeRedisClient().(*redis.Client)}
 	t.Cleanup(func() { assert.NoError(t, errors.Join(e.client.Close(), e.inspector.Close(), e.redis.Close())) })
 	return e
@@ -369,9 +369,9 @@ func (e *asynqEngine) insert(t *testing.T, first, end int) map[string]int {
 	numbers := make(map[string]int)
 	for i := first; i < end; i++ {
 		info, err := e.client.EnqueueContext(t.Context(), asynq.NewTask("order", fmt.Append(nil, i)),
-			asynq.TaskID(fmt.Sprint("order-", i)), AsynqRetries(judged), asynq.Retention(time.Hour))
+			asynq.TaskID(fmt.Sprint("order-", i)), AsynqRetries(killsPolicy), asynq.Retention(time.Hour))
 		require.NoError(t, err)
-		require.Equal(t, judged.MaxAttempts-1, info.MaxRetry)
+		require.Equal(t, killsPolicy.MaxAttempts-1, info.MaxRetry)
 		numbers[info.ID] = i
 	}
 	return numbers
