@@ -116,10 +116,10 @@ func TestRestart(t *testing.T) {
 			if v.server == postgres {
 				crash = "QUIT" // immediate shutdown
 			}
-			for _, signal := range []string{v.server.signal, crash} {
+			for _, signal := range []string{v.server.Signal, crash} {
 				time.Sleep(50 * time.Millisecond)
-				require.NoError(t, v.server.stop(signal))
-				require.NoError(t, v.server.run())
+				require.NoError(t, v.server.Stop(signal))
+				require.NoError(t, v.server.Run())
 			}
 			sum := <-done
 			db.Close()

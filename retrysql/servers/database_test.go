@@ -20,6 +20,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/testserver"
 	"github.com/gobackoff/retry/retrysql"
 )
 
@@ -48,7 +49,7 @@ type database interface {
 // variant is a driver with its server.
 type variant struct {
 	name   string
-	server *program // nil: a file
+	server *testserver.Program // nil: a file
 	frames framing
 	open   func(t *testing.T, addr string, connections int) database
 }
@@ -56,15 +57,15 @@ type variant struct {
 // variants are the drivers of servers, which a proxy can be put in front of.
 var variants = []variant{
 	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
-		config, err := pgxpool.ParseConfig(postgresURL(addr))
+		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
 		require.NoError(t, err)
 		config.MaxConns = int32(connections)
 		pool, err := pgxpool.NewWithConfig(t.Context(), config)
 		require.NoError(t, err)
 		return pgxDatabase{pgxSession{pool}, pool}
 	}},
-	{"pgx stdlib", postgres, postgresFrames, standard("pgx", postgresURL)},
-	{"lib/pq", postgres, postgresFrames, standard("postgres", postgresURL)},
+	{"pgx stdlib", postgres, postgresFrames, standard("pgx", testserver.PostgresURL)},
+	{"lib/pq", postgres, postgresFrames, standard("postgres", testserver.PostgresURL)},
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
 }
 
@@ -94,7 +95,7 @@ func standard(driver string, url func(string) string) func(*testing.T, string, i
 func (v variant) address(t *testing.T) string {
 	t.Helper()
 	if v.server != nil {
-		return v.server.start(t)
+		return v.server.Start(t)
 	}
 	dir := t.TempDir()
 	db := v.open(t, dir, 1)

@@ -11,42 +11,25 @@ import (
 	"strconv"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/gobackoff/retry/internal/testserver"
 )
 
 // The servers. What they write survives the end of their process, though not of
 // the machine.
 
-var postgres = &program{
-	name:   "PostgreSQL",
-	signal: "INT", // fast shutdown
-	asUID:  "postgres",
-	ready:  pings("postgres", postgresURL),
-}
+var postgres = testserver.Postgres(pings("postgres", testserver.PostgresURL))
 
-func init() { // setUp refers to its program
-	postgres.setUp = func(dir string, port int) ([]string, error) {
-		const debian = "/usr/lib/postgresql/*/bin"
-		initdb, err := find("initdb", debian)
+var mariadb = &testserver.Program{
+	Name:   "MariaDB",
+	Signal: "TERM",
+	Ready:  pings("mysql", mariadbURL),
+	SetUp: func(p *testserver.Program, dir string, port int) ([]string, error) {
+		install, err := testserver.Find("mariadb-install-db")
 		if err != nil {
 			return nil, err
 		}
-		server, err := find("postgres", filepath.Dir(initdb), debian)
-		if err != nil {
-			return nil, err
-		}
-		data := filepath.Join(dir, "data")
-		if err := quietly(postgres.as(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")); err != nil {
-			return nil, err
-		}
-		return []string{server, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1",
-			"-c", "fsync=off", "-c", "deadlock_timeout=20ms"}, nil
-	}
-	mariadb.setUp = func(dir string, port int) ([]string, error) {
-		install, err := find("mariadb-install-db")
-		if err != nil {
-			return nil, err
-		}
-		server, err := find("mariadbd", "/usr/sbin", "/usr/libexec")
+		server, err := testserver.Find("mariadbd", "/usr/sbin", "/usr/libexec")
 		if err != nil {
 			return nil, err
 		}
@@ -55,41 +38,23 @@ func init() { // setUp refers to its program
 			return nil, err
 		}
 		data := "--datadir=" + filepath.Join(dir, "data")
-		if err := quietly(mariadb.as(install, "--no-defaults", data, "--user="+me.Username,
+		if err := testserver.Quietly(p.As(install, "--no-defaults", data, "--user="+me.Username,
 			"--auth-root-authentication-method=normal", "--skip-test-db")); err != nil {
 			return nil, err
 		}
 		return []string{server, "--no-defaults", data, "--user=" + me.Username, "--bind-address=127.0.0.1",
 			"--port=" + strconv.Itoa(port), "--socket=" + filepath.Join(dir, "socket"), "--pid-file=" + filepath.Join(dir, "pid"),
 			"--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=2", "--innodb-flush-method=nosync"}, nil
-	}
-}
-
-func postgresURL(addr string) string {
-	return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
-}
-
-var mariadb = &program{
-	name:   "MariaDB",
-	signal: "TERM",
-	ready:  pings("mysql", mariadbURL),
+	},
 }
 
 func mariadbURL(addr string) string { return "root@tcp(" + addr + ")/mysql" }
 
-var redisServer = &program{
-	name:   "Redis",
-	signal: "TERM",
-	setUp: func(dir string, port int) ([]string, error) {
-		server, err := find("redis-server")
-		return []string{server, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir, "--save", ""}, err
-	},
-	ready: func(ctx context.Context, addr string) error {
-		client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
-		defer func() { _ = client.Close() }()
-		return client.Ping(ctx).Err()
-	},
-}
+var redisServer = testserver.Redis(func(ctx context.Context, addr string) error {
+	client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	defer func() { _ = client.Close() }()
+	return client.Ping(ctx).Err()
+})
 
 // pings returns a function that asks a server through database/sql whether it serves.
 func pings(driver string, url func(addr string) string) func(context.Context, string) error {

@@ -16,7 +16,7 @@ import (
 
 // TestRedis: the classes of what a real Redis responds.
 func TestRedis(t *testing.T) {
-	addr := redisServer.start(t)
+	addr := redisServer.Start(t)
 	connect := func() *redis.Client {
 		client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
 		t.Cleanup(func() { _ = client.Close() })
@@ -62,7 +62,7 @@ func TestRedis(t *testing.T) {
 // TestWatch: a transaction of Redis that fails because a watched key has changed
 // is only worth a retry: it had no effect.
 func TestWatch(t *testing.T) {
-	client := redis.NewClient(&redis.Options{Addr: redisServer.start(t)})
+	client := redis.NewClient(&redis.Options{Addr: redisServer.Start(t)})
 	defer func() { _ = client.Close() }()
 	attempts := 0
 	policy := quick

@@ -113,7 +113,7 @@ func TestIgnoredError(t *testing.T) {
 // TestLockWaitTimeout: error 1205 of MySQL undoes one statement only, so InTx rolls
 // back what came before it.
 func TestLockWaitTimeout(t *testing.T) {
-	addr := mariadb.start(t)
+	addr := mariadb.Start(t)
 	for _, atCommit := range []bool{false, true} {
 		t.Run(fmt.Sprintf("at COMMIT=%v", atCommit), func(t *testing.T) {
 			v := variants[slices.IndexFunc(variants, func(v variant) bool { return v.server == mariadb })]

@@ -1,0 +1,71 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// AsynqRetries is the option to enqueue tasks with: asynq stores the number of attempts
+// with each.
+func AsynqRetries(policy retry.Policy) asynq.Option {
+	return asynq.MaxRetry(min(policy.MaxAttempts, math.MaxInt32) - 1) // an int32 in the message
+}
+
+// RetryAsynq makes a server retry tasks as the policy says. Call it before mux.Use with
+// other middleware, so that it sees the errors that they return.
+func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) error {
+	if err := check(policy); err != nil {
+		return err
+	}
+	config.RetryDelayFunc = func(retried int, err error, task *asynq.Task) time.Duration {
+		if e, seen := errors.AsType[*retryError](err); seen {
+			return dueAfter(e.wait)
+		}
+		content := task.Type() + string(task.Payload()) // the id is not known here
+		return dueAfter(unseen(policy, content, retried+1))
+	}
+	mux.Use(func(next asynq.Handler) asynq.Handler {
+		return asynq.HandlerFunc(func(ctx context.Context, task *asynq.Task) error {
+			return decide(ctx, policy, next.ProcessTask(ctx, task))
+		})
+	})
+	return nil
+}
+
+// A retryError brings the wait from the middleware to RetryDelayFunc.
+type retryError struct {
+	error
+	wait time.Duration
+}
+
+func (e *retryError) Unwrap() error { return e.error }
+
+// decide returns what a task that failed with err is to fail with.
+func decide(ctx context.Context, policy retry.Policy, err error) error {
+	if err == nil || ctx.Err() != nil || errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
+		return err
+	}
+	id, _ := asynq.GetTaskID(ctx)
+	retried, _ := asynq.GetRetryCount(ctx)
+	retries, _ := asynq.GetMaxRetry(ctx)
+	policy.MaxAttempts = retries + 1
+	wait, reason := adapt.DelayFor(policy, id, retried+1, err)
+	if reason != nil {
+		return fmt.Errorf("%w: %w: %w", reason, err, asynq.SkipRetry)
+	}
+	return &retryError{err, wait}
+}
+
+// dueAfter returns what asynq has to be asked for. It cuts the time at which the wait
+// ends to whole seconds; almost one more makes that rounding up, and no retry early.
+func dueAfter(wait time.Duration) time.Duration {
+	return min(wait, math.MaxInt64-time.Second) + time.Second - 1
+}

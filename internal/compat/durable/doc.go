@@ -1,0 +1,31 @@
+// Package durable holds the programs of docs/durable.md for River, asynq and Temporal, and
+// tests that drive them with the real engines.
+package durable
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// check refuses a policy before any job depends on it. MaxAttempts has to be set because
+// the engine stores it with each job.
+func check(policy retry.Policy) error {
+	if policy.MaxAttempts < 1 {
+		return fmt.Errorf("%w: MaxAttempts is not set", retry.ErrInvalid)
+	}
+	return policy.Validate()
+}
+
+var errUnseen = retry.Transient(errors.New("attempt did not report its failure"))
+
+// unseen returns the wait after an attempt whose error the policy has not seen: it
+// panicked, or its worker died. The engine has decided that there is a retry.
+func unseen(policy retry.Policy, id string, failed int) time.Duration {
+	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
+	wait, _ := adapt.DelayFor(policy, id, failed, errUnseen)
+	return wait
+}

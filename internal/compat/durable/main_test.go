@@ -1,0 +1,84 @@
+//go:build unix
+
+package durable
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/redis/go-redis/v9"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry/internal/testserver"
+)
+
+var jobs = flag.Int("jobs", 200, "jobs of a run with kills; from 1,000 on the engines rescue jobs by themselves")
+
+var postgres = testserver.Postgres(func(ctx context.Context, addr string) error {
+	pool, err := pgxpool.New(ctx, testserver.PostgresURL(addr))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	return pool.Ping(ctx)
+})
+
+var redisServer = testserver.Redis(func(ctx context.Context, addr string) error {
+	client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+	defer func() { _ = client.Close() }()
+	return client.Ping(ctx).Err()
+})
+
+// workerVariable names the engine in the environment of a worker process, which is this
+// program again; its only argument is the engine's address.
+const workerVariable = "DURABLE_WORKER"
+
+func TestMain(m *testing.M) {
+	if engine := os.Getenv(workerVariable); engine != "" {
+		if err := work(engine, os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	code := m.Run()
+	postgres.Clean()
+	redisServer.Clean()
+	os.Exit(code)
+}
+
+// database returns the URL of an empty database with the tables of River.
+func database(t testing.TB, name string) string {
+	t.Helper()
+	url := testserver.PostgresURL(postgres.Start(t))
+	pool := connect(t, url)
+	_, err := pool.Exec(t.Context(), "CREATE DATABASE "+name)
+	require.NoError(t, err)
+	url = url + "&dbname=" + name
+	migrator, err := rivermigrate.New(riverpgxv5.New(connect(t, url)), nil)
+	require.NoError(t, err)
+	_, err = migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil)
+	require.NoError(t, err)
+	return url
+}
+
+func connect(t testing.TB, url string) *pgxpool.Pool {
+	t.Helper()
+	pool, err := pgxpool.New(t.Context(), url)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// redisAt is an empty database of Redis, by its number.
+func redisAt(addr string, db int) asynq.RedisClientOpt {
+	return asynq.RedisClientOpt{Addr: addr, DB: db, ReadTimeout: 10 * time.Second}
+}

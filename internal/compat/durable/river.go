@@ -1,0 +1,70 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// RetryRiver makes the clients of a configuration retry jobs as the policy says: those
+// that insert jobs, because the number of attempts is stored with each job, and those
+// that work them.
+func RetryRiver(config *river.Config, policy retry.Policy) error {
+	if err := check(policy); err != nil {
+		return err
+	}
+	r := &riverRetries{policy: policy}
+	config.MaxAttempts = min(policy.MaxAttempts, math.MaxInt16) // a smallint in the database
+	config.RetryPolicy = r
+	config.Hooks = append(config.Hooks, r) // last, to see what the other hooks make of an error
+	return nil
+}
+
+// riverRetries is a hook, which gets the error of an attempt, and a retry policy, which
+// does not. River calls one after the other.
+type riverRetries struct {
+	river.HookDefaults
+	policy retry.Policy
+	waits  sync.Map // of attempts, from WorkEnd to NextRetry
+}
+
+type riverAttempt struct {
+	job    int64
+	number int
+}
+
+// WorkEnd decides about an attempt that ends with err.
+func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err error) error {
+	_, snoozed := errors.AsType[*river.JobSnoozeError](err)
+	_, canceled := errors.AsType[*river.JobCancelError](err)
+	if err == nil || snoozed || canceled || ctx.Err() == context.Canceled { // the client stops, or the job was canceled
+		return err
+	}
+	policy := r.policy
+	policy.MaxAttempts = job.MaxAttempts
+	wait, reason := adapt.DelayFor(policy, fmt.Sprint(job.ID), job.Attempt, err)
+	switch {
+	case reason == nil:
+		r.waits.Store(riverAttempt{job.ID, job.Attempt}, wait)
+	case !errors.Is(reason, retry.ErrMaxAttempts): // at which River discards the job
+		return river.JobCancel(fmt.Errorf("%w: %w", reason, err))
+	}
+	return err
+}
+
+// NextRetry returns when to work a job again.
+func (r *riverRetries) NextRetry(job *rivertype.JobRow) time.Time {
+	if wait, seen := r.waits.LoadAndDelete(riverAttempt{job.ID, job.Attempt}); seen {
+		return time.Now().Add(wait.(time.Duration))
+	}
+	return time.Now().Add(unseen(r.policy, fmt.Sprint(job.ID), job.Attempt))
+}

@@ -1,0 +1,90 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/adapt"
+)
+
+// TemporalRetryPolicy returns the RetryPolicy for the ActivityOptions of a workflow. It has
+// the attempts of the policy, and its largest waits: these hold for failures that no
+// interceptor has seen, such as a timeout.
+func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
+	if err := check(policy); err != nil {
+		return nil, err
+	}
+	p := &temporal.RetryPolicy{}
+	if policy.MaxAttempts <= math.MaxInt32 { // otherwise 0, no limit
+		p.MaximumAttempts = int32(policy.MaxAttempts)
+	}
+	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
+	policy.Rand = func() float64 { return math.Nextafter(1, 0) }
+	var waits [100]time.Duration
+	failed := retry.Attempt{Err: errUnseen}
+	for i := range waits {
+		failed.Number = i + 1
+		failed.Waited, _ = policy.Next(failed, 0)
+		waits[i] = max(1, failed.Waited) // 0 means another value
+	}
+	p.InitialInterval, p.MaximumInterval = waits[0], waits[len(waits)-1]
+	p.BackoffCoefficient = max(1, float64(waits[1])/float64(waits[0]))
+	return p, nil
+}
+
+// TemporalInterceptor makes a worker report the wait before the next attempt of an
+// activity, or that there is to be none.
+func TemporalInterceptor(policy retry.Policy) (interceptor.WorkerInterceptor, error) {
+	if err := check(policy); err != nil {
+		return nil, err
+	}
+	policy.MaxAttempts = retry.Unlimited // Temporal counts, as the activity's RetryPolicy says
+	return &temporalWorker{policy: policy}, nil
+}
+
+type temporalWorker struct {
+	interceptor.WorkerInterceptorBase
+	policy retry.Policy
+}
+
+func (w *temporalWorker) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	return &temporalActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, w.policy}
+}
+
+type temporalActivity struct {
+	interceptor.ActivityInboundInterceptorBase
+	policy retry.Policy
+}
+
+func (a *temporalActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	result, err := a.Next.ExecuteActivity(ctx, in)
+	own, decided := errors.AsType[*temporal.ApplicationError](err)
+	decided = decided && (own.NonRetryable() || own.NextRetryDelay() > 0)
+	if err == nil || decided || ctx.Err() != nil || errors.Is(err, activity.ErrResultPending) || temporal.IsCanceledError(err) {
+		return result, err
+	}
+	info := activity.GetInfo(ctx)
+	failed := a.policy.Classify(err)
+	options := temporal.ApplicationErrorOptions{Cause: err}
+	id := fmt.Sprintf("%s/%s/%s", info.WorkflowExecution.ID, info.WorkflowExecution.RunID, info.ActivityID)
+	wait, reason := adapt.DelayFor(a.policy, id, int(info.Attempt), err)
+	kind := failed.Class.String()
+	if reason != nil {
+		kind = (&retry.Error{Reason: reason}).ReasonLabel()
+		options.NonRetryable = true
+	} else {
+		options.NextRetryDelay = max(1, wait) // 0 means that of the RetryPolicy
+	}
+	if own != nil {
+		kind = own.Type()
+	}
+	return result, temporal.NewApplicationErrorWithOptions(err.Error(), kind, options)
+}

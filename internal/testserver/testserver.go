@@ -1,0 +1,235 @@
+//go:build unix
+
+// Package testserver starts the servers that tests need, from what is installed.
+package testserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A Program is a server in a process of its own, with its data in a temporary
+// folder, that listens on a free port of 127.0.0.1. All tests of a run share it.
+type Program struct {
+	Name   string
+	Signal string // stops it
+	// SetUp fills dir and returns the command that serves from it.
+	SetUp func(p *Program, dir string, port int) (command []string, err error)
+	Ready func(ctx context.Context, addr string) error
+	AsUID string // the user that it runs as if the tests run as root; empty: root
+
+	once    sync.Once
+	err     error
+	missing bool // not installed
+	addr    string
+	dir     string
+	command []string
+	life    io.WriteCloser
+	exited  chan error
+}
+
+// Postgres is PostgreSQL, which refuses to run as root.
+func Postgres(ready func(ctx context.Context, addr string) error) *Program {
+	return &Program{
+		Name:   "PostgreSQL",
+		Signal: "INT", // fast shutdown
+		AsUID:  "postgres",
+		Ready:  ready,
+		SetUp: func(p *Program, dir string, port int) ([]string, error) {
+			const debian = "/usr/lib/postgresql/*/bin"
+			initdb, err := Find("initdb", debian)
+			if err != nil {
+				return nil, err
+			}
+			server, err := Find("postgres", filepath.Dir(initdb), debian)
+			if err != nil {
+				return nil, err
+			}
+			data := filepath.Join(dir, "data")
+			if err := Quietly(p.As(initdb, "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync")); err != nil {
+				return nil, err
+			}
+			return []string{server, "-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1",
+				"-c", "fsync=off", "-c", "deadlock_timeout=20ms"}, nil
+		},
+	}
+}
+
+// PostgresURL is the address of a database of Postgres for its clients.
+func PostgresURL(addr string) string {
+	return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
+}
+
+// Redis is Redis or, where that is not installed, Valkey.
+func Redis(ready func(ctx context.Context, addr string) error) *Program {
+	return &Program{
+		Name:   "Redis",
+		Signal: "TERM",
+		Ready:  ready,
+		SetUp: func(_ *Program, dir string, port int) ([]string, error) {
+			server, err := Find("redis-server")
+			if err != nil {
+				server, err = Find("valkey-server")
+			}
+			return []string{server, "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--dir", dir, "--save", ""}, err
+		},
+	}
+}
+
+// Start starts the program unless it runs, and returns its address. It skips the
+// test if the program is not installed.
+func (p *Program) Start(t testing.TB) string {
+	t.Helper()
+	p.once.Do(func() { p.err = p.prepare() })
+	if p.missing {
+		t.Skipf("%s is not installed: %v", p.Name, p.err)
+	}
+	if p.err != nil {
+		t.Fatal(p.err)
+	}
+	return p.addr
+}
+
+func (p *Program) prepare() (err error) {
+	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // short: it holds a socket
+		return err
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	p.addr = listener.Addr().String()
+	_ = listener.Close()
+	if id := p.credential(); id != nil {
+		if err := os.Chown(p.dir, int(id.Uid), int(id.Gid)); err != nil {
+			return err
+		}
+	}
+	p.command, err = p.SetUp(p, p.dir, listener.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		p.missing = errors.Is(err, exec.ErrNotFound)
+		return err
+	}
+	return p.Run()
+}
+
+// credential is whom the program runs as, nil for the user of the tests.
+func (p *Program) credential() *syscall.Credential {
+	if os.Getuid() != 0 || p.AsUID == "" {
+		return nil
+	}
+	u, err := user.Lookup(p.AsUID)
+	if err != nil {
+		return nil // and the program itself will say what it lacks
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+}
+
+// As returns a command that runs as the user of the program, in its folder.
+func (p *Program) As(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = p.dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential()}
+	return cmd
+}
+
+// untilTold runs a program until a line with a signal arrives on the standard
+// input, or its end, which the system brings about however a test ends.
+const untilTold = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
+	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
+	wait $server`
+
+// Run starts the process and waits until it serves.
+func (p *Program) Run() error {
+	log, err := os.Create(filepath.Join(p.dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }()
+	cmd := p.As("/bin/sh", append([]string{"-c", untilTold}, p.command...)...)
+	cmd.Stdout, cmd.Stderr = log, log
+	if p.life, err = cmd.StdinPipe(); err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	exited := make(chan error, 1)
+	p.exited = exited
+	go func() { exited <- cmd.Wait() }()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		select {
+		case err := <-exited:
+			said, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("%s: %w\n%s", p.Name, err, said)
+		default:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		err = p.Ready(ctx, p.addr)
+		cancel()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s does not serve: %w", p.Name, err)
+}
+
+// Stop ends the process with a signal and waits for its end.
+func (p *Program) Stop(signal string) error {
+	_, _ = io.WriteString(p.life, signal+"\n")
+	_ = p.life.Close()
+	select {
+	case <-p.exited: // with an error, because of the signal
+		return nil
+	case <-time.After(30 * time.Second):
+		return fmt.Errorf("%s does not end", p.Name)
+	}
+}
+
+// Clean ends the process if it was started and removes its data.
+func (p *Program) Clean() {
+	if p.life != nil {
+		_ = p.Stop(p.Signal)
+	}
+	if p.dir != "" {
+		_ = os.RemoveAll(p.dir)
+	}
+}
+
+// Find returns the path of a program in PATH or, the last that sorts, in one of
+// the places.
+func Find(name string, places ...string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	for _, place := range places {
+		found, _ := filepath.Glob(filepath.Join(place, name))
+		if len(found) > 0 {
+			return slices.Max(found), nil
+		}
+	}
+	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
+}
+
+// Quietly runs a command and returns what it printed if it fails.
+func Quietly(cmd *exec.Cmd) error {
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, output)
+	}
+	return nil
+}
