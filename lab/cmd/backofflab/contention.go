@@ -49,9 +49,13 @@ func contention(ctx context.Context, env *environment, args []string) error {
 		return err
 	}
 	if *slots != 0 {
+		suffix := fmt.Sprintf(", slots of %v", *slots)
 		for i := range model.Contenders {
 			model.Contenders[i].Slots = *slots
-			model.Contenders[i].Name += fmt.Sprintf(", slots of %v", *slots)
+			model.Contenders[i].Name += suffix
+		}
+		for i := range env.own {
+			env.own[i] += suffix
 		}
 	}
 	if *throttled {

@@ -30,6 +30,7 @@ type environment struct {
 	usage          func()
 
 	policies texts
+	own      []string // the names of the policies that are given as text
 	csv      string
 	series   string
 	html     string
@@ -272,9 +273,9 @@ func (o *output) finish(write func(io.Writer) error) error {
 
 // result is what a command has to show.
 type result interface {
-	Table() *page.Table
+	Table() *report.Table
 	CSV(w io.Writer) error
-	Section() (page.Section, error)
+	Section(own ...string) report.Section
 }
 
 // produce runs a command's work and shows what comes of it, in all ways that were
@@ -331,7 +332,7 @@ func (env *environment) print(results []result) error {
 }
 
 func (env *environment) writePage(w io.Writer, title string, results []result, stopped error) error {
-	p := page.Page{Title: title, Notes: []page.Note{
+	p := page.Page{Title: title, Own: env.own, Notes: []report.Note{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},
@@ -340,11 +341,10 @@ func (env *environment) writePage(w io.Writer, title string, results []result, s
 		p.Lead = "Interrupted: the figures are of the trials that had finished."
 	}
 	for _, r := range results {
-		s, err := r.Section()
-		if err != nil {
-			return err
+		if a, ok := r.(report.Advice); ok {
+			p.Own = []string{a.Best()}
 		}
-		p.Sections = append(p.Sections, s)
+		p.Sections = append(p.Sections, r.Section(env.own...))
 	}
 	return page.Write(w, p)
 }
@@ -385,6 +385,7 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 		if err != nil {
 			return nil, usageError{suggestPolicy(err, text, groups)}
 		}
+		env.own = append(env.own, c.Name)
 		lists = append(lists, []lab.Contender{c})
 	}
 	return join(lists...), nil

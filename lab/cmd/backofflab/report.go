@@ -33,12 +33,12 @@ func both(ctx context.Context, env *environment, args []string) error {
 		return usageError{errors.New("html: a report needs a file")}
 	}
 	contention, err := lab.Contention{
-		Contenders: join(lab.Blog(), lab.Fibonacci(), lab.Informed(), own), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
+		Contenders: join(own, lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}
 	}
-	storm.Contenders, storm.Trials = join(lab.Usual(), own), (*trials+19)/20
+	storm.Contenders, storm.Trials = join(own, lab.Usual()), (*trials+19)/20
 	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
@@ -54,26 +54,25 @@ func both(ctx context.Context, env *environment, args []string) error {
 // runAll runs one simulation after the other, and returns what has finished if ctx
 // ends.
 func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
-	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
-	cells, err := contention.Run(ctx)
-	results = append(results, report.Contention{Cells: cells, Network: contention.Network})
-	if err != nil {
-		return results, err
-	}
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	rows, err := storm.Run(ctx)
 	results = append(results, report.Storm{Storm: storm, Rows: rows})
 	if err != nil {
 		return results, err
 	}
-	storm.Trials = 1
 	retries, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
 	if err != nil {
 		return results, err
 	}
-	storm.Contenders = join(retries, own)
+	storm.Trials, storm.Contenders = 1, join(retries, own)
 	points, err := lab.Metastability{Storm: storm}.Run(ctx)
-	return append(results, report.Metastability{Points: points}), err
+	results = append(results, report.Metastability{Points: points})
+	if err != nil {
+		return results, err
+	}
+	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
+	cells, err := contention.Run(ctx)
+	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
 }
 
 // join returns all contenders, each once.
