@@ -132,7 +132,7 @@ func TestContentionFiles(t *testing.T) {
 	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 4, bytes.Count(report, []byte("<svg")), "calls, time, Pareto, timing")
+	assert.Equal(t, 4, bytes.Count(report, []byte(`data-picture="`)), "calls, time, Pareto, timing")
 	assert.Contains(t, string(report), "backofflab contention -policy informed")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -214,7 +214,7 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, 1+2*60, bytes.Count(data, []byte("\n")))
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 2, bytes.Count(report, []byte("<svg")))
+	assert.Equal(t, 2, bytes.Count(report, []byte(`data-picture="`)))
 
 	_, one, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "1")...)
 	_, three, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "3")...)
@@ -228,7 +228,7 @@ func TestStorm(t *testing.T) {
 	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
 	report, err = os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 1, bytes.Count(report, []byte("<svg")))
+	assert.Equal(t, 1, bytes.Count(report, []byte(`data-picture="`)))
 	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
@@ -251,7 +251,7 @@ func TestReport(t *testing.T) {
 	require.Zero(t, status, stderr)
 	report, err = os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte("<svg")), "every picture")
+	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte(`data-picture="`)), "every picture")
 	assert.Contains(t, stdout, "retry 6")
 }
 

@@ -6,24 +6,25 @@ const charts = (() => {
   const shapes = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,9Z", "path://M3,0H7V3H10V7H7V10H3V7H0V3H3Z"]
   const dashes = ["solid", [7, 3], [2, 2.5], [9, 3, 2, 3]]
 
-  // A policy has the same look in all pictures of a page: its number of arrival decides.
-  const numbers = new Map()
-  let own = new Set() // policies to highlight
+  // A policy has the same look in all pictures of a page. The policies of the user, which
+  // are highlighted, have the first looks; the others have theirs in the order of arrival.
+  let own = new Set()
+  const others = new Map()
 
   function look(name, muted) {
     if (muted) return { color: palette.muted, variable: "--muted", dash: "solid", shape: "none", own: false }
-    if (!numbers.has(name)) numbers.set(name, numbers.size)
-    const n = numbers.get(name), hue = n % palette.hues.length, round = Math.floor(n / palette.hues.length)
+    if (!own.has(name) && !others.has(name)) others.set(name, others.size)
+    const n = own.has(name) ? [...own].indexOf(name) : own.size + others.get(name)
+    const hue = n % palette.hues.length, round = Math.floor(n / palette.hues.length)
     return {
       color: palette.hues[hue], variable: "--hue" + hue, dash: dashes[round % dashes.length],
       shape: shapes[(n + round) % shapes.length], own: own.has(name),
     }
   }
 
-  // highlight names the policies of the user, which get the first looks.
+  // highlight names the policies of the user.
   function highlight(names) {
     own = new Set(names)
-    for (const name of names) look(name)
   }
 
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
@@ -67,9 +68,9 @@ const charts = (() => {
   }
 
   // keys lays a legend out in columns below the picture. Names that are too long are broken.
-  function keys(names, size) {
+  function keys(names, size, swatchWidth = 34) {
     if (names.length === 0) return { height: 0, parts: [] }
-    const letter = 6.6, swatch = 52
+    const letter = 6.6, swatch = swatchWidth + 18
     const widest = Math.max(...names.map(name => name.length)) * letter + swatch
     const columns = Math.max(1, Math.min(3, Math.floor((size.width - 12) / widest)))
     const rows = Math.ceil(names.length / columns), column = (size.width - 12) / columns
@@ -80,15 +81,15 @@ const charts = (() => {
       heights.push(part.reduce((sum, name) => sum + 15 * lines(name) + 6, 8))
       parts.push({
         data: part.map(name => ({ name, textStyle: own.has(name) ? { fontWeight: "bold" } : {} })),
-        orient: "vertical", align: "left", left: 6 + i * column, itemGap: 6, itemWidth: 34, itemHeight: 10, padding: 0,
+        orient: "vertical", align: "left", left: 6 + i * column, itemGap: 6, itemWidth: swatchWidth, itemHeight: 10, padding: 0,
         inactiveColor: palette.muted, inactiveBorderColor: palette.muted, selectedMode: size.live,
         textStyle: { fontSize: 12, lineHeight: 15, color: palette.ink, width: column - swatch, overflow: "break" },
         formatter: name => own.has(name) ? "▶ " + name : name,
       })
     }
     const height = Math.max(...heights)
-    for (const part of parts) part.bottom = undefined
-    return { height, parts: parts.map(part => ({ ...part, top: size.body + 8 })) }
+    for (const part of parts) part.top = size.body + 8
+    return { height, parts }
   }
 
   const line = color => ({ show: true, lineStyle: { color, width: 1 } })
@@ -135,6 +136,11 @@ const charts = (() => {
     ]
   }
 
+  function within(s, from, to) {
+    const keep = s.x.map(x => x >= from && x <= to)
+    return { ...s, x: s.x.filter((x, i) => keep[i]), y: s.y.filter((y, i) => keep[i]) }
+  }
+
   const pairs = s => s.x.map((x, i) => [x, s.y[i]])
 
   // band fills the space between the lower and the upper edge of a series.
@@ -166,6 +172,7 @@ const charts = (() => {
     size = { ...size, body: (c.first ? 420 : 360) + (size.live ? 34 : 0) }
     const legend = keys(c.series.map(s => s.name), size)
     const first = c.first ?? { from: -Infinity, to: Infinity }
+    if (!size.live) c = { ...c, series: c.series.map(s => s.low ? s : within(s, first.from - 1, first.to + 1)) }
     const shown = c.series[0].x.filter(x => x >= first.from && x <= first.to).length
     const xs = c.series.flatMap(s => s.x)
     const ys = c.series.flatMap(s => [...s.y, ...s.low ?? [], ...s.high ?? []])
@@ -191,8 +198,8 @@ const charts = (() => {
           data: marks.map(m => ({ yAxis: m.y, name: m.label })),
         },
       },
+      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown)), // the legend takes the first of a name
       ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
-      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown)),
     ]
     if (size.live) {
       const muted = new Set(c.series.filter(s => s.muted).map(s => s.name))
@@ -211,7 +218,7 @@ const charts = (() => {
   function points(c, size) {
     size = { ...size, body: 400 }
     const curve = c.curve ? [c.curve] : []
-    const legend = keys([...c.points.map(p => p.name), ...curve.map(s => s.name)], size)
+    const legend = keys([...c.points.map(p => p.name), ...curve.map(s => s.name)], size, 14)
     const option = base(c, size, legend)
     const of = key => [...c.points.map(p => p[key]), ...curve.flatMap(s => s[key])]
     option.xAxis = fit(c.x, of("x"), { name: c.x.label, scale: true })
@@ -243,7 +250,7 @@ const charts = (() => {
       textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
     }))
     option.title.push(...title)
-    option.grid = c.strips.map((s, i) => ({ left: 44, right: 16, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.grid = c.strips.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
     option.xAxis = c.strips.map((s, i) => axis(c.x, {
       gridIndex: i, min: 0, max: last * c.width, name: i === c.strips.length - 1 ? c.x.label : "",
       axisLabel: { show: i === c.strips.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
@@ -278,9 +285,20 @@ const charts = (() => {
     return i - (values[i] - v) / (values[i] - values[i - 1])
   }
 
+  // shadeOf returns the color at a part, from 0 to 1, of the gradient, as ECharts mixes it.
+  function shadeOf(part) {
+    const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
+    const mix = k => {
+      const [a, b] = [palette.gradient[i], palette.gradient[i + 1]].map(color => parseInt(color.slice(k, k + 2), 16))
+      return Math.round(a + (at - i) * (b - a))
+    }
+    return `rgb(${mix(1)},${mix(3)},${mix(5)})`
+  }
+
   function map(c, size) {
     const narrow = size.width < 640, never = narrow ? "∞" : "never"
-    const cell = 34, labels = Math.min(250, size.width * 0.34)
+    const cell = narrow ? 50 : 34, bottom = 64, most = Math.max(1, ...c.rows.flatMap(r => r.cells))
+    const labels = Math.min(size.width * 0.34, 20 + 7 * Math.max(...c.rows.map(r => r.name.length + 3)))
     const cells = [], nevers = []
     c.rows.forEach((row, y) => row.cells.forEach((v, x) => {
       const border = own.has(row.policy) ? { borderColor: palette.ink, borderWidth: 2.5 } : { borderColor: palette.paper, borderWidth: 1.5 }
@@ -288,7 +306,8 @@ const charts = (() => {
       else cells.push({ value: [x, y, v], itemStyle: border })
     }))
     const title = narrow && nevers.length > 0 ? { ...c, y: { label: c.y.label + " (∞: never)" } } : c
-    const option = base(title, size, { height: 64, parts: [] })
+    const option = base(title, size, { height: bottom, parts: [] })
+    Object.assign(option.grid, { left: labels, bottom: bottom + 44, outerBoundsMode: "none" })
     const plain = { splitLine: { show: false }, axisTick: { show: false }, axisLine: { show: false } }
     option.xAxis = [
       axis(c.x, { type: "category", data: c.xs.map(String), name: c.x.label, ...plain, axisLabel: { color: palette.soft, fontSize: 12, interval: 0, hideOverlap: true } }),
@@ -297,25 +316,30 @@ const charts = (() => {
     option.yAxis = [
       axis(c.y, {
         type: "category", ...plain,
-        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, width: labels, overflow: "break" },
+        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, width: labels - 14, overflow: "break" },
         data: c.rows.map(r => own.has(r.policy) ? { value: "▶ " + r.name, textStyle: { fontWeight: "bold" } } : r.name),
       }),
       { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
     ]
     option.visualMap = {
-      type: "continuous", min: 0, max: Math.max(1, ...cells.map(d => d.value[2])), seriesIndex: 0, calculable: size.live,
-      orient: "horizontal", left: 10, bottom: 8, itemHeight: Math.min(240, size.width * 0.5), itemWidth: 13,
-      inRange: { color: palette.gradient }, text: [c.y.label, ""].reverse(), textStyle: { color: palette.soft }, formatter: number,
+      type: "continuous", min: 0, max: most, seriesIndex: 0, calculable: false,
+      orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
+      inRange: { color: palette.gradient }, text: [number(most), "0"], textStyle: { color: palette.soft },
     }
-    delete option.visualMap.text
-    const label = { show: true, fontSize: narrow ? 10 : 12, formatter: d => number(d.value[2]), color: palette.cellInk }
+    // The figures are a layer of their own, above the curve, with the color of the cell behind them.
+    const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
+    const none = { color: "transparent" }
+    const layer = { type: "heatmap", emphasis: { disabled: true } }
+    const figures = (data, fill) => data.map(d => ({ value: d.value, itemStyle: none, label: { backgroundColor: fill(d.value[2]) } }))
     option.series = [
-      { type: "heatmap", data: cells, label, emphasis: { disabled: true } },
-      { type: "heatmap", data: nevers, label: { ...label, formatter: never, color: palette.neverInk }, emphasis: { disabled: true } },
+      { ...layer, data: cells, z: 1 },
+      { ...layer, data: figures(cells, v => shadeOf(v / most)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
+      { ...layer, data: nevers, z: 1 },
+      { ...layer, data: figures(nevers, () => palette.never), z: 4, label: { ...label, formatter: never, color: palette.neverInk } },
     ]
     if (c.curve) {
       const data = c.curve.x.map((x, i) => [place(c.xs, x), c.curve.y[i]])
-      const curve = { type: "line", name: c.curve.name, data, xAxisIndex: 1, yAxisIndex: 1, symbol: "none", silent: true, z: 4 }
+      const curve = { type: "line", name: c.curve.name, data, xAxisIndex: 1, yAxisIndex: 1, symbol: "none", silent: true, z: 2 }
       option.series.push(
         { ...curve, lineStyle: { color: palette.neverInk, width: 4.4 } },
         { ...curve, lineStyle: { color: palette.cellInk, width: 2, type: [7, 3] } })
@@ -326,9 +350,9 @@ const charts = (() => {
     }
     if (size.live) {
       option.tooltip.formatter = d => tip(c.rows[d.value[1]].policy,
-        [[`${c.x.label} = ${c.xs[d.value[0]]}`, d.seriesIndex === 1 ? "never" : `${number(d.value[2])} ${c.title.toLowerCase()}`]])
+        [[`${c.x.label} = ${c.xs[d.value[0]]}`, d.seriesIndex > 1 ? "never" : `${number(d.value[2])} ${c.title.toLowerCase()}`]])
     }
-    return { option, height: 64 + Math.max(4, c.rows.length) * cell * (narrow ? 1.5 : 1) + 34 + 64 }
+    return { option, height: 64 + c.rows.length * cell + 44 + bottom }
   }
 
   function ranges(c, size) {
@@ -363,26 +387,37 @@ const charts = (() => {
   const kinds = { lines, points, strips, map, ranges }
   const describe = (c, size) => kinds[c.kind](c, size)
 
+  // drawn are the pictures of the page, with what shows each at a width, to use or to print.
+  const drawn = new Map()
+  if (typeof document !== "undefined") {
+    const each = (live, width) => drawn.forEach((show, box) => show(live, width ?? box.clientWidth))
+    addEventListener("beforeprint", () => each(false, 660))
+    addEventListener("afterprint", () => each(true))
+  }
+
   // draw shows a picture in an element, as wide as that is, and returns ECharts' object.
   // Pictures of one group zoom and switch lines together.
   function draw(box, c, group) {
+    for (const old of drawn.keys()) {
+      if (old.isConnected) continue
+      echarts.getInstanceByDom(old)?.dispose()
+      drawn.delete(old)
+    }
+    const plot = echarts.init(box, null, { renderer: "svg", width: 720, height: 400 })
     let width = 0
-    const plot = echarts.init(box, null, { renderer: "svg", width: box.clientWidth || 720, height: 400 })
     const show = (live, to) => {
+      if (to === 0) return
       const { option, height } = describe(c, { width: to, live })
       box.style.height = height + "px"
       plot.resize({ width: to, height })
       plot.setOption(option, true)
     }
     const resize = () => {
-      if (box.clientWidth === 0 || box.clientWidth === width) return
-      width = box.clientWidth
-      show(true, width)
+      if (box.clientWidth !== width) show(true, width = box.clientWidth)
     }
     resize()
     new ResizeObserver(resize).observe(box)
-    addEventListener("beforeprint", () => show(false, 660))
-    addEventListener("afterprint", () => show(true, width))
+    drawn.set(box, show)
     if (group) {
       plot.group = group
       echarts.connect(group)

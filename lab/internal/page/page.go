@@ -148,6 +148,9 @@ func verdicts(sections []report.Section) []verdict {
 				index[f.Policy] = i
 				list = append(list, verdict{Policy: f.Policy, Headline: f.Headline, Bad: f.Bad})
 			}
+			if v := &list[i]; f.Bad && !v.Bad { // the worst comes first
+				v.Headline, v.Bad = f.Headline, true
+			}
 			list[i].Texts = append(list[i].Texts, f.Text)
 		}
 	}
@@ -191,7 +194,7 @@ var (
 	// number is a figure, perhaps with a sign, a margin, and a short unit.
 	number = regexp.MustCompile(`^[-+−±~≈<>≤≥×]*\s?\d[\d., ]*(e[-+]?\d+|×10\S+)?(\s?[-–±]\s?\d[\d., ]*)?\s?\S{0,5}$`)
 	// instead is what stands where there is no figure.
-	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|n/a)$`)
+	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|bounded|n/a)$`)
 )
 
 func numeric(rows [][]string, column int) bool {

@@ -119,7 +119,7 @@ func (c Contention) findings(own []string) []Finding {
 			continue
 		}
 		f := Finding{
-			Policy: cell.Contender, Headline: "Under contention: " + number(cell.Calls.Mean/float64(cell.Clients)) + " calls a client", Bad: cell.Done.Mean < 0.99,
+			Policy: cell.Contender, Headline: "Under contention: " + number(cell.Calls.Mean/float64(cell.Clients)) + " calls a client",
 			Text: fmt.Sprintf("Contention: with %d clients it makes %s; %s of the clients succeed.", cell.Clients, text(cell), percent(cell.Done.Mean)),
 		}
 		others := slices.DeleteFunc(slices.Clone(cells), func(other lab.Cell) bool {

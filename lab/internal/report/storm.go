@@ -244,8 +244,8 @@ func (s Storm) decisive() *chart.Interval {
 		}
 	}
 	return &chart.Interval{
-		From: max(0, math.Floor(o.From.Seconds())-5),
-		To:   min(math.Ceil(o.To.Seconds()+min(end, 60)), s.Storm.Horizon.Seconds()),
+		From: max(0, 5*math.Floor(o.From.Seconds()/5-1)),
+		To:   min(5*math.Ceil((o.To.Seconds()+min(end, 60))/5), s.Storm.Horizon.Seconds()),
 	}
 }
 

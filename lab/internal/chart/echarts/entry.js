@@ -12,4 +12,4 @@ use([
   MarkAreaComponent, MarkLineComponent, SVGRenderer, ScatterChart, TitleComponent, TooltipComponent, VisualMapContinuousComponent,
 ])
 
-export { connect, init } from 'echarts/core'
+export { connect, getInstanceByDom, init } from 'echarts/core'

@@ -10,6 +10,6 @@ import (
 )
 
 func main() {
-	js.Global().Set("lab", js.FuncOf(func(_ js.Value, args []js.Value) any { return request.Answer(args[0].String()) }))
+	js.Global().Set("lab", js.FuncOf(func(_ js.Value, args []js.Value) any { return request.Handle(args[0].String()) }))
 	select {}
 }
