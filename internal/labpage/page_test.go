@@ -128,6 +128,38 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	p.run(t, chromedp.Poll(closer, nil))
 }
 
+// The pages of the other commands, drawn without a problem.
+func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for some seconds")
+	}
+	newTab(t, 1200, "light", "about:")
+	system := []string{"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "80s"}
+	for name, tt := range map[string]struct {
+		args     []string
+		pictures int
+		verdict  string
+	}{
+		"explain":    {[]string{"explain", own}, 1, "Waits of 350ms on average"},
+		"contention": {[]string{"contention", "-quiet", "-clients", "10,1000", "-trials", "2", "-policy", "sdks"}, 4, "with 1000 clients"},
+		"storm":      {append([]string{"storm", "-quiet", "-trials", "1"}, system...), 2, "2 of 7 policies keep the server down"},
+		"map": {append([]string{"storm", "-map", "-quiet", "-trials", "1", "-utilizations", "0.2,0.9", "-policy", "none attempts=4"}, system...), 1,
+			"Keeps the server down at a utilization of 0.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "page.html")
+			backofflab(t, append(tt.args, "-html", file)...)
+			p := newTab(t, 400, "dark", "file://")
+			p.open(t, "file://"+file)
+			p.screenshot(t, name)
+			assert.Contains(t, eval[string](t, p, `document.querySelector(".verdict").textContent`), tt.verdict)
+			assert.Equal(t, tt.pictures, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
+			assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`))
+			assert.Empty(t, eval[[]string](t, p, `pale()`))
+		})
+	}
+}
+
 // The playground, from the first picture to a policy that is typed.
 func TestPlayground(t *testing.T) {
 	if testing.Short() {

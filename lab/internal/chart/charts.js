@@ -156,11 +156,11 @@ const charts = (() => {
   }
 
   // stroke is a line with markers: at each point or, where those are many, at some.
-  function stroke(s, i, of, shown) {
+  function stroke(s, i, of, shown, narrow) {
     const l = look(s.name, s.muted)
     const step = shown > 40 ? Math.ceil(shown / 7) : 1, at = Math.floor(i * step / of)
     return {
-      type: "line", name: s.name, symbol: l.shape, symbolSize: l.own ? 10 : 7.5, showSymbol: !s.muted, z: l.own ? 5 : s.muted ? 2 : 3,
+      type: "line", name: s.name, symbol: l.shape, symbolSize: (l.own ? 10 : 7.5) * (narrow ? 0.7 : 1), showSymbol: !s.muted, z: l.own ? 5 : s.muted ? 2 : 3,
       data: pairs(s).map((value, k) => k % step === at ? value : { value, symbol: "none" }),
       lineStyle: { color: l.color, type: l.dash, width: l.own ? 4 : 1.7 },
       itemStyle: { color: l.color, borderColor: palette.paper, borderWidth: 1 },
@@ -198,7 +198,7 @@ const charts = (() => {
           data: marks.map(m => ({ yAxis: m.y, name: m.label })),
         },
       },
-      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown)), // the legend takes the first of a name
+      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend takes the first of a name
       ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
     ]
     if (size.live) {
@@ -316,7 +316,7 @@ const charts = (() => {
     option.yAxis = [
       axis(c.y, {
         type: "category", ...plain,
-        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, width: labels - 14, overflow: "break" },
+        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, lineHeight: 14, width: labels - 14, overflow: "break" },
         data: c.rows.map(r => own.has(r.policy) ? { value: "▶ " + r.name, textStyle: { fontWeight: "bold" } } : r.name),
       }),
       { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
