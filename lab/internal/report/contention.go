@@ -102,32 +102,29 @@ func (c Contention) findings(own []string) []Finding {
 	if len(cells) == 0 {
 		return nil
 	}
-	text := func(cell lab.Cell) string {
-		n := float64(cell.Clients)
-		return fmt.Sprintf("%s calls a client and takes %s s", number(cell.Calls.Mean/n), number(cell.Time.Mean/1000))
-	}
-	least := func(cells []lab.Cell) lab.Cell {
-		return slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(a.Calls.Mean/a.Done.Mean, b.Calls.Mean/b.Done.Mean) })
+	// needs is the number of calls for each client that succeeds.
+	needs := func(cell lab.Cell) float64 { return cell.Calls.Mean / (cell.Done.Mean * float64(cell.Clients)) }
+	best := func(cells []lab.Cell) string {
+		cell := slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(needs(a), needs(b)) })
+		return fmt.Sprintf("%s needs the fewest calls for each client that succeeds: %s, in %s s.", cell.Contender, number(needs(cell)), number(cell.Time.Mean/1000))
 	}
 	if len(own) == 0 {
-		best := least(cells)
-		return []Finding{{Text: fmt.Sprintf("Contention: with %d clients, %s makes the fewest calls: %s.", best.Clients, best.Contender, text(best))}}
+		return []Finding{{Text: fmt.Sprintf("Contention: with %d clients, %s", cells[0].Clients, best(cells))}}
 	}
 	var list []Finding
 	for _, cell := range cells {
 		if !slices.Contains(own, cell.Contender) {
 			continue
 		}
+		calls := number(cell.Calls.Mean / float64(cell.Clients))
 		f := Finding{
-			Policy: cell.Contender, Headline: "Under contention: " + number(cell.Calls.Mean/float64(cell.Clients)) + " calls a client",
-			Text: fmt.Sprintf("Contention: with %d clients it makes %s; %s of the clients succeed.", cell.Clients, text(cell), percent(cell.Done.Mean)),
+			Policy: cell.Contender, Headline: "Under contention: " + calls + " calls a client",
+			Text: fmt.Sprintf("Contention: with %d clients it makes %s calls a client in %s s, and %s of the clients succeed.",
+				cell.Clients, calls, number(cell.Time.Mean/1000), percent(cell.Done.Mean)),
 		}
-		others := slices.DeleteFunc(slices.Clone(cells), func(other lab.Cell) bool {
-			return slices.Contains(own, other.Contender) || other.Done.Mean < 0.99
-		})
+		others := slices.DeleteFunc(slices.Clone(cells), func(other lab.Cell) bool { return slices.Contains(own, other.Contender) })
 		if len(others) > 0 {
-			best := least(others)
-			f.Text += fmt.Sprintf(" Of the others, %s makes the fewest calls: %s.", best.Contender, text(best))
+			f.Text += " Of the others, " + best(others)
 		}
 		list = append(list, f)
 	}

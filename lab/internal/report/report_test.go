@@ -58,10 +58,10 @@ func TestContention(t *testing.T) {
 	assert.Equal(t, "2N − 1", series[len(series)-1].Name)
 	assert.Equal(t, "When 1000 clients call", s.Figures[2].Picture.(chart.Strips).Title)
 	assert.Equal(t, "contention.csv", s.Files[0].Name)
-	assert.Equal(t, []report.Finding{{Text: "Contention: with 1000 clients, a makes the fewest calls: 123 calls a client and takes 15.0 s."}}, s.Findings)
+	assert.Equal(t, []report.Finding{{Text: "Contention: with 1000 clients, a needs the fewest calls for each client that succeeds: 247, in 15.0 s."}}, s.Findings)
 	assert.Equal(t, []report.Finding{{
 		Policy: "a", Headline: "Under contention: 123 calls a client",
-		Text: "Contention: with 1000 clients it makes 123 calls a client and takes 15.0 s; 50.0 % of the clients succeed.",
+		Text: "Contention: with 1000 clients it makes 123 calls a client in 15.0 s, and 50.0 % of the clients succeed.",
 	}}, c.Section("a").Findings)
 
 	c.Cells = cells[3:] // nothing has finished
