@@ -1,3 +1,5 @@
+// The command explain, which shows the waits of one policy.
+
 package main
 
 import (

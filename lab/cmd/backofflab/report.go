@@ -1,3 +1,5 @@
+// The command report, which runs all simulations for one page.
+
 package main
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// both runs contention and storm, and explains the policies that are named.
-func both(ctx context.Context, env *environment, args []string) error {
+// fullReport runs storm, map and contention, and explains the policies of the flags.
+func fullReport(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
 	env.trialFlags(set)
 	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
@@ -51,8 +53,7 @@ func both(ctx context.Context, env *environment, args []string) error {
 	})
 }
 
-// runAll runs one simulation after the other, and returns what has finished if ctx
-// ends.
+// runAll runs one simulation after the other. If ctx ends, it returns the results so far.
 func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	rows, err := storm.Run(ctx)
@@ -75,7 +76,7 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
 }
 
-// join returns all contenders, each once.
+// join returns all contenders without duplicates.
 func join(lists ...[]lab.Contender) []lab.Contender {
 	var all []lab.Contender
 	seen := map[string]bool{}

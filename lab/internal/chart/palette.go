@@ -1,3 +1,5 @@
+// The colors, and the scripts and styles that use them.
+
 package chart
 
 import (

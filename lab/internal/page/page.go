@@ -169,7 +169,7 @@ func paragraphs(text string) []string {
 	return out
 }
 
-// arrange finds out which columns hold numbers.
+// arrange finds the columns of numbers, which are aligned to the right.
 func arrange(t *report.Table) (table, error) {
 	numbers := make([]bool, len(t.Headers))
 	out := table{Caption: t.Caption}
@@ -191,9 +191,9 @@ func arrange(t *report.Table) (table, error) {
 }
 
 var (
-	// number is a figure, perhaps with a sign, a margin, and a short unit.
+	// number matches a number with an optional sign, margin and short unit.
 	number = regexp.MustCompile(`^[-+−±~≈<>≤≥×]*\s?\d[\d., ]*(e[-+]?\d+|×10\S+)?(\s?[-–±]\s?\d[\d., ]*)?\s?\S{0,5}$`)
-	// instead is what stands where there is no figure.
+	// instead matches what a cell without a number may have.
 	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|bounded|n/a)$`)
 )
 

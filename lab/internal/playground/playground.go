@@ -1,4 +1,4 @@
-// Package playground makes the lab's page for browsers: a folder of static files that
+// Package playground writes the lab as a page for browsers: a folder of static files that
 // any web server can serve.
 package playground
 
@@ -20,7 +20,7 @@ import (
 //go:embed index.html app.js worker.js
 var files embed.FS
 
-// program is the package that is compiled for the browser.
+// program is the package to compile for the browser.
 const program = "github.com/gobackoff/retry/lab/internal/playground/wasm"
 
 // Write makes the folder and writes its files, replacing those of the same names. It needs

@@ -1,3 +1,5 @@
+// The result of advise.
+
 package report
 
 import (
@@ -8,13 +10,13 @@ import (
 	"github.com/gobackoff/retry/lab"
 )
 
-// Advice is what is shown of a [lab.Advice].
+// Advice presents a [lab.Verdict].
 type Advice struct {
 	Goal    lab.Goal
 	Verdict lab.Verdict
 }
 
-// Lead is the verdict in a sentence or two.
+// Lead returns the verdict in a few sentences.
 func (a Advice) Lead() string {
 	v := a.Verdict
 	base := v.Baseline.Row

@@ -1,3 +1,5 @@
+// The result of contention.
+
 package report
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
-// Contention is what is shown of a [lab.Contention].
+// Contention presents the results of a [lab.Contention].
 type Contention struct {
 	Cells   []lab.Cell
 	Network lab.Network
@@ -21,10 +23,10 @@ type Contention struct {
 // mostLines leaves room for the bound.
 const mostLines = chart.MostLines - 1
 
-// longTable is from how many rows on a table is more than one looks at.
+// longTable is the number of rows above which a page shows only those with most clients.
 const longTable = 40
 
-// finished returns the cells with a trial at least.
+// finished returns the cells with at least one trial.
 func (c Contention) finished() []lab.Cell {
 	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
 }
@@ -73,8 +75,8 @@ func (c Contention) Section(own ...string) Section {
 	s := Section{
 		Heading:  "Clients that contend for one row",
 		Findings: c.findings(own),
-		Text: "All clients start together. Each reads a row and writes it on the condition that nobody else has; " +
-			"if somebody has, it waits as its policy says and reads again. One of the writes that conflict succeeds. " +
+		Text: "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; " +
+			"otherwise it waits as its policy says and reads again. Of the writes that conflict, one succeeds. " +
 			"Calls are the writes that reach the server, and time is until the last client is done. " +
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
@@ -131,7 +133,7 @@ func (c Contention) findings(own []string) []Finding {
 	return list
 }
 
-// byClients returns a line for each contender, of a figure and its margin.
+// byClients returns a line for each contender, with a band for the margin.
 func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.Series, clients []float64) {
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
@@ -145,7 +147,7 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 		v, l := figure(cell), &lines[i]
 		l.X = append(l.X, float64(cell.Clients))
 		l.Y = append(l.Y, v.Mean)
-		// A margin of few trials may be wider than the mean, and the axis logarithmic.
+		// With few trials the margin may be wider than the mean, and the axis may be logarithmic.
 		l.Low = append(l.Low, max(v.Mean-v.Margin(), v.Mean/10))
 		l.High = append(l.High, v.Mean+v.Margin())
 		clients = append(clients, float64(cell.Clients))
@@ -154,7 +156,7 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 	return lines, slices.Compact(clients)
 }
 
-// bound returns a gray line.
+// bound returns a gray line for a theoretical limit.
 func bound(name string, clients []float64, of func(n float64) float64) chart.Series {
 	s := chart.Series{Name: name, X: clients, Muted: true}
 	for _, n := range clients {
@@ -227,8 +229,8 @@ func (c Contention) Tradeoff() chart.Picture {
 	}
 }
 
-// steady is the curve of clients that come at a steady rate and at random. With a
-// round trip of r one in c calls succeeds, and that every t: (c − 1)(t − r) ≈ r.
+// steady returns the curve of clients that call at random times and a steady rate. If r is
+// the round trip and one in c calls succeeds, every t, then (c − 1)(t − r) ≈ r.
 func (c Contention) steady() *chart.Series {
 	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
 	s := &chart.Series{Name: "best steady rate", Muted: true}

@@ -1,3 +1,5 @@
+// The waits of one policy.
+
 package report
 
 import (
@@ -13,28 +15,28 @@ import (
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
-// Explain is what is shown of one policy.
+// Explain presents the waits of one policy.
 type Explain struct {
 	name   string
 	policy retry.Policy
 	plan   retry.Plan
-	waits  [][]time.Duration // drawn ones, for the retries that the plan has
+	waits  [][]time.Duration // sampled, for the retries that the plan has
 }
 
-// NewExplain plans the waits of a policy and draws some.
+// NewExplain plans the waits of a policy and samples them.
 func NewExplain(name string, p retry.Policy, seed uint64) Explain {
 	plan, waits := p.Plan(), lab.Waits(p, drawn, seed)
 	return Explain{name, p, plan, waits[:min(len(waits), len(plan.Retries))]}
 }
 
-// drawn is the number of calls whose waits are drawn; boxes is how many retries
-// a picture has room for.
+// drawn is the number of calls that are sampled; boxes is the number of retries that a
+// picture shows.
 const (
 	drawn = 10_000
 	boxes = 20
 )
 
-// Facts returns what the policy comes to, as names and values.
+// Facts returns the properties of the policy, as names and values.
 func (e Explain) Facts() []Note {
 	p, plan := e.policy, e.plan
 	mean, most := e.attempts()
@@ -72,7 +74,7 @@ func (e Explain) Facts() []Note {
 	return facts
 }
 
-// attempts returns how many a call makes that all fail, on average and at most.
+// attempts returns the mean and the largest number of attempts of a call that always fails.
 func (e Explain) attempts() (mean, most float64) {
 	mean = 1
 	for _, list := range e.waits {
@@ -85,7 +87,7 @@ func rangeText(r retry.WaitStats) string {
 	return fmt.Sprintf("%v to %v, on average %v, 99 of 100 below %v", short(r.Min), short(r.Max), short(r.Mean), short(r.P99))
 }
 
-// short returns d to three digits.
+// short rounds d to three digits.
 func short(d time.Duration) time.Duration {
 	if d <= 0 {
 		return d

@@ -1,3 +1,5 @@
+// The parts of a page.
+
 package report
 
 import (
@@ -7,7 +9,7 @@ import (
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
-// Section is a part of a report. What is empty leaves no trace.
+// Section is a part of a report. A page omits fields that are empty.
 type Section struct {
 	Heading  string
 	Findings []Finding
@@ -17,10 +19,10 @@ type Section struct {
 	Files    []File
 }
 
-// Finding is what a simulation says about one policy.
+// Finding is a result about one policy, or about all.
 type Finding struct {
 	Policy   string // "": about all
-	Headline string // a few words, of which a page shows the first ones of a policy
+	Headline string // a few words; a page shows one headline for each policy
 	Bad      bool
 	Text     string // a sentence or two
 }

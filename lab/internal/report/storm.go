@@ -1,3 +1,5 @@
+// The results of storm and of its map.
+
 package report
 
 import (
@@ -13,13 +15,13 @@ import (
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
-// Storm is what is shown of a [lab.Storm].
+// Storm presents the results of a [lab.Storm].
 type Storm struct {
-	Storm lab.Storm // with the values that it ran with
+	Storm lab.Storm // including the defaults that were used
 	Rows  []lab.StormRow
 }
 
-// recovery returns how long a server needs that does not come back in every trial.
+// recovery formats a time to recover, which some trials may not have.
 func recovery(mean lab.Summary, never float64, trials int) string {
 	switch {
 	case trials == 0:
@@ -57,7 +59,7 @@ func (s Storm) Table() *Table {
 	return t
 }
 
-// background says what fails and how long attempts take, beside the outage.
+// background describes failures outside the outage, and measured latencies.
 func (s Storm) background() string {
 	text := ""
 	if s.Storm.Failures > 0 {
@@ -102,7 +104,7 @@ func (s Storm) SeriesCSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "second", "attempts", "successes"}, rows)
 }
 
-// what the outage does, in words.
+// outage describes the outage.
 func (s Storm) outage() string {
 	o := s.Storm.Outage
 	from, to := o.From.Seconds(), o.To.Seconds()
@@ -124,13 +126,13 @@ func (s Storm) Section(own ...string) Section {
 	return Section{
 		Heading:  "A server that fails for a while",
 		Findings: s.findings(own),
-		Text: fmt.Sprintf("%s calls a second come to a server that can do %s, and that %s. "+
-			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v in all; the server does not know of it. "+
+		Text: fmt.Sprintf("The server gets %s calls a second, can serve %s, and %s. "+
+			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v for a call; the server does not notice when a client gives up. "+
 			"Up to %d attempts wait at the server. The calls come from %d processes, each with a budget of its own.%s "+
 			"Every call is a call of retry.Do in virtual time.\n\n"+
-			"Peak load and goodput are shares of the calls that come. Recovery is how long after the outage it takes "+
-			"until 99 %% of the calls succeed, for ten seconds in a row; goodput after is that of the minute after the outage. "+
-			"Latencies are those of calls that succeed: a policy under which few do can look fast. ± is a 95 %% confidence interval.",
+			"Peak load and goodput are multiples of the rate of calls. Recovery is the time after the outage "+
+			"until 99 %% of the calls succeed for ten seconds in a row, and goodput after is that of the minute after the outage. "+
+			"Latencies are those of calls that succeed: if few do, a policy can look fast. ± is a 95 %% confidence interval.",
 			number(st.Rate), number(st.Capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes, s.background()),
 		Table: s.Table(),
 		Figures: figures(
@@ -141,7 +143,7 @@ func (s Storm) Section(own ...string) Section {
 	}
 }
 
-// findings says of each own policy whether the server recovers, and when.
+// findings tells for each own policy whether and when the server recovers.
 func (s Storm) findings(own []string) []Finding {
 	base := -1
 	var list []Finding
@@ -249,7 +251,7 @@ func (s Storm) decisive() *chart.Interval {
 	}
 }
 
-// Metastability is what is shown of a [lab.Metastability].
+// Metastability presents the results of a [lab.Metastability].
 type Metastability struct {
 	Points []lab.MetastabilityPoint
 }
@@ -267,7 +269,7 @@ func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []flo
 	return rows, utilizations
 }
 
-// threshold is the utilization above which retries feed themselves.
+// threshold returns the utilization above which retries keep the server overloaded.
 func threshold(p lab.MetastabilityPoint) string {
 	switch {
 	case p.Bounded:
@@ -315,20 +317,20 @@ func (m Metastability) Section(own ...string) Section {
 	s := Section{
 		Heading:  "When a failure feeds itself",
 		Findings: m.findings(own),
-		Text: "How many seconds after the outage the server is back, by how much of it is used (ρ) and by policy. " +
-			"Where no budget or limiter bounds the retries and ρ · attempts > 1, the retries of calls that fail " +
-			"are more than the server can do, and they keep failing although nothing is broken any more.",
+		Text: "The seconds from the end of the outage until the server has recovered, by its utilization (ρ) and by policy. " +
+			"If no budget or limiter bounds the retries and ρ · attempts > 1, the retries of failed calls exceed the capacity of the server, " +
+			"and calls keep failing although the outage is over.",
 		Table:   m.Table(),
 		Figures: figures(Figure{m.Map(), "Seconds from the end of the outage to recovery."}),
 		Files:   []File{file("map.csv", m.CSV)},
 	}
 	if common, _ := m.names(); common != "" {
-		s.Text += "\n\nWhat all policies of the picture have in common: " + common
+		s.Text += "\n\nAll policies of the picture have in common: " + common
 	}
 	return s
 }
 
-// findings says of each own policy from which utilization on the server does not recover.
+// findings tells for each own policy the utilization from which the server stays down.
 func (m Metastability) findings(own []string) []Finding {
 	var list []Finding
 	rows, utilizations := m.axes()
@@ -354,7 +356,7 @@ func (m Metastability) findings(own []string) []Finding {
 	return list
 }
 
-// names returns the words that all policies have, and for each what it has beside them.
+// names returns the words that all policies share, and the other words of each.
 func (m Metastability) names() (common string, own []string) {
 	rows, _ := m.axes()
 	if len(rows) == 0 {

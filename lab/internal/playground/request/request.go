@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// request is what a visitor has typed.
+// request has what the user typed.
 type request struct {
 	What     string // waits, contention or storm
 	Policy   string
@@ -81,7 +81,7 @@ func (q *request) respond() (response, error) {
 	return r, nil
 }
 
-// result is what a simulation has to show.
+// result is the outcome of a simulation.
 type result interface {
 	Section(own ...string) report.Section
 }
@@ -113,7 +113,7 @@ func with(c lab.Contender, others ...string) ([]lab.Contender, error) {
 	return list, nil
 }
 
-// mostClients keeps a browser's tab alive.
+// mostClients limits the memory and time of a browser's tab.
 const mostClients = 500
 
 func (q *request) contention(c lab.Contender) (result, error) {
@@ -143,7 +143,7 @@ func (q *request) storm(c lab.Contender) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch { // of a size that a tab simulates in a second
+	switch { // limits the time to about a second
 	case !(q.Capacity >= 1 && q.Capacity <= 1000):
 		return nil, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
 	case !(q.Rate > 0 && q.Rate <= 1000):
