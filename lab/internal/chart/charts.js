@@ -70,11 +70,11 @@ const charts = (() => {
   // keys lays a legend out in columns below the picture. Names that are too long are broken.
   function keys(names, size, swatchWidth = 34) {
     if (names.length === 0) return { height: 0, parts: [] }
-    const letter = 6.6, swatch = swatchWidth + 18
-    const widest = Math.max(...names.map(name => name.length)) * letter + swatch
+    const swatch = swatchWidth + 18, length = name => own.has(name) ? (name.length + 2) * 7.6 : name.length * 6.6
+    const widest = Math.max(...names.map(length)) + swatch
     const columns = Math.max(1, Math.min(3, Math.floor((size.width - 12) / widest)))
     const rows = Math.ceil(names.length / columns), column = (size.width - 12) / columns
-    const lines = name => Math.ceil((name.length * letter + 14) / (column - swatch))
+    const lines = name => Math.ceil((length(name) + 8) / (column - swatch))
     const parts = [], heights = []
     for (let i = 0; i < columns; i++) {
       const part = names.slice(i * rows, (i + 1) * rows)
@@ -117,6 +117,12 @@ const charts = (() => {
     option.axisTick = { ...option.axisTick, customValues: ticks }
     option.axisLabel = { ...option.axisLabel, customValues: ticks }
     return option
+  }
+
+  // above returns a round number above v.
+  function above(v) {
+    const step = 10 ** Math.floor(Math.log10(v)) / 2
+    return Math.ceil(v * 1.05 / step) * step
   }
 
   // zoom lets a reader look at a part of the x axes: by the slider, and by the wheel with Ctrl.
@@ -183,7 +189,7 @@ const charts = (() => {
     option.xAxis = fit(c.x, xs, { name: c.x.label, ...c.x.log ? {} : limits })
     if (c.x.log) [option.xAxis.min, option.xAxis.max] = [Math.min(...xs), Math.max(...xs)]
     const top = Math.max(...marks.map(m => m.y), 0)
-    option.yAxis = fit(c.y, ys, !c.y.log && top > Math.max(...ys) ? { max: top * 1.1 } : {})
+    option.yAxis = fit(c.y, ys, !c.y.log && top > Math.max(...ys) ? { max: above(top) } : {})
     option.dataZoom = zoom(size, c.first, legend.height + 8, [0])
     option.series = [
       {
