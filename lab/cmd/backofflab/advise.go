@@ -1,3 +1,5 @@
+// The command advise, which searches for policies that suit a system.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command contention, which simulates clients that contend for one row.
+
 package main
 
 import (
@@ -14,7 +16,7 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// contentionGroups are names for several policies.
+// contentionGroups are the groups of policies that -policy takes by name.
 var contentionGroups = map[string]func() []lab.Contender{
 	"blog":      lab.Blog,
 	"fibonacci": lab.Fibonacci,
@@ -22,7 +24,7 @@ var contentionGroups = map[string]func() []lab.Contender{
 	"informed":  lab.Informed,
 }
 
-// timingBins are 10 s.
+// timingBins is the number of intervals for which calls are counted: 10 s.
 const timingBins = 200
 
 func contention(ctx context.Context, env *environment, args []string) error {
@@ -49,9 +51,13 @@ func contention(ctx context.Context, env *environment, args []string) error {
 		return err
 	}
 	if *slots != 0 {
+		suffix := fmt.Sprintf(", slots of %v", *slots)
 		for i := range model.Contenders {
 			model.Contenders[i].Slots = *slots
-			model.Contenders[i].Name += fmt.Sprintf(", slots of %v", *slots)
+			model.Contenders[i].Name += suffix
+		}
+		for i := range env.own {
+			env.own[i] += suffix
 		}
 	}
 	if *throttled {
@@ -70,7 +76,7 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	})
 }
 
-// mostNumbers bounds what a slip of the keyboard asks for.
+// mostNumbers limits the length of a list, so that a typing error does not ask for millions.
 const mostNumbers = 1000
 
 // numbers reads a list of numbers and of ranges.
@@ -103,7 +109,7 @@ func numbers(text string) ([]int, error) {
 	}), nil
 }
 
-// number reads a number that sums of such do not overflow with.
+// number reads a number of at most 32 bits, so that sums do not overflow.
 func number(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	switch {
@@ -115,7 +121,7 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// numberRange returns the numbers from first to what the rest of a range says.
+// numberRange returns the numbers of a range: rest is its end, with a step (+) or a factor (*).
 func numberRange(first int, rest string) ([]int, error) {
 	end, step, factor := rest, first, 1
 	var err error
@@ -140,8 +146,8 @@ func numberRange(first int, rest string) ([]int, error) {
 	return steps(first, last, step, factor), nil
 }
 
-// steps returns first, then step more or factor times as much, and so on up to
-// last; one more than mostNumbers at the most.
+// steps returns the numbers from first to last, where each is factor times the one before,
+// plus step. It stops after mostNumbers + 1.
 func steps(first, last, step, factor int) []int {
 	var list []int
 	for n := int64(first); n <= int64(last) && len(list) <= mostNumbers; n = n*int64(factor) + int64(step) {

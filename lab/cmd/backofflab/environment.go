@@ -1,3 +1,5 @@
+// Flags and outputs that the commands share.
+
 package main
 
 import (
@@ -23,13 +25,14 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// environment is where a command reads its flags and writes its results.
+// environment has the flags and the outputs of a command.
 type environment struct {
 	stdout, stderr io.Writer
 	args           []string // of the command, for the report
 	usage          func()
 
 	policies texts
+	own      []string // the names of the policies that are given as text
 	csv      string
 	series   string
 	html     string
@@ -51,14 +54,13 @@ func (t *texts) Set(text string) error {
 	return nil
 }
 
-// flags returns the flags that all commands have. operands are what stands behind
-// them in the usage.
+// flags returns the flags that all commands have. The usage shows operands after them.
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
-	set.SetOutput(io.Discard) // parse shows errors
+	set.SetOutput(io.Discard) // parse returns the errors
 	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
-	set.Usage = func() {} // of an error one line is shown, without it
+	set.Usage = func() {} // an error is one line, without the usage
 	env.usage = func() {
 		fmt.Fprintf(env.stdout, "usage: backofflab %s [FLAGS]%s\n\n", name, operands)
 		set.SetOutput(env.stdout)
@@ -67,7 +69,7 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 	return set
 }
 
-// csvFlag adds the flag of the commands that have one table to show.
+// csvFlag adds the flag of the commands that have one table.
 func (env *environment) csvFlag(set *flag.FlagSet) {
 	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
 }
@@ -78,8 +80,8 @@ func (env *environment) trialFlags(set *flag.FlagSet) {
 	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
 }
 
-// parse reads args and returns the operands, of which there may be that many,
-// before, between and behind the flags.
+// parse reads args and returns the operands, at most most of them, which may stand before,
+// between and after the flags.
 func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
 	env.args = append([]string{set.Name()}, args...)
 	for {
@@ -104,7 +106,7 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 	}
 }
 
-// suggestFlag adds to the error of an unknown flag which one was probably meant.
+// suggestFlag adds the most similar flag to the error about an unknown one.
 func suggestFlag(err error, set *flag.FlagSet) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if unknown {
@@ -121,14 +123,14 @@ func flagNames(set *flag.FlagSet) []string {
 	return names
 }
 
-// positive are the flags for which the library would take 0 for the default.
-// Whoever types a 0 means something else.
+// positive lists the flags for which 0 is an error: the library would replace 0 by the
+// default.
 var positive = []string{
 	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
 	"slots", "refusal",
 }
 
-// check looks at the flags that all commands have, and for zeros.
+// check validates the flags that all commands have, and refuses zeros.
 func (env *environment) check(set *flag.FlagSet) error {
 	var err error
 	set.Visit(func(f *flag.Flag) {
@@ -151,8 +153,8 @@ func (env *environment) check(set *flag.FlagSet) error {
 	return nil
 }
 
-// progress returns a function that shows a bar once a run takes longer than a
-// second, or nil if nobody looks.
+// progress returns a function that shows a bar if a run takes longer than a second, or nil
+// if the standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -165,7 +167,7 @@ func (env *environment) progress() func(done, total int) {
 			if time.Since(begin) < time.Second || done == total {
 				return
 			}
-			// It would measure the speed from now on only.
+			// The bar itself would estimate the time from now on only.
 			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetPredictTime(false),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
@@ -174,27 +176,27 @@ func (env *environment) progress() func(done, total int) {
 	}
 }
 
-// left estimates the time for the rest of the work from that of what is done.
+// left estimates the time for the rest of the work from the time so far.
 func left(elapsed time.Duration, done, total int) time.Duration {
 	rest := float64(elapsed) * float64(total-done) / float64(max(1, done))
 	return time.Duration(min(rest, float64(1000*time.Hour))).Round(time.Second)
 }
 
-// clearBar removes what an interrupt left of the bar.
+// clearBar removes the bar after an interrupt.
 func (env *environment) clearBar() {
 	if env.bar != nil {
 		env.bar.Clear()
 	}
 }
 
-// output is a file that takes the place of another one only when it is complete.
+// output is a file that replaces the one of its path only when it is complete.
 type output struct {
 	path string // "" if file is written in its place: a device or a pipe
 	file *os.File
 }
 
-// open returns an output for path, so that what cannot be written is known before
-// the work begins. It returns nil for no path.
+// open returns an output for path, so that a path that cannot be written is reported before
+// the work begins. It returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
@@ -202,7 +204,7 @@ func open(path string) (*output, error) {
 	path = target(path)
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
-		// Only to see whether it may be written.
+		// Checks the permission only.
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		switch {
 		case err != nil:
@@ -220,7 +222,7 @@ func open(path string) (*output, error) {
 	return &output{path: path, file: f}, nil
 }
 
-// target follows symbolic links, also to a file that does not exist yet.
+// target follows symbolic links, even to a file that does not exist yet.
 func target(path string) string {
 	for range 40 {
 		link, err := os.Readlink(path)
@@ -270,16 +272,16 @@ func (o *output) finish(write func(io.Writer) error) error {
 	return nil
 }
 
-// result is what a command has to show.
+// result is the outcome of a simulation.
 type result interface {
-	Table() *page.Table
+	Table() *report.Table
 	CSV(w io.Writer) error
-	Section() (page.Section, error)
+	Section(own ...string) report.Section
 }
 
-// produce runs a command's work and shows what comes of it, in all ways that were
-// asked for; CSV is of the first result. What an interrupted simulation returns is
-// shown, too, and then the error.
+// produce runs a command's work and writes the results in every form that the flags ask
+// for; the CSV has the first result only. If the work was interrupted, produce writes what
+// has finished and returns the error.
 func (env *environment) produce(title string, work func() ([]result, error)) error {
 	var files [3]*output
 	for i, path := range []string{env.csv, env.series, env.html} {
@@ -298,7 +300,7 @@ func (env *environment) produce(title string, work func() ([]result, error)) err
 		files[0].finish(results[0].CSV),
 		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
 		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results, stopped) }),
-		env.print(results), // last, because whoever reads it may go away, and the program with it
+		env.print(results), // last, because a closed pipe ends the program
 	)
 	if err != nil {
 		return err
@@ -331,7 +333,7 @@ func (env *environment) print(results []result) error {
 }
 
 func (env *environment) writePage(w io.Writer, title string, results []result, stopped error) error {
-	p := page.Page{Title: title, Notes: []page.Note{
+	p := page.Page{Title: title, Own: env.own, Notes: []report.Note{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},
@@ -340,16 +342,15 @@ func (env *environment) writePage(w io.Writer, title string, results []result, s
 		p.Lead = "Interrupted: the figures are of the trials that had finished."
 	}
 	for _, r := range results {
-		s, err := r.Section()
-		if err != nil {
-			return err
+		if a, ok := r.(report.Advice); ok {
+			p.Own = []string{a.Best()}
 		}
-		p.Sections = append(p.Sections, s)
+		p.Sections = append(p.Sections, r.Section(env.own...))
 	}
 	return page.Write(w, p)
 }
 
-// quoted returns args as one types them.
+// quoted returns args as they are typed in a shell.
 func quoted(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {
@@ -360,7 +361,7 @@ func quoted(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// version is that of the module, as far as the build knows it.
+// version returns the version of the module, if the build recorded it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -369,7 +370,7 @@ func version() string {
 	return info.Main.Version
 }
 
-// contenders returns those of the -policy flags and of the system's file, or the default.
+// contenders returns the policies of the -policy flags or of the system's file, or the default.
 func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
 	if len(env.policies) == 0 {
 		return fallback(), nil
@@ -385,13 +386,14 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 		if err != nil {
 			return nil, usageError{suggestPolicy(err, text, groups)}
 		}
+		env.own = append(env.own, c.Name)
 		lists = append(lists, []lab.Contender{c})
 	}
 	return join(lists...), nil
 }
 
-// suggestPolicy adds to the error of an unknown name which preset or group was probably
-// meant, and which groups there are.
+// suggestPolicy adds the most similar preset or group, and the names of all groups, to the
+// error about an unknown name.
 func suggestPolicy(err error, text string, groups map[string]func() []lab.Contender) error {
 	names := slices.Sorted(maps.Keys(groups))
 	first, _, _ := strings.Cut(text, " ")

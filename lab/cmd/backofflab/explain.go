@@ -1,3 +1,5 @@
+// The command explain, which shows the waits of one policy.
+
 package main
 
 import (
@@ -24,5 +26,6 @@ func explain(_ context.Context, env *environment, args []string) error {
 		return usageError{err}
 	}
 	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
+	env.own = []string{c.Name}
 	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
 }

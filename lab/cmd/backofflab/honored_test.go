@@ -27,7 +27,7 @@ func randomPolicy(rng *rand.Rand) string {
 		pick("", "", "timeout=35ms", "timeout=1s"), pick("", "", "stagger=100ms"), pick("", "", "hint=ignore", "hint=or-give-up:1m"),
 		pick("", "budget=none", "budget=token", "budget=token:20:5", "budget=throttle", "budget=throttle:4:0.5", "budget=ratio:0.1:0.1"),
 		pick("", "", "limiter=adaptive", "limiter=none"), pick("", "", "longpoll=true"),
-		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // which no policy has
+		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // these are not part of any policy
 	}
 	return strings.Join(strings.Fields(rule+" "+strings.Join(keys, " ")), " ")
 }
@@ -62,8 +62,8 @@ func TestHonoredOrRefused(t *testing.T) {
 	assert.Less(t, honored, 190)
 }
 
-// check runs the program, whose CSV names the policy in full, or whose one line of error
-// refuses it.
+// check runs the program, which prints CSV that names the policy in full, or refuses it with
+// one line.
 func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string) [][]string {
 	t.Helper()
 	status, stdout, stderr := backofflab(t.Context(), append(args, "-csv", "-")...)

@@ -4,15 +4,15 @@
 //	backofflab storm        clients of a server that fails for a while
 //	backofflab explain      the waits of a policy
 //	backofflab advise       policies that suit a system
-//	backofflab report       all of it, in one HTML page
+//	backofflab report       storm, map and contention in one HTML page
 //	backofflab init         writes an example of a system's file
 //	backofflab playground   writes a page for browsers into a folder
 //	backofflab version      the version of this program
 //
 // Each command has a -help. Tables go to the standard output; -csv and -html write
-// files. An interrupt ends the simulation, and what has finished is written. The
-// exit status is 0, 1 after a failure, 2 if something that was asked for makes no
-// sense, and 130 after an interrupt.
+// files. An interrupt ends the simulation, and the results so far are written. The
+// exit status is 0, or 1 after a failure, 2 if the arguments are wrong, and 130 after an
+// interrupt.
 package main
 
 import (
@@ -31,38 +31,38 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// After the first interrupt a second one ends the program at once.
+	// A second interrupt ends the program immediately.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// The exit statuses.
+// Exit statuses.
 const (
 	failed      = 1
 	misused     = 2
 	interrupted = 130
 )
 
-// usageError is an error in what was asked for.
+// usageError is an error in the arguments.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 type command func(ctx context.Context, env *environment, args []string) error
 
-// commands are what the first argument may be.
+// commands maps the first argument to its function.
 var commands = map[string]command{
 	"contention": contention,
 	"storm":      storm,
 	"explain":    explain,
 	"advise":     advise,
-	"report":     both,
+	"report":     fullReport,
 	"init":       initialize,
 	"playground": writePlayground,
 	"version":    printVersion,
 }
 
-// run is the program without its process.
+// run runs the program and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	env := &environment{stdout: stdout, stderr: stderr}
 	err := dispatch(ctx, env, args)
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return failed
 }
 
-// oneLine returns the text of several errors in one line.
+// oneLine returns the text of joined errors in one line.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 const usage = `usage: backofflab COMMAND [FLAGS]
@@ -90,12 +90,12 @@ const usage = `usage: backofflab COMMAND [FLAGS]
   storm        clients of a server that fails for a while
   explain      the waits of a policy
   advise       policies that suit a system
-  report       all of it, in one HTML page
+  report       storm, map and contention in one HTML page
   init         writes an example of a system's file
   playground   writes a page for browsers into a folder
   version      the version of this program
 
-backofflab help COMMAND tells the flags.`
+backofflab help COMMAND lists the flags.`
 
 func dispatch(ctx context.Context, env *environment, args []string) error {
 	if len(args) == 0 {

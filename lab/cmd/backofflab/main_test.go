@@ -132,14 +132,14 @@ func TestContentionFiles(t *testing.T) {
 	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 4, bytes.Count(report, []byte("<svg")), "calls, time, Pareto, timing")
+	assert.Equal(t, 4, bytes.Count(report, []byte(`data-picture="`)), "calls, time, Pareto, timing")
 	assert.Contains(t, string(report), "backofflab contention -policy informed")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 2, "nothing else stays behind")
 }
 
-// What fails leaves the files as they were.
+// A command that fails does not change existing files.
 func TestOldFilesStay(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "x.csv")
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
@@ -155,7 +155,7 @@ func TestOldFilesStay(t *testing.T) {
 	assert.False(t, info.Mode().IsRegular())
 }
 
-// A link whose file is not there yet is written through.
+// A link to a file that does not exist yet is kept, and the file is written.
 func TestDanglingLink(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.csv")
@@ -214,7 +214,7 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, 1+2*60, bytes.Count(data, []byte("\n")))
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 2, bytes.Count(report, []byte("<svg")))
+	assert.Equal(t, 2, bytes.Count(report, []byte(`data-picture="`)))
 
 	_, one, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "1")...)
 	_, three, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "3")...)
@@ -228,11 +228,11 @@ func TestStorm(t *testing.T) {
 	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
 	report, err = os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 1, bytes.Count(report, []byte("<svg")))
+	assert.Equal(t, 1, bytes.Count(report, []byte(`data-picture="`)))
 	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
-// All in one page; of an interrupted run what there is.
+// A report has all pictures; after an interrupt it has the results so far.
 func TestReport(t *testing.T) {
 	html := filepath.Join(t.TempDir(), "x.html")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -251,11 +251,11 @@ func TestReport(t *testing.T) {
 	require.Zero(t, status, stderr)
 	report, err = os.ReadFile(html)
 	require.NoError(t, err)
-	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte("<svg")), "every picture")
+	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte(`data-picture="`)), "every picture")
 	assert.Contains(t, stdout, "retry 6")
 }
 
-// An interrupt ends the program in a moment, and what has finished is written.
+// An interrupt ends the program soon, and the results so far are written.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -269,7 +269,7 @@ func TestInterrupt(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())
 	for working := false; !working; time.Sleep(time.Millisecond) {
-		files, err := filepath.Glob(html + ".*") // what is to become the report
+		files, err := filepath.Glob(html + ".*") // the unfinished report
 		require.NoError(t, err)
 		working = len(files) > 0
 	}

@@ -1,3 +1,5 @@
+// The command playground, which writes the lab as a page for browsers.
+
 package main
 
 import (

@@ -1,3 +1,5 @@
+// The command report, which runs all simulations for one page.
+
 package main
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// both runs contention and storm, and explains the policies that are named.
-func both(ctx context.Context, env *environment, args []string) error {
+// fullReport runs storm, map and contention, and explains the policies of the flags.
+func fullReport(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
 	env.trialFlags(set)
 	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
@@ -33,12 +35,12 @@ func both(ctx context.Context, env *environment, args []string) error {
 		return usageError{errors.New("html: a report needs a file")}
 	}
 	contention, err := lab.Contention{
-		Contenders: join(lab.Blog(), lab.Fibonacci(), lab.Informed(), own), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
+		Contenders: join(own, lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}
 	}
-	storm.Contenders, storm.Trials = join(lab.Usual(), own), (*trials+19)/20
+	storm.Contenders, storm.Trials = join(own, lab.Usual()), (*trials+19)/20
 	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
@@ -51,32 +53,30 @@ func both(ctx context.Context, env *environment, args []string) error {
 	})
 }
 
-// runAll runs one simulation after the other, and returns what has finished if ctx
-// ends.
+// runAll runs one simulation after the other. If ctx ends, it returns the results so far.
 func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
-	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
-	cells, err := contention.Run(ctx)
-	results = append(results, report.Contention{Cells: cells, Network: contention.Network})
-	if err != nil {
-		return results, err
-	}
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	rows, err := storm.Run(ctx)
 	results = append(results, report.Storm{Storm: storm, Rows: rows})
 	if err != nil {
 		return results, err
 	}
-	storm.Trials = 1
 	retries, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
 	if err != nil {
 		return results, err
 	}
-	storm.Contenders = join(retries, own)
+	storm.Trials, storm.Contenders = 1, join(retries, own)
 	points, err := lab.Metastability{Storm: storm}.Run(ctx)
-	return append(results, report.Metastability{Points: points}), err
+	results = append(results, report.Metastability{Points: points})
+	if err != nil {
+		return results, err
+	}
+	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
+	cells, err := contention.Run(ctx)
+	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
 }
 
-// join returns all contenders, each once.
+// join returns all contenders without duplicates.
 func join(lists ...[]lab.Contender) []lab.Contender {
 	var all []lab.Contender
 	seen := map[string]bool{}

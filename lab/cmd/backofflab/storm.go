@@ -1,3 +1,5 @@
+// The command storm, which simulates a server that fails for a while.
+
 package main
 
 import (
@@ -11,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// stormGroups are names for several policies.
+// stormGroups are the groups of policies that -policy takes by name.
 var stormGroups = map[string]func() []lab.Contender{"sdks": lab.SDKs, "usual": lab.Usual}
 
 func storm(ctx context.Context, env *environment, args []string) error {
@@ -26,7 +28,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set.IntVar(&model.Trials, "trials", 5, "of each policy")
 	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
 	rollout := set.String("rollout", "", "`shares` of the processes that have the second of two policies already, such as 0.1,0.5")
-	withMap := set.Bool("map", false, "map recovery over policies and utilization, in the place of comparing policies; by default full jitter with 0 to 4 retries")
+	withMap := set.Bool("map", false, "show recovery by policy and utilization instead of comparing policies; by default full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "of the map")
 	retries := set.String("retries", "", "of the map: each policy with these `numbers` of retries")
 	env.systemFlags(set, &model)
@@ -66,7 +68,7 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm, shares s
 	})
 }
 
-// rollouts returns two policies, and between them the steps from one to the other.
+// rollouts returns the old policy, one roll-out for each share, and the new policy.
 func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error) {
 	if len(contenders) != 2 {
 		return nil, fmt.Errorf("want two policies, the old and the new one, and not %d", len(contenders))
@@ -86,7 +88,7 @@ func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error
 	return append(list, contenders[1]), nil
 }
 
-// floats reads numbers with commas between them.
+// floats reads comma-separated numbers.
 func floats(text string) ([]float64, error) {
 	var list []float64
 	for part := range strings.SplitSeq(text, ",") {

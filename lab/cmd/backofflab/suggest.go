@@ -1,10 +1,12 @@
+// Suggestions for misspelled names.
+
 package main
 
 import (
 	"strings"
 )
 
-// known tells which names there are, and first the one that was probably meant.
+// known lists the names that exist, after the one that is most similar to typed.
 func known(typed string, names []string) string {
 	text := "there are " + strings.Join(names, ", ")
 	if name := nearest(typed, names); name != "" {
@@ -13,7 +15,7 @@ func known(typed string, names []string) string {
 	return text
 }
 
-// nearest returns the name that a slip of the keyboard or two make of typed, or "".
+// nearest returns the name that differs from typed by one or two letters, or "".
 func nearest(typed string, names []string) string {
 	best, least := "", 1+min(2, len(typed)/3)
 	for _, name := range names {

@@ -1,3 +1,5 @@
+// The description of a system, by flags and by a YAML file, and the command init.
+
 package main
 
 import (
@@ -18,8 +20,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// system is the system that a command simulates, from flags and from a file whose keys
-// are the names of these flags.
+// system describes the system that a command simulates, by flags and by a file whose keys
+// are the names of the flags.
 type system struct {
 	model    *lab.Storm
 	names    []string // of its flags
@@ -29,12 +31,12 @@ type system struct {
 	capacity float64
 }
 
-// outages are the names of what can happen to the server.
+// outages lists the kinds of outages.
 var outages = map[string]lab.OutageKind{
 	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
 }
 
-// systemFlags adds the flags that describe a system. What model has are the defaults.
+// systemFlags adds the flags that describe a system. The values of model are the defaults.
 func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	s := &system{model: model}
 	env.system = s
@@ -46,17 +48,17 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve one, instead of -service: buckets of a Prometheus histogram, or CSV of upper bounds in seconds and counts")
 	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
 	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
-	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server does not serve whom nobody waits for any more")
+	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose client has given up")
 	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
 	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` with which a full queue refuses")
 	set.Float64Var(&model.Failures, "failures", 0, "`share` of the attempts that fail at any time, from 0 to 1")
 	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with a budget and a limiter of its own")
-	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy says it")
+	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy has a timeout")
 	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "how long a call may take")
 	set.StringVar(&s.outage, "outage", model.Outage.Kind.String(), "`kind`: stall, down, brown-out or partial")
 	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
 	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
-	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "what is left in a brown-out, of the server's pace, or in a partial outage, of the attempts that it accepts")
+	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "in a brown-out, the share of its pace at which the server works; in a partial outage, the share of attempts that it accepts")
 	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
 	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
 	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, as backofflab init writes it; flags that are given as well take precedence")
@@ -106,7 +108,7 @@ func (s *system) readLatency() error {
 	return nil
 }
 
-// setCapacity makes workers of the capacity, which must be about a whole number of them.
+// setCapacity converts the capacity into workers. It must be close to a whole number of them.
 func (s *system) setCapacity() error {
 	service := s.model.Service.Seconds()
 	workers := math.Round(s.capacity * service)
@@ -119,7 +121,7 @@ func (s *system) setCapacity() error {
 		s.capacity, s.model.Service, one, max(2, workers), max(2, workers)*one)
 }
 
-// readFile sets the flags that the file has and that have not been given.
+// readFile sets the flags of the file that the command line does not set.
 func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]bool) error {
 	f, err := os.Open(s.file)
 	if err != nil {
@@ -158,7 +160,7 @@ func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]
 	return nil
 }
 
-// filePolicies adds the policies of a file, texts or mappings, unless flags name some.
+// filePolicies adds the policies of a file, as text or as mappings, unless -policy is used.
 func filePolicies(env *environment, value *yaml.Node) error {
 	var list []yaml.Node
 	if err := value.Decode(&list); err != nil {

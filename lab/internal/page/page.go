@@ -1,85 +1,87 @@
-// Package page writes a report as one HTML file: text, tables and pictures, with
-// nothing to fetch and nothing to run. It is read on a screen in light or dark,
-// on a phone and on paper.
+// Package page writes a report as one HTML file: a verdict, text, tables and pictures,
+// with the data inside and nothing to fetch. It is read on a screen in light or dark, on
+// a phone and on paper.
 package page
 
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/gobackoff/retry/lab/internal/chart"
+	"github.com/gobackoff/retry/lab/internal/report"
 )
 
 // Page is a report.
 type Page struct {
 	Title    string
-	Lead     string // what was found, in a paragraph or two below the title
-	Sections []Section
-	Notes    []Note // how this was made, at the end
-}
-
-// Section is a part of a report. What is empty leaves no trace.
-type Section struct {
-	Heading string
-	Text    string // paragraphs, with an empty line between them
-	Table   *Table
-	Figures []Figure
-}
-
-// Figure is a picture with a line about it.
-type Figure struct {
-	SVG     []byte // without scripts and without anything to fetch
-	Caption string
-}
-
-// Table is headed columns of text. Columns of numbers are set to the right.
-type Table struct {
-	Caption string
-	Headers []string
-	Rows    [][]string // as many cells each as there are headers
-}
-
-// Note is one fact about how a report was made, such as its seed.
-type Note struct {
-	Name  string
-	Value string
+	Own      []string // the policies of the user, which each picture highlights
+	Lead     string   // paragraphs below the title
+	Sections []report.Section
+	Notes    []report.Note // how this was made, at the end
 }
 
 var (
 	//go:embed page.html
 	source string
+	//go:embed page.css
+	style string
 
 	layout = template.Must(template.New("page").Parse(source))
 )
 
-// Write writes the page. Text is escaped. A figure that is not SVG, or that would
-// run or fetch something, is an error, and so is a row of a table that does not
-// match the headers.
+// Style returns the style sheet of pages, with the colors of the pictures.
+func Style() string { return chart.Style() + "\n" + style }
+
+// Write writes the page. A picture that cannot be drawn is an error, and so is a row of a
+// table that does not match the headers.
 func Write(w io.Writer, p Page) error {
-	doc := document{Title: p.Title, Lead: paragraphs(p.Lead), Notes: p.Notes}
-	figures := 0
-	for _, s := range p.Sections {
+	doc := document{
+		Title: p.Title, Lead: paragraphs(p.Lead), Verdicts: verdicts(p.Sections), Notes: p.Notes,
+		Style: template.CSS(Style()), Script: template.JS(chart.Script()),
+	}
+	data := struct {
+		Own      []string          `json:"own"`
+		Pictures []json.RawMessage `json:"pictures"`
+	}{append([]string{}, p.Own...), []json.RawMessage{}}
+	for i, s := range p.Sections {
 		out := section{Heading: s.Heading, Text: paragraphs(s.Text)}
 		if s.Table != nil {
-			t, err := s.Table.arrange()
+			t, err := arrange(s.Table)
 			if err != nil {
 				return fmt.Errorf("page: section %q: %w", s.Heading, err)
 			}
 			out.Table = &t
 		}
-		for i, f := range s.Figures {
-			figures++
-			svg, err := inline(f.SVG, fmt.Sprintf("f%d-", figures))
+		for _, f := range s.Figures {
+			picture, err := chart.Marshal(f.Picture)
 			if err != nil {
-				return fmt.Errorf("page: section %q, figure %d: %w", s.Heading, i+1, err)
+				return fmt.Errorf("page: section %q: %w", s.Heading, err)
 			}
-			out.Figures = append(out.Figures, figure{SVG: svg, Caption: f.Caption})
+			fig := figure{Number: len(data.Pictures), Caption: f.Caption}
+			if _, ok := f.Picture.(chart.Lines); ok { // they share their x axis
+				fig.Group = fmt.Sprintf("section%d", i)
+			}
+			data.Pictures = append(data.Pictures, picture)
+			out.Figures = append(out.Figures, fig)
+		}
+		for _, f := range s.Files {
+			address := "data:text/csv;base64," + base64.StdEncoding.EncodeToString(f.Data)
+			out.Files = append(out.Files, file{f.Name, template.URL(address)})
 		}
 		doc.Sections = append(doc.Sections, out)
 	}
+	text, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Errorf("page: %w", err)
+	}
+	doc.Data = template.JS(text)
 	// A page that fails halfway would look like a short one.
 	var whole bytes.Buffer
 	if err := layout.Execute(&whole, doc); err != nil {
@@ -96,18 +98,32 @@ type (
 	document struct {
 		Title    string
 		Lead     []string
+		Verdicts []verdict
 		Sections []section
-		Notes    []Note
+		Notes    []report.Note
+		Style    template.CSS
+		Script   template.JS
+		Data     template.JS
+	}
+	verdict struct {
+		Policy, Headline string
+		Bad              bool
+		Texts            []string
 	}
 	section struct {
 		Heading string
 		Text    []string
 		Table   *table
 		Figures []figure
+		Files   []file
 	}
 	figure struct {
-		SVG     template.HTML
-		Caption string
+		Number         int
+		Group, Caption string
+	}
+	file struct {
+		Name    string
+		Address template.URL
 	}
 	table struct {
 		Caption string
@@ -119,6 +135,27 @@ type (
 		Number bool
 	}
 )
+
+// verdicts collects what the sections say about each policy.
+func verdicts(sections []report.Section) []verdict {
+	var list []verdict
+	index := map[string]int{}
+	for _, s := range sections {
+		for _, f := range s.Findings {
+			i, ok := index[f.Policy]
+			if !ok {
+				i = len(list)
+				index[f.Policy] = i
+				list = append(list, verdict{Policy: f.Policy, Headline: f.Headline, Bad: f.Bad})
+			}
+			if v := &list[i]; f.Bad && !v.Bad { // the worst comes first
+				v.Headline, v.Bad = f.Headline, true
+			}
+			list[i].Texts = append(list[i].Texts, f.Text)
+		}
+	}
+	return list
+}
 
 var emptyLine = regexp.MustCompile(`\n\s*\n`)
 
@@ -132,14 +169,12 @@ func paragraphs(text string) []string {
 	return out
 }
 
-// arrange finds out which columns hold numbers.
-func (t Table) arrange() (table, error) {
+// arrange finds the columns of numbers, which are aligned to the right.
+func arrange(t *report.Table) (table, error) {
 	numbers := make([]bool, len(t.Headers))
-	for i := range numbers {
-		numbers[i] = t.numeric(i)
-	}
 	out := table{Caption: t.Caption}
 	for i, h := range t.Headers {
+		numbers[i] = numeric(t.Rows, i)
 		out.Headers = append(out.Headers, cell{h, numbers[i]})
 	}
 	for i, row := range t.Rows {
@@ -156,15 +191,15 @@ func (t Table) arrange() (table, error) {
 }
 
 var (
-	// number is a figure, perhaps with a sign, a margin, and a short unit.
+	// number matches a number with an optional sign, margin and short unit.
 	number = regexp.MustCompile(`^[-+−±~≈<>≤≥×]*\s?\d[\d., ]*(e[-+]?\d+|×10\S+)?(\s?[-–±]\s?\d[\d., ]*)?\s?\S{0,5}$`)
-	// instead is what stands where there is no figure.
-	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|n/a)$`)
+	// instead matches what a cell without a number may have.
+	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|bounded|n/a)$`)
 )
 
-func (t Table) numeric(column int) bool {
+func numeric(rows [][]string, column int) bool {
 	found := false
-	for _, row := range t.Rows {
+	for _, row := range rows {
 		switch {
 		case column >= len(row):
 		case number.MatchString(strings.TrimSpace(row[column])):

@@ -1,3 +1,4 @@
+// The page of the playground: sends what is typed to the worker, and shows the responses.
 "use strict"
 const form = document.querySelector("form")
 const sections = ["waits", "contention", "storm"]
@@ -5,7 +6,6 @@ const defaults = {
   policy: "full base=100ms cap=20s attempts=4 budget=throttle", clients: "40",
   rate: "70", capacity: "100", outage: "stall", seconds: "2", failures: "0",
 }
-const worker = new Worker("worker.js")
 const waiting = new Map()
 let last = 0
 
@@ -61,10 +61,22 @@ function wide(content) {
 }
 
 function figure(picture) {
-  const svg = new DOMParser().parseFromString(picture.SVG, "image/svg+xml").documentElement
+  const box = element("div")
+  box.className = "chart"
+  box.setAttribute("role", "img")
+  box.setAttribute("aria-label", picture.Caption)
   const f = element("figure")
-  f.append(wide(document.importNode(svg, true)), element("figcaption", picture.Caption))
+  f.append(box, element("figcaption", picture.Caption))
   return f
+}
+
+function verdict(finding) {
+  const div = element("div")
+  div.className = finding.Bad ? "verdict bad" : "verdict"
+  const headline = element("p", finding.Headline)
+  headline.className = "headline"
+  div.append(headline, element("p", finding.Text))
+  return div
 }
 
 function show(section, response) {
@@ -76,15 +88,17 @@ function show(section, response) {
     section.replaceChildren(p)
     return
   }
-  const parts = [element("h2", response.Section.Heading)]
+  charts.highlight(response.Own)
+  const pictures = response.Pictures ?? []
+  const figures = pictures.map(figure)
+  const parts = [element("h2", response.Section.Heading), ...(response.Section.Findings ?? []).map(verdict), ...figures]
   if (response.Section.Table) parts.push(table(response.Section.Table))
-  parts.push(...(response.Pictures ?? []).map(figure))
-  for (const text of response.Section.Text.split("\n\n")) {
-    const p = element("p", text)
-    p.className = "text"
-    parts.push(p)
-  }
+  parts.push(...response.Section.Text.split("\n\n").map(text => element("p", text)))
   section.replaceChildren(...parts)
+  figures.forEach((f, i) => {
+    const picture = pictures[i].Picture
+    charts.draw(f.firstChild, picture, picture.kind === "lines" ? section.id : undefined)
+  })
 }
 
 // update simulates what the form says, unless it changes meanwhile.
@@ -100,6 +114,7 @@ async function update() {
     })
     if (mine !== version) return
     show(document.getElementById(name), response)
+    performance.mark(name)
   }
   document.documentElement.dataset.done = String(mine)
 }

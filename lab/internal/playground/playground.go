@@ -1,8 +1,10 @@
-// Package playground makes the lab's page for browsers: a folder of static files that
+// Package playground writes the lab as a page for browsers: a folder of static files that
 // any web server can serve.
 package playground
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"embed"
 	"fmt"
@@ -10,49 +12,78 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/gobackoff/retry/lab/internal/chart"
+	"github.com/gobackoff/retry/lab/internal/page"
 )
 
 //go:embed index.html app.js worker.js
 var files embed.FS
 
-// program is the package that is compiled for the browser.
+// program is the package to compile for the browser.
 const program = "github.com/gobackoff/retry/lab/internal/playground/wasm"
 
-// Write makes the folder, and the files in it, of which those of the same names are
-// replaced. It needs the go command and the sources of this module: run it in the module's
-// folder.
+// Write makes the folder and writes its files, replacing those of the same names. It needs
+// the go command and the sources of this module: run it in the module's folder.
 func Write(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
 	}
-	binary, err := filepath.Abs(filepath.Join(folder, "lab.wasm"))
-	if err != nil {
-		return err
-	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, program)
-	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("playground: go build %s: %w: %s", program, err, strings.Join(strings.Fields(string(out)), " "))
-	}
-	out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return fmt.Errorf("playground: go env GOROOT: %w", err)
-	}
-	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "lib", "wasm", "wasm_exec.js"))
+	binary, err := compile(ctx)
 	if err != nil {
 		return fmt.Errorf("playground: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "wasm_exec.js"), support, 0o666); err != nil {
-		return err
+	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	if err != nil {
+		return fmt.Errorf("playground: go env GOROOT: %w", err)
+	}
+	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"))
+	if err != nil {
+		return fmt.Errorf("playground: %w", err)
+	}
+	contents := map[string][]byte{
+		"lab.bin": binary, "wasm_exec.js": support, "charts.js": []byte(chart.Script()), "style.css": []byte(page.Style()),
 	}
 	for _, name := range []string{"index.html", "app.js", "worker.js"} {
-		data, err := files.ReadFile(name)
-		if err != nil {
+		if contents[name], err = files.ReadFile(name); err != nil {
 			return err
 		}
+	}
+	for name, data := range contents {
 		if err := os.WriteFile(filepath.Join(folder, name), data, 0o666); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// compile returns the program, compressed: few servers compress WebAssembly.
+func compile(ctx context.Context) ([]byte, error) {
+	temp, err := os.MkdirTemp("", "playground")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	binary := filepath.Join(temp, "lab.wasm")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, program)
+	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build %s: %w: %s", program, err, strings.Join(strings.Fields(string(out)), " "))
+	}
+	data, err := os.ReadFile(binary)
+	if err != nil {
+		return nil, err
+	}
+	var compressed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&compressed, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return compressed.Bytes(), nil
 }

@@ -1,16 +1,13 @@
-// The lab runs here, so that the page stays responsive. Requests come one at a time.
+// Runs the lab, so that the page stays responsive. Requests come one at a time.
 importScripts("wasm_exec.js")
 
 const ready = (async () => {
   const go = new Go()
-  const response = fetch("lab.wasm")
-  let program
-  try {
-    program = await WebAssembly.instantiateStreaming(response.then(r => r.clone()), go.importObject)
-  } catch {
-    // A server that does not know the type of .wasm files.
-    program = await WebAssembly.instantiate(await (await response).arrayBuffer(), go.importObject)
-  }
+  const response = await fetch("lab.bin")
+  if (!response.ok) throw new Error("lab.bin: " + response.statusText)
+  const body = response.body.pipeThrough(new DecompressionStream("gzip"))
+  const program = await WebAssembly.instantiateStreaming(
+    new Response(body, { headers: { "Content-Type": "application/wasm" } }), go.importObject)
   go.run(program.instance)
 })()
 

@@ -1,3 +1,5 @@
+// The result of advise.
+
 package report
 
 import (
@@ -6,16 +8,15 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
 )
 
-// Advice is what is shown of a [lab.Advice].
+// Advice presents a [lab.Verdict].
 type Advice struct {
 	Goal    lab.Goal
 	Verdict lab.Verdict
 }
 
-// Lead is the verdict in a sentence or two.
+// Lead returns the verdict in a few sentences.
 func (a Advice) Lead() string {
 	v := a.Verdict
 	base := v.Baseline.Row
@@ -36,8 +37,8 @@ func (a Advice) Lead() string {
 }
 
 // Table returns a row for each policy of the frontier, and one for no retry.
-func (a Advice) Table() *page.Table {
-	t := &page.Table{Headers: []string{
+func (a Advice) Table() *Table {
+	t := &Table{Headers: []string{
 		"policy", "success", "in the outage", "recovery (s)", "attempts a call", "peak load", "p99 (ms)", "fails with",
 	}}
 	rows := a.Verdict.Advised
@@ -80,7 +81,7 @@ func (a Advice) CSV(w io.Writer) error {
 }
 
 // Section returns the table, and the storm of each policy.
-func (a Advice) Section() (page.Section, error) {
+func (a Advice) Section(...string) Section {
 	v := a.Verdict
 	storm := Storm{Storm: v.Storm, Rows: []lab.StormRow{v.Baseline.Row}}
 	for _, r := range v.Advised {
@@ -88,11 +89,24 @@ func (a Advice) Section() (page.Section, error) {
 			storm.Rows = append(storm.Rows, r.Row)
 		}
 	}
-	sec, err := storm.Section()
-	sec.Heading = "Policies for this system, " + a.Goal.String() + " first"
-	sec.Text = a.Lead() + fmt.Sprintf("\n\nOf %d policies these are the ones that no other beats in both success and recovery. "+
+	s := storm.Section()
+	s.Heading = "Policies for this system, " + a.Goal.String() + " first"
+	s.Findings = []Finding{{Policy: a.Best(), Headline: "Do not retry", Text: a.Lead()}}
+	if v.Retry() {
+		s.Findings[0].Headline = "Retry with this policy"
+	}
+	s.Text = fmt.Sprintf("Of %d policies these are the ones that no other beats in both success and recovery. "+
 		"The last column says under which changes of the system a policy keeps the server down, or delays its recovery to more than twice "+
-		"that without retries and ten seconds. It was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + sec.Text
-	sec.Table = a.Table()
-	return sec, err
+		"that without retries and ten seconds. It was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + s.Text
+	s.Table = a.Table()
+	s.Files = append([]File{file("advice.csv", a.CSV)}, s.Files...)
+	return s
+}
+
+// Best returns the name of the policy that the verdict is about.
+func (a Advice) Best() string {
+	if a.Verdict.Retry() {
+		return a.Verdict.Advised[0].Row.Contender
+	}
+	return a.Verdict.Baseline.Row.Contender
 }

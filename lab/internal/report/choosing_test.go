@@ -2,9 +2,12 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,17 +15,23 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
+	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the tables and pictures of docs/choosing.md anew")
+var update = flag.Bool("update", false, "write the tables and pictures of docs/choosing.md")
 
 const docs = "../../../docs/"
 
-// The tables and pictures of docs/choosing.md are what the lab makes now.
+// The commands that make the page anew.
+const again = "go test ./internal/report -run 'TestChoosing|TestPictures' -update"
+
+// data is what the pictures of docs/choosing.md are drawn of.
+const data = "testdata/choosing.json"
+
+// The tables of docs/choosing.md, and the data of its pictures, are what the lab makes now.
 func TestChoosing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -34,34 +43,78 @@ func TestChoosing(t *testing.T) {
 	for name, table := range tables {
 		text = replaceBlock(t, text, name, markdown(table))
 	}
-	const command = "go test ./internal/report -run TestChoosing -update"
+	described := map[string]map[string]json.RawMessage{}
+	for section, list := range pictures {
+		described[section] = map[string]json.RawMessage{}
+		for name, picture := range list {
+			described[section][name], err = chart.Marshal(picture)
+			require.NoError(t, err, name)
+		}
+	}
+	now, err := json.MarshalIndent(described, "", " ")
+	require.NoError(t, err)
+	now = numberLists.ReplaceAllFunc(now, func(list []byte) []byte { return spaces.ReplaceAll(list, nil) })
 	if *update {
 		require.NoError(t, os.WriteFile(docs+"choosing.md", []byte(text), 0o644))
-	} else {
-		assert.Equal(t, string(old), text, "stale: "+command)
+		require.NoError(t, os.WriteFile(data, now, 0o644))
+		return
+	}
+	assert.Equal(t, string(old), text, "stale: "+again)
+	committed, err := os.ReadFile(data)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(committed, now), "%s is stale: %s", data, again)
+}
+
+var (
+	numberLists = regexp.MustCompile(`\[[^\[\]{}"]*\]`)
+	spaces      = regexp.MustCompile(`\s+`)
+)
+
+// The pictures of docs/choosing.md are what charts.js draws of the data now.
+func TestPictures(t *testing.T) {
+	text, err := os.ReadFile(data)
+	require.NoError(t, err)
+	var sections map[string]map[string]json.RawMessage // policies have the same looks within each
+	require.NoError(t, json.Unmarshal(text, &sections))
+	page, err := os.ReadFile(docs + "choosing.md")
+	require.NoError(t, err)
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no Node.js, which draws the pictures")
+	}
+	count := 0
+	for _, described := range sections {
+		for name, svg := range draw(t, described) {
+			count++
+			assert.True(t, bytes.Contains(page, []byte("](choosing/"+name+".svg)")), name)
+			file := docs + "choosing/" + name + ".svg"
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(svg), 0o644))
+				continue
+			}
+			old, err := os.ReadFile(file)
+			require.NoError(t, err)
+			assert.True(t, string(old) == svg, "%s is stale: %s", file, again)
+		}
 	}
 	files, err := filepath.Glob(docs + "choosing/*")
 	require.NoError(t, err)
-	if !*update {
-		assert.Len(t, files, len(pictures), command)
-	}
-	for name, draw := range pictures {
-		svg, err := draw()
-		require.NoError(t, err, name)
-		assert.Contains(t, text, "](choosing/"+name+".svg)")
-		file := docs + "choosing/" + name + ".svg"
-		if *update {
-			require.NoError(t, os.WriteFile(file, svg, 0o644))
-			continue
-		}
-		old, err := os.ReadFile(file)
-		require.NoError(t, err)
-		assert.True(t, bytes.Equal(old, svg), "%s is stale: %s", file, command)
-	}
+	assert.Len(t, files, count, "a picture that is not drawn")
+}
+
+// draw returns pictures as SVG files, drawn in Node.js.
+func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]string) {
+	input, err := json.Marshal(map[string]any{"script": chart.Script(), "style": chart.Style(), "pictures": pictures})
+	require.NoError(t, err)
+	node := exec.CommandContext(t.Context(), "node", "../chart/svg.mjs")
+	var out, problems bytes.Buffer
+	node.Stdin, node.Stdout, node.Stderr = bytes.NewReader(input), &out, &problems
+	require.NoError(t, node.Run(), problems.String())
+	require.NoError(t, json.Unmarshal(out.Bytes(), &files))
+	return files
 }
 
 // choosing makes the tables and pictures of the page.
-func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, error)) {
+func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]chart.Picture) {
 	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
@@ -73,6 +126,11 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 			hundred = append(hundred, cell)
 		}
 	}
+
+	four, err := lab.Contention{Contenders: lab.Blog()[1:], Clients: []int{100}, Trials: 20, Timing: 80, Seed: 1}.WithDefaults()
+	require.NoError(t, err)
+	timing, err := four.Run(t.Context())
+	require.NoError(t, err)
 
 	s := lab.Storm{
 		Trials: 4, Seed: 1,
@@ -105,21 +163,24 @@ func choosing(t *testing.T) (map[string]*page.Table, map[string]func() ([]byte, 
 	require.NoError(t, err)
 	metastability := report.Metastability{Points: points}
 	waits := report.NewExplain("", retry.Policy{}, 1)
-	return map[string]*page.Table{
+	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),
 			"map":        metastability.Table(),
 			"waits":      waits.Table(),
-		}, map[string]func() ([]byte, error){
-			"calls": contention.Calls, "tradeoff": contention.Tradeoff,
-			"load": storm.Load, "goodput": storm.Goodput,
-			"map":   metastability.Map,
-			"waits": waits.Delays,
+		}, map[string]map[string]chart.Picture{
+			"contention": {
+				"calls": contention.Calls(), "tradeoff": contention.Tradeoff(),
+				"jitter": report.Contention{Cells: timing, Network: four.Network}.Timing(),
+			},
+			"storm": {"load": storm.Load(), "goodput": storm.Goodput()},
+			"map":   {"map": metastability.Map()},
+			"waits": {"waits": waits.Delays()},
 		}
 }
 
 // markdown returns a table as the page has it.
-func markdown(t *page.Table) string {
+func markdown(t *report.Table) string {
 	rule := []string{"---"}
 	for range t.Headers[1:] {
 		rule = append(rule, "---:")

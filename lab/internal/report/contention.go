@@ -1,6 +1,9 @@
+// The result of contention.
+
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,33 +12,28 @@ import (
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
-	"github.com/gobackoff/retry/lab/internal/page"
 )
 
-// Contention is what is shown of a [lab.Contention].
+// Contention presents the results of a [lab.Contention].
 type Contention struct {
 	Cells   []lab.Cell
 	Network lab.Network
 }
 
-// The most of each that can be told apart. A line more is the bound.
-const (
-	mostLines  = 23
-	mostStrips = 12
-	mostPoints = 60
-)
+// mostLines leaves room for the bound.
+const mostLines = chart.MostLines - 1
 
-// longTable is from how many rows on a table is more than one looks at.
+// longTable is the number of rows above which a page shows only those with most clients.
 const longTable = 40
 
-// finished returns the cells with a trial at least.
+// finished returns the cells with at least one trial.
 func (c Contention) finished() []lab.Cell {
 	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
 }
 
 // Table returns a row for each cell.
-func (c Contention) Table() *page.Table {
-	t := &page.Table{Headers: []string{"policy", "clients", "trials", "calls", "calls a client", "time (s)", "ms a client", "done"}}
+func (c Contention) Table() *Table {
+	t := &Table{Headers: []string{"policy", "clients", "trials", "calls", "calls a client", "time (s)", "ms a client", "done"}}
 	for _, cell := range c.Cells {
 		n := float64(cell.Clients)
 		row := []string{cell.Contender, strconv.Itoa(cell.Clients), strconv.Itoa(cell.Calls.N), "–", "–", "–", "–", "–"}
@@ -71,53 +69,71 @@ func (c Contention) CSV(w io.Writer) error {
 	return writeCSV(w, header, rows)
 }
 
-// Section returns the tables and pictures.
-func (c Contention) Section() (page.Section, error) {
-	s := page.Section{
-		Heading: "Clients that contend for one row",
-		Text: "All clients start together. Each reads a row and writes it on the condition that nobody else has; " +
-			"if somebody has, it waits as its policy says and reads again. Of writes that conflict one succeeds. " +
-			"Calls are the writes that reach the server, time is until the last client is through. " +
+// Section returns the tables and pictures, and what they say about own, the policies of
+// the user.
+func (c Contention) Section(own ...string) Section {
+	s := Section{
+		Heading:  "Clients that contend for one row",
+		Findings: c.findings(own),
+		Text: "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; " +
+			"otherwise it waits as its policy says and reads again. Of the writes that conflict, one succeeds. " +
+			"Calls are the writes that reach the server, and time is until the last client is done. " +
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
+		Figures: figures(
+			Figure{c.Calls(), "Calls that the server gets. If all N clients start at the same time, at least N − 1 calls fail: no policy is below the gray line."},
+			Figure{c.Time(), "Time until the last client is done. The gray line is the time if no call is wasted."},
+			Figure{c.Tradeoff(), "Calls and time. Nearer to the lower left corner is better; the gray curve is the best that clients can do that choose their times at random, at a steady rate."},
+			Figure{c.Timing(), "When the calls come."},
+		),
+		Files: []File{file("contention.csv", c.CSV)},
 	}
-	if n := len(c.most()); n > mostStrips {
-		s.Text += fmt.Sprintf("\n\nOf the %d policies the first %d have a line, and the first %d a strip.", n, min(n, mostLines), mostStrips)
+	if n := len(c.most()); n > chart.MostStrips {
+		s.Text += fmt.Sprintf("\n\nOf the %d policies the first %d have a line, and the first %d a strip.", n, min(n, mostLines), chart.MostStrips)
 	}
 	if most := c.most(); len(c.Cells) > longTable && len(most) > 0 {
 		s.Table = Contention{Cells: most}.Table()
 		s.Table.Caption = fmt.Sprintf("With %d clients.", most[0].Clients)
 	}
-	err := addFigures(&s,
-		figure{c.Calls, "Calls that the server gets. If all start at the same time, of N clients N − 1 fail at least once: nobody is below the grey line."},
-		figure{c.Time, "Until the last client is through. The grey line is what it takes if no call is wasted."},
-		figure{c.Tradeoff, "What calls buy. Nearer to the lower left corner is better; the grey curve is the best that clients can do who choose their times at random, at a steady rate."},
-		figure{c.Timing, "When the calls come."},
-	)
-	return s, err
+	return s
 }
 
-// figure is a picture to draw, nil if there is nothing to show, and its caption.
-type figure struct {
-	draw    func() ([]byte, error)
-	caption string
-}
-
-// addFigures draws pictures.
-func addFigures(s *page.Section, figures ...figure) error {
-	for _, f := range figures {
-		svg, err := f.draw()
-		if err != nil {
-			return err
-		}
-		if svg != nil {
-			s.Figures = append(s.Figures, page.Figure{SVG: svg, Caption: f.caption})
-		}
+// findings compares each own policy, with most clients, with the others.
+func (c Contention) findings(own []string) []Finding {
+	cells := c.most()
+	if len(cells) == 0 {
+		return nil
 	}
-	return nil
+	// needs is the number of calls for each client that succeeds.
+	needs := func(cell lab.Cell) float64 { return cell.Calls.Mean / (cell.Done.Mean * float64(cell.Clients)) }
+	best := func(cells []lab.Cell) string {
+		cell := slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(needs(a), needs(b)) })
+		return fmt.Sprintf("%s needs the fewest calls for each client that succeeds: %s, in %s s.", cell.Contender, number(needs(cell)), number(cell.Time.Mean/1000))
+	}
+	if len(own) == 0 {
+		return []Finding{{Text: fmt.Sprintf("Contention: with %d clients, %s", cells[0].Clients, best(cells))}}
+	}
+	var list []Finding
+	for _, cell := range cells {
+		if !slices.Contains(own, cell.Contender) {
+			continue
+		}
+		calls := number(cell.Calls.Mean / float64(cell.Clients))
+		f := Finding{
+			Policy: cell.Contender, Headline: "Under contention: " + calls + " calls a client",
+			Text: fmt.Sprintf("Contention: with %d clients it makes %s calls a client in %s s, and %s of the clients succeed.",
+				cell.Clients, calls, number(cell.Time.Mean/1000), percent(cell.Done.Mean)),
+		}
+		others := slices.DeleteFunc(slices.Clone(cells), func(other lab.Cell) bool { return slices.Contains(own, other.Contender) })
+		if len(others) > 0 {
+			f.Text += " Of the others, " + best(others)
+		}
+		list = append(list, f)
+	}
+	return list
 }
 
-// byClients returns a line for each contender, of a figure and its margin.
+// byClients returns a line for each contender, with a band for the margin.
 func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.Series, clients []float64) {
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
@@ -131,7 +147,7 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 		v, l := figure(cell), &lines[i]
 		l.X = append(l.X, float64(cell.Clients))
 		l.Y = append(l.Y, v.Mean)
-		// A margin of few trials may be wider than the mean, and the axis logarithmic.
+		// With few trials the margin may be wider than the mean, and the axis may be logarithmic.
 		l.Low = append(l.Low, max(v.Mean-v.Margin(), v.Mean/10))
 		l.High = append(l.High, v.Mean+v.Margin())
 		clients = append(clients, float64(cell.Clients))
@@ -140,7 +156,7 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 	return lines, slices.Compact(clients)
 }
 
-// bound returns a grey line.
+// bound returns a gray line for a theoretical limit.
 func bound(name string, clients []float64, of func(n float64) float64) chart.Series {
 	s := chart.Series{Name: name, X: clients, Muted: true}
 	for _, n := range clients {
@@ -152,11 +168,11 @@ func bound(name string, clients []float64, of func(n float64) float64) chart.Ser
 // wide reports whether an axis over values should be logarithmic.
 func wide(values []float64) bool { return values[len(values)-1] > 50*values[0] }
 
-// Calls draws calls by clients; nil if there is one number of clients only.
-func (c Contention) Calls() ([]byte, error) {
+// Calls shows calls by clients; nil if there is one number of clients only.
+func (c Contention) Calls() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return cell.Calls })
 	if len(clients) < 2 {
-		return nil, nil
+		return nil
 	}
 	lines = append(lines, bound("2N − 1", clients, func(n float64) float64 { return 2*n - 1 }))
 	return chart.Lines{
@@ -164,14 +180,14 @@ func (c Contention) Calls() ([]byte, error) {
 		X:      chart.Axis{Label: "clients", Log: wide(clients)},
 		Y:      chart.Axis{Label: "calls in all", Log: wide(clients)},
 		Series: lines,
-	}.SVG()
+	}
 }
 
-// Time draws the time by clients; nil if there is one number of clients only.
-func (c Contention) Time() ([]byte, error) {
+// Time shows the time by clients; nil if there is one number of clients only.
+func (c Contention) Time() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return scaled(cell.Time, 1e-3) })
 	if len(clients) < 2 {
-		return nil, nil
+		return nil
 	}
 	trip := 2 * c.Network.Mean.Seconds()
 	lines = append(lines, bound("no call wasted", clients, func(n float64) float64 { return trip * (n + 1) }))
@@ -180,7 +196,7 @@ func (c Contention) Time() ([]byte, error) {
 		X:      chart.Axis{Label: "clients", Log: wide(clients)},
 		Y:      chart.Axis{Label: "time until all are done (s)", Log: true},
 		Series: lines,
-	}.SVG()
+	}
 }
 
 // most returns the cells with most clients.
@@ -193,16 +209,16 @@ func (c Contention) most() []lab.Cell {
 	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients != n })
 }
 
-// Tradeoff draws calls against time with most clients: the Pareto picture.
-func (c Contention) Tradeoff() ([]byte, error) {
+// Tradeoff shows calls against time with most clients.
+func (c Contention) Tradeoff() chart.Picture {
 	cells := c.most()
 	var points []chart.Point
-	for _, cell := range cells[:min(len(cells), mostPoints)] {
+	for _, cell := range cells[:min(len(cells), chart.MostPoints)] {
 		n := float64(cell.Clients)
 		points = append(points, chart.Point{Name: cell.Contender, X: cell.Calls.Mean / n, Y: cell.Time.Mean / n})
 	}
 	if len(points) < 2 {
-		return nil, nil
+		return nil
 	}
 	return chart.Points{
 		Title:  fmt.Sprintf("Calls against time, %d clients", cells[0].Clients),
@@ -210,11 +226,11 @@ func (c Contention) Tradeoff() ([]byte, error) {
 		Y:      chart.Axis{Label: "time a client (ms)", Log: true},
 		Points: points,
 		Curve:  c.steady(),
-	}.SVG()
+	}
 }
 
-// steady is the curve of clients that come at a steady rate and at random. With a
-// round trip of r one in c calls succeeds, and that every t: (c − 1)(t − r) ≈ r.
+// steady returns the curve of clients that call at random times and a steady rate. If r is
+// the round trip and one in c calls succeeds, every t, then (c − 1)(t − r) ≈ r.
 func (c Contention) steady() *chart.Series {
 	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
 	s := &chart.Series{Name: "best steady rate", Muted: true}
@@ -225,24 +241,24 @@ func (c Contention) steady() *chart.Series {
 	return s
 }
 
-// Timing draws when calls come with most clients; nil if that was not counted.
-func (c Contention) Timing() ([]byte, error) {
+// Timing shows when calls come with most clients; nil if that was not counted.
+func (c Contention) Timing() chart.Picture {
 	var strips []chart.Strip
 	clients := 0
 	for _, cell := range c.most() {
-		if cell.Timing != nil && len(strips) < mostStrips {
+		if cell.Timing != nil && len(strips) < chart.MostStrips {
 			clients = cell.Clients
 			strips = append(strips, chart.Strip{Name: cell.Contender, Values: cell.Timing})
 		}
 	}
 	if strips == nil {
-		return nil, nil
+		return nil
 	}
-	return chart.Panels{
+	return chart.Strips{
 		Title:  fmt.Sprintf("When %d clients call", clients),
 		X:      chart.Axis{Label: "time since the start (ms)"},
 		Y:      chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
 		Width:  float64(lab.TimingBin.Milliseconds()),
 		Strips: strips,
-	}.SVG()
+	}
 }

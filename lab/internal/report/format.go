@@ -11,11 +11,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
 )
 
 // Text writes a table in aligned columns.
-func Text(w io.Writer, t *page.Table) error {
+func Text(w io.Writer, t *Table) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, strings.Join(t.Headers, "\t"))
 	for _, row := range t.Rows {
@@ -25,7 +24,7 @@ func Text(w io.Writer, t *page.Table) error {
 }
 
 // Notes writes names and values in aligned columns, and an empty line.
-func Notes(w io.Writer, notes []page.Note) error {
+func Notes(w io.Writer, notes []Note) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range notes {
 		fmt.Fprintf(tw, "%s\t%s\n", n.Name, n.Value)

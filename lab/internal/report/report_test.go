@@ -3,13 +3,14 @@ package report_test
 import (
 	"bytes"
 	"encoding/csv"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
+	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,7 +18,7 @@ import (
 
 func summary(mean, sd float64, n int) lab.Summary { return lab.Summary{N: n, Mean: mean, SD: sd} }
 
-func text(t *testing.T, table *page.Table) string {
+func text(t *testing.T, table *report.Table) string {
 	t.Helper()
 	var b strings.Builder
 	require.NoError(t, report.Text(&b, table))
@@ -51,15 +52,20 @@ func TestContention(t *testing.T) {
 	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "381.4", "3", "30", "1"}, list[1])
 	assert.Equal(t, []string{"b", "1000", "0", "", "", "", "", "", "", ""}, list[4])
 
-	s, err := c.Section()
-	require.NoError(t, err)
+	s := c.Section()
 	require.Len(t, s.Figures, 3, "of 1000 clients there is one point only, and no picture of calls against time")
-	assert.Contains(t, string(s.Figures[0].SVG), "2N − 1")
-	assert.Contains(t, string(s.Figures[2].SVG), "When 1000 clients call")
+	series := s.Figures[0].Picture.(chart.Lines).Series
+	assert.Equal(t, "2N − 1", series[len(series)-1].Name)
+	assert.Equal(t, "When 1000 clients call", s.Figures[2].Picture.(chart.Strips).Title)
+	assert.Equal(t, "contention.csv", s.Files[0].Name)
+	assert.Equal(t, []report.Finding{{Text: "Contention: with 1000 clients, a needs the fewest calls for each client that succeeds: 247, in 15.0 s."}}, s.Findings)
+	assert.Equal(t, []report.Finding{{
+		Policy: "a", Headline: "Under contention: 123 calls a client",
+		Text: "Contention: with 1000 clients it makes 123 calls a client in 15.0 s, and 50.0 % of the clients succeed.",
+	}}, c.Section("a").Findings)
 
 	c.Cells = cells[3:] // nothing has finished
-	s, err = c.Section()
-	require.NoError(t, err)
+	s = c.Section()
 	assert.Empty(t, s.Figures)
 	assert.Len(t, s.Table.Rows, 1)
 }
@@ -72,8 +78,7 @@ func TestManyPolicies(t *testing.T) {
 		}
 	}
 	c.Network.Mean = time.Millisecond
-	s, err := c.Section()
-	require.NoError(t, err)
+	s := c.Section()
 	assert.Len(t, s.Figures, 3)
 	assert.Len(t, s.Table.Rows, 70, "the rows with most clients")
 	assert.Equal(t, "With 20 clients.", s.Table.Caption)
@@ -100,19 +105,23 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, len(list[0]), len(list[1]))
 	series := rows(t, func(w *bytes.Buffer) error { return s.SeriesCSV(w) })
 	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series)
-	sec, err := s.Section()
-	require.NoError(t, err)
+	sec := s.Section()
 	assert.Contains(t, sec.Text, "works at 25.0 % of its pace from second 60 to 90")
 	require.Len(t, sec.Figures, 2)
-	assert.Contains(t, string(sec.Figures[0].SVG), "capacity")
+	load := sec.Figures[0].Picture.(chart.Lines)
+	assert.Equal(t, []chart.Mark{{Y: st.Capacity() / st.Rate, Label: "capacity"}}, load.Marks)
+	assert.Equal(t, &chart.Interval{From: 55, To: 115}, load.First, "the outage, and what follows")
+	assert.Contains(t, sec.Findings[0].Text, "1 of 1 policies keep the server down in some trials: a.")
+	own := s.Section("a").Findings
+	require.Len(t, own, 1)
+	assert.True(t, own[0].Bad)
+	assert.Equal(t, "Keeps the server down in 25.0 % of the trials", own[0].Headline)
 
 	s.Rows = []lab.StormRow{none}
-	sec, err = s.Section()
-	require.NoError(t, err)
+	sec = s.Section()
 	assert.Empty(t, sec.Figures)
 	s.Storm.Outage.Kind = lab.Down
-	sec, err = s.Section()
-	require.NoError(t, err)
+	sec = s.Section()
 	assert.Contains(t, sec.Text, "refuses everything")
 }
 
@@ -128,27 +137,25 @@ func TestMetastability(t *testing.T) {
 		"full attempts=1  1.00          12     60.0, 50.0 % never\n"+
 		"full attempts=4  0.250         never  never\n", text(t, m.Table()))
 	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
-	s, err := m.Section()
-	require.NoError(t, err)
+	s := m.Section()
 	require.Len(t, s.Figures, 1)
-	assert.Equal(t, 2, bytes.Count(s.Figures[0].SVG, []byte(">never<"))-1, "two cells and the legend")
-
-	assert.Contains(t, string(s.Figures[0].SVG), "ρ · attempts = 1")
+	picture := s.Figures[0].Picture.(chart.Map)
+	assert.Equal(t, chart.Row{Name: "attempts=4", Policy: "full attempts=4", Cells: chart.Numbers{math.Inf(1), math.Inf(1)}}, picture.Rows[1])
+	assert.Equal(t, "ρ · attempts = 1", picture.Curve.Name)
+	assert.Equal(t, []report.Finding{{
+		Policy: "full attempts=4", Bad: true, Headline: "Keeps the server down at a utilization of 0.3",
+		Text: "Utilization: the lowest at which the server stays down is 0.3.",
+	}}, m.Section("full attempts=4").Findings)
 	assert.Contains(t, s.Text, "in common: full")
 	m.Points[2].Bounded, m.Points[2].Attempts = true, retry.Unlimited
-	svg, err := m.Map()
-	require.NoError(t, err)
-	assert.NotContains(t, string(svg), "ρ · attempts = 1", "with a budget there is no such line")
+	assert.Nil(t, m.Map().(chart.Map).Curve, "with a budget there is no such line")
 	assert.Contains(t, text(t, m.Table()), "bounded")
 
 	m.Points[3].Trials = 0 // interrupted
-	s, err = m.Section()
-	require.NoError(t, err)
+	s = m.Section()
 	assert.Empty(t, s.Figures)
 	assert.Contains(t, text(t, s.Table), "–")
-	svg, err = report.Metastability{}.Map()
-	assert.NoError(t, err)
-	assert.Nil(t, svg)
+	assert.Nil(t, report.Metastability{}.Map())
 }
 
 func TestExplain(t *testing.T) {
@@ -183,12 +190,9 @@ func TestExplain(t *testing.T) {
 		}
 	}
 
-	svg, err := report.NewExplain("", retry.Policy{MaxAttempts: 1}, 0).Delays()
-	assert.NoError(t, err)
-	assert.Nil(t, svg, "no retry, no wait")
+	assert.Nil(t, report.NewExplain("", retry.Policy{MaxAttempts: 1}, 0).Delays(), "no retry, no wait")
 	e := report.NewExplain("x", retry.Policy{MaxAttempts: retry.Unlimited}, 0)
-	s, err := e.Section()
-	require.NoError(t, err)
+	s := e.Section()
 	assert.Len(t, s.Table.Rows, 101)
 	list := rows(t, func(w *bytes.Buffer) error { return e.CSV(w) })
 	assert.Len(t, list, 101)

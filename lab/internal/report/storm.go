@@ -1,3 +1,5 @@
+// The results of storm and of its map.
+
 package report
 
 import (
@@ -11,16 +13,15 @@ import (
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
-	"github.com/gobackoff/retry/lab/internal/page"
 )
 
-// Storm is what is shown of a [lab.Storm].
+// Storm presents the results of a [lab.Storm].
 type Storm struct {
-	Storm lab.Storm // with the values that it ran with
+	Storm lab.Storm // including the defaults that were used
 	Rows  []lab.StormRow
 }
 
-// recovery returns how long a server needs that does not come back in every trial.
+// recovery formats a time to recover, which some trials may not have.
 func recovery(mean lab.Summary, never float64, trials int) string {
 	switch {
 	case trials == 0:
@@ -34,8 +35,8 @@ func recovery(mean lab.Summary, never float64, trials int) string {
 }
 
 // Table returns a row for each policy.
-func (s Storm) Table() *page.Table {
-	t := &page.Table{Headers: []string{
+func (s Storm) Table() *Table {
+	t := &Table{Headers: []string{
 		"policy", "trials", "peak load", "attempts a call", "recovery (s)", "goodput after", "success of all", "p50 (ms)", "p99 (ms)",
 	}}
 	for _, r := range s.Rows {
@@ -58,7 +59,7 @@ func (s Storm) Table() *page.Table {
 	return t
 }
 
-// background says what fails and how long attempts take, beside the outage.
+// background describes failures outside the outage, and measured latencies.
 func (s Storm) background() string {
 	text := ""
 	if s.Storm.Failures > 0 {
@@ -103,7 +104,7 @@ func (s Storm) SeriesCSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "second", "attempts", "successes"}, rows)
 }
 
-// what the outage does, in words.
+// outage describes the outage.
 func (s Storm) outage() string {
 	o := s.Storm.Outage
 	from, to := o.From.Seconds(), o.To.Seconds()
@@ -118,40 +119,95 @@ func (s Storm) outage() string {
 	return fmt.Sprintf("stands still from second %g to %g", from, to)
 }
 
-// Section returns the table and the pictures.
-func (s Storm) Section() (page.Section, error) {
+// Section returns the table and the pictures, and what they say about own, the policies
+// of the user.
+func (s Storm) Section(own ...string) Section {
 	st := s.Storm
-	sec := page.Section{
-		Heading: "A server that fails for a while",
-		Text: fmt.Sprintf("%s calls a second come to a server that can do %s, and that %s. "+
-			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v in all; the server does not know of it. "+
+	return Section{
+		Heading:  "A server that fails for a while",
+		Findings: s.findings(own),
+		Text: fmt.Sprintf("The server gets %s calls a second, can serve %s, and %s. "+
+			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v for a call; the server does not notice when a client gives up. "+
 			"Up to %d attempts wait at the server. The calls come from %d processes, each with a budget of its own.%s "+
 			"Every call is a call of retry.Do in virtual time.\n\n"+
-			"Peak load and goodput are shares of the calls that come. Recovery is how long after the outage it takes "+
-			"until 99 %% of the calls succeed, for ten seconds in a row; goodput after is that of the minute after the outage. "+
-			"Latencies are those of calls that succeed: a policy under which few do can look fast. ± is a 95 %% confidence interval.",
+			"Peak load and goodput are multiples of the rate of calls. Recovery is the time after the outage "+
+			"until 99 %% of the calls succeed for ten seconds in a row, and goodput after is that of the minute after the outage. "+
+			"Latencies are those of calls that succeed: if few do, a policy can look fast. ± is a 95 %% confidence interval.",
 			number(st.Rate), number(st.Capacity()), s.outage(), st.Timeout, st.Deadline, st.Queue, st.Processes, s.background()),
 		Table: s.Table(),
+		Figures: figures(
+			Figure{s.Load(), "Attempts that reach the server, as a multiple of the calls that come."},
+			Figure{s.Goodput(), "Calls that succeed, as a share of the calls that come."},
+		),
+		Files: []File{file("storm.csv", s.CSV), file("storm-seconds.csv", s.SeriesCSV)},
 	}
-	err := addFigures(&sec,
-		figure{s.Load, "Attempts that reach the server, as a multiple of the calls that come."},
-		figure{s.Goodput, "Calls that succeed, as a share of the calls that come."},
-	)
-	return sec, err
 }
 
-// Load draws the attempts over time; nil if there are none.
-func (s Storm) Load() ([]byte, error) {
+// findings tells for each own policy whether and when the server recovers.
+func (s Storm) findings(own []string) []Finding {
+	base := -1
+	var list []Finding
+	var down, names []string
+	for i, r := range s.Rows {
+		if len(r.Trials) == 0 {
+			continue
+		}
+		if r.Contender == noRetry {
+			base = i
+		}
+		names = append(names, r.Contender)
+		if r.Never > 0 {
+			down = append(down, r.Contender)
+		}
+	}
+	for i, r := range s.Rows {
+		if len(r.Trials) == 0 || !slices.Contains(own, r.Contender) {
+			continue
+		}
+		f := Finding{Policy: r.Contender, Bad: r.Never > 0, Headline: fmt.Sprintf("The server is back %s s after the outage", number(r.Recovery.Mean))}
+		switch {
+		case r.Never == 1:
+			f.Headline = "Keeps the server down"
+			f.Text = fmt.Sprintf("Outage: after the server works again, retries keep it overloaded to the end of the simulation, %s s later.",
+				number((s.Storm.Horizon - s.Storm.Outage.To).Seconds()))
+		case r.Never > 0:
+			f.Headline = fmt.Sprintf("Keeps the server down in %s of the trials", percent(r.Never))
+			f.Text = fmt.Sprintf("Outage: in the other trials the server is back after %s s.", estimate(r.Recovery))
+		default:
+			f.Text = fmt.Sprintf("Outage: the server is back after %s s.", estimate(r.Recovery))
+		}
+		f.Text += fmt.Sprintf(" It gets up to %s times the usual calls in a second, and %s of all calls succeed.", number(r.Peak.Mean), percent(r.Success.Mean))
+		if base >= 0 && base != i {
+			b := s.Rows[base]
+			f.Text += fmt.Sprintf(" Without retries: recovery %s s, %s of all calls.", recovery(b.Recovery, b.Never, len(b.Trials)), percent(b.Success.Mean))
+		}
+		list = append(list, f)
+	}
+	switch {
+	case len(own) > 0 || len(names) == 0:
+	case len(down) == 0:
+		list = append(list, Finding{Text: fmt.Sprintf("Outage: the server recovers under all %d policies.", len(names))})
+	default:
+		list = append(list, Finding{Bad: true, Text: fmt.Sprintf("Outage: %d of %d policies keep the server down in some trials: %s.", len(down), len(names), strings.Join(down, "; "))})
+	}
+	return list
+}
+
+// noRetry is the policy that others are compared with.
+const noRetry = "none attempts=1"
+
+// Load shows the attempts over time; nil if there are none.
+func (s Storm) Load() chart.Picture {
 	return s.overTime("Load", "attempts / calls", func(r lab.StormRow) []float64 { return r.Attempts },
-		chart.HLine{Y: s.Storm.Capacity() / s.Storm.Rate, Label: "capacity"})
+		chart.Mark{Y: s.Storm.Capacity() / s.Storm.Rate, Label: "capacity"})
 }
 
-// Goodput draws the successes over time; nil if there are none.
-func (s Storm) Goodput() ([]byte, error) {
+// Goodput shows the successes over time; nil if there are none.
+func (s Storm) Goodput() chart.Picture {
 	return s.overTime("Goodput", "successes / calls", func(r lab.StormRow) []float64 { return r.Goodputs })
 }
 
-func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64, marks ...chart.HLine) ([]byte, error) {
+func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64, marks ...chart.Mark) chart.Picture {
 	var lines []chart.Series
 	for _, r := range s.Rows {
 		if len(r.Trials) == 0 || len(lines) == mostLines {
@@ -165,20 +221,37 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 		lines = append(lines, line)
 	}
 	if lines == nil {
-		return nil, nil
+		return nil
 	}
 	o := s.Storm.Outage
 	return chart.Lines{
 		Title:  title,
-		X:      chart.Axis{Label: "time (s)", Seconds: true},
+		X:      chart.Axis{Label: "time (s)"},
 		Y:      chart.Axis{Label: label},
 		Series: lines,
-		Shade:  []chart.Interval{{From: o.From.Seconds(), To: o.To.Seconds(), Label: strings.ReplaceAll(o.Kind.String(), "-", "‑")}},
+		Shade:  []chart.Interval{{From: o.From.Seconds(), To: o.To.Seconds(), Label: o.Kind.String()}},
 		Marks:  marks,
-	}.SVG()
+		First:  s.decisive(),
+	}
 }
 
-// Metastability is what is shown of a [lab.Metastability].
+// decisive returns the seconds in which policies differ most: from shortly before the
+// outage to the recovery of the last, or a minute after the outage.
+func (s Storm) decisive() *chart.Interval {
+	o := s.Storm.Outage
+	end := 25.0
+	for _, r := range s.Rows {
+		if r.Recovery.N > 0 {
+			end = max(end, r.Recovery.Mean+10)
+		}
+	}
+	return &chart.Interval{
+		From: max(0, 5*math.Floor(o.From.Seconds()/5-1)),
+		To:   min(5*math.Ceil((o.To.Seconds()+min(end, 60))/5), s.Storm.Horizon.Seconds()),
+	}
+}
+
+// Metastability presents the results of a [lab.Metastability].
 type Metastability struct {
 	Points []lab.MetastabilityPoint
 }
@@ -196,7 +269,7 @@ func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []flo
 	return rows, utilizations
 }
 
-// threshold is the utilization above which retries feed themselves.
+// threshold returns the utilization above which retries keep the server overloaded.
 func threshold(p lab.MetastabilityPoint) string {
 	switch {
 	case p.Bounded:
@@ -208,9 +281,9 @@ func threshold(p lab.MetastabilityPoint) string {
 }
 
 // Table returns a row for each policy.
-func (m Metastability) Table() *page.Table {
+func (m Metastability) Table() *Table {
 	rows, utilizations := m.axes()
-	t := &page.Table{Headers: []string{"policy", "1 / attempts"}}
+	t := &Table{Headers: []string{"policy", "1 / attempts"}}
 	for _, u := range utilizations {
 		t.Headers = append(t.Headers, fmt.Sprint(u))
 	}
@@ -238,23 +311,52 @@ func (m Metastability) CSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "utilization", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
 
-// Section returns the table and the map.
-func (m Metastability) Section() (page.Section, error) {
-	s := page.Section{
-		Heading: "When a failure feeds itself",
-		Text: "How many seconds after the outage the server is back, by how much of it is used (ρ) and by policy. " +
-			"Where no budget or limiter bounds the retries and ρ · attempts > 1, the retries of calls that fail " +
-			"are more than the server can do, and they keep failing although nothing is broken any more.",
-		Table: m.Table(),
+// Section returns the table and the map, and what they say about own, the policies of the
+// user.
+func (m Metastability) Section(own ...string) Section {
+	s := Section{
+		Heading:  "When a failure feeds itself",
+		Findings: m.findings(own),
+		Text: "The seconds from the end of the outage until the server has recovered, by its utilization (ρ) and by policy. " +
+			"If no budget or limiter bounds the retries and ρ · attempts > 1, the retries of failed calls exceed the capacity of the server, " +
+			"and calls keep failing although the outage is over.",
+		Table:   m.Table(),
+		Figures: figures(Figure{m.Map(), "Seconds from the end of the outage to recovery."}),
+		Files:   []File{file("map.csv", m.CSV)},
 	}
 	if common, _ := m.names(); common != "" {
-		s.Text += "\n\nWhat all policies of the picture have in common: " + common
+		s.Text += "\n\nAll policies of the picture have in common: " + common
 	}
-	err := addFigures(&s, figure{m.Map, "Seconds from the end of the outage to recovery."})
-	return s, err
+	return s
 }
 
-// names returns the words that all policies have, and for each what it has beside them.
+// findings tells for each own policy the utilization from which the server stays down.
+func (m Metastability) findings(own []string) []Finding {
+	var list []Finding
+	rows, utilizations := m.axes()
+	for i, first := range rows {
+		if !slices.Contains(own, first.Contender) {
+			continue
+		}
+		points := m.Points[i*len(utilizations):][:len(utilizations)]
+		f := Finding{Policy: first.Contender, Headline: "The server recovers", Text: fmt.Sprintf(
+			"Utilization: the server recovers at each that was tried, up to %v.", utilizations[len(utilizations)-1])}
+		for _, p := range points {
+			if p.Trials == 0 {
+				return nil // interrupted
+			}
+			if p.Never > 0 {
+				f.Headline, f.Bad = fmt.Sprintf("Keeps the server down at a utilization of %v", p.Utilization), true
+				f.Text = fmt.Sprintf("Utilization: the lowest at which the server stays down is %v.", p.Utilization)
+				break
+			}
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// names returns the words that all policies share, and the other words of each.
 func (m Metastability) names() (common string, own []string) {
 	rows, _ := m.axes()
 	if len(rows) == 0 {
@@ -278,60 +380,54 @@ func (m Metastability) names() (common string, own []string) {
 	return strings.Join(shared, " "), own
 }
 
-// Map draws the map; nil without points.
-func (m Metastability) Map() ([]byte, error) {
-	rows, utilizations := m.axes()
-	if len(rows) == 0 || len(rows) > mostMapRows || len(utilizations) > mostMapRows {
-		return nil, nil // the table shows all
-	}
-	var cells [][]float64
-	ended := false
-	edge := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
-	for i, first := range rows {
-		var row []float64
-		for j := range utilizations {
-			p := m.Points[i*len(utilizations)+j]
-			switch {
-			case p.Trials == 0:
-				return nil, nil // interrupted: the table shows what there is
-			case p.Never > 0.5:
-				row = append(row, math.Inf(1))
-			default:
-				row = append(row, math.Round(p.Recovery.Mean))
-			}
-		}
-		cells = append(cells, row)
-		// The line goes as far as attempts grow from row to row, and nothing else bounds them.
-		switch {
-		case first.Bounded || first.Attempts == retry.Unlimited || i > 0 && first.Attempts <= rows[i-1].Attempts:
-			ended = true
-		case ended:
-		case i == 0:
-			edge.X, edge.Y = []float64{1 / float64(first.Attempts)}, []float64{0}
-		default:
-			from, to := float64(rows[i-1].Attempts), float64(first.Attempts)
-			for part := 0.05; part < 1.01; part += 0.05 {
-				edge.X = append(edge.X, 1/(from+part*(to-from)))
-				edge.Y = append(edge.Y, float64(i-1)+part)
-			}
-		}
-	}
-	if len(edge.X) < 2 {
-		edge = nil
+// Map shows the recoveries as a map; nil without points.
+func (m Metastability) Map() chart.Picture {
+	first, utilizations := m.axes()
+	if len(first) == 0 || len(first) > chart.MostCells || len(utilizations) > chart.MostCells {
+		return nil // the table shows all
 	}
 	_, names := m.names()
-	return chart.Map{
-		Title: "Seconds to recovery",
-		X:     chart.Axis{Label: "utilization ρ"},
-		Y:     chart.Axis{Label: "policy"},
-		Xs:    utilizations,
-		Rows:  names,
-		Cells: cells,
-		Scale: chart.Axis{Label: "seconds", Log: false},
-		Never: "never",
-		Curve: edge,
-	}.SVG()
+	picture := chart.Map{
+		Title: "Seconds to recovery", X: chart.Axis{Label: "utilization ρ"}, Y: chart.Axis{Label: "seconds, by policy"},
+		Xs: utilizations, Curve: edge(first),
+	}
+	for i, policy := range first {
+		row := chart.Row{Name: names[i], Policy: policy.Contender}
+		for _, p := range m.Points[i*len(utilizations):][:len(utilizations)] {
+			switch {
+			case p.Trials == 0:
+				return nil // interrupted: the table shows what there is
+			case p.Never > 0.5:
+				row.Cells = append(row.Cells, math.Inf(1))
+			default:
+				row.Cells = append(row.Cells, math.Round(p.Recovery.Mean))
+			}
+		}
+		picture.Rows = append(picture.Rows, row)
+	}
+	return picture
 }
 
-// mostMapRows is the most rows and columns that a picture has room for.
-const mostMapRows = 30
+// edge returns where ρ · attempts is 1. It goes as far as attempts grow from row to row,
+// and nothing else bounds them; nil if that is not beyond the first row.
+func edge(rows []lab.MetastabilityPoint) *chart.Series {
+	s := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
+	for i, row := range rows {
+		if row.Bounded || row.Attempts == retry.Unlimited || i > 0 && row.Attempts <= rows[i-1].Attempts {
+			break
+		}
+		if i == 0 {
+			s.X, s.Y = chart.Numbers{1 / float64(row.Attempts)}, chart.Numbers{0}
+			continue
+		}
+		from, to := float64(rows[i-1].Attempts), float64(row.Attempts)
+		for part := 0.05; part < 1.01; part += 0.05 {
+			s.X = append(s.X, 1/(from+part*(to-from)))
+			s.Y = append(s.Y, float64(i-1)+part)
+		}
+	}
+	if len(s.X) < 2 {
+		return nil
+	}
+	return s
+}

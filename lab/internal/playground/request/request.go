@@ -1,4 +1,4 @@
-// Package request answers the requests of the playground's page.
+// Package request handles the requests of the playground's page.
 package request
 
 import (
@@ -9,11 +9,11 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
+	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// request is what a visitor has typed.
+// request has what the user typed.
 type request struct {
 	What     string // waits, contention or storm
 	Policy   string
@@ -28,52 +28,74 @@ type request struct {
 // response is a section of a report, or what is wrong with the request.
 type response struct {
 	Error    string
-	Section  page.Section
-	Pictures []picture
+	Own      []string // the policy, as it prints
+	Section  report.Section
+	Pictures []picture // for charts.js
 }
 
-type picture struct{ SVG, Caption string }
+type picture struct {
+	Picture json.RawMessage
+	Caption string
+}
 
-// Answer returns the JSON of the response to the JSON of a request: a section of a report
+// Handle returns the JSON of the response to the JSON of a request: a section of a report
 // as Section and Pictures, or what is wrong with the request as Error.
-func Answer(text string) string {
-	data, err := json.Marshal(answer(text))
+func Handle(text string) string {
+	data, err := json.Marshal(handle(text))
 	if err != nil {
 		data, _ = json.Marshal(response{Error: err.Error()})
 	}
 	return string(data)
 }
 
-func answer(text string) (r response) {
+func handle(text string) response {
 	var q request
-	err := json.Unmarshal([]byte(text), &q)
-	if err == nil {
-		r.Section, err = q.section()
+	if err := json.Unmarshal([]byte(text), &q); err != nil {
+		return response{Error: err.Error()}
 	}
+	r, err := q.respond()
 	if err != nil {
 		return response{Error: err.Error()}
 	}
-	for _, f := range r.Section.Figures {
-		r.Pictures = append(r.Pictures, picture{string(f.SVG), f.Caption})
-	}
-	r.Section.Figures = nil
 	return r
 }
 
-func (q *request) section() (page.Section, error) {
+func (q *request) respond() (response, error) {
 	c, err := lab.ParseContender(q.Policy)
 	if err != nil {
-		return page.Section{}, err
+		return response{}, err
 	}
+	result, err := q.run(c)
+	if err != nil {
+		return response{}, err
+	}
+	r := response{Own: []string{c.Name}, Section: result.Section(c.Name)}
+	for _, f := range r.Section.Figures {
+		data, err := chart.Marshal(f.Picture)
+		if err != nil {
+			return response{}, err
+		}
+		r.Pictures = append(r.Pictures, picture{data, f.Caption})
+	}
+	r.Section.Figures, r.Section.Files = nil, nil
+	return r, nil
+}
+
+// result is the outcome of a simulation.
+type result interface {
+	Section(own ...string) report.Section
+}
+
+func (q *request) run(c lab.Contender) (result, error) {
 	switch q.What {
 	case "waits":
-		return report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), 1).Section()
+		return report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), 1), nil
 	case "contention":
 		return q.contention(c)
 	case "storm":
 		return q.storm(c)
 	}
-	return page.Section{}, fmt.Errorf("unknown request %q", q.What)
+	return nil, fmt.Errorf("unknown request %q", q.What)
 }
 
 // with adds the policy to those that it is compared with.
@@ -91,43 +113,43 @@ func with(c lab.Contender, others ...string) ([]lab.Contender, error) {
 	return list, nil
 }
 
-// mostClients keeps a browser's tab alive.
+// mostClients limits the memory and time of a browser's tab.
 const mostClients = 500
 
-func (q *request) contention(c lab.Contender) (page.Section, error) {
+func (q *request) contention(c lab.Contender) (result, error) {
 	if q.Clients < 2 || q.Clients > mostClients {
-		return page.Section{}, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
+		return nil, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
 	}
 	list, err := with(c, "full base=10ms cap=2s attempts=unlimited", "exponential base=10ms cap=2s attempts=unlimited")
 	if err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
 	model := lab.Contention{Contenders: list, Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
 	if model.Clients[0] == model.Clients[1] {
 		model.Clients = model.Clients[1:]
 	}
 	if model, err = model.WithDefaults(); err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
 	cells, err := model.Run(context.Background())
 	if err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
-	return report.Contention{Cells: cells, Network: model.Network}.Section()
+	return report.Contention{Cells: cells, Network: model.Network}, nil
 }
 
-func (q *request) storm(c lab.Contender) (page.Section, error) {
+func (q *request) storm(c lab.Contender) (result, error) {
 	list, err := with(c, "none attempts=1", "full base=100ms cap=20s attempts=4")
 	if err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
-	switch { // of a size that a tab simulates in a second
+	switch { // limits the time to about a second
 	case !(q.Capacity >= 1 && q.Capacity <= 1000):
-		return page.Section{}, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
+		return nil, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
 	case !(q.Rate > 0 && q.Rate <= 1000):
-		return page.Section{}, fmt.Errorf("rate: %v is not above 0 and up to 1000", q.Rate)
+		return nil, fmt.Errorf("rate: %v is not above 0 and up to 1000", q.Rate)
 	case !(q.Seconds > 0 && q.Seconds <= 30):
-		return page.Section{}, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
+		return nil, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
 	}
 	from := 10 * time.Second
 	s := lab.Storm{
@@ -142,14 +164,14 @@ func (q *request) storm(c lab.Contender) (page.Section, error) {
 		}
 	}
 	if s.Outage.Kind.String() != q.Outage {
-		return page.Section{}, fmt.Errorf("outage: unknown %q", q.Outage)
+		return nil, fmt.Errorf("outage: unknown %q", q.Outage)
 	}
 	if s, err = s.WithDefaults(); err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
 	rows, err := s.Run(context.Background())
 	if err != nil {
-		return page.Section{}, err
+		return nil, err
 	}
-	return report.Storm{Storm: s, Rows: rows}.Section()
+	return report.Storm{Storm: s, Rows: rows}, nil
 }

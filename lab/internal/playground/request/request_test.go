@@ -19,16 +19,17 @@ func ask(t *testing.T, change map[string]any) response {
 	text, err := json.Marshal(q)
 	require.NoError(t, err)
 	var r response
-	require.NoError(t, json.Unmarshal([]byte(Answer(string(text))), &r))
+	require.NoError(t, json.Unmarshal([]byte(Handle(string(text))), &r))
 	return r
 }
 
-func TestAnswer(t *testing.T) {
+func TestHandle(t *testing.T) {
 	for what, pictures := range map[string]int{"waits": 1, "contention": 4, "storm": 2} {
 		r := ask(t, map[string]any{"What": what})
 		assert.Empty(t, r.Error)
 		require.Len(t, r.Pictures, pictures, what)
-		assert.Contains(t, r.Pictures[0].SVG, "<svg ")
+		assert.Contains(t, string(r.Pictures[0].Picture), `{"kind":"`)
+		assert.Equal(t, []string{"full base=100ms attempts=4 budget=throttle"}, r.Own)
 		assert.NotEmpty(t, r.Section.Heading)
 		assert.NotEmpty(t, r.Section.Table.Rows)
 		if what != "waits" {
@@ -39,7 +40,7 @@ func TestAnswer(t *testing.T) {
 	assert.Empty(t, ask(t, map[string]any{"What": "contention", "Clients": 2}).Error)
 }
 
-func TestAnswerRefuses(t *testing.T) {
+func TestHandleRefuses(t *testing.T) {
 	for want, change := range map[string]map[string]any{
 		`unknown name "ful"`:           {"Policy": "ful base=1s"},
 		"no policy":                    {"Policy": ""},

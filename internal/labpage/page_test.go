@@ -1,0 +1,202 @@
+package labpage
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const own = "full base=100ms cap=20s attempts=4 budget=throttle"
+
+// backofflab runs the program in the lab's folder.
+func backofflab(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/backofflab"}, args...)...)
+	cmd.Dir = lab
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// The report, as it is read on a screen and on a phone, in light and in dark.
+func TestReport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for some seconds")
+	}
+	newTab(t, 1200, "light", "about:") // skips before the work
+	file := filepath.Join(t.TempDir(), "report.html")
+	backofflab(t, "report", "-quiet", "-trials", "1", "-html", file, "-policy", own,
+		"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
+	for _, width := range []int64{1200, 400} {
+		for _, scheme := range []string{"light", "dark"} {
+			name := fmt.Sprintf("report-%d-%s", width, scheme)
+			t.Run(name, func(t *testing.T) {
+				p := newTab(t, width, scheme, "file://")
+				p.open(t, "file://"+file)
+				p.screenshot(t, name)
+				checkReport(t, p)
+				checkInteraction(t, p, 0, 1, "none attempts=4")
+			})
+		}
+	}
+	t.Run("on paper", func(t *testing.T) {
+		p := newTab(t, 1200, "dark", "file://")
+		p.open(t, "file://"+file)
+		p.run(t, chromedp.Evaluate(`addEventListener("beforeprint", () => { window.printed = boxes().map(b => b.querySelector("svg").clientWidth) })`, nil))
+		var pdf []byte
+		p.run(t, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+			pdf, _, err = page.PrintToPDF().Do(ctx)
+			return err
+		}))
+		assert.Equal(t, "%PDF", string(pdf[:4]))
+		for _, width := range eval[[]int](t, p, `window.printed`) {
+			assert.Equal(t, 660, width, "of a picture on paper")
+		}
+		if *screenshots != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(*screenshots, "report.pdf"), pdf, 0o666))
+		}
+	})
+}
+
+// checkReport checks what a reader sees without touching anything.
+func checkReport(t *testing.T, p *tab) {
+	assert.Equal(t, own, eval[string](t, p, `document.querySelector(".verdict code").textContent`), "the verdict is on top")
+	assert.Less(t, eval[float64](t, p, `document.querySelector(".verdict").getBoundingClientRect().bottom`), 900.0, "on the first screen")
+	assert.Equal(t, 4+2+1+1, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`), "every picture")
+	assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`), "the page does not scroll sideways")
+	assert.Empty(t, eval[[]string](t, p, `boxes().filter(b => b.querySelector("svg").clientWidth > b.clientWidth).map(b => b.textContent)`))
+	assert.Empty(t, eval[[]string](t, p, `pale()`))
+	for name, colors := range eval[map[string][]string](t, p, `looks()`) {
+		assert.Len(t, colors, 1, "%s has one color in all pictures", name)
+	}
+	highlighted := eval[int](t, p, `boxes().filter(b => [...b.querySelectorAll("svg text")].some(e => e.textContent.startsWith("▶"))).length`)
+	assert.Equal(t, 7, highlighted, "the user's policy, but in the picture that is about nothing else")
+	first := eval[[]float64](t, p, `range(0)`)
+	assert.LessOrEqual(t, first[0], 20.0)
+	assert.Less(t, first[1]-first[0], 75.0, "the decisive seconds are large")
+	link := eval[string](t, p, `document.querySelector("a[download='storm-seconds.csv']").href`)
+	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(link, "data:text/csv;base64,"))
+	require.NoError(t, err)
+	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the data is inside")
+}
+
+// checkInteraction points at the picture i, switches a line off and on, and zooms. The
+// picture beside goes with it.
+func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
+	move := func(kind input.MouseType, at []float64) chromedp.Action {
+		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft)
+	}
+	at := eval[[]float64](t, p, fmt.Sprintf(`inside(%d, 0.5, 200)`, i))
+	p.run(t, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]), chromedp.Poll(
+		fmt.Sprintf(`[...boxes()[%d].querySelectorAll(".tip")].some(e => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && e.textContent.includes("budget=throttle"))`, i), nil))
+
+	selected := func(i int) bool {
+		return eval[bool](t, p, fmt.Sprintf(`plot(%d).getOption().legend[0].selected[%q] !== false`, i, name))
+	}
+	at = eval[[]float64](t, p, fmt.Sprintf(`place(%d, %q)`, i, name))
+	p.run(t, chromedp.MouseClickXY(at[0], at[1]))
+	assert.False(t, selected(i), "switched off")
+	assert.False(t, selected(beside), "in the picture beside, too")
+	p.run(t, chromedp.MouseClickXY(at[0], at[1]))
+	assert.True(t, selected(i), "and on again")
+
+	before := eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, i))
+	at = eval[[]float64](t, p, fmt.Sprintf(`handle(%d)`, i))
+	p.run(t, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]), move(input.MousePressed, at),
+		move(input.MouseMoved, []float64{at[0] - 10, at[1]}), move(input.MouseMoved, []float64{at[0] - 25, at[1]}),
+		move(input.MouseReleased, []float64{at[0] - 25, at[1]}))
+	after := eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, i))
+	assert.Equal(t, before[0], after[0])
+	assert.Less(t, after[1], before[1], "zoomed by the handle")
+	assert.Equal(t, after, eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, beside)), "the picture beside, too")
+
+	at = eval[[]float64](t, p, fmt.Sprintf(`inside(%d, 0.5, 200)`, i))
+	p.run(t, input.DispatchMouseEvent(input.MouseWheel, at[0], at[1]).WithDeltaX(0).WithDeltaY(-300).WithModifiers(input.ModifierCtrl))
+	closer := fmt.Sprintf(`range(%d)[1] - range(%d)[0] < %v`, i, i, after[1]-after[0])
+	p.run(t, chromedp.Poll(closer, nil))
+}
+
+// The pages of the other commands, drawn without a problem.
+func TestPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates for some seconds")
+	}
+	newTab(t, 1200, "light", "about:")
+	system := []string{"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "80s"}
+	for name, tt := range map[string]struct {
+		args     []string
+		pictures int
+		verdict  string
+	}{
+		"explain":    {[]string{"explain", own}, 1, "Waits of 350ms on average"},
+		"contention": {[]string{"contention", "-quiet", "-clients", "10,1000", "-trials", "2", "-policy", "sdks"}, 4, "with 1000 clients"},
+		"storm":      {append([]string{"storm", "-quiet", "-trials", "1"}, system...), 2, "2 of 7 policies keep the server down"},
+		"map": {append([]string{"storm", "-map", "-quiet", "-trials", "1", "-utilizations", "0.2,0.9", "-policy", "none attempts=4"}, system...), 1,
+			"Keeps the server down at a utilization of 0.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "page.html")
+			backofflab(t, append(tt.args, "-html", file)...)
+			p := newTab(t, 400, "dark", "file://")
+			p.open(t, "file://"+file)
+			p.screenshot(t, name)
+			assert.Contains(t, eval[string](t, p, `document.querySelector(".verdict").textContent`), tt.verdict)
+			assert.Equal(t, tt.pictures, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
+			assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`))
+			assert.Empty(t, eval[[]string](t, p, `pale()`))
+		})
+	}
+}
+
+// The playground, from the first picture to a policy that is typed.
+func TestPlayground(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for the browser")
+	}
+	newTab(t, 1200, "light", "about:")
+	folder := t.TempDir()
+	backofflab(t, "playground", folder)
+	server := httptest.NewServer(http.FileServer(http.Dir(folder)))
+	defer server.Close()
+	for _, width := range []int64{1200, 400} {
+		for _, scheme := range []string{"light", "dark"} {
+			name := fmt.Sprintf("playground-%d-%s", width, scheme)
+			t.Run(name, func(t *testing.T) {
+				p := newTab(t, width, scheme, server.URL)
+				p.open(t, server.URL)
+				t.Logf("first picture after %.0f ms, the storm after %.0f ms",
+					eval[float64](t, p, `performance.getEntriesByName("waits")[0].startTime`),
+					eval[float64](t, p, `performance.getEntriesByName("storm")[0].startTime`))
+				p.screenshot(t, name)
+				assert.Equal(t, 7, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
+				assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`))
+				assert.Empty(t, eval[[]string](t, p, `pale()`))
+				checkInteraction(t, p, 5, 6, "full base=100ms cap=20s attempts=4")
+
+				const typed = "constant delay=50ms attempts=3 budget=throttle"
+				p.run(t, chromedp.SetValue(`input[name=policy]`, typed, chromedp.ByQuery),
+					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
+					chromedp.Poll(`document.documentElement.dataset.done === "2"`, nil))
+				assert.Contains(t, eval[string](t, p, `location.hash`), "constant", "the link carries it")
+				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm td").textContent`), typed)
+				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm svg").textContent`), "▶ constant")
+				p.run(t, chromedp.SetValue(`input[name=policy]`, "ful base=1s", chromedp.ByQuery),
+					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
+					chromedp.Poll(`document.documentElement.dataset.done === "3"`, nil))
+				assert.Contains(t, eval[string](t, p, `document.querySelector("#waits .error").textContent`), `unknown name "ful"`)
+			})
+		}
+	}
+}

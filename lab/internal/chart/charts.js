@@ -1,0 +1,446 @@
+// Draws the pictures of package chart with Apache ECharts, in a page or as an SVG file.
+"use strict"
+const charts = (() => {
+  const palette = "PALETTE"
+  const font = "system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif"
+  const shapes = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,9Z", "path://M3,0H7V3H10V7H7V10H3V7H0V3H3Z"]
+  const dashes = ["solid", [7, 3], [2, 2.5], [9, 3, 2, 3]]
+
+  // A policy has the same look in all pictures of a page. The policies of the user, which
+  // are highlighted, have the first looks; the others have theirs in the order of arrival.
+  let own = new Set()
+  const others = new Map()
+
+  function look(name, muted) {
+    if (muted) return { color: palette.muted, variable: "--muted", dash: "solid", shape: "none", own: false }
+    if (!own.has(name) && !others.has(name)) others.set(name, others.size)
+    const n = own.has(name) ? [...own].indexOf(name) : own.size + others.get(name)
+    const hue = n % palette.hues.length, round = Math.floor(n / palette.hues.length)
+    return {
+      color: palette.hues[hue], variable: "--hue" + hue, dash: dashes[round % dashes.length],
+      shape: shapes[(n + round) % shapes.length], own: own.has(name),
+    }
+  }
+
+  // highlight names the policies of the user.
+  function highlight(names) {
+    own = new Set(names)
+  }
+
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" }
+  const escape = text => text.replace(/[&<>"]/g, c => escapes[c])
+
+  function number(v) {
+    if (Math.abs(v) >= 1e6 || v !== 0 && Math.abs(v) < 1e-3) return v.toPrecision(3)
+    return v.toLocaleString("en-US", Math.abs(v) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
+  }
+
+  // tip is the text beside the pointer: a heading, and a line for each row.
+  function tip(heading, rows) {
+    return `<b>${escape(heading)}</b>` + rows.map(([name, text, l]) =>
+      `<div class="tip-row${l?.own ? " tip-own" : ""}"><i style="background:var(${l?.variable ?? "--paper"})"></i>` +
+      `<span>${escape(name)}</span><b>${escape(text)}</b></div>`).join("")
+  }
+
+  // What all pictures have in common. live: in a page, where a reader can point and zoom.
+  function base(c, size, legend) {
+    const narrow = size.width < 560
+    const title = Math.ceil(c.title.length * 9 / (size.width - 24))
+    return {
+      animation: false,
+      backgroundColor: palette.paper,
+      textStyle: { fontFamily: font, color: palette.ink },
+      title: [{
+        text: c.title, subtext: c.y.label, left: 4, top: 6, itemGap: 6,
+        textStyle: { fontSize: 16, color: palette.ink, width: size.width - 24, overflow: "break" },
+        subtextStyle: { fontSize: 12.5, color: palette.soft, width: size.width - 24, overflow: "break" },
+      }],
+      tooltip: size.live ? {
+        confine: true, className: "tip", borderWidth: 0, padding: 0, transitionDuration: 0, backgroundColor: "transparent",
+        axisPointer: { lineStyle: { color: palette.soft }, label: { show: false } },
+      } : undefined,
+      grid: {
+        left: 10, right: narrow ? 12 : 20, top: 34 + title * 20, bottom: legend.height + 34,
+        outerBoundsMode: "same", outerBoundsContain: "axisLabel",
+      },
+      legend: legend.parts,
+    }
+  }
+
+  // keys lays a legend out in columns below the picture. Names that are too long are broken.
+  function keys(names, size, swatchWidth = 34) {
+    if (names.length === 0) return { height: 0, parts: [] }
+    const swatch = swatchWidth + 18, length = name => own.has(name) ? (name.length + 2) * 7.6 : name.length * 6.6
+    const widest = Math.max(...names.map(length)) + swatch
+    const columns = Math.max(1, Math.min(3, Math.floor((size.width - 12) / widest)))
+    const rows = Math.ceil(names.length / columns), column = (size.width - 12) / columns
+    const lines = name => Math.ceil((length(name) + 8) / (column - swatch))
+    const parts = [], heights = []
+    for (let i = 0; i < columns; i++) {
+      const part = names.slice(i * rows, (i + 1) * rows)
+      heights.push(part.reduce((sum, name) => sum + 15 * lines(name) + 6, 8))
+      parts.push({
+        data: part.map(name => ({ name, textStyle: own.has(name) ? { fontWeight: "bold" } : {} })),
+        orient: "vertical", align: "left", left: 6 + i * column, itemGap: 6, itemWidth: swatchWidth, itemHeight: 10, padding: 0,
+        inactiveColor: palette.muted, inactiveBorderColor: palette.muted, selectedMode: size.live,
+        textStyle: { fontSize: 12, lineHeight: 15, color: palette.ink, width: column - swatch, overflow: "break" },
+        formatter: name => own.has(name) ? "▶ " + name : name,
+      })
+    }
+    const height = Math.max(...heights)
+    for (const part of parts) part.top = size.body + 8
+    return { height, parts }
+  }
+
+  const line = color => ({ show: true, lineStyle: { color, width: 1 } })
+
+  function axis(a, more) {
+    return {
+      type: a.log ? "log" : "value",
+      axisLine: line(palette.muted), axisTick: line(palette.muted), splitLine: line(palette.grid),
+      axisLabel: { color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
+      nameLocation: "middle", nameGap: 28, nameTextStyle: { color: palette.soft, fontSize: 12.5 },
+      ...more,
+    }
+  }
+
+  // fit adds the limits and ticks of a logarithmic axis over values: 1, 2, 5, 10, ...
+  function fit(a, values, more) {
+    const option = axis(a, more)
+    if (!a.log) return option
+    option.min = Math.min(...values) / 1.08
+    option.max = Math.max(...values) * 1.08
+    const ticks = [], steps = option.max / option.min < 2000 ? [1, 2, 5] : [1]
+    for (let p = Math.floor(Math.log10(option.min)); p <= Math.log10(option.max); p++) {
+      for (const s of steps) if (s * 10 ** p >= option.min && s * 10 ** p <= option.max) ticks.push(s * 10 ** p)
+    }
+    option.axisTick = { ...option.axisTick, customValues: ticks }
+    option.axisLabel = { ...option.axisLabel, customValues: ticks }
+    return option
+  }
+
+  // above returns a round number above v.
+  function above(v) {
+    const step = 10 ** Math.floor(Math.log10(v)) / 2
+    return Math.ceil(v * 1.05 / step) * step
+  }
+
+  // zoom lets a reader look at a part of the x axes: by the slider, and by the wheel with Ctrl.
+  function zoom(size, first, bottom, indexes) {
+    if (!size.live) return []
+    const range = first ? { startValue: first.from, endValue: first.to } : {}
+    const both = { xAxisIndex: indexes, filterMode: "none", ...range }
+    return [
+      { type: "inside", zoomOnMouseWheel: "ctrl", moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false, ...both },
+      {
+        type: "slider", bottom, height: 22, left: 30, right: 30, brushSelect: false, showDetail: false, ...both,
+        borderColor: palette.grid, fillerColor: palette.shade, backgroundColor: palette.paper,
+        handleStyle: { color: palette.paper, borderColor: palette.soft }, moveHandleStyle: { color: palette.muted },
+        dataBackground: { lineStyle: { color: palette.grid }, areaStyle: { color: palette.grid } },
+        selectedDataBackground: { lineStyle: { color: palette.muted }, areaStyle: { color: palette.grid } },
+      },
+    ]
+  }
+
+  function within(s, from, to) {
+    const keep = s.x.map(x => x >= from && x <= to)
+    return { ...s, x: s.x.filter((x, i) => keep[i]), y: s.y.filter((y, i) => keep[i]) }
+  }
+
+  const pairs = s => s.x.map((x, i) => [x, s.y[i]])
+
+  // band fills the space between the lower and the upper edge of a series.
+  function band(s, l) {
+    return {
+      type: "custom", name: s.name, silent: true, clip: true, z: 1, itemStyle: { color: l.color },
+      data: s.x.map((x, i) => [x, s.low[i], s.high[i]]), encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
+      renderItem: (params, api) => params.dataIndexInside > 0 ? null : {
+        type: "polygon", style: { fill: l.color, opacity: 0.16 },
+        shape: { points: [...s.x.map((x, i) => api.coord([x, s.high[i]])), ...s.x.map((x, i) => api.coord([x, s.low[i]])).reverse()] },
+      },
+    }
+  }
+
+  // stroke is a line with markers: at each point or, where those are many, at some.
+  function stroke(s, i, of, shown, narrow) {
+    const l = look(s.name, s.muted)
+    const step = shown > 40 ? Math.ceil(shown / 7) : 1, at = Math.floor(i * step / of)
+    return {
+      type: "line", name: s.name, symbol: l.shape, symbolSize: (l.own ? 10 : 7.5) * (narrow ? 0.7 : 1), showSymbol: !s.muted, z: l.own ? 5 : s.muted ? 2 : 3,
+      data: pairs(s).map((value, k) => k % step === at ? value : { value, symbol: "none" }),
+      lineStyle: { color: l.color, type: l.dash, width: l.own ? 4 : 1.7 },
+      itemStyle: { color: l.color, borderColor: palette.paper, borderWidth: 1 },
+      emphasis: { focus: "series", lineStyle: { width: l.own ? 4 : 2.5 }, itemStyle: { color: l.color } },
+    }
+  }
+
+  function lines(c, size) {
+    size = { ...size, body: (c.first ? 420 : 360) + (size.live ? 34 : 0) }
+    const legend = keys(c.series.map(s => s.name), size)
+    const first = c.first ?? { from: -Infinity, to: Infinity }
+    if (!size.live) c = { ...c, series: c.series.map(s => s.low ? s : within(s, first.from - 1, first.to + 1)) }
+    const shown = c.series[0].x.filter(x => x >= first.from && x <= first.to).length
+    const xs = c.series.flatMap(s => s.x)
+    const ys = c.series.flatMap(s => [...s.y, ...s.low ?? [], ...s.high ?? []])
+    const marks = c.marks ?? []
+    const limits = !size.live && c.first ? { min: first.from, max: first.to } : { min: "dataMin", max: "dataMax" }
+    const option = base(c, size, legend)
+    option.grid.bottom += size.live ? 34 : 0
+    option.xAxis = fit(c.x, xs, { name: c.x.label, ...c.x.log ? {} : limits })
+    if (c.x.log) [option.xAxis.min, option.xAxis.max] = [Math.min(...xs), Math.max(...xs)]
+    const top = Math.max(...marks.map(m => m.y), 0)
+    option.yAxis = fit(c.y, ys, !c.y.log && top > Math.max(...ys) ? { max: above(top) } : {})
+    option.dataZoom = zoom(size, c.first, legend.height + 8, [0])
+    option.series = [
+      {
+        type: "line", data: [], silent: true, z: 0,
+        markArea: {
+          silent: true, itemStyle: { color: palette.shade }, label: { color: palette.soft, fontSize: 12, position: "insideTop" },
+          data: (c.shade ?? []).map(s => [{ xAxis: s.from, name: s.label }, { xAxis: s.to }]),
+        },
+        markLine: {
+          silent: true, symbol: "none", lineStyle: { color: palette.ink, width: 1.2, type: [4, 3] },
+          label: { color: palette.ink, fontSize: 12, position: "insideEndTop", formatter: m => m.name },
+          data: marks.map(m => ({ yAxis: m.y, name: m.label })),
+        },
+      },
+      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend takes the first of a name
+      ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
+    ]
+    if (size.live) {
+      const muted = new Set(c.series.filter(s => s.muted).map(s => s.name))
+      Object.assign(option.tooltip, {
+        trigger: "axis",
+        formatter: points => {
+          const rows = points.filter(p => p.seriesType === "line" && p.seriesName).sort((a, b) => b.value[1] - a.value[1])
+          return rows.length === 0 ? "" : tip(`${c.x.label}: ${number(rows[0].value[0])}`,
+            rows.map(p => [p.seriesName, number(p.value[1]), look(p.seriesName, muted.has(p.seriesName))]))
+        },
+      })
+    }
+    return { option, height: size.body + 8 + legend.height }
+  }
+
+  function points(c, size) {
+    size = { ...size, body: 400 }
+    const curve = c.curve ? [c.curve] : []
+    const legend = keys([...c.points.map(p => p.name), ...curve.map(s => s.name)], size, 14)
+    const option = base(c, size, legend)
+    const of = key => [...c.points.map(p => p[key]), ...curve.flatMap(s => s[key])]
+    option.xAxis = fit(c.x, of("x"), { name: c.x.label, scale: true })
+    option.yAxis = fit(c.y, of("y"), { scale: true })
+    option.series = [
+      ...curve.map(s => ({ ...stroke(s, 0, 1, 1), silent: true })),
+      ...c.points.map(p => {
+        const l = look(p.name)
+        return {
+          type: "scatter", name: p.name, data: [[p.x, p.y]], symbol: l.shape, symbolSize: l.own ? 22 : 13, z: l.own ? 5 : 3,
+          itemStyle: { color: l.color, opacity: 1, borderColor: l.own ? palette.ink : palette.paper, borderWidth: l.own ? 2 : 1 },
+          emphasis: { scale: 1.3, itemStyle: { color: l.color } },
+        }
+      }),
+    ]
+    if (size.live) {
+      option.tooltip.formatter = p => tip(p.seriesName, [[c.x.label, number(p.value[0])], [c.y.label, number(p.value[1])]])
+    }
+    return { option, height: size.body + 8 + legend.height }
+  }
+
+  function strips(c, size) {
+    const high = 58, step = high + 26, top = 66
+    const last = Math.max(1, ...c.strips.map(s => s.values.findLastIndex(v => v > 0) + 1))
+    const most = Math.max(...c.strips.flatMap(s => s.values)) || 1
+    const option = base(c, size, { height: 0, parts: [] })
+    const title = c.strips.map((s, i) => ({
+      text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
+      textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
+    }))
+    option.title.push(...title)
+    option.grid = c.strips.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.xAxis = c.strips.map((s, i) => axis(c.x, {
+      gridIndex: i, min: 0, max: last * c.width, name: i === c.strips.length - 1 ? c.x.label : "",
+      axisLabel: { show: i === c.strips.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
+    }))
+    option.yAxis = c.strips.map((s, i) => axis(c.y, {
+      gridIndex: i, min: 0, max: most, splitLine: { show: false }, axisTick: { show: false },
+      axisLabel: { color: palette.soft, fontSize: 11, formatter: number, customValues: [0, most] },
+    }))
+    option.series = c.strips.map((s, i) => ({
+      type: "line", step: "end", name: s.name, xAxisIndex: i, yAxisIndex: i, symbol: "none",
+      data: [...s.values.slice(0, last).map((v, k) => [k * c.width, v]), [last * c.width, 0]].map(([x, y], k, all) => [x, k === all.length - 1 ? all[k - 1][1] : y]),
+      lineStyle: { width: 0 }, itemStyle: { color: look(s.name).color }, areaStyle: { color: look(s.name).color, opacity: 1 },
+    }))
+    const bottom = top + c.strips.length * step + 44
+    if (size.live) {
+      option.dataZoom = zoom(size, undefined, 8, c.strips.map((s, i) => i))
+      option.axisPointer = { link: [{ xAxisIndex: "all" }] }
+      Object.assign(option.tooltip, {
+        trigger: "axis",
+        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + c.width)} ms`,
+          bins.map(p => [p.seriesName, number(p.value[1]), look(p.seriesName)])),
+      })
+    }
+    return { option, height: bottom + (size.live ? 36 : 0) }
+  }
+
+  // place finds where v stands among ascending values, as a number of cells.
+  function place(values, v) {
+    if (values.length === 1) return v - values[0]
+    let i = 1
+    while (i < values.length - 1 && v > values[i]) i++
+    return i - (values[i] - v) / (values[i] - values[i - 1])
+  }
+
+  // shadeOf returns the color at a part, from 0 to 1, of the gradient, as ECharts mixes it.
+  function shadeOf(part) {
+    const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
+    const mix = k => {
+      const [a, b] = [palette.gradient[i], palette.gradient[i + 1]].map(color => parseInt(color.slice(k, k + 2), 16))
+      return Math.round(a + (at - i) * (b - a))
+    }
+    return `rgb(${mix(1)},${mix(3)},${mix(5)})`
+  }
+
+  function map(c, size) {
+    const narrow = size.width < 640, never = narrow ? "∞" : "never"
+    const cell = narrow ? 50 : 34, bottom = 64, most = Math.max(1, ...c.rows.flatMap(r => r.cells))
+    const labels = Math.min(size.width * 0.34, 20 + 7 * Math.max(...c.rows.map(r => r.name.length + 3)))
+    const cells = [], nevers = []
+    c.rows.forEach((row, y) => row.cells.forEach((v, x) => {
+      const border = own.has(row.policy) ? { borderColor: palette.ink, borderWidth: 2.5 } : { borderColor: palette.paper, borderWidth: 1.5 }
+      if (v === null) nevers.push({ value: [x, y, 0], itemStyle: { color: palette.never, ...border } })
+      else cells.push({ value: [x, y, v], itemStyle: border })
+    }))
+    const title = narrow && nevers.length > 0 ? { ...c, y: { label: c.y.label + " (∞: never)" } } : c
+    const option = base(title, size, { height: bottom, parts: [] })
+    Object.assign(option.grid, { left: labels, bottom: bottom + 44, outerBoundsMode: "none" })
+    const plain = { splitLine: { show: false }, axisTick: { show: false }, axisLine: { show: false } }
+    option.xAxis = [
+      axis(c.x, { type: "category", data: c.xs.map(String), name: c.x.label, ...plain, axisLabel: { color: palette.soft, fontSize: 12, interval: 0, hideOverlap: true } }),
+      { type: "value", show: false, min: -0.5, max: c.xs.length - 0.5 },
+    ]
+    option.yAxis = [
+      axis(c.y, {
+        type: "category", ...plain,
+        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, lineHeight: 14, width: labels - 14, overflow: "break" },
+        data: c.rows.map(r => own.has(r.policy) ? { value: "▶ " + r.name, textStyle: { fontWeight: "bold" } } : r.name),
+      }),
+      { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
+    ]
+    option.visualMap = {
+      type: "continuous", min: 0, max: most, seriesIndex: 0, calculable: false,
+      orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
+      inRange: { color: palette.gradient }, text: [number(most), "0"], textStyle: { color: palette.soft },
+    }
+    // The figures are a layer of their own, above the curve, with the color of the cell behind them.
+    const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
+    const none = { color: "transparent" }
+    const layer = { type: "heatmap", emphasis: { disabled: true } }
+    const figures = (data, fill) => data.map(d => ({ value: d.value, itemStyle: none, label: { backgroundColor: fill(d.value[2]) } }))
+    option.series = [
+      { ...layer, data: cells, z: 1 },
+      { ...layer, data: figures(cells, v => shadeOf(v / most)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
+      { ...layer, data: nevers, z: 1 },
+      { ...layer, data: figures(nevers, () => palette.never), z: 4, label: { ...label, formatter: never, color: palette.neverInk } },
+    ]
+    if (c.curve) {
+      const data = c.curve.x.map((x, i) => [place(c.xs, x), c.curve.y[i]])
+      const curve = { type: "line", name: c.curve.name, data, xAxisIndex: 1, yAxisIndex: 1, symbol: "none", silent: true, z: 2 }
+      option.series.push(
+        { ...curve, lineStyle: { color: palette.neverInk, width: 4.4 } },
+        { ...curve, lineStyle: { color: palette.cellInk, width: 2, type: [7, 3] } })
+      option.legend = [{
+        data: [{ name: c.curve.name }], right: 8, bottom: 10, selectedMode: false, itemWidth: 34, itemHeight: 0,
+        lineStyle: { color: palette.ink, width: 2, type: [7, 3] }, textStyle: { color: palette.ink, fontSize: 12 },
+      }]
+    }
+    if (size.live) {
+      option.tooltip.formatter = d => tip(c.rows[d.value[1]].policy,
+        [[`${c.x.label} = ${c.xs[d.value[0]]}`, d.seriesIndex > 1 ? "never" : `${number(d.value[2])} ${c.title.toLowerCase()}`]])
+    }
+    return { option, height: 64 + c.rows.length * cell + 44 + bottom }
+  }
+
+  function ranges(c, size) {
+    const names = ["shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest"]
+    const option = base(c, size, { height: 0, parts: [] })
+    const hue = look(c.ranges[0].policy ?? c.title)
+    option.xAxis = axis(c.x, { type: "category", data: c.ranges.map(r => r.name), name: c.x.label, splitLine: { show: false } })
+    option.yAxis = fit(c.y, c.ranges.flatMap(r => r.values))
+    const color = palette.hues[0]
+    option.series = [
+      {
+        type: "boxplot", data: c.ranges.map(r => r.values.slice(1, 6)), boxWidth: [6, 44],
+        itemStyle: { color: palette.shade, borderColor: color, borderWidth: 1.6 }, emphasis: { disabled: true },
+      },
+      {
+        type: "scatter", symbolSize: 5, itemStyle: { color, opacity: 1 }, emphasis: { disabled: true },
+        data: c.ranges.flatMap((r, i) => [[i, r.values[0]], [i, r.values[6]]]),
+      },
+    ]
+    if (size.live) {
+      Object.assign(option.tooltip, {
+        trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: palette.shade, opacity: 0.5 }, label: { show: false } },
+        formatter: at => {
+          const r = c.ranges[at[0].dataIndex]
+          return tip(`${c.x.label} ${r.name}, ${c.y.label}`, names.map((name, i) => [name, number(r.values[i])]).reverse())
+        },
+      })
+    }
+    return { option, height: 370, hue }
+  }
+
+  const kinds = { lines, points, strips, map, ranges }
+  const describe = (c, size) => kinds[c.kind](c, size)
+
+  // drawn are the pictures of the page, with what shows each at a width, to use or to print.
+  const drawn = new Map()
+  if (typeof document !== "undefined") {
+    const each = (live, width) => drawn.forEach((show, box) => show(live, width ?? box.clientWidth))
+    addEventListener("beforeprint", () => each(false, 660))
+    addEventListener("afterprint", () => each(true))
+  }
+
+  // draw shows a picture in an element, as wide as that is, and returns ECharts' object.
+  // Pictures of one group zoom and switch lines together.
+  function draw(box, c, group) {
+    for (const old of drawn.keys()) {
+      if (old.isConnected) continue
+      echarts.getInstanceByDom(old)?.dispose()
+      drawn.delete(old)
+    }
+    const plot = echarts.init(box, null, { renderer: "svg", width: 720, height: 400 })
+    let width = 0
+    const show = (live, to) => {
+      if (to === 0) return
+      const { option, height } = describe(c, { width: to, live })
+      box.style.height = height + "px"
+      plot.resize({ width: to, height })
+      plot.setOption(option, true)
+    }
+    const resize = () => {
+      if (box.clientWidth !== width) show(true, width = box.clientWidth)
+    }
+    resize()
+    new ResizeObserver(resize).observe(box)
+    drawn.set(box, show)
+    if (group) {
+      plot.group = group
+      echarts.connect(group)
+    }
+    return plot
+  }
+
+  // svg returns a picture as a file.
+  function svg(c, width) {
+    const size = { width, live: false }
+    const { option, height } = describe(c, size)
+    const plot = echarts.init(null, null, { renderer: "svg", ssr: true, width, height })
+    plot.setOption(option)
+    const text = plot.renderToSVGString()
+    plot.dispose()
+    return text
+  }
+
+  return { draw, svg, highlight, look }
+})()

@@ -1,0 +1,86 @@
+// The colors, and the scripts and styles that use them.
+
+package chart
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// color is what a part of a picture looks like on a light and on a dark page.
+type color struct{ light, dark string }
+
+// colors are named as charts.js names them. In light and in dark, the contrast with the
+// paper is at least 7:1 for ink and soft and 3:1 for muted. No other color has the same
+// light value, because Style selects by it.
+var colors = map[string]color{
+	"paper": {"#ffffff", "#15181d"},
+	"ink":   {"#1f2328", "#e8eaed"},
+	"soft":  {"#4d545c", "#b4bac2"},
+	"grid":  {"#dfe2e6", "#343a42"},
+	"muted": {"#7d858d", "#8d959e"},
+	"shade": {"#e9ebee", "#2a2f37"},
+	"never": {"#2a0f2b", "#571f58"},
+}
+
+// hues tell policies apart. Their contrast with the paper is at least 3:1, and any two of
+// them, and muted, are at least 10 apart by CIEDE2000, for readers with protanopia,
+// deuteranopia or tritanopia, too. Dashes and markers differ beside them.
+var hues = []color{
+	{"#2467d3", "#6393ff"}, {"#9c8bb5", "#ff6e00"}, {"#058c5e", "#2fcb9c"},
+	{"#bb1f8f", "#f29ccb"}, {"#b17a1a", "#dffe41"}, {"#2c5563", "#d2fff9"},
+}
+
+// gradient is for the cells of a map, from quick to slow. Its lightness falls all the way,
+// and cellInk is legible on all of it. It is the same on a dark page.
+var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
+
+const (
+	cellInk  = "#030405" // on the gradient
+	neverInk = "#fffffe" // on the color of never
+)
+
+var (
+	//go:embed echarts/echarts.min.js
+	library string
+	//go:embed charts.js
+	script string
+)
+
+// Script returns ECharts and charts.js, which needs nothing else.
+func Script() string {
+	palette := map[string]any{"gradient": gradient, "cellInk": cellInk, "neverInk": neverInk}
+	for name, c := range colors {
+		palette[name] = c.light
+	}
+	var list []string
+	for _, c := range hues {
+		list = append(list, c.light)
+	}
+	palette["hues"] = list
+	text, _ := json.Marshal(palette) // strings only
+	return library + "\n" + strings.Replace(script, `"PALETTE"`, string(text), 1)
+}
+
+// Style returns a style sheet with the colors as variables, --ink to --hue0. Where the
+// reader prefers dark it replaces the light colors of a drawing, in a page and in a file;
+// on paper a picture is always light.
+func Style() string {
+	var light, dark, replaced strings.Builder
+	add := func(name string, c color) {
+		fmt.Fprintf(&light, "--%s:%s;", name, c.light)
+		fmt.Fprintf(&dark, "--%s:%s;", name, c.dark)
+		for _, property := range []string{"fill", "stroke"} {
+			fmt.Fprintf(&replaced, `svg [%[1]s="%[2]s"]{%[1]s:%[3]s}`, property, c.light, c.dark)
+		}
+	}
+	for _, name := range []string{"paper", "ink", "soft", "grid", "muted", "shade", "never"} {
+		add(name, colors[name])
+	}
+	for i, c := range hues {
+		add(fmt.Sprintf("hue%d", i), c)
+	}
+	return ":root{" + light.String() + "}@media screen and (prefers-color-scheme:dark){:root{" + dark.String() + "}" + replaced.String() + "}"
+}
