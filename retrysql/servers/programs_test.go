@@ -13,8 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// The servers. What they write survives the end of their process, though not of
-// the machine.
+// The servers. PostgreSQL and MariaDB do not sync their files to disk: their data
+// survives a crash of the process, but not of the machine. Redis has it in memory only.
 
 var postgres = &program{
 	name:   "PostgreSQL",
@@ -91,7 +91,7 @@ var redisServer = &program{
 	},
 }
 
-// pings returns a function that asks a server through database/sql whether it serves.
+// pings returns a function that pings a server through database/sql.
 func pings(driver string, url func(addr string) string) func(context.Context, string) error {
 	return func(ctx context.Context, addr string) error {
 		db, err := sql.Open(driver, url(addr))

@@ -23,15 +23,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program is a server in a process of its own, with its data in a temporary
-// folder, that listens on a free port of 127.0.0.1. All tests of a run share it.
+// program is a server in a separate process that listens on a free port of 127.0.0.1
+// and has its data in a temporary directory. All tests of a run share it.
 type program struct {
 	name   string
 	signal string // stops it
-	// setUp fills dir and returns the command that serves from it.
+	// setUp initializes dir and returns the command that starts the server.
 	setUp func(dir string, port int) (command []string, err error)
 	ready func(ctx context.Context, addr string) error
-	asUID string // the user that it runs as if the tests run as root; empty: root
+	asUID string // name of the user to run as if the tests run as root; empty means root
 
 	once    sync.Once
 	err     error
@@ -58,7 +58,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts the program unless it runs, and returns its address. It skips the
+// start starts the program unless it is running, and returns its address. It skips the
 // test if the program is not installed.
 func (p *program) start(t *testing.T) string {
 	t.Helper()
@@ -71,7 +71,7 @@ func (p *program) start(t *testing.T) string {
 }
 
 func (p *program) prepare() (err error) {
-	if p.dir, err = os.MkdirTemp("", "retrysql"); err != nil { // short: it holds a socket
+	if p.dir, err = os.MkdirTemp("", "retrysql"); err != nil { // a short path: it contains a socket
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -93,21 +93,21 @@ func (p *program) prepare() (err error) {
 	return p.run()
 }
 
-// credential is whom the program runs as, nil for the user of the tests.
+// credential returns the user that the program runs as, or nil for that of the tests.
 func (p *program) credential() *syscall.Credential {
 	if os.Getuid() != 0 || p.asUID == "" {
 		return nil
 	}
 	u, err := user.Lookup(p.asUID)
 	if err != nil {
-		return nil // and the program itself will say what it lacks
+		return nil // the program itself will report the problem
 	}
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// as returns a command that runs as the user of the program, in its folder.
+// as returns a command that runs as the user of the program, in its directory.
 func (p *program) as(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = p.dir
@@ -115,20 +115,20 @@ func (p *program) as(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// untilTold runs a program until a line with a signal arrives on the standard
-// input, or its end, which the system brings about however a test ends.
-const untilTold = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
+// untilSignal runs a program until its standard input has a line with the name of a
+// signal, or ends. The system closes the standard input however the test ends.
+const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`
 
-// run starts the process and waits until it serves.
+// run starts the process and waits until it is ready.
 func (p *program) run() error {
 	log, err := os.Create(filepath.Join(p.dir, "log"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := p.as("/bin/sh", append([]string{"-c", untilTold}, p.command...)...)
+	cmd := p.as("/bin/sh", append([]string{"-c", untilSignal}, p.command...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if p.life, err = cmd.StdinPipe(); err != nil {
 		return err
@@ -142,8 +142,8 @@ func (p *program) run() error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-exited:
-			said, _ := os.ReadFile(log.Name())
-			return fmt.Errorf("%s: %w\n%s", p.name, err, said)
+			output, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("%s: %w\n%s", p.name, err, output)
 		default:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -153,10 +153,10 @@ func (p *program) run() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s does not serve: %w", p.name, err)
+	return fmt.Errorf("%s is not ready: %w", p.name, err)
 }
 
-// stop ends the process with a signal and waits for its end.
+// stop ends the process with a signal and waits until it has exited.
 func (p *program) stop(signal string) error {
 	_, _ = io.WriteString(p.life, signal+"\n")
 	_ = p.life.Close()
@@ -164,12 +164,12 @@ func (p *program) stop(signal string) error {
 	case <-p.exited: // with an error, because of the signal
 		return nil
 	case <-time.After(30 * time.Second):
-		return fmt.Errorf("%s does not end", p.name)
+		return fmt.Errorf("%s does not exit", p.name)
 	}
 }
 
-// find returns the path of a program in PATH or, the last that sorts, in one of
-// the places.
+// find returns the path of a program in PATH or else in one of the places, which may be
+// patterns. If several directories match a place, the last one is used.
 func find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -183,7 +183,7 @@ func find(name string, places ...string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
 }
 
-// quietly runs a command and returns what it printed if it fails.
+// quietly runs a command. If it fails, the error includes its output.
 func quietly(cmd *exec.Cmd) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmp.Or(cmd.Path, cmd.String()), err, output)
