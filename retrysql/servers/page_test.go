@@ -99,16 +99,16 @@ func reaction(t *testing.T, statement, commit error) string {
 	if statement == nil && commit == nil {
 		return ""
 	}
-	policy, word := retry.Policy{Backoff: retry.NoDelay{}}, "returned"
+	policy, result := retry.Policy{Backoff: retry.NoDelay{}}, "returned"
 	policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 		return ctx, func(ended retry.Attempt) {
 			switch {
 			case ended.Unrepeatable:
-				word = "**unknown**, not repeated"
+				result = "**unknown**, not repeated"
 			case ended.Class == retry.ClassThrottled:
-				word = "repeated, as throttling"
+				result = "repeated, as throttling"
 			case ended.Err != nil && ended.Class != retry.ClassPermanent:
-				word = "repeated"
+				result = "repeated"
 			}
 		}
 	}
@@ -120,8 +120,8 @@ func reaction(t *testing.T, statement, commit error) string {
 		err, statement = statement, nil
 		return err
 	})
-	assert.Equal(t, strings.HasPrefix(word, "repeated"), err == nil, "%s: %v", word, err)
-	return word
+	assert.Equal(t, strings.HasPrefix(result, "repeated"), err == nil, "%s: %v", result, err)
+	return result
 }
 
 // TestCode: the Go code of docs/sql.md is in transfer_test.go.
