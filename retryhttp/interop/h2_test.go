@@ -205,7 +205,7 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 	case k.repeatable() && resent && f.name != refusedStream:
 		// The base resends it once, over another connection, within the attempt.
 		return result{attempts: 1, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
-	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net hides its error when its resending is stopped
+	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net does not return that error if its resend is prevented
 		return result{attempts: 2, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
 	}
 	return result{attempts: 1, streams: 1, executed: first}.figures()
