@@ -11,7 +11,7 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// silent is a message of which nothing is recorded.
+// silent is a message that records nothing.
 type silent struct {
 	jetstream.Msg
 	meta jetstream.MsgMetadata
@@ -20,7 +20,7 @@ type silent struct {
 func (s *silent) Metadata() (*jetstream.MsgMetadata, error) { return &s.meta, nil }
 func (s *silent) Ack() error                                { return nil }
 
-// BenchmarkHandle is what a message that succeeds costs, without JetStream.
+// BenchmarkHandle measures the cost of a message that succeeds, without JetStream.
 func BenchmarkHandle(b *testing.B) {
 	for name, policy := range map[string]retry.Policy{
 		"policy":    {},

@@ -11,37 +11,39 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// What the server makes of a 0.
+// The server's defaults, which a 0 stands for.
 const (
 	defaultAckWait       = 30 * time.Second
 	defaultMaxAckPending = 1000
 )
 
-// failingRate is how many failing messages a second a consumer must be able to hold back
-// without holding up the others: a yardstick, because the true rate is not known.
+// failingRate is the assumed number of messages that fail in a second. The actual rate is not
+// known when the configuration is checked.
 const failingRate = 10
 
-// Check returns nil, or one error that lists everything in the configuration of a consumer
-// under which messages would be lost, delivered too often, or held up. It matches
-// [retry.ErrInvalid]. [Worker.Handle] calls it; call it to test a configuration without a
-// server. It refuses, with what a 0 means to the server:
+// Check reports whether the configuration of a consumer would cause messages to be lost,
+// delivered too often, or held up. It returns nil, or one error that lists all faults and
+// matches [retry.ErrInvalid]. [Worker.Handle] calls it; call it yourself to test a
+// configuration without a server. A field that is 0 counts as the server's default. Check
+// rejects:
 //
-//   - another AckPolicy than explicit: single messages cannot be delivered again;
-//   - no Durable name: the server forgets the consumer and its counts when the last worker
-//     is gone;
-//   - a MaxDeliver that is not above the policy's MaxAttempts and MaxDeliveries: there
-//     the server stops delivering and tells nobody, also if a worker crashes in the last
-//     delivery or its dead letter is not stored. -1 is best;
+//   - an AckPolicy other than explicit: single messages cannot be delivered again;
+//   - an empty Durable name: the server forgets the consumer and its counts when the last
+//     worker is gone;
+//   - a MaxDeliver that is not above the policy's MaxAttempts and above MaxDeliveries: the
+//     server silently stops delivering after MaxDeliver deliveries, even if a worker crashes
+//     in the last one or the dead letter is not stored. -1 is best;
 //   - a BackOff: it replaces AckWait, and its differences are added to the policy's delays;
-//   - an AckWait below the policy's AttemptTimeout: the message at work is kept
-//     alive, but those that the client has fetched behind it are delivered
-//     again. Let AckWait be above the time for as many as are fetched (500, or
-//     jetstream.PullMaxMessages). With OneByOne nothing waits, and any AckWait is good;
-//   - a MaxAckPending below the number of messages that wait for their redelivery if ten a
-//     second fail until they are given up: the server delivers nothing else while so many
-//     wait. Without an end of attempts it has to be -1. With OneByOne it may be 1;
+//   - an AckWait below the policy's AttemptTimeout: InProgress extends AckWait for the
+//     message that is being handled, but messages that the client has prefetched are
+//     delivered again. AckWait should be above the time to handle all prefetched messages
+//     (500, or jetstream.PullMaxMessages). With OneByOne no message is prefetched, and any
+//     AckWait is accepted;
+//   - a MaxAckPending below the number of messages that wait for redelivery if ten a second
+//     fail until they are given up: while that many wait, the server delivers no others. If
+//     the policy retries without end, MaxAckPending has to be -1. With OneByOne it may be 1;
 //   - a MaxDeliveries that is negative, or below the policy's MaxAttempts;
-//   - a policy that is invalid.
+//   - an invalid policy.
 func (w Worker) Check(config jetstream.ConsumerConfig) error { return invalid(w.faults(config)) }
 
 func invalid(faults []string) error {
@@ -63,15 +65,15 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	fault(len(c.BackOff) > 0, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays")
 	fault(w.MaxDeliveries < 0, "MaxDeliveries is negative (%d)", w.MaxDeliveries)
 	if err := w.Policy.Validate(); err != nil {
-		return append(faults, err.Error()) // the rest computes with it
+		return append(faults, err.Error()) // the other checks need a valid policy
 	}
 	most := attempts(w.Policy)
 	fault(w.MaxDeliveries > 0 && w.MaxDeliveries < most && most != retry.Unlimited, "MaxDeliveries (%d) is below the policy's MaxAttempts (%d)", w.MaxDeliveries, most)
 	most = max(most, w.MaxDeliveries)
 	fault(c.MaxDeliver > 0 && c.MaxDeliver <= most,
-		"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would stop there and tell nobody; set -1", c.MaxDeliver, count(most))
+		"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would silently stop there; set -1", c.MaxDeliver, count(most))
 	fault(!w.OneByOne && ackWait(c) < w.Policy.AttemptTimeout,
-		"AckWait (%v) is below AttemptTimeout (%v): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
+		"AckWait (%v) is below AttemptTimeout (%v): prefetched messages would be delivered again while they wait; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
 	held, waiting := c.MaxAckPending, w.waiting()
 	if held == 0 {
 		held = defaultMaxAckPending
@@ -82,10 +84,10 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	return faults
 }
 
-// waiting returns how many messages wait for their redelivery if failingRate of them a
-// second fail until they are given up, each after the longest delays.
+// waiting returns the number of messages that wait for redelivery if failingRate messages a
+// second fail until they are given up, each with the longest delays.
 func (w Worker) waiting() float64 {
-	const most = 10_000 // further retries count as without end
+	const most = 10_000 // more retries count as infinitely many
 	p := w.Policy
 	p.Rand = func() float64 { return math.Nextafter(1, 0) }
 	total, retries := 0.0, 0
@@ -98,7 +100,7 @@ func (w Worker) waiting() float64 {
 	return math.Ceil(total * failingRate)
 }
 
-// attempts returns the policy's MaxAttempts with its default.
+// attempts returns the policy's MaxAttempts, or its default if it is 0.
 func attempts(p retry.Policy) int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts

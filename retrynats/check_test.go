@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// TestCheck: each trap is named, and what is no trap is accepted.
+// TestCheck: the error names each fault, and a configuration without faults is accepted.
 func TestCheck(t *testing.T) {
 	hours := retry.Policy{Backoff: retry.Exponential{Base: time.Minute, Cap: time.Hour}, MaxAttempts: 9} // 183 minutes
 	endless := retry.Policy{MaxAttempts: retry.Unlimited}
@@ -30,19 +30,19 @@ func TestCheck(t *testing.T) {
 		"acknowledging all":     {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", AckPolicy: jetstream.AckAllPolicy}, "AckPolicy is AckAll: it has to be explicit"},
 		"BackOff":               {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", BackOff: []time.Duration{time.Second}}, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays"},
 
-		"MaxDeliver below":               {retrynats.Worker{Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 3}, "MaxDeliver (3) is not above the 4 deliveries that may be needed: the server would stop there and tell nobody; set -1"},
-		"MaxDeliver equal":               {retrynats.Worker{Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 4}, "MaxDeliver (4) is not above the 4 deliveries that may be needed: the server would stop there and tell nobody; set -1"},
+		"MaxDeliver below":               {retrynats.Worker{Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 3}, "MaxDeliver (3) is not above the 4 deliveries that may be needed: the server would silently stop there; set -1"},
+		"MaxDeliver equal":               {retrynats.Worker{Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 4}, "MaxDeliver (4) is not above the 4 deliveries that may be needed: the server would silently stop there; set -1"},
 		"MaxDeliver above":               {retrynats.Worker{Policy: doubling}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 5}, ""},
-		"MaxDeliver, default attempts":   {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 3}, "MaxDeliver (3) is not above the 3 deliveries that may be needed: the server would stop there and tell nobody; set -1"},
-		"MaxDeliver, a schedule":         {retrynats.Worker{Policy: retry.Policy{Backoff: make(retry.Schedule, 200)}}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 201}, "MaxDeliver (201) is not above the 201 deliveries that may be needed: the server would stop there and tell nobody; set -1"},
-		"MaxDeliver, unlimited attempts": {retrynats.Worker{Policy: endless}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 1 << 30, MaxAckPending: -1}, "MaxDeliver (1073741824) is not above the unlimited deliveries that may be needed: the server would stop there and tell nobody; set -1"},
-		"MaxDeliver below MaxDeliveries": {retrynats.Worker{MaxDeliveries: 20}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 20}, "MaxDeliver (20) is not above the 20 deliveries that may be needed: the server would stop there and tell nobody; set -1"},
+		"MaxDeliver, default attempts":   {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 3}, "MaxDeliver (3) is not above the 3 deliveries that may be needed: the server would silently stop there; set -1"},
+		"MaxDeliver, a schedule":         {retrynats.Worker{Policy: retry.Policy{Backoff: make(retry.Schedule, 200)}}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 201}, "MaxDeliver (201) is not above the 201 deliveries that may be needed: the server would silently stop there; set -1"},
+		"MaxDeliver, unlimited attempts": {retrynats.Worker{Policy: endless}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 1 << 30, MaxAckPending: -1}, "MaxDeliver (1073741824) is not above the unlimited deliveries that may be needed: the server would silently stop there; set -1"},
+		"MaxDeliver below MaxDeliveries": {retrynats.Worker{MaxDeliveries: 20}, jetstream.ConsumerConfig{Durable: "w", MaxDeliver: 20}, "MaxDeliver (20) is not above the 20 deliveries that may be needed: the server would silently stop there; set -1"},
 		"MaxDeliveries below":            {retrynats.Worker{Policy: doubling, MaxDeliveries: 3}, good, "MaxDeliveries (3) is below the policy's MaxAttempts (4)"},
 		"MaxDeliveries, no other bound":  {retrynats.Worker{Policy: endless, MaxDeliveries: 3}, good, ""},
 		"MaxDeliveries negative":         {retrynats.Worker{MaxDeliveries: -1}, good, "MaxDeliveries is negative (-1)"},
 
-		"AckWait below":             {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: 5 * time.Second}}, jetstream.ConsumerConfig{Durable: "w", AckWait: 4 * time.Second}, "AckWait (4s) is below AttemptTimeout (5s): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time"},
-		"AckWait, the server's":     {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: time.Minute}}, jetstream.ConsumerConfig{Durable: "w"}, "AckWait (30s) is below AttemptTimeout (1m0s): messages fetched behind the one at work would be delivered again; raise AckWait, or set OneByOne and fetch one at a time"},
+		"AckWait below":             {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: 5 * time.Second}}, jetstream.ConsumerConfig{Durable: "w", AckWait: 4 * time.Second}, "AckWait (4s) is below AttemptTimeout (5s): prefetched messages would be delivered again while they wait; raise AckWait, or set OneByOne and fetch one at a time"},
+		"AckWait, the server's":     {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: time.Minute}}, jetstream.ConsumerConfig{Durable: "w"}, "AckWait (30s) is below AttemptTimeout (1m0s): prefetched messages would be delivered again while they wait; raise AckWait, or set OneByOne and fetch one at a time"},
 		"AckWait equal":             {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: 5 * time.Second}}, jetstream.ConsumerConfig{Durable: "w", AckWait: 5 * time.Second}, ""},
 		"AckWait below, one by one": {retrynats.Worker{Policy: retry.Policy{AttemptTimeout: time.Hour}, OneByOne: true}, jetstream.ConsumerConfig{Durable: "w"}, ""},
 
@@ -68,14 +68,14 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestHandleRefuses: all faults are in one error, those of the dead letters' stream too.
+// TestHandleRefuses: one error lists all faults, including those of the stream of dead letters.
 func TestHandleRefuses(t *testing.T) {
 	w := retrynats.Worker{Policy: doubling, DeadLetter: "orders.dead", JetStream: &server{stream: "ORDERS", window: time.Second}}
 	h, err := w.Handle(t.Context(), consumer{MaxDeliver: 2, MaxAckPending: -1}, nil)
 	assert.Nil(t, h)
 	assert.ErrorIs(t, err, retry.ErrInvalid)
 	assert.EqualError(t, err, "invalid consumer: the consumer is not durable: the server forgets it and its counts when the last worker is gone; "+
-		"MaxDeliver (2) is not above the 4 deliveries that may be needed: the server would stop there and tell nobody; set -1; "+
+		"MaxDeliver (2) is not above the 4 deliveries that may be needed: the server would silently stop there; set -1; "+
 		"the function is nil; "+
 		`the consumer would receive its own dead letters ("orders.dead"): give them another stream, or the consumer a filter; `+
 		"the duplicate window of stream ORDERS (1s) is not above AckWait and AttemptTimeout (30s): after a crash dead letters would be stored twice")

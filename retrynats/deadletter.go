@@ -15,24 +15,25 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The headers of a dead letter. It also has the data and all headers of the message; those
-// that begin with "Nats-" are instructions to the server and get the prefix "Original-".
-// Its Nats-Msg-Id is made of stream, consumer, sequence and time, so that a stream stores
-// the dead letter once within its duplicate window.
+// The headers of a dead letter. It also has the data and all headers of the message. Headers
+// of the message that begin with "Nats-" are instructions to the server, so they get the
+// prefix "Original-". The Nats-Msg-Id of the dead letter consists of the stream, consumer,
+// sequence number and time of the message, so a stream stores the dead letter only once
+// within its duplicate window.
 const (
-	HeaderReason   = "Dead-Letter-Reason"   // one word: see retry.Error.ReasonLabel
-	HeaderError    = "Dead-Letter-Error"    // what the function returned, on one line of at most about 1 kB
+	HeaderReason   = "Dead-Letter-Reason"   // why it was given up, in one word: see retry.Error.ReasonLabel
+	HeaderError    = "Dead-Letter-Error"    // the error that the function returned, as one line of at most about 1 kB
 	HeaderAttempts = "Dead-Letter-Attempts" // how many times the message was delivered
-	HeaderSubject  = "Dead-Letter-Subject"  // on which the message was published
+	HeaderSubject  = "Dead-Letter-Subject"  // the subject of the message
 	HeaderStream   = "Dead-Letter-Stream"   // the stream of the message
-	HeaderConsumer = "Dead-Letter-Consumer" // the consumer that gave it up
-	HeaderSequence = "Dead-Letter-Sequence" // its sequence number in the stream
-	HeaderTime     = "Dead-Letter-Time"     // when the stream stored it, as in RFC 3339
+	HeaderConsumer = "Dead-Letter-Consumer" // the consumer of the worker that gave it up
+	HeaderSequence = "Dead-Letter-Sequence" // the sequence number of the message in its stream
+	HeaderTime     = "Dead-Letter-Time"     // when the stream stored the message, as in RFC 3339
 )
 
-// bury publishes the dead letter and returns when it is stored. The end of the worker's
-// context does not interrupt that; JetStream's own time limit does.
-func (d *delivery) bury(e *retry.Error) error {
+// storeDeadLetter publishes the dead letter and returns when it is stored. It ignores the end
+// of the worker's context, but obeys JetStream's own timeout.
+func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	letter := nats.NewMsg(d.DeadLetter)
 	letter.Data = d.msg.Data()
 	for name, values := range d.msg.Headers() {
@@ -52,7 +53,7 @@ func (d *delivery) bury(e *retry.Error) error {
 		HeaderConsumer: d.meta.Consumer,
 		HeaderSequence: sequence,
 		HeaderTime:     d.meta.Timestamp.UTC().Format(time.RFC3339Nano),
-		// The time tells apart the messages of streams that were made anew.
+		// The time distinguishes messages if a stream was deleted and created again.
 		jetstream.MsgIDHeader: fmt.Sprintf("%s/%d", d.id(), d.meta.Timestamp.UnixNano()),
 	} {
 		letter.Header.Set(name, value)
@@ -63,8 +64,8 @@ func (d *delivery) bury(e *retry.Error) error {
 	return nil
 }
 
-// deadLetterFaults reports what is wrong with where the dead letters go. An error is that of
-// the server.
+// deadLetterFaults returns what is wrong with the subject and the stream of the dead letters.
+// Its error is one of the server.
 func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
 	if w.DeadLetter == "" {
 		return nil, nil

@@ -22,14 +22,14 @@ func deadLetters() (*server, retrynats.Worker) {
 	return s, retrynats.Worker{Policy: doubling, DeadLetter: "dead.orders", JetStream: s}
 }
 
-// TestDeadLetter: it has all of the message, without its instructions to the server, and
-// what became of it.
+// TestDeadLetter: a dead letter has the data and the headers of the message, without its
+// instructions to the server, and the reason why it was given up.
 func TestDeadLetter(t *testing.T) {
 	s, w := deadLetters()
 	msg := delivered(4)
 	msg.header = nats.Header{"Trace": {"a", "b"}, "Nats-Msg-Id": {"mine"}, "nats-rollup": {"all"}, "Nats-Expected-Stream": {"ORDERS"}}
-	told := handle(t, w, msg, returning(errors.New("a\nb")))
-	assert.Equal(t, []string{"term gave up after 4 attempts (all attempts used): a; b"}, told)
+	sent := handle(t, w, msg, returning(errors.New("a\nb")))
+	assert.Equal(t, []string{"term gave up after 4 attempts (all attempts used): a; b"}, sent)
 	require.Len(t, s.letters, 1)
 	letter := s.letters[0]
 	assert.Equal(t, "dead.orders", letter.Subject)
@@ -56,7 +56,8 @@ func TestDeadLetterOfLongError(t *testing.T) {
 	assert.Equal(t, "permanent", s.letters[0].Header.Get(retrynats.HeaderReason))
 }
 
-// TestDeadLetterNotStored: then the message is delivered again, not given up.
+// TestDeadLetterNotStored: a message whose dead letter cannot be stored is delivered again, not
+// given up.
 func TestDeadLetterNotStored(t *testing.T) {
 	for name, tt := range map[string]struct {
 		backoff retry.Backoff
@@ -83,15 +84,15 @@ func TestDeadLetterNotStored(t *testing.T) {
 	}
 }
 
-// TestMaxDeliveries: a message that nobody ever reported about is given up unseen.
+// TestMaxDeliveries: a message that was delivered more often is given up without a call.
 func TestMaxDeliveries(t *testing.T) {
 	for name, attempts := range map[string]int{"of four attempts": 4, "of unlimited attempts": retry.Unlimited} {
 		t.Run(name, func(t *testing.T) {
 			s, w := deadLetters()
 			w.Policy.MaxAttempts, w.MaxDeliveries = attempts, 8
 			assert.Equal(t, []string{"ack"}, handle(t, w, delivered(8), returning(nil)))
-			told := handle(t, w, delivered(9), uncalled(t))
-			assert.Equal(t, []string{"term gave up after 9 attempts (all attempts used): operation did not return"}, told)
+			sent := handle(t, w, delivered(9), uncalled(t))
+			assert.Equal(t, []string{"term gave up after 9 attempts (all attempts used): operation did not return"}, sent)
 			assert.Equal(t, "attempts", s.letters[0].Header.Get(retrynats.HeaderReason))
 		})
 	}

@@ -14,15 +14,15 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// leastDelay is what a redelivery waits at least: a delay of 0 is a plain Nak, which the
-// server redelivers before all other messages, as fast as it fails.
+// leastDelay is the shortest delay of a redelivery. A delay of 0 would be a plain Nak, and the
+// server would redeliver the message before all others, as fast as it fails.
 const leastDelay = time.Nanosecond
 
-// unburiedDelay is what a message waits at least whose dead letter was not stored, however
-// short the policy's delays are.
-const unburiedDelay = time.Second
+// notStoredDelay is the shortest delay of a message whose dead letter could not be stored,
+// however short the policy's delays are.
+const notStoredDelay = time.Second
 
-// flushTime bounds the wait for the server while a panic passes.
+// flushTime limits how long a panic waits for the connection to be flushed.
 const flushTime = 5 * time.Second
 
 // delivery is one delivery of a message: one attempt.
@@ -31,20 +31,19 @@ type delivery struct {
 	msg      jetstream.Msg
 	meta     *jetstream.MsgMetadata
 	number   int             // of this delivery, from 1
-	alive    context.Context // of the attempt
-	begun    int             // the pulse's beat at which the attempt began
-	called   bool            // fn was
-	returned bool            // fn did
-	failure  retry.Error     // with a Reason if the attempt failed
+	alive    context.Context // InProgress is sent until it ends
+	begun    int             // pulse.beats when the attempt began
+	called   bool            // fn was called
+	returned bool            // fn returned
+	failure  retry.Error     // has a Reason if the attempt failed
 	class    retry.Class     // of the failure, if the attempt was watched
 }
 
-// noReturn is the failure of an attempt of which nothing else is known.
+// noReturn is the failure of an attempt until a result is known.
 var noReturn = retry.Error{Err: retry.ErrNoReturn, Reason: retry.ErrMaxAttempts}
 
-// count reads the message's identity and the number of the delivery, unless that has been
-// done, and reports whether it could. That costs as much as everything else about a
-// message that succeeds.
+// count reads the message's identity and the number of the delivery, once, and reports whether
+// that succeeded. It costs as much as everything else about a message that succeeds.
 func (d *delivery) count() bool {
 	if d.meta != nil {
 		return true
@@ -58,12 +57,12 @@ func (d *delivery) count() bool {
 	return true
 }
 
-// id is what the delays are drawn from. It is the same for every worker and delivery.
+// id returns the seed of the delays. It is the same for every worker and delivery.
 func (d *delivery) id() string {
 	return d.meta.Stream + "/" + d.meta.Consumer + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10)
 }
 
-// attempt calls fn as Do does, and keeps the message alive meanwhile.
+// attempt calls fn by Do. Meanwhile, the pulse prevents a redelivery.
 func (d *delivery) attempt() {
 	d.alive = d.ctx
 	d.pulse.start(d)
@@ -83,11 +82,11 @@ func (d *delivery) attempt() {
 		d.failure = retry.Error{}
 		return
 	}
-	d.pulse.follow(d, context.Background()) // the decision may take time: a dead letter is stored
+	d.pulse.follow(d, context.Background()) // storing a dead letter may take time
 }
 
-// onAttempt gives the hook of the policy the number of the delivery, and remembers the class
-// of the failure: only Do knows whether the attempt ran into its time limit.
+// onAttempt passes the number of the delivery to the policy's hook and records the class of
+// the failure: only Do knows whether the attempt reached its timeout.
 func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 	var done func(retry.Attempt)
 	if d.Policy.OnAttempt != nil {
@@ -112,8 +111,8 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 	}
 }
 
-// settle tells the server the outcome. It is deferred, so that a panic of fn counts as a
-// failure and passes through.
+// settle sends the outcome to the server. It is deferred, so that it also runs if fn panics:
+// the panic counts as a failure and continues.
 func (d *delivery) settle() {
 	defer d.pulse.stop(d) // if a hook panics
 	if d.failure.Reason == nil {
@@ -123,21 +122,22 @@ func (d *delivery) settle() {
 		d.fail()
 	}
 	if d.called && !d.returned && d.JetStream != nil {
-		// The panic may end the program before the connection has written.
+		// The panic may end the program before the outcome is written to the connection.
 		_ = d.JetStream.Conn().FlushTimeout(flushTime)
 	}
 }
 
-// send sends the message's end or redelivery. A sign of life after it would undo a delay.
+// send sends the outcome. An InProgress after it would cancel the delay, so the pulse is
+// stopped first.
 func (d *delivery) send(settle func() error) {
 	d.pulse.stop(d)
 	d.report(d.msg, settle())
 }
 
-// fail decides about a failed attempt.
+// fail decides what happens after a failed attempt.
 func (d *delivery) fail() {
 	err := d.failure.Err
-	if !d.ended() { // ctx has ended, or the Limiter failed: the attempt was cut short
+	if !d.ended() { // ctx ended or the Limiter failed, so this is not a failure of the message
 		if err == nil {
 			err = d.failure.Reason
 		}
@@ -165,11 +165,12 @@ func (d *delivery) fail() {
 	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
 }
 
-// ended reports whether fn failed by itself.
+// ended reports whether the attempt ended with a failure of fn, and not because ctx ended or
+// the Limiter failed.
 func (d *delivery) ended() bool {
 	switch d.failure.Reason {
 	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
-		return d.failure.Err != nil // otherwise it is a reason of the Limiter's
+		return d.failure.Err != nil // otherwise the Limiter returned that reason
 	}
 	return false
 }
@@ -177,7 +178,7 @@ func (d *delivery) ended() bool {
 // tooMany reports whether the message has been delivered more often than it may.
 func (d *delivery) tooMany() bool { return d.MaxDeliveries > 0 && d.number > d.MaxDeliveries }
 
-// redeliver asks for another delivery after the wait.
+// redeliver requests another delivery after the wait.
 func (d *delivery) redeliver(err error, wait time.Duration) {
 	if d.Policy.OnRetry != nil {
 		a := d.Policy.Classify(err)
@@ -187,12 +188,12 @@ func (d *delivery) redeliver(err error, wait time.Duration) {
 	d.send(func() error { return d.msg.NakWithDelay(max(leastDelay, wait)) })
 }
 
-// giveUp ends the message, after its dead letter is stored if there is to be one.
+// giveUp terminates the message. If DeadLetter is set, it stores the dead letter first.
 func (d *delivery) giveUp(e *retry.Error) {
 	if d.DeadLetter != "" {
-		if err := d.bury(e); err != nil {
+		if err := d.storeDeadLetter(e); err != nil {
 			d.report(d.msg, err)
-			d.redeliver(e.Err, max(unburiedDelay, d.delay(d.number)))
+			d.redeliver(e.Err, max(notStoredDelay, d.delay(d.number)))
 			return
 		}
 	}
@@ -202,11 +203,11 @@ func (d *delivery) giveUp(e *retry.Error) {
 	d.send(func() error { return d.msg.TermWithReason(line(e.Error())) })
 }
 
-// errFailed stands for a failure of which only the number matters.
+// errFailed stands for a failure when only its number matters.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// delay returns the policy's delay after that delivery, whether or not the policy would
-// allow another.
+// delay returns the policy's delay after the delivery with that number, even if the policy
+// would not allow another.
 func (d *delivery) delay(number int) time.Duration {
 	wait, _ := adapt.DelayFor(retry.Policy{Backoff: d.Policy.Backoff, MaxAttempts: retry.Unlimited}, d.id(), number, errFailed)
 	return wait
@@ -220,8 +221,8 @@ func (d *delivery) waited() time.Duration {
 	return d.delay(d.number - 1)
 }
 
-// deposit reports an outcome to the budget. The class of the failure before is not known:
-// another worker may have seen it.
+// deposit reports an outcome to the budget. The class of the previous failure is not known,
+// because another worker may have seen it.
 func (d *delivery) deposit(succeeded bool) {
 	if d.Policy.Budget == nil {
 		return
@@ -233,7 +234,7 @@ func (d *delivery) deposit(succeeded bool) {
 	d.Policy.Budget.Deposit(paid, succeeded)
 }
 
-// line returns the text on one line and not too long for a header.
+// line returns the text as one line that is short enough for a header.
 func line(text string) string {
 	const most = 1024
 	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)

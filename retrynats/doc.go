@@ -1,6 +1,7 @@
-// Package retrynats retries the messages of a NATS JetStream consumer by a [retry.Policy].
-// JetStream keeps the messages and counts their deliveries; the policy decides. So retries
-// survive the worker and may last for hours.
+// Package retrynats retries the messages of a NATS JetStream consumer according to a
+// [retry.Policy]. JetStream stores the messages and counts their deliveries; the policy
+// decides whether and when a message is delivered again. Retries therefore survive a
+// restart of the worker and may last for hours.
 //
 //	policy := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 8}
 //	worker := retrynats.Worker{Policy: policy, JetStream: js, DeadLetter: "dead.orders"}
@@ -8,60 +9,68 @@
 //		return process(ctx, msg.Data())
 //	})
 //	if err != nil {
-//		return err // says what is wrong with the consumer's configuration
+//		return err // lists what is wrong with the consumer's configuration
 //	}
 //	consuming, err := consumer.Consume(handle)
 //
-// The consumer needs a durable name and, for a policy with long delays such as this one, a
-// MaxAckPending of -1; leave MaxDeliver and BackOff unset.
+// The consumer needs a durable name. A policy with long delays, such as this one, also needs
+// a MaxAckPending of -1. Leave MaxDeliver and BackOff unset.
 //
-// What the function returns decides:
+// The result of the function decides what happens to the message:
 //
-//   - nil: the message is acknowledged with Ack, which does not wait for the server. If
-//     the acknowledgment gets lost, the message is delivered again after AckWait. A function
-//     that must know calls msg.DoubleAck itself before it returns; that costs a
-//     round trip. In the same way it may settle a message in any way of its own.
-//   - a permanent or unrepeatable failure: the message is given up.
-//   - any other failure: NakWithDelay, with the delay that [adapt.DelayFor] computes
-//     from stream, consumer and sequence number and the number of the delivery. Every
-//     worker finds the same delay, after a restart too.
-//   - no return: a panic or Goexit counts as a failure and passes through. A worker that
-//     is killed reports nothing, and the message is delivered again after AckWait.
+//   - If it returns nil, the message is acknowledged with Ack, which does not wait for the
+//     server. If the acknowledgment is lost, the message is delivered again after AckWait.
+//     A function that must be certain calls msg.DoubleAck before it returns, which costs a
+//     round trip. It may also settle the message in any other way.
+//   - If it returns a permanent or unrepeatable error, the message is given up.
+//   - If it returns any other error and the policy allows another attempt, the message is
+//     delivered again (NakWithDelay). [adapt.DelayFor] computes the delay from the stream,
+//     the consumer, the sequence number and the number of the delivery. Every worker
+//     computes the same delay, even after a restart.
+//   - If it panics or calls runtime.Goexit, the attempt counts as failed, and the panic or
+//     Goexit continues.
 //
-// A message that is given up gets TermWithReason (nats-server 2.10.4 or later). If there is
-// a DeadLetter, it is stored there first; if that fails, the message is delivered again.
-// While a message is at work, InProgress keeps it from being delivered to another worker,
-// until the context of the attempt ends: a function that ignores its AttemptTimeout
-// loses the message.
+// A worker that is killed reports nothing. Its messages are delivered again after AckWait.
+//
+// A message that is given up is terminated with TermWithReason, which requires nats-server
+// 2.10.4 or later. If DeadLetter is set, a copy of the message is stored there first; if
+// that fails, the message is delivered again.
+//
+// While a message is being handled, the worker sends InProgress to prevent its delivery to
+// another worker. It stops doing so when the context of the attempt ends: if a function
+// ignores its AttemptTimeout, the message is delivered to another worker.
 //
 // Delivery is at least once: the function must be idempotent. docs/durable.md in the
-// repository shows how, and has measurements.
+// repository shows how to do that, and has measurements.
 //
-// # What counts
+// # Counting
 //
-// JetStream counts deliveries, not failures. If a worker is killed, each message that it had
-// fetched has one delivery more, even if the function was not called, and its next
-// delay is longer accordingly. MaxAttempts is compared after a failure only: a message is
-// never given up before the function has failed, however often it was delivered.
-// Worker.MaxDeliveries is for messages that kill their worker.
+// JetStream counts deliveries, not failures. If a worker is killed, the count of each message
+// that it had fetched increases by one, even if the function was not called, and the next
+// delay of the message is longer accordingly. MaxAttempts is checked only after a failure: a
+// message is never given up before the function has failed, however often the message was
+// delivered. Worker.MaxDeliveries is the exception, for messages that crash their worker.
 //
-// What becomes of the parts of the Policy:
+// The fields of the Policy have these effects:
 //
 //   - Backoff, Classifier, Hint, MaxAttempts: as in [retry.Do].
-//   - MaxElapsed: bounds the sum of the policy's waits. The time that a message
-//     waited in the stream before does not count; limit that with the stream's MaxAge.
+//   - MaxElapsed: limits the sum of the policy's waits. The time that a message spends in
+//     the stream before its first delivery does not count; limit that with the stream's
+//     MaxAge.
 //   - AttemptTimeout, Limiter: as in Do, for each delivery. While the Limiter waits, the
-//     message is kept alive.
-//   - Budget: as in Do: if it refuses the retry, the message is given up. Leave it out if
-//     messages must outlast an outage. It belongs to the process; after a success in a
-//     later delivery it is refilled as after a transient failure, because
-//     another worker may have seen the failure.
+//     message is not delivered to another worker.
+//   - Budget: as in Do. If it refuses the retry, the message is given up, so do not set a
+//     Budget if messages must outlast an outage. A Budget is local to the process. When a
+//     redelivered message succeeds, the Budget is refilled as after a transient failure,
+//     because another worker may have seen the failure.
 //   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the number of the
-//     delivery, Attempt.Waited the delay before it without hints, Error.Elapsed the age of
-//     the message. OnGiveUp is called after the dead letter is stored.
-//   - Progress: the next delay is that after a first failure, but JetStream's count goes on.
+//     delivery, Attempt.Waited is the delay before it without hints, and Error.Elapsed is
+//     the age of the message. OnGiveUp is called after the dead letter is stored.
 //   - Stagger, LongPoll, Rand, Clock: not used.
 //
-// An inner call of Do that gave up is permanent, as in nested calls of Do: return
-// retry.Transient(err) to have the message delivered again.
+// After an error that is marked with [retry.Progress], the next delay is the one after a
+// first failure, but JetStream continues to count deliveries.
+//
+// If an inner call of Do gave up, its error is permanent, as in nested calls of Do. To have
+// the message delivered again, return retry.Transient(err).
 package retrynats

@@ -56,5 +56,5 @@ func ExampleWorker_Check() {
 		MaxAckPending: 1,
 	}))
 	// Output:
-	// invalid consumer: MaxDeliver (5) is not above the 10 deliveries that may be needed: the server would stop there and tell nobody; set -1; MaxAckPending (1) is too small: if 10 messages a second fail, 256 wait for their redelivery, and the server holds up all others; set -1
+	// invalid consumer: MaxDeliver (5) is not above the 10 deliveries that may be needed: the server would silently stop there; set -1; MaxAckPending (1) is too small: if 10 messages a second fail, 256 wait for their redelivery, and the server holds up all others; set -1
 }

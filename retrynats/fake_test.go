@@ -19,7 +19,7 @@ import (
 
 var errOp = errors.New("boom")
 
-// message records what the server would be told about it.
+// message records what is sent to the server about it.
 type message struct {
 	jetstream.Msg // the methods that are not used here
 	meta          jetstream.MsgMetadata
@@ -31,7 +31,7 @@ type message struct {
 	sent []string
 }
 
-// delivered returns the given delivery of message 17 of stream ORDERS.
+// delivered returns the delivery with that number of message 17 of stream ORDERS.
 func delivered(times uint64) *message {
 	return &message{meta: jetstream.MsgMetadata{
 		Stream: "ORDERS", Consumer: "worker", NumDelivered: times,
@@ -101,7 +101,7 @@ func (s stream) CachedInfo() *jetstream.StreamInfo {
 	return &jetstream.StreamInfo{Config: jetstream.StreamConfig{Duplicates: s.window}}
 }
 
-// handle has one delivery handled, and returns what the server was told.
+// handle handles one delivery and returns what was sent to the server.
 func handle(t *testing.T, w retrynats.Worker, msg *message, fn func(context.Context, jetstream.Msg) error) []string {
 	t.Helper()
 	h, err := w.Handle(t.Context(), consumer(good), fn)
@@ -114,7 +114,7 @@ func returning(err error) func(context.Context, jetstream.Msg) error {
 	return func(context.Context, jetstream.Msg) error { return err }
 }
 
-// nak is what the server is told to redeliver message 17 as the policy says.
+// nak returns what is sent to the server to redeliver message 17 after the policy's delay.
 func nak(t *testing.T, p retry.Policy, failed int, err error) string {
 	t.Helper()
 	wait, reason := adapt.DelayFor(p, "ORDERS/worker/17", failed, err)

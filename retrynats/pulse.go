@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// pulse tells the server at intervals which messages are being worked on. All messages of
-// a handler share its timer, which runs only while there are any: most messages end long
-// before it would fire, and a timer of their own would be most of their cost.
+// pulse sends InProgress at intervals for the messages that are being handled. All messages
+// of a handler share its timer, which runs only while there are any. Most messages end long
+// before it fires, and with one timer each, the timer would be most of their cost.
 type pulse struct {
 	every time.Duration
 
 	mu      sync.Mutex
-	beats   int  // so far
-	running bool // the timer is
+	beats   int  // how often the timer has fired
+	running bool // whether the timer is
 	working []*delivery
 }
 
-// start adds a message. Its first sign of life is sent one or two intervals later.
+// start adds a message. Its first InProgress is sent one or two intervals later.
 func (p *pulse) start(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,9 +36,9 @@ func (p *pulse) beat() {
 	defer p.mu.Unlock()
 	p.beats++
 	for _, d := range p.working {
-		// A function that ignores the end of its context loses the message to another worker.
+		// After its context ends, a function no longer prevents a redelivery.
 		if d.begun < p.beats-1 && d.alive.Err() == nil {
-			_ = d.msg.InProgress() // it fails without a connection: the next one may not
+			_ = d.msg.InProgress() // fails if the connection is lost; the next one may succeed
 		}
 	}
 	if p.running = len(p.working) > 0; p.running {
@@ -46,14 +46,14 @@ func (p *pulse) beat() {
 	}
 }
 
-// follow says with which context the message's signs of life end.
+// follow sets the context whose end stops the InProgress of a message.
 func (p *pulse) follow(d *delivery, ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d.alive = ctx
 }
 
-// stop removes a message. When it returns, no further sign of life can be sent.
+// stop removes a message. After it returns, no InProgress is sent for the message.
 func (p *pulse) stop(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

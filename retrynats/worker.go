@@ -9,65 +9,79 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Worker says how messages are handled: by which policy, and what becomes of those that
-// are given up. The zero Worker uses the zero [retry.Policy] and has no dead letters. It is
-// a plain value that holds no progress; any number of consumers may use one.
+// A Worker defines how messages are handled: the policy that applies, and what happens to
+// messages that are given up. The zero Worker uses the zero [retry.Policy] and stores no
+// dead letters. A Worker is a plain value that records nothing about its messages; any
+// number of consumers may share one.
 type Worker struct {
-	// Policy decides after a failure. The package comment says what each of its parts does.
+	// Policy decides what happens after a failure. The package comment describes the effect
+	// of each field.
 	Policy retry.Policy
 
-	// DeadLetter is the subject to which messages that were given up are published, with
-	// what the Header constants name. A stream must store it, and a message is settled only
-	// after the stream has. Empty: the message is terminated without a copy.
+	// DeadLetter is the subject to which messages that are given up are published, with the
+	// headers that the Header constants name. A stream must store this subject, and a message
+	// is terminated only after its dead letter is stored. If DeadLetter is empty, messages
+	// are terminated without a copy.
 	DeadLetter string
 
-	// JetStream publishes the dead letters. It may be nil without DeadLetter. If it is set,
-	// a panic of the function waits until the server has what was sent about the message.
+	// JetStream publishes the dead letters. It may be nil if DeadLetter is empty. If it is
+	// set and the function panics, the connection is flushed before the panic continues, so
+	// that the server receives the outcome even if the program then ends.
 	JetStream jetstream.JetStream
 
-	// MaxDeliveries gives up messages that have been delivered more often, without a further
-	// call of the function. It is for messages that kill their worker before it can report a
-	// failure. Deliveries of messages that a worker fetched and did not begin count, too, so
-	// leave room: ten times MaxAttempts. 0: no limit.
+	// MaxDeliveries limits the deliveries of a message. A message that was delivered more
+	// often is given up without another call of the function. The limit is for messages that
+	// crash their worker before it can report a failure. Deliveries of messages that a worker
+	// fetched but did not begin to handle also count, so leave room: ten times MaxAttempts.
+	// 0 means no limit.
 	MaxDeliveries int
 
-	// OneByOne says that messages are fetched one at a time: with
+	// OneByOne declares that messages are fetched one at a time: with
 	// jetstream.PullMaxMessages(1), Next or Fetch(1), or because their order matters and
-	// MaxAckPending is 1. Then AckWait may be shorter than AttemptTimeout, and a MaxAckPending
-	// of 1 is accepted: see Check.
+	// MaxAckPending is 1. Check then accepts an AckWait shorter than AttemptTimeout, and a
+	// MaxAckPending of 1.
 	OneByOne bool
 
-	// OnError is called when the server could not be told about a message, or did not store
-	// its dead letter. The message is not lost, it is delivered again. It must be
-	// safe for concurrent use if the handler is. nil: no call.
+	// OnError is called when the outcome of a message could not be sent to the server, or
+	// when its dead letter could not be stored. The message is not lost: it is delivered
+	// again. OnError must be safe for concurrent use if the handler is. If it is nil, such
+	// errors are not reported.
 	OnError func(msg jetstream.Msg, err error)
 }
 
-// Handle is Worker.Handle for a Worker that has a Policy only.
+// Handle calls [Worker.Handle] of a Worker that has only a Policy.
 func Handle(ctx context.Context, consumer Consumer, policy retry.Policy, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	return Worker{Policy: policy}.Handle(ctx, consumer, fn)
 }
 
-// Consumer is the part of a [jetstream.Consumer] or [jetstream.PushConsumer] that is needed
-// to check its configuration.
+// Consumer is the method of [jetstream.Consumer] and [jetstream.PushConsumer] that Handle
+// needs to check the configuration.
 type Consumer interface {
 	Info(context.Context) (*jetstream.ConsumerInfo, error)
 }
 
-// Handle returns a function for the Consume method of the consumer, and for loops over what
-// Fetch, Messages and Next return. For each message it calls fn and tells the server the
-// outcome, in the caller's goroutine: Consume handles one message at a time, so call it
-// again, or start more workers, to handle several. It is safe for concurrent use if fn is.
+// Handle returns a handler for the Consume method of the consumer, and for loops over the
+// messages that Fetch, Messages and Next return. For each message, the handler calls fn and
+// sends the outcome to the server. It does so in the caller's goroutine, so Consume handles
+// one message at a time. To handle several, call Consume again or start more workers. The
+// handler is safe for concurrent use if fn is.
 //
-// Handle first asks the server how the consumer is configured and refuses what [Worker.Check]
-// refuses, an invalid policy, a nil fn, and a DeadLetter that no stream stores, that the
-// consumer would receive itself, or whose stream forgets duplicates before a crashed
-// worker's message comes back. The error lists all of that and matches [retry.ErrInvalid];
-// an error of the server is returned as it is.
+// Handle first requests the consumer's configuration from the server. It returns an error if
 //
-// The contexts of fn are derived from ctx. When ctx ends, a message that is at work is
-// delivered again unless it succeeds or fails permanently; later messages are left to other
-// workers. Stop the consuming before or with ctx.
+//   - [Worker.Check] rejects the configuration or the policy,
+//   - fn is nil,
+//   - DeadLetter is set and JetStream is nil,
+//   - no stream stores DeadLetter,
+//   - the consumer itself would receive its dead letters, or
+//   - the stream of the dead letters has a duplicate window that ends before the message of a
+//     crashed worker is delivered again.
+//
+// The error lists all of these faults and matches [retry.ErrInvalid]. An error of the server
+// is returned unchanged.
+//
+// The context of fn is derived from ctx. When ctx ends, the message that is being handled is
+// delivered again unless fn succeeds or fails permanently. Later messages are not handled;
+// the server delivers them to other workers. Stop consuming before ctx ends, or when it does.
 func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	info, err := consumer.Info(ctx)
 	if err != nil {
@@ -85,7 +99,7 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 		return nil, err
 	}
 	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, pulse: &pulse{every: ackWait(info.Config) / 4}}
-	// What bounds or delays further attempts is decided per delivery; Do makes one.
+	// Do makes a single attempt. Whether and when another follows is decided per delivery.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
 	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
 	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Stagger, h.once.Budget, h.once.Hooks = 1, 0, 0, nil, retry.Hooks{}
@@ -97,15 +111,15 @@ type handler struct {
 	Worker
 	ctx     context.Context
 	fn      func(context.Context, jetstream.Msg) error
-	once    retry.Policy // makes one attempt as Policy would
+	once    retry.Policy // the part of Policy that applies to a single attempt
 	pulse   *pulse
-	watched bool // the context of an attempt is one of its own
-	counted bool // the number of a delivery matters before it fails
+	watched bool // each attempt has its own context
+	counted bool // the number of the delivery is needed even if the attempt succeeds
 }
 
 func (h *handler) handle(msg jetstream.Msg) {
 	if h.ctx.Err() != nil {
-		return // AckWait brings it to another worker; a Nak would bring it back here at once
+		return // after AckWait it goes to another worker; a Nak could redeliver it here at once
 	}
 	d := &delivery{handler: h, msg: msg, failure: noReturn}
 	if h.counted && !d.count() {
@@ -117,7 +131,7 @@ func (h *handler) handle(msg jetstream.Msg) {
 	}
 }
 
-// report passes on what went wrong between worker and server.
+// report passes an error of the communication with the server to OnError.
 func (h *handler) report(msg jetstream.Msg, err error) {
 	// The function may have settled the message itself.
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) && h.OnError != nil {

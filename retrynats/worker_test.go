@@ -21,7 +21,7 @@ import (
 
 var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
 
-// TestOutcome: what the server is told after each kind of failure.
+// TestOutcome: what is sent to the server after each result.
 func TestOutcome(t *testing.T) {
 	with := func(change func(*retry.Policy)) retry.Policy {
 		p := doubling
@@ -65,21 +65,21 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestSameChain: the wait after a delivery depends on the message and the number of the
-// delivery alone, whoever computes it and in whatever order.
+// TestSameChain: the wait after a delivery depends only on the message and the number of the
+// delivery, not on the worker or the order of deliveries.
 func TestSameChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 20}
 	waits := map[string]bool{}
 	for k := uint64(19); k > 0; k-- {
 		for seq := range uint64(20) {
-			told := func() string {
+			outcome := func() string {
 				msg := delivered(k)
 				msg.meta.Sequence = jetstream.SequencePair{Stream: seq, Consumer: k * 100}
 				msg.meta.NumPending = k
 				return handle(t, retrynats.Worker{Policy: policy}, msg, returning(errOp))[0]
 			}
-			first := told()
-			assert.Equal(t, first, told())
+			first := outcome()
+			assert.Equal(t, first, outcome())
 			waits[first] = true
 		}
 	}
@@ -131,9 +131,9 @@ func TestBudget(t *testing.T) {
 		{errOp, 1, "nak 1s", 2},
 		{errOp, 1, "term gave up after 1 attempt (client-side retry budget used up, next wait 1s): boom", 2},
 		{nil, 1, "ack", 3},
-		{nil, 2, "ack", 11}, // what its retry cost
+		{nil, 2, "ack", 11}, // refilled by what its retry cost
 		{retry.Permanent(errOp), 1, "term gave up after 1 attempt (permanent failure): boom", 12},
-		{retry.Progress(errOp), 2, "nak 1s", 12}, // 8 back, but not above the capacity, and 8 for the retry
+		{retry.Progress(errOp), 2, "nak 1s", 12}, // refilled by 8, at most to the capacity, and 8 for the retry
 		{errOp, 4, "term gave up after 4 attempts (all attempts used): boom", 12},
 	} {
 		assert.Equal(t, []string{step.want}, handle(t, w, delivered(step.delivery), returning(step.err)))
@@ -149,8 +149,8 @@ type limiter struct {
 func (l *limiter) Wait(context.Context) error { return l.err }
 func (l *limiter) Observe(a retry.Attempt)    { l.observed = append(l.observed, a) }
 
-// TestLimiter: it is waited for before each delivery is worked on; its error is no failure
-// of the message.
+// TestLimiter: the Limiter is called before each attempt, and its error does not count as a
+// failure of the message.
 func TestLimiter(t *testing.T) {
 	for _, reason := range []error{errors.New("too many"), retry.ErrMaxAttempts} {
 		l := &limiter{err: reason}
@@ -164,12 +164,12 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// uncalled is a function that fails the test.
+// uncalled returns a function that fails the test if it is called.
 func uncalled(t *testing.T) func(context.Context, jetstream.Msg) error {
 	return func(context.Context, jetstream.Msg) error { t.Error("called"); return nil }
 }
 
-// TestPanic: the attempt counts as failed, and the panic or the end of the goroutine goes on.
+// TestPanic: a panic or Goexit counts as a failed attempt, and continues.
 func TestPanic(t *testing.T) {
 	msg := delivered(2)
 	assert.PanicsWithValue(t, "ouch", func() {
@@ -183,14 +183,14 @@ func TestPanic(t *testing.T) {
 		h, err := retrynats.Handle(t.Context(), consumer(good), doubling, func(context.Context, jetstream.Msg) error { runtime.Goexit(); return nil })
 		assert.NoError(t, err)
 		h(msg)
-		t.Error("went on")
+		t.Error("Goexit was stopped")
 	})
 	wg.Wait()
 	assert.Equal(t, []string{"term gave up after 4 attempts (all attempts used): operation did not return"}, msg.sent)
 }
 
-// TestContextEnds: what the end of the worker cuts short is not given up, and not begun
-// either.
+// TestContextEnds: after the context ends, the message that is being handled is delivered again
+// unless it succeeds or fails permanently, and later messages are not handled.
 func TestContextEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
@@ -217,17 +217,17 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestKeptAlive: long work tells the server that it goes on, until its time limit and not
-// beyond, and never after the outcome.
+// TestKeptAlive: InProgress is sent while fn runs, but not after the attempt's timeout or the
+// outcome.
 func TestKeptAlive(t *testing.T) {
 	for name, tt := range map[string]struct {
 		timeout, work time.Duration
 		want          string
 	}{
-		"short":          {0, 9 * time.Second, "nak 1s"},
-		"long":           {0, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
-		"in time":        {66 * time.Second, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
-		"beyond its end": {25 * time.Second, 65 * time.Second, strings.Repeat("alive ", 2) + "nak 1s"},
+		"short":              {0, 9 * time.Second, "nak 1s"},
+		"long":               {0, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
+		"before the timeout": {66 * time.Second, 65 * time.Second, strings.Repeat("alive ", 7) + "nak 1s"},
+		"after the timeout":  {25 * time.Second, 65 * time.Second, strings.Repeat("alive ", 2) + "nak 1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: a failure by the time limit is a timeout, whatever the classifier says.
+// TestAttemptTimeout: a failure by AttemptTimeout is a timeout, whatever the classifier returns.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := doubling
@@ -270,7 +270,7 @@ func TestFunctionSettles(t *testing.T) {
 func TestOnError(t *testing.T) {
 	lost := errors.New("no connection")
 	for name, msg := range map[string]*message{
-		"not told":             {sendErr: lost},
+		"not sent":             {sendErr: lost},
 		"no JetStream message": {metaErr: lost},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -280,7 +280,7 @@ func TestOnError(t *testing.T) {
 				got = append(got, err)
 			}}
 			handle(t, w, msg, returning(errOp))
-			w.MaxDeliveries = 10 // which takes counting before the call
+			w.MaxDeliveries = 10 // so that the delivery is counted before the call
 			handle(t, w, msg, returning(nil))
 			assert.Equal(t, []error{lost, lost}, got)
 			w.OnError = nil

@@ -19,24 +19,24 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// answers answers with a status and a body.
-func answers(status int, body string) func(*h2Conn, uint32) {
+// responds sends a response with a status and a body.
+func responds(status int, body string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		c.head(id, strconv.Itoa(status))
 		_ = c.framer.WriteData(id, true, []byte(body))
 	}
 }
 
-// answersUnread answers before the request has been read, and says that the
-// rest of it is not wanted.
-func answersUnread(status int, body string) func(*h2Conn, uint32) {
+// respondsUnread sends a response before the request has been read, and tells the
+// client not to send the rest of it.
+func respondsUnread(status int, body string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
-		answers(status, body)(c, id)
+		responds(status, body)(c, id)
 		_ = c.framer.WriteRSTStream(id, http2.ErrCodeNo)
 	}
 }
 
-// breaks begins an answer and resets the stream in the midst of its body.
+// breaks starts a response and resets the stream in the middle of the body.
 func breaks(status int, begin string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		c.head(id, strconv.Itoa(status))
@@ -49,8 +49,8 @@ func resets(code http2.ErrCode) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
 }
 
-// goesAway names a last stream that is so much above that of the request, and
-// closes the connection without an answer.
+// goesAway sends GOAWAY and closes the connection without a response. The last stream
+// ID in the frame is that of the request plus above.
 func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		_ = c.framer.WriteGoAway(uint32(max(0, int(id)+above)), code, nil)
@@ -58,7 +58,7 @@ func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	}
 }
 
-// longBody is longer than the 65535 bytes that a stream may send unasked.
+// longBody is longer than the initial window of a stream, 65535 bytes.
 var longBody = strings.Repeat("0123456789", 7000)
 
 // A kind is a kind of request.
@@ -98,7 +98,7 @@ func (k kind) request(t testing.TB, url string) *http.Request {
 	return req
 }
 
-// counted returns a policy of three attempts that counts them.
+// counted returns a policy of three attempts, and a counter of them.
 func counted() (retry.Policy, *atomic.Int32) {
 	count := new(atomic.Int32)
 	return retry.Policy{
@@ -111,10 +111,10 @@ func counted() (retry.Policy, *atomic.Int32) {
 	}, count
 }
 
-// A result is what came of a call, at both of its ends.
+// A result is the outcome of a call, as seen by the client and the server.
 type result struct {
 	attempts, streams, executed int
-	status                      int // 0: an error
+	status                      int // 0 means an error
 	body                        string
 	err, bodyErr                error
 }
@@ -123,8 +123,8 @@ func (r result) figures() string {
 	return fmt.Sprintf("attempts=%d streams=%d executed=%d status=%d", r.attempts, r.streams, r.executed, r.status)
 }
 
-// run sends one request of that kind to a server with those steps. If warm,
-// another request has used the connection before, and does not count.
+// run sends one request of that kind to a server with those steps. If warm is true,
+// another request uses the connection first; it is not counted.
 func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	server := &h2Server{steps: steps}
 	url := server.listen(t)
@@ -133,7 +133,7 @@ func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	defer client.CloseIdleConnections()
 	before := 0
 	if warm {
-		server.steps = append([]step{{do: answers(http.StatusOK, "warm")}}, steps...)
+		server.steps = append([]step{{do: responds(http.StatusOK, "warm")}}, steps...)
 		before = 1
 		resp, err := client.Do(get.request(t, url))
 		require.NoError(t, err)
@@ -158,24 +158,24 @@ func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	return r
 }
 
-// A fault is a way of a server to give no response.
+// A fault is a way in which a server fails to respond.
 type fault struct {
 	name    string
 	do      func(*h2Conn, uint32)
-	refuses bool // by the rules of HTTP/2 the request was not processed
-	proof   bool // and that is believed, so that every request may be repeated
-	// Whether a base sends the request again by itself, if it has no body.
+	refuses bool // HTTP/2 guarantees that the request was not processed
+	proof   bool // Transport relies on that guarantee, so every request may be repeated
+	// resent reports whether a base itself resends the request, if it has no body.
 	resent func(b base, warm bool) bool
 }
 
 func always(base, bool) bool { return true }
 func never(base, bool) bool  { return false }
 
-// onUsed: an error that the server gives to the first request on a connection
-// is taken to be meant for the next connection too.
+// onUsed: after an error on the first request of a connection, the request is not
+// resent, because the next connection is expected to fail in the same way.
 func onUsed(_ base, warm bool) bool { return warm }
 
-// byStandard: package x/net has ceased to do so.
+// byStandard: only net/http resends the request. Package x/net no longer does.
 func byStandard(b base, _ bool) bool { return b.name == "net/http" }
 
 const refusedStream = "RST_STREAM REFUSED_STREAM"
@@ -194,7 +194,7 @@ var faults = []fault{
 	{"GOAWAY ENHANCE_YOUR_CALM above", goesAway(http2.ErrCodeEnhanceYourCalm, 2), false, false, never},
 }
 
-// expected says what is to come of one such fault that is followed by 200.
+// expected returns the required result of one such fault that is followed by 200.
 func (f fault) expected(b base, k kind, early, warm bool) string {
 	first := 1 // executions of the stream with the fault
 	if early || f.refuses {
@@ -203,17 +203,17 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 	resent := !k.body && f.resent(b, warm)
 	switch {
 	case k.repeatable() && resent && f.name != refusedStream:
-		// Once, over another connection, within the attempt.
+		// The base resends it once, over another connection, within the attempt.
 		return result{attempts: 1, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
-	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // of whose error nothing is seen, because it was stopped
+	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net does not return that error if its resend is prevented
 		return result{attempts: 2, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
 	}
 	return result{attempts: 1, streams: 1, executed: first}.figures()
 }
 
-// TestFaults: a request that must not be executed twice is repeated only when
-// the server has refused it, and what carries a body is sent by attempts alone.
-// The rows of GET show what net/http sends again unasked.
+// TestFaults: a request that must not be executed twice is repeated only if the
+// server has refused it, and a request with a body is sent only once per attempt.
+// The rows of GET show what net/http itself resends.
 func TestFaults(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -228,7 +228,7 @@ func TestFaults(t *testing.T) {
 						assert.Equal(t, f.expected(b, k, early, warm), r.figures(), "%v", r.err)
 						if r.status == 0 {
 							assert.ErrorIs(t, r.err, retry.ErrUnrepeatable)
-							assert.NotErrorIs(t, r.err, context.Canceled, "nobody has canceled")
+							assert.NotErrorIs(t, r.err, context.Canceled, "the caller did not cancel")
 							assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
 						} else {
 							assert.Equal(t, "done", r.body)
@@ -241,8 +241,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRefusedThroughout: with a body, the policy alone says how often a refused
-// request is sent, and the last error is that of the server.
+// TestRefusedThroughout: the policy alone determines how often a refused request with
+// a body is sent, and the last error is that of the server.
 func TestRefusedThroughout(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -262,20 +262,20 @@ func TestRefusedThroughout(t *testing.T) {
 	}
 }
 
-// TestH2Answers: answers that fail, or break off.
-func TestH2Answers(t *testing.T) {
+// TestH2Responses: responses that report a failure, or that break off.
+func TestH2Responses(t *testing.T) {
 	const once, again = "attempts=1 streams=1 executed=%d status=%d", "attempts=2 streams=2 executed=%d status=200"
 	for _, test := range []struct {
 		name     string
 		step     step
 		status   int
 		body     string
-		broken   bool // the body of the answer
-		repeated bool // if the request may be
+		broken   bool // whether the body of the response breaks off
+		repeated bool // whether a repeatable request is repeated
 	}{
-		{name: "200", step: step{do: answers(200, "first")}, status: 200, body: "first"},
-		{name: "503", step: step{do: answers(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
-		{name: "503 before the request is read", step: step{early: true, do: answersUnread(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
+		{name: "200", step: step{do: responds(200, "first")}, status: 200, body: "first"},
+		{name: "503", step: step{do: responds(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
+		{name: "503 before the request is read", step: step{early: true, do: respondsUnread(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
 		{name: "200 that breaks off", step: step{do: breaks(200, "fir")}, status: 200, body: "fir", broken: true},
 		{name: "503 that breaks off", step: step{do: breaks(503, "over")}, status: 503, body: "over", broken: true, repeated: true},
 	} {

@@ -15,31 +15,31 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// A step is what the server does to one stream.
+// A step is what the server does with one stream.
 type step struct {
-	// early steps act when they have seen the headers. The whole of the test's
-	// body does not fit into the window of a stream, so that it cannot have
-	// arrived then. Others act when they have read the request.
+	// early steps act when the headers have arrived. The body is longer than the
+	// window of a stream, so the complete request cannot have arrived then. Other
+	// steps act when the complete request has been read.
 	early bool
-	// refuses says that by the rules of HTTP/2 the server has not processed
-	// the request, even if it has read it.
+	// refuses means that by the rules of HTTP/2 the server has not processed the
+	// request, even if it has read it.
 	refuses bool
 	do      func(c *h2Conn, id uint32)
 }
 
-// h2Server speaks HTTP/2 frame by frame. It treats one stream after another by
-// its steps, and answers 200 when they are used up.
+// h2Server is an HTTP/2 server that reads and writes single frames. It applies one
+// step to each stream, and responds with 200 when there are no steps left.
 type h2Server struct {
 	wg sync.WaitGroup
 
 	mu       sync.Mutex
 	steps    []step
-	streams  int      // whose headers have arrived
-	executed []string // the bodies of the requests that were read and not refused
+	streams  int      // number of streams whose headers have arrived
+	executed []string // the bodies of the requests that were read completely and not refused
 	conns    []net.Conn
 }
 
-// listen serves on a local port and returns its URL.
+// listen starts the server on a local port and returns its URL.
 func (s *h2Server) listen(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -59,7 +59,7 @@ func (s *h2Server) listen(t testing.TB) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// dial is for a Transport that reaches the server without a network.
+// dial connects a Transport to the server without a network.
 func (s *h2Server) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	s.start(&queuedConn{Conn: ours, ready: make(chan struct{}, 1), done: make(chan struct{})})
@@ -73,7 +73,7 @@ func (s *h2Server) start(conn net.Conn) {
 	s.wg.Go(func() { s.serve(conn) })
 }
 
-// stop ends all connections and waits until nothing of the server runs.
+// stop closes all connections and waits until the server's goroutines have ended.
 func (s *h2Server) stop() {
 	s.mu.Lock()
 	for _, conn := range s.conns {
@@ -88,7 +88,7 @@ func (s *h2Server) next() step {
 	defer s.mu.Unlock()
 	s.streams++
 	if s.streams > len(s.steps) {
-		return step{do: answers(http.StatusOK, "done")}
+		return step{do: responds(http.StatusOK, "done")}
 	}
 	return s.steps[s.streams-1]
 }
@@ -118,8 +118,8 @@ type h2Stream struct {
 	body bytes.Buffer
 }
 
-// serve reads frames until the client closes the connection. Errors of writing
-// are left to show as errors of reading.
+// serve reads frames until the client closes the connection. Errors of writing are
+// ignored: after them, reading fails too.
 func (s *h2Server) serve(conn net.Conn) {
 	defer conn.Close()
 	preface := make([]byte, len(http2.ClientPreface))
@@ -168,8 +168,8 @@ func (c *h2Conn) handle(frame http2.Frame) {
 	}
 }
 
-// proceed lets the step act when its time has come. What arrives of the stream
-// later is not looked at.
+// proceed performs the step if its condition is met. Later frames of the stream are
+// ignored.
 func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
 	if complete && !st.step.refuses {
 		c.server.execute(st.body.String())
@@ -180,24 +180,23 @@ func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
 	}
 }
 
-// head sends the headers of an answer whose body is not to be empty.
+// head sends the headers of a response that has a body.
 func (c *h2Conn) head(id uint32, status string) {
 	var block bytes.Buffer
 	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
 }
 
-// finish tells the client that the connection ends, without a reset, which
-// could overtake the frames that were sent before.
+// finish closes the sending side of the connection. A reset could overtake the frames
+// that were sent before.
 func (c *h2Conn) finish() {
 	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
 }
 
-// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, as
-// those to a socket do not. Without it, both ends would write to each other and
-// read nothing.
+// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, like
+// writes to a socket. Without the queue, both ends would block in writes to each other.
 type queuedConn struct {
 	net.Conn
 	once  sync.Once
@@ -215,7 +214,7 @@ func (q *queuedConn) Write(p []byte) (int, error) {
 	q.mu.Unlock()
 	select {
 	case q.ready <- struct{}{}:
-	default: // pump has yet to look
+	default: // pump will see the new data
 	}
 	return len(p), nil
 }

@@ -21,9 +21,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// vanishing is a server that reads the second request and then closes its
-// connection, or resets it, without an answer. It counts the requests that it
-// has read.
+// vanishing starts a server that reads the second request and then closes or resets
+// its connection without a response. It counts the requests that it has read.
 func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 	hits = new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -37,16 +36,16 @@ func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 	return server.URL, hits
 }
 
-// TestHiddenHTTP1: on a connection that was used before, net/http would send some
-// requests without a body again, which no policy learns of. It is kept from
-// that: every request is an attempt.
+// TestHiddenHTTP1: on a connection that was used before, net/http would silently
+// resend some requests without a body. Transport prevents that: every request is an
+// attempt.
 func TestHiddenHTTP1(t *testing.T) {
 	const body = "body"
 	for _, test := range []struct {
 		name, method   string
 		key            bool
 		body           string
-		alone          bool // each request has a connection of its own
+		alone          bool // each request has its own connection
 		attempts, hits int32
 		fails          bool
 	}{
@@ -104,8 +103,7 @@ func fetch(t *testing.T, client *http.Client, method, url, body string, key, fai
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
-// staleConn is a connection that turns out to be broken when it is used for the
-// second request.
+// staleConn is a connection that is broken when the second request is written.
 type staleConn struct {
 	net.Conn
 	stale *atomic.Bool
@@ -118,10 +116,10 @@ func (c staleConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestHiddenUnwritten: of a request of which nothing could be written, no server
-// knows, so that net/http may send it again whatever its method. Its trace does not
-// tell this case from others, so for requests that may be repeated it is an
-// attempt; and with a body that must not be executed twice, a failure.
+// TestHiddenUnwritten: if nothing of a request could be written, no server has received
+// it, so net/http may resend it whatever its method. Its trace does not distinguish this
+// case from others. Therefore it counts as an attempt if the request may be repeated,
+// and as a failure if the request has a body and must not be executed twice.
 func TestHiddenUnwritten(t *testing.T) {
 	for _, test := range []struct {
 		kind     kind
@@ -157,22 +155,23 @@ func TestHiddenUnwritten(t *testing.T) {
 	}
 }
 
-// overPipes is the HTTP/2 of net/http, with a server in the same bubble.
+// overPipes returns an HTTP/2 client of net/http that connects to a server in the same
+// bubble.
 func overPipes(server *h2Server) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Transport{Protocols: protocols, DialContext: server.dial}
 }
 
-// TestHiddenHTTP2: one attempt without a body is at most two streams, without waits
-// of net/http's own between them.
+// TestHiddenHTTP2: an attempt without a body uses at most two streams, and net/http adds
+// no waits between them.
 func TestHiddenHTTP2(t *testing.T) {
 	for _, test := range []struct {
 		code    http2.ErrCode
 		streams int
 	}{
 		{http2.ErrCodeRefusedStream, 1}, // net/http alone: 8, within a minute
-		{http2.ErrCodeProtocol, 2},      // net/http alone: without end
+		{http2.ErrCodeProtocol, 2},      // net/http alone: unlimited
 	} {
 		t.Run(test.code.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -182,12 +181,12 @@ func TestHiddenHTTP2(t *testing.T) {
 				transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy}
 				start := time.Now()
 				_, err := transport.RoundTrip(get.request(t, "http://host/"))
-				assert.Equal(t, 2*time.Millisecond, time.Since(start), "the waits of the policy")
+				assert.Equal(t, 2*time.Millisecond, time.Since(start), "only the waits of the policy")
 				transport.CloseIdleConnections()
 				server.stop()
 				streams, executed := server.seen()
 				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
-				assert.NotErrorIs(t, err, context.Canceled, "nobody has canceled")
+				assert.NotErrorIs(t, err, context.Canceled, "the caller did not cancel")
 				assert.EqualValues(t, 3, attempts.Load())
 				assert.Equal(t, 3*test.streams, streams)
 				assert.Empty(t, executed)
@@ -196,7 +195,7 @@ func TestHiddenHTTP2(t *testing.T) {
 	}
 }
 
-// TestShownHTTP2Waits: a request with a body waits as the policy says.
+// TestShownHTTP2Waits: a request with a body waits as the policy specifies.
 func TestShownHTTP2Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusal := step{refuses: true, do: resets(http2.ErrCodeRefusedStream)}

@@ -20,8 +20,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// resendCount sits below otelhttp and tells the span which attempt it is of, as
-// the semantic conventions want it: 1 for the first repetition.
+// resendCount is used below otelhttp. It records the number of the retry in the span, as
+// the semantic conventions define it: 1 for the first retry.
 type resendCount struct{ base http.RoundTripper }
 
 func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -31,7 +31,7 @@ func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.base.RoundTrip(req)
 }
 
-// traced returns a recorder of spans and the options that make otelhttp use it.
+// traced returns a recorder of spans, and the options with which otelhttp uses it.
 func traced() (*tracetest.SpanRecorder, []otelhttp.Option) {
 	recorder := tracetest.NewSpanRecorder()
 	return recorder, []otelhttp.Option{
@@ -47,12 +47,11 @@ func putBody(ctx context.Context, t *testing.T, client *http.Client, url string)
 	return client.Do(req)
 }
 
-// ended returns the spans, all of which must have an end, in the order in which
-// they were started.
+// ended returns the spans in the order of their start. It checks that all have ended.
 func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for _, span := range recorder.Started() {
-		assert.False(t, span.EndTime().IsZero(), "the span %s was left unended", span.Name())
+		assert.False(t, span.EndTime().IsZero(), "the span %s has not ended", span.Name())
 	}
 	var spans []sdktrace.ReadOnlySpan
 	for _, span := range recorder.Started() {
@@ -62,7 +61,7 @@ func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySp
 	return spans
 }
 
-// number returns an attribute of a span, 0 if it is not there.
+// number returns an attribute of a span, or 0 if the span does not have it.
 func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	for _, kv := range span.Attributes() {
 		if kv.Key == key {
@@ -72,8 +71,8 @@ func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	return 0
 }
 
-// TestTracedBelow: each attempt has a span of its own, which the server is told
-// of, and which ends also if nobody wants the answer.
+// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. The
+// span ends even if the response is discarded.
 func TestTracedBelow(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()
@@ -84,7 +83,7 @@ func TestTracedBelow(t *testing.T) {
 	}}
 	resp, err := putBody(t.Context(), t, client, server.url)
 	require.NoError(t, err)
-	require.Len(t, recorder.Ended(), 2, "the last attempt lasts until its answer is closed")
+	require.Len(t, recorder.Ended(), 2, "the last span ends when its response is closed")
 	assert.Len(t, whole(t, resp), 30<<10)
 	assert.EqualValues(t, 3, attempts.Load())
 
@@ -94,12 +93,12 @@ func TestTracedBelow(t *testing.T) {
 		assert.Equal(t, trace.SpanKindClient, span.SpanKind())
 		assert.Equal(t, i, number(span, "http.request.resend_count"))
 		assert.Equal(t, []int{503, 0, 200}[i], number(span, "http.response.status_code"))
-		assert.Contains(t, server.parents[i], span.SpanContext().SpanID().String(), "the server knows the attempt")
+		assert.Contains(t, server.parents[i], span.SpanContext().SpanID().String(), "the server received the ID of the span")
 		assert.True(t, server.bodies[i] == longBody, "body %d has %d bytes", i+1, len(server.bodies[i]))
 	}
 }
 
-// TestTracedAbove: the call has one span, until its answer is closed.
+// TestTracedAbove: the call has one span, which ends when the response is closed.
 func TestTracedAbove(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()
@@ -108,7 +107,7 @@ func TestTracedAbove(t *testing.T) {
 		&retryhttp.Transport{Base: newBase(t), Policy: policy, AttemptHeader: "Attempt"}, options...)}
 	resp, err := putBody(t.Context(), t, client, server.url)
 	require.NoError(t, err)
-	assert.Empty(t, recorder.Ended(), "the answer is not closed")
+	assert.Empty(t, recorder.Ended(), "the response is not closed")
 	assert.Len(t, whole(t, resp), 30<<10)
 	assert.EqualValues(t, 3, attempts.Load())
 
@@ -117,12 +116,12 @@ func TestTracedAbove(t *testing.T) {
 	assert.Equal(t, 200, number(spans[0], "http.response.status_code"))
 	assert.Equal(t, []string{"1", "2", "3"}, server.attempts)
 	for i, body := range server.bodies {
-		assert.Contains(t, server.parents[i], spans[0].SpanContext().SpanID().String(), "all attempts are of one span")
+		assert.Contains(t, server.parents[i], spans[0].SpanContext().SpanID().String(), "all attempts belong to one span")
 		assert.True(t, body == longBody, "body %d has %d bytes", i+1, len(body))
 	}
 }
 
-// TestTracedOnBothSides: the spans of the attempts are children of the call's.
+// TestTracedOnBothSides: the spans of the attempts are children of the span of the call.
 func TestTracedOnBothSides(t *testing.T) {
 	server := newScripted(t, gives(503, 10), gives(200, 10))
 	recorder, options := traced()
@@ -143,7 +142,7 @@ func TestTracedOnBothSides(t *testing.T) {
 	}
 }
 
-// spansOfAll is one for each attempt of the policy that the tests use.
+// spansOfAll is the number of spans if the policy of the tests makes all its attempts.
 const spansOfAll = 3
 
 // endings are the ways in which a call can end.
@@ -152,15 +151,15 @@ var endings = []struct {
 	failure http.HandlerFunc // of every attempt
 	policy  func(*retry.Policy, context.CancelFunc)
 	spans   int
-	status  int // 0: an error
+	status  int // 0 means an error
 }{
-	{name: "empty answers", failure: gives(503, 0), spans: spansOfAll, status: 503},
-	{name: "short answers", failure: gives(503, 10), spans: spansOfAll, status: 503},
-	{name: "answers too long to be read", failure: gives(503, 100<<10), spans: spansOfAll, status: 503},
-	{name: "no answers", failure: dies, spans: spansOfAll},
-	{name: "not worth a retry", failure: gives(404, 10), spans: 1, status: 404},
+	{name: "empty responses", failure: gives(503, 0), spans: spansOfAll, status: 503},
+	{name: "short responses", failure: gives(503, 10), spans: spansOfAll, status: 503},
+	{name: "responses too long to be drained", failure: gives(503, 100<<10), spans: spansOfAll, status: 503},
+	{name: "no responses", failure: dies, spans: spansOfAll},
+	{name: "not retryable", failure: gives(404, 10), spans: 1, status: 404},
 	{
-		name: "a time limit for the attempt", failure: gives(503, 10), spans: spansOfAll, status: 503,
+		name: "a timeout for the attempt", failure: gives(503, 10), spans: spansOfAll, status: 503,
 		policy: func(p *retry.Policy, _ context.CancelFunc) { p.AttemptTimeout = time.Hour },
 	},
 	{
@@ -179,7 +178,7 @@ var endings = []struct {
 	},
 }
 
-// TestTracedEnds: no way out of a call leaves the span of an attempt unended.
+// TestTracedEnds: however a call ends, the spans of all its attempts end.
 func TestTracedEnds(t *testing.T) {
 	for _, test := range endings {
 		t.Run(test.name, func(t *testing.T) {

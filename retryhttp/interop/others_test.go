@@ -17,9 +17,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// nodeScript is an HTTP/2 server that fails in every way it can: by the stream's
-// number it resets the stream before or after it has "executed" the request, ends
-// the session gracefully or not at all, or responds.
+// nodeScript is an HTTP/2 server that fails in many ways. Depending on the number of
+// the stream, it resets the stream before or after it has "executed" the request,
+// destroys the session, responds, or responds and closes the session gracefully.
 const nodeScript = `
 const http2 = require('http2');
 const server = http2.createServer();
@@ -43,7 +43,8 @@ server.on('stream', (stream, headers) => {
 server.listen(PORT, '127.0.0.1');
 `
 
-// node runs nodeScript and returns its address and the file with what it has executed.
+// node runs nodeScript and returns its address and the file that lists the requests
+// that it has executed.
 func node(t *testing.T) (address, executed string) {
 	path, address := program(t, "node"), freeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
@@ -54,8 +55,8 @@ func node(t *testing.T) (address, executed string) {
 	return address, executed
 }
 
-// TestNode: no request that must not run twice does, the others succeed, and what
-// leaves is bounded by the attempts.
+// TestNode: a request that must not run twice does not, all others succeed, and the
+// number of attempts limits the number of requests that are sent.
 func TestNode(t *testing.T) {
 	const many = 100
 	for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
@@ -64,7 +65,7 @@ func TestNode(t *testing.T) {
 				address, executed := node(t)
 				c := newCounter(t, "HTTP/2", address)
 				policy, attempts := counted()
-				policy.MaxAttempts = 20 // a session that ends takes ten requests with it
+				policy.MaxAttempts = 20 // when a session ends, ten requests fail
 				failed := sendMany(t, &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}, c.url, k, many)
 				data, err := os.ReadFile(executed)
 				require.NoError(t, err)
@@ -92,8 +93,8 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// TestCaddy: between client and a server that drops connections. Caddy responds 502
-// where HAProxy refuses the stream.
+// TestCaddy: Caddy runs in front of a server that drops connections. It responds with
+// 502 where HAProxy refuses the stream.
 func TestCaddy(t *testing.T) {
 	path := program(t, "caddy")
 	for _, k := range []kind{get, put, post, postEmpty} {
@@ -129,8 +130,8 @@ http://%s {
 	}
 }
 
-// TestGunicorn: a server over HTTP/1.1 whose workers end after 50 requests each, and
-// with them their connections.
+// TestGunicorn: over HTTP/1.1, each worker of the server exits after 50 requests, which
+// ends its connections.
 func TestGunicorn(t *testing.T) {
 	path, dir, address := program(t, "gunicorn"), t.TempDir(), freeAddress(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "app.py"), []byte(`
@@ -147,7 +148,7 @@ def app(environ, start_response):
 			policy, attempts := counted()
 			policy.MaxAttempts = 6
 			policy.Backoff = retry.FullJitter{Base: 20 * time.Millisecond}
-			policy.AttemptTimeout = 3 * time.Second // a worker that ends may keep a connection without a word
+			policy.AttemptTimeout = 3 * time.Second // a worker that exits may leave a connection open without a response
 			failed := sendMany(t, &retryhttp.Transport{Base: c.transport(t), Policy: policy}, c.url, k, 150)
 			t.Logf("%d failed, %d attempts, %d requests", len(failed), attempts.Load(), c.headers.Load()-before)
 			assert.LessOrEqual(t, c.headers.Load()-before, int64(attempts.Load()))

@@ -20,11 +20,11 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// Both sides make up to five attempts, as many as the peer makes unless told
-// otherwise, with 1 ms between them.
+// Both sides make up to five attempts, the default of go-retryablehttp (the peer), with
+// waits of 1 ms.
 const bothAttempts = 5
 
-// A side sends a request as one of the two clients that are compared does it.
+// A side sends a request with one of the two clients that are compared.
 type side func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error)
 
 func newPeer(base http.RoundTripper) *retryablehttp.Client {
@@ -37,8 +37,8 @@ func newPeer(base http.RoundTripper) *retryablehttp.Client {
 
 func peerSide(base http.RoundTripper) side {
 	client := newPeer(base)
-	// A server that asks for an hour is not waited for: the wait has begun,
-	// and the caller gives up.
+	// If the server requests a wait of an hour, the peer begins to wait. Canceling the
+	// context then stands for a caller that gives up.
 	var cancel context.CancelFunc
 	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
@@ -76,11 +76,11 @@ func ourSide(base http.RoundTripper) side {
 	}
 }
 
-// An outcome is what came of a call, or of several.
+// An outcome is the outcome of one or more calls.
 type outcome struct {
 	executed    int
 	connections int
-	answer      string // status and length of the body; "": an error
+	response    string // status and length of the body; "" means an error
 	err         string // a part of it
 	body        string // of the last request
 }
@@ -88,7 +88,7 @@ type outcome struct {
 // hangsUp reads the request and resets the connection.
 func hangsUp(w http.ResponseWriter, _ *http.Request) { drop(w, true) }
 
-// asksFor answers 503 with a header Retry-After.
+// asksFor sends a 503 response with a Retry-After header.
 func asksFor(wait string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", wait)
@@ -98,10 +98,10 @@ func asksFor(wait string) http.HandlerFunc {
 
 func order() io.Reader { return strings.NewReader("order") }
 
-// halfReader is a reader of ten bytes that stands at the fifth.
+// halfReader returns a reader of ten bytes, half of which have been read.
 func halfReader() io.Reader { return halfRead() }
 
-// halfSeeker is one that does not know its length, as a file does not.
+// halfSeeker returns such a reader without a Len method, like a file.
 func halfSeeker() io.Reader { return struct{ io.ReadSeeker }{halfRead()} }
 
 func halfRead() *strings.Reader {
@@ -115,17 +115,17 @@ type comparison struct {
 	handlers   []http.HandlerFunc
 	method     string
 	body       func() io.Reader
-	calls      int // 0: one
+	calls      int // 0 means one
 	peer, ours outcome
 }
 
-// The errors of the two.
+// Parts of the errors that the two sides return.
 const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
 
 var ok, down = gives(200, 2), gives(503, 10)
 
-// comparisons are in part reasons for this package: what the peer does is
-// asserted, so that nothing is said of it that is not measured.
+// comparisons include some of the reasons for package retryhttp. The behavior of the peer
+// is asserted too, so that each statement about it is verified.
 var comparisons = []comparison{
 	{
 		name: "POST, always reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp},
@@ -134,49 +134,49 @@ var comparisons = []comparison{
 	},
 	{
 		name: "POST, once reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp, ok},
-		peer: outcome{executed: 2, connections: 2, answer: "200 2", body: "order"},
+		peer: outcome{executed: 2, connections: 2, response: "200 2", body: "order"},
 		ours: outcome{executed: 1, connections: 1, err: final, body: "order"},
 	},
 	{
 		name: "POST, 503", method: "POST", body: order, handlers: []http.HandlerFunc{down},
 		peer: outcome{executed: 5, connections: 1, err: gaveUp, body: "order"},
-		ours: outcome{executed: 1, connections: 1, answer: "503 10", body: "order"},
+		ours: outcome{executed: 1, connections: 1, response: "503 10", body: "order"},
 	},
 	{
-		name: "GET, the last answer is 503", method: "GET", handlers: []http.HandlerFunc{down},
+		name: "GET, the last response is 503", method: "GET", handlers: []http.HandlerFunc{down},
 		peer: outcome{executed: 5, connections: 1, err: gaveUp},
-		ours: outcome{executed: 5, connections: 1, answer: "503 10"},
+		ours: outcome{executed: 5, connections: 1, response: "503 10"},
 	},
 	{
 		name: "GET twice, both fail", method: "GET", handlers: []http.HandlerFunc{down}, calls: 2,
 		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // it closes all idle connections of the pool
-		ours: outcome{executed: 10, connections: 1, answer: "503 10"},
+		ours: outcome{executed: 10, connections: 1, response: "503 10"},
 	},
 	{
 		name: "GET, bodies of 20 KB", method: "GET", handlers: append(four(gives(503, 20<<10)), ok),
-		peer: outcome{executed: 5, connections: 5, answer: "200 2"},
-		ours: outcome{executed: 5, connections: 1, answer: "200 2"},
+		peer: outcome{executed: 5, connections: 5, response: "200 2"},
+		ours: outcome{executed: 5, connections: 1, response: "200 2"},
 	},
 	{
 		name: "GET, Retry-After of an hour", method: "GET", handlers: []http.HandlerFunc{asksFor("3600")},
 		peer: outcome{executed: 1, connections: 1, err: context.Canceled.Error()},
-		ours: outcome{executed: 1, connections: 1, answer: "503 10"},
+		ours: outcome{executed: 1, connections: 1, response: "503 10"},
 	},
 	{
 		name: "PUT of half a Seeker", method: "PUT", body: halfSeeker, handlers: []http.HandlerFunc{down, ok},
-		peer: outcome{executed: 2, connections: 1, answer: "200 2", body: "0123456789"},
-		ours: outcome{executed: 2, connections: 1, answer: "200 2", body: "56789"},
+		peer: outcome{executed: 2, connections: 1, response: "200 2", body: "0123456789"},
+		ours: outcome{executed: 2, connections: 1, response: "200 2", body: "56789"},
 	},
 	{
 		name: "PUT of half a strings.Reader", method: "PUT", body: halfReader, handlers: []http.HandlerFunc{down, ok},
 		peer: outcome{executed: 0, connections: 5, err: "ContentLength=5 with Body length 10"},
-		ours: outcome{executed: 2, connections: 1, answer: "200 2", body: "56789"},
+		ours: outcome{executed: 2, connections: 1, response: "200 2", body: "56789"},
 	},
 }
 
 func four(h http.HandlerFunc) []http.HandlerFunc { return []http.HandlerFunc{h, h, h, h} }
 
-// TestPeer: the same work, beside go-retryablehttp.
+// TestPeer compares the outcomes of the same calls with those of go-retryablehttp.
 func TestPeer(t *testing.T) {
 	for _, c := range comparisons {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// run returns the outcome, with err for an error that contains it.
+// run returns the outcome. An error that contains err is shortened to err.
 func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err string) (o outcome) {
 	server := newScripted(t, c.handlers...)
 	base, dials := newBase(t), new(atomic.Int32)
@@ -202,7 +202,7 @@ func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err 
 		}
 		resp, failure := do(t.Context(), c.method, server.url, body)
 		if failure == nil {
-			o.answer = strconv.Itoa(resp.StatusCode) + " " + strconv.Itoa(len(whole(t, resp)))
+			o.response = strconv.Itoa(resp.StatusCode) + " " + strconv.Itoa(len(whole(t, resp)))
 			continue
 		}
 		if o.err = failure.Error(); err != "" && strings.Contains(o.err, err) {
@@ -218,8 +218,8 @@ func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err 
 	return o
 }
 
-// TestPeerRetryAfter: how long an answer is taken to ask for. The peer's wait
-// without a header is 1 ms, and its limit 40 ms.
+// TestPeerRetryAfter compares the waits that a response requests. Without a header, the
+// peer waits for 1 ms; its limit is 40 ms.
 func TestPeerRetryAfter(t *testing.T) {
 	const least, most = time.Millisecond, 40 * time.Millisecond
 	now := time.Date(2020, time.February, 2, 2, 2, 2, 0, time.UTC)
@@ -253,8 +253,8 @@ func TestPeerRetryAfter(t *testing.T) {
 	}
 }
 
-// TestPeerRedirect: the peer's RoundTripper follows redirects, which a client
-// above it then does not see. A Transport leaves them to the client.
+// TestPeerRedirect: the peer's RoundTripper follows redirects itself, so the client above
+// it does not see them. A Transport leaves them to the client.
 func TestPeerRedirect(t *testing.T) {
 	server := newScripted(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, gives(200, 2))
 	for _, s := range []struct {

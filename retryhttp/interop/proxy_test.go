@@ -24,8 +24,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// program returns the path of a program, or skips the test. With CI=true, .ci/run has
-// installed nginx and HAProxy.
+// program returns the path of a program, or skips the test if it is not installed. With
+// CI=true nginx and HAProxy are required, because .ci/run installs them.
 func program(t *testing.T, name string) string {
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin", "/usr/local/sbin") {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -46,7 +46,7 @@ func serve(t *testing.T, address string, command ...string) {
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &log, &log, time.Second
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt) // so that it ends its workers, too
+		_ = cmd.Process.Signal(os.Interrupt) // so that it also stops its workers
 		late := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		late.Stop()
@@ -63,7 +63,7 @@ func serve(t *testing.T, address string, command ...string) {
 	}, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
 }
 
-// freeAddress returns an address that nobody listens on.
+// freeAddress returns an address with an unused port.
 func freeAddress(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -77,8 +77,8 @@ func configuration(t *testing.T, text string) string {
 	return name
 }
 
-// nginx runs nginx with those directives in its server, which speaks HTTP/2 or
-// HTTP/1.1 without TLS, and returns its address.
+// nginx runs nginx with those directives in its server block, using HTTP/2 or HTTP/1.1
+// without TLS, and returns its address.
 func nginx(t *testing.T, protocol, directives string) string {
 	path, address, dir := program(t, "nginx"), freeAddress(t), t.TempDir()
 	option := ""
@@ -97,8 +97,8 @@ http {
 	return address
 }
 
-// haproxy runs HAProxy in front of a backend, and returns its address. It speaks
-// HTTP/2 or HTTP/1.1 without TLS to clients, and HTTP/1.1 to the backend.
+// haproxy runs HAProxy in front of a backend and returns its address. It uses HTTP/2 or
+// HTTP/1.1 without TLS for clients, and HTTP/1.1 for the backend.
 func haproxy(t *testing.T, protocol, backend string) string {
 	path, address := program(t, "haproxy"), freeAddress(t)
 	option := ""
@@ -121,8 +121,8 @@ backend back
 	return address
 }
 
-// counter is a proxy for connections that counts what clients send: frames with
-// HEADERS over HTTP/2, requests without a body over HTTP/1.1. It ends TLS.
+// counter is a proxy that terminates TLS and counts the requests of clients: HEADERS
+// frames of HTTP/2, and requests without a body of HTTP/1.1.
 type counter struct {
 	url      string
 	tls      *tls.Config // for clients
@@ -162,7 +162,7 @@ func newCounter(t *testing.T, protocol, target string) *counter {
 	t.Cleanup(func() {
 		assert.NoError(t, listener.Close())
 		c.mu.Lock()
-		for _, conn := range c.open { // net/http may have dialed one more than it uses
+		for _, conn := range c.open { // net/http may have opened more connections than it uses
 			_ = conn.Close()
 		}
 		c.mu.Unlock()
@@ -193,7 +193,7 @@ func (c *counter) relay(client net.Conn, target string) {
 	<-done
 }
 
-// count reads what a client sends.
+// count counts the requests in the data of a client.
 func (c *counter) count(r *io.PipeReader) {
 	defer io.Copy(io.Discard, r)
 	if c.protocol == "HTTP/1.1" {
@@ -225,15 +225,15 @@ func (c *counter) count(r *io.PipeReader) {
 	}
 }
 
-// transport returns the base for requests to c.
+// transport returns an http.Transport for requests to c.
 func (c *counter) transport(t *testing.T) *http.Transport {
 	base := &http.Transport{TLSClientConfig: c.tls.Clone(), ForceAttemptHTTP2: c.protocol == "HTTP/2", MaxIdleConnsPerHost: 50}
 	t.Cleanup(base.CloseIdleConnections)
 	return base
 }
 
-// executions is a backend that counts how often each request is executed, by its
-// path. If faulty, it closes the connection of each fourth after it has executed it,
+// executions is a backend that counts how often each request is executed, by its path.
+// If it is faulty, it executes every fourth request and then closes the connection
 // without a response.
 type executions struct {
 	*httptest.Server

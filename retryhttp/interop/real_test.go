@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// sendMany sends that many requests, ten at a time, each to a path of its own, and
-// returns the errors.
+// sendMany sends that many requests, ten at a time, each with its own path, and returns
+// the errors.
 func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) (failed []error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -38,7 +38,7 @@ func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) 
 		})
 	}
 	wg.Wait()
-	require.NoError(t, ctx.Err(), "it does not end")
+	require.NoError(t, ctx.Err(), "the requests do not end")
 	return failed
 }
 
@@ -66,14 +66,14 @@ func sendOne(ctx context.Context, rt http.RoundTripper, url string, k kind) erro
 	return err
 }
 
-// wrapped is a base that is not an http.Transport itself, as one with tracing is.
+// wrapped is a base that wraps an http.Transport, as tracing does.
 type wrapped struct{ http.RoundTripper }
 
 func (w wrapped) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(req.Clone(req.Context()))
 }
 
-// overBases runs a test over an http.Transport and over a wrapper around one.
+// overBases runs a test with an http.Transport and with a wrapper of one as the base.
 func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) http.RoundTripper)) {
 	t.Run("http.Transport", func(t *testing.T) {
 		test(t, func(base *http.Transport) http.RoundTripper { return base })
@@ -83,8 +83,8 @@ func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) 
 	})
 }
 
-// TestNginxResets: a server that resets every stream gets as many requests as the
-// policy has attempts, and net/http's one more in each.
+// TestNginxResets: a server that resets every stream receives one request per attempt of
+// the policy, and over HTTP/2 one more from net/http.
 func TestNginxResets(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -107,8 +107,8 @@ func TestNginxResets(t *testing.T) {
 	}
 }
 
-// TestNginxKeepalive: nginx ends a connection after 100 requests with a graceful
-// GOAWAY. That costs no attempt where net/http alone knows how to go on, and no
+// TestNginxKeepalive: nginx ends a connection after 100 requests, with a graceful GOAWAY
+// over HTTP/2. That costs no attempt if net/http itself can resend the request, and no
 // request is executed twice.
 func TestNginxKeepalive(t *testing.T) {
 	for _, test := range []struct {
@@ -144,7 +144,7 @@ func TestNginxKeepalive(t *testing.T) {
 				if _, direct := base.(*http.Transport); direct || test.kind != postEmpty {
 					assert.Empty(t, failed)
 				}
-				for _, err := range failed { // of a wrapper's request the Transport cannot see why it failed
+				for _, err := range failed { // with a wrapper, the Transport cannot see why the request failed
 					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 				}
 			})
@@ -152,9 +152,9 @@ func TestNginxKeepalive(t *testing.T) {
 	}
 }
 
-// TestHAProxyRefuses: HAProxy resets a stream with REFUSED_STREAM, too, if the
-// server has executed the request and then closed its connection. What must not
-// run twice does not, whoever asks; with TrustRefusedStream it does.
+// TestHAProxyRefuses: HAProxy resets a stream with REFUSED_STREAM even if the server has
+// executed the request and then closed its connection. A request that must not run twice
+// does not; with TrustRefusedStream it does.
 func TestHAProxyRefuses(t *testing.T) {
 	const many = 200
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
@@ -188,7 +188,7 @@ func TestHAProxyRefuses(t *testing.T) {
 		failed := sendMany(t, rt, c.url, post, many)
 		t.Logf("%d failed, %d twice", len(failed), backend.twice())
 		if backend.twice() == 0 {
-			t.Skip("this HAProxy keeps the promise of HTTP/2")
+			t.Skip("this HAProxy sends REFUSED_STREAM only for unprocessed requests")
 		}
 	})
 }

@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted is a server that answers request after request by its steps, with the
-// last for all that follow.
+// scripted is a server that handles each request with the next of its handlers, and all
+// further requests with the last one.
 type scripted struct {
 	url string
 
 	mu       sync.Mutex
 	bodies   []string
-	parents  []string // their headers Traceparent
-	attempts []string // their headers Attempt
+	parents  []string // their Traceparent headers
+	attempts []string // their Attempt headers
 	handlers []http.HandlerFunc
 }
 
@@ -36,7 +36,7 @@ func newScripted(t *testing.T, handlers ...http.HandlerFunc) *scripted {
 func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // nobody waits for the answer
+		return // the client is gone
 	}
 	s.mu.Lock()
 	s.bodies = append(s.bodies, string(body))
@@ -47,26 +47,26 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-// restart begins the script anew.
+// restart makes the server start again with its first handler.
 func (s *scripted) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bodies = nil
 }
 
-// gives answers with a status and a body of that length.
+// gives sends a response with a status and a body of that length.
 func gives(status, length int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(length))
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, strings.Repeat("x", length)) // who asked may be gone
+		_, _ = io.WriteString(w, strings.Repeat("x", length)) // the client may be gone
 	}
 }
 
-// dies closes the connection without an answer.
+// dies closes the connection without a response.
 func dies(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// drop ends the connection of a request without an answer.
+// drop ends the connection of a request without a response.
 func drop(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil && reset {
@@ -84,7 +84,7 @@ func newBase(t *testing.T) *http.Transport {
 	return base
 }
 
-// whole reads an answer and closes it.
+// whole reads and closes a response, and returns its body.
 func whole(t *testing.T, resp *http.Response) string {
 	t.Helper()
 	data, err := io.ReadAll(resp.Body)

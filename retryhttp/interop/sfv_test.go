@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry/internal/sfv"
 )
 
-// plain turns a value of httpsfv into one of package sfv.
+// plain converts a value of httpsfv into one of package sfv.
 func plain(v any) any {
 	switch v := v.(type) {
 	case httpsfv.Token:
@@ -36,7 +36,7 @@ func plainMember(key string, m httpsfv.Member) sfv.Member {
 		}
 		return sfv.Member{Key: key, Value: items, Params: plainParams(m.Params)}
 	}
-	panic("another member")
+	panic("unknown member type")
 }
 
 func plainParams(p *httpsfv.Params) (params sfv.Params) {
@@ -49,9 +49,9 @@ func plainParams(p *httpsfv.Params) (params sfv.Params) {
 
 func base64(err error) bool { return err != nil && strings.Contains(err.Error(), "illegal base64") }
 
-// TestStructuredFields compares the parser with httpsfv on texts that are made of
-// the pieces of structured fields, but for base64 without padding, which RFC 9651
-// wants a parser to accept and httpsfv does not.
+// TestStructuredFields compares the parser with httpsfv on random texts that consist of
+// pieces of structured fields. It skips base64 without padding, which a parser should
+// accept according to RFC 9651, and which httpsfv rejects.
 func TestStructuredFields(t *testing.T) {
 	pieces := []string{
 		"a", "b*", "*k", "A", "1", "-1", "1.5", "-0.125", "123456789012345", "999999999999.999", `"s"`, `"\""`, `"\\"`,
@@ -97,5 +97,5 @@ func TestStructuredFields(t *testing.T) {
 			return
 		}
 	}
-	assert.Greater(t, valid, 10_000, "texts that both understand")
+	assert.Greater(t, valid, 10_000, "texts that both parsers accept")
 }

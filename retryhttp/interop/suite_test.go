@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused are the tests of go-retryablehttp that fail on an adapter to this package,
-// and why they are to.
+// refused lists the tests of go-retryablehttp that must fail with the adapter to package
+// retryhttp, and why.
 var refused = map[string]string{
-	"TestClient_RequestWithContext": "no attempt is made with a context that has ended, so CheckRetry is not asked about it",
+	"TestClient_RequestWithContext": "no attempt is made with a context that has ended, so CheckRetry is not called",
 }
 
-// TestPeerSuite runs the tests of go-retryablehttp with its Client.Do replaced by
-// testdata/retryablehttp/adapter.go, which sends through a Transport.
+// TestPeerSuite runs the tests of go-retryablehttp with its Client.Do replaced by that of
+// testdata/retryablehttp/adapter.go, which uses a Transport.
 func TestPeerSuite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes a minute")
@@ -34,7 +34,7 @@ func TestPeerSuite(t *testing.T) {
 	for _, name := range names {
 		data, err := os.ReadFile(name)
 		if err != nil {
-			continue // a folder
+			continue // a directory
 		}
 		text := string(data)
 		switch filepath.Base(name) {

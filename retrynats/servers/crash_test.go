@@ -27,7 +27,7 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-var messages = flag.Int("messages", 2000, "how many messages TestCrash sends")
+var messages = flag.Int("messages", 2000, "number of messages that TestCrash sends")
 
 const (
 	workers    = 3
@@ -35,19 +35,20 @@ const (
 	ackWait    = 5 * time.Second
 	killEvery  = time.Second
 	mostLag    = 3 * time.Second         // of a redelivery that the policy scheduled; usually milliseconds
-	settleTime = 2500 * time.Millisecond // the server checks after a restart within 1.5 s what is due
+	settleTime = 2500 * time.Millisecond // after a restart, the server checks within 1.5 s which deliveries are due
 )
 
 var crashPolicy = retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Millisecond, Cap: 2 * time.Second}, MaxAttempts: 5}
 
-// What becomes of message number i.
+// The fates of messages.
 const (
 	succeeds = iota
 	recovers // succeeds in the third delivery
 	permanent
-	hopeless // fails whenever it is delivered
+	hopeless // fails in every delivery
 )
 
+// fate returns what happens to message number i.
 func fate(i int) int {
 	switch i % 50 {
 	case 7:
@@ -70,7 +71,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work is a worker process, until it is killed or its standard input ends with the test.
+// work is a worker process. It runs until it is killed, or until its standard input ends
+// because the test does.
 func work(url, path string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -79,7 +81,7 @@ func work(url, path string) {
 	}()
 	log, err := os.Create(path)
 	must(err)
-	// One system call a line: what is written survives the process.
+	// One system call per line, so that each line survives the process.
 	note := func(kind string, seq uint64, k int, wait time.Duration) {
 		_, err := fmt.Fprintf(log, "%s %d %d %d %d\n", kind, seq, k, time.Now().UnixNano(), wait)
 		must(err)
@@ -90,7 +92,7 @@ func work(url, path string) {
 	js, err := jetstream.New(conn)
 	must(err)
 
-	var seq uint64 // of the message at work
+	var seq uint64 // of the message that is being handled
 	policy := crashPolicy.With(retry.Hooks{
 		OnRetry:  func(_ context.Context, a retry.Attempt, wait time.Duration) { note("retry", seq, a.Number, wait) },
 		OnGiveUp: func(_ context.Context, e *retry.Error) { note("over", seq, e.Attempts, 0) },
@@ -117,7 +119,7 @@ func work(url, path string) {
 			case permanent:
 				return retry.Permanent(fmt.Errorf("message %d is malformed", i))
 			case hopeless:
-				return fmt.Errorf("message %d finds no server", i)
+				return fmt.Errorf("message %d cannot reach its server", i)
 			case recovers:
 				if k < 3 {
 					return errors.New("not yet")
@@ -134,7 +136,7 @@ func work(url, path string) {
 		seq = meta.Sequence.Stream
 		handle(msg)
 		i, _ := strconv.Atoi(string(msg.Data()))
-		// From here on the server has what was sent, and the delay is its own affair.
+		// From here on the server has received the outcome, and it alone determines the delay.
 		if f := fate(i); (f == hopeless || f == recovers) && conn.FlushTimeout(time.Second) == nil {
 			note("sent", seq, int(meta.NumDelivered), 0)
 		}
@@ -145,7 +147,7 @@ func work(url, path string) {
 	os.Exit(0)
 }
 
-// panicAtWork is a worker process that panics at the first message.
+// panicAtWork is a worker process that panics while it handles the first message.
 func panicAtWork(url string) {
 	ctx := context.Background()
 	conn, err := nats.Connect(url)
@@ -160,11 +162,11 @@ func panicAtWork(url string) {
 	_, err = consumer.Consume(handle)
 	must(err)
 	time.Sleep(soon)
-	os.Exit(3) // no message has come
+	os.Exit(3) // no message was delivered
 }
 
-// TestPanic: a worker that dies of a panic has told the server about it. Four deaths make a
-// dead letter, although AckWait does not end.
+// TestPanic: a worker that panics reports the failure before its process ends. After four
+// panics the message becomes a dead letter, although AckWait has not ended.
 func TestPanic(t *testing.T) {
 	server := newProcess(t)
 	conn, err := nats.Connect(server.url)
@@ -194,7 +196,7 @@ func must(err error) {
 	}
 }
 
-// process is a nats-server in a process of its own, with its data in a folder.
+// process is a nats-server in its own process, with its data in a directory.
 type process struct {
 	command []string
 	url     string
@@ -202,9 +204,9 @@ type process struct {
 	life    io.WriteCloser
 }
 
-// untilTold runs a program until a line with a signal arrives on the standard
-// input, or its end, which the system brings about however a test ends.
-const untilTold = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
+// untilSignal runs a program until its standard input has a line with the name of a signal, or
+// ends. The system closes the standard input however the test ends.
+const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-KILL} $server; } >/dev/null 2>&1 &
 	wait $server`
 
@@ -217,7 +219,7 @@ func newProcess(t *testing.T) *process {
 	port := listener.Addr().(*net.TCPAddr).Port
 	require.NoError(t, listener.Close())
 	p := &process{
-		command: []string{"-c", untilTold, binary, "-a", "127.0.0.1", "-p", strconv.Itoa(port), "-js", "-sd", t.TempDir()},
+		command: []string{"-c", untilSignal, binary, "-a", "127.0.0.1", "-p", strconv.Itoa(port), "-js", "-sd", t.TempDir()},
 		url:     fmt.Sprintf("nats://127.0.0.1:%d", port),
 	}
 	p.start(t)
@@ -246,13 +248,13 @@ func (p *process) start(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// stop ends the process by a signal and waits for its end.
+// stop ends the process with a signal and waits until it has exited.
 func (p *process) stop(signal string) {
 	_, _ = fmt.Fprintln(p.life, signal)
 	_ = p.cmd.Wait()
 }
 
-// crew is the worker processes.
+// crew holds the worker processes.
 type crew struct {
 	url, dir string
 	running  [workers]*exec.Cmd
@@ -266,7 +268,7 @@ func (c *crew) start(t *testing.T, slot int) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "RETRYNATS_WORKER="+c.url, "RETRYNATS_LOG="+path)
 	cmd.Stderr = os.Stderr
-	_, err := cmd.StdinPipe() // whose end ends the worker
+	_, err := cmd.StdinPipe() // the worker ends when this pipe is closed
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
 	c.running[slot] = cmd
@@ -277,12 +279,13 @@ func (c *crew) kill(slot int) {
 	_ = c.running[slot].Wait()
 }
 
-// outage is when the server was away, until it had looked at all that was due meanwhile.
+// outage is the time from the stop of the server until, after its restart, it has checked all
+// deliveries that are due.
 type outage struct{ from, to time.Time }
 
-// TestCrash: workers are killed every second and the server is restarted twice, once
-// by SIGTERM and once by SIGKILL. No message is lost, each that is given up has
-// one dead letter, and what the policy scheduled comes when it should.
+// TestCrash: a worker is killed every second, and the server is restarted twice, once after
+// SIGTERM and once after SIGKILL. No message is lost, each message that is given up has one
+// dead letter, and redeliveries scheduled by the policy are on time.
 func TestCrash(t *testing.T) {
 	server := newProcess(t)
 	conn, err := nats.Connect(server.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -351,11 +354,11 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d messages in %v, %d workers killed, server restarted twice", *messages, took.Round(100*time.Millisecond), c.killed)
 	t.Logf("done %d, dead-lettered %d, executions %d (of messages that succeeded: %d more than once)", len(s.done), letters, s.executions, s.duplicates)
 	t.Logf("redeliveries by the policy: %d, early 0, lateness p50 %v p99 %v max %v", len(s.late), quantile(s.late, 0.5), quantile(s.late, 0.99), quantile(s.late, 1))
-	t.Logf("redeliveries by AckWait after a kill: %d; across a restart of the server: %d, of which early %d (by at most %v)", s.byAckWait, s.byRestart, s.early, s.earliest)
+	t.Logf("redeliveries by AckWait after a kill: %d; across a restart of the server: %d, early %d (by at most %v)", s.byAckWait, s.byRestart, s.early, s.earliest)
 }
 
-// checkLetters asserts that every message that has to be given up is in the dead-letter
-// stream exactly once, with its reason, and no other is.
+// checkLetters asserts that the stream of dead letters has every message that has to be given
+// up exactly once, with its reason, and no other message.
 func checkLetters(t *testing.T, js jetstream.JetStream) int {
 	want := map[string]string{}
 	for i := range *messages {
@@ -363,7 +366,7 @@ func checkLetters(t *testing.T, js jetstream.JetStream) int {
 		case permanent:
 			want[strconv.Itoa(i)] = fmt.Sprintf("permanent: message %d is malformed", i)
 		case hopeless:
-			want[strconv.Itoa(i)] = fmt.Sprintf("attempts: message %d finds no server", i)
+			want[strconv.Itoa(i)] = fmt.Sprintf("attempts: message %d cannot reach its server", i)
 		}
 	}
 	found := map[string]string{}
@@ -387,7 +390,7 @@ func checkLetters(t *testing.T, js jetstream.JetStream) int {
 	return len(found)
 }
 
-// sums is what the workers' logs come to.
+// sums is the summary of the workers' logs.
 type sums struct {
 	bySeq                map[uint64][]event
 	done                 map[uint64]bool
@@ -427,8 +430,8 @@ func readLogs(t *testing.T, paths []string) *sums {
 	return s
 }
 
-// check asserts that each message was done or given up, and sorts the deliveries by what
-// caused them.
+// check asserts that each message was done or given up, and counts the deliveries by their
+// cause.
 func (s *sums) check(t *testing.T, outages []outage) {
 	across := func(from, to time.Time) bool {
 		return slices.ContainsFunc(outages, func(o outage) bool { return from.Before(o.to) && to.After(o.from) })
@@ -482,7 +485,7 @@ func (s *sums) check(t *testing.T, outages []outage) {
 	assert.NotEmpty(t, s.late)
 }
 
-// quantile returns a value of a sorted list.
+// quantile returns the q-quantile of a sorted list.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

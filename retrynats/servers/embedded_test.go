@@ -38,7 +38,7 @@ func (e *embedded) stop() {
 	e.server.WaitForShutdown()
 }
 
-// connect returns a connection of its own, as another worker would have.
+// connect returns a new connection, as another worker would have.
 func (e *embedded) connect(t testing.TB) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect("", nats.InProcessServer(e.server))

@@ -33,7 +33,7 @@ require (
 	modernc.org/memory v1.11.0 // indirect
 )
 
-// The tests build the server from here, to run it in a process of its own.
+// The tests build the server from here, and run it in a separate process.
 tool github.com/nats-io/nats-server/v2
 
 replace github.com/gobackoff/retry => ../../

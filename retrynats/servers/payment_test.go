@@ -50,8 +50,7 @@ func book(ctx context.Context, db *sql.DB, data []byte) error {
 	return retry.Transient(tx.Commit())
 }
 
-// TestBook: deliveries whose acknowledgment is lost, and payments that were sent twice, are
-// booked once.
+// TestBook: a payment is booked once, even if its acknowledgment is lost or it is sent twice.
 func TestBook(t *testing.T) {
 	db, err := sql.Open("sqlite", "file:"+t.TempDir()+"/bank.db?_pragma=busy_timeout(10000)")
 	require.NoError(t, err)
@@ -82,7 +81,7 @@ func TestBook(t *testing.T) {
 	assert.Equal(t, 6, delivered)
 }
 
-// TestPage: the code of docs/durable.md that is marked with a file is in that file.
+// TestPage: the code blocks of docs/durable.md that name a file are in that file.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/durable.md")
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ var (
 	quick = retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: 100 * time.Millisecond}, MaxAttempts: 4}
 )
 
-// soon is how long anything may take at most.
+// soon is the longest time that anything may take.
 const soon = 30 * time.Second
 
 func publish(t testing.TB, js jetstream.JetStream, n int) {
@@ -47,7 +47,7 @@ func consume(t testing.TB, w retrynats.Worker, consumer jetstream.Consumer, fn f
 	return consuming
 }
 
-// left returns how many messages the stream has.
+// left returns the number of messages in the stream.
 func left(t testing.TB, js jetstream.JetStream, name string) int {
 	stream, err := js.Stream(t.Context(), name)
 	require.NoError(t, err)
@@ -59,8 +59,8 @@ func untilEmpty(t testing.TB, js jetstream.JetStream) {
 	require.Eventually(t, func() bool { return left(t, js, "WORK") == 0 }, soon, 5*time.Millisecond)
 }
 
-// TestDelays: a message that fails comes back after the policy's delay, never before, until
-// it is given up; then the stream has only its dead letter.
+// TestDelays: a message that fails is redelivered after the policy's delay, never earlier, until
+// it is given up. Then only its dead letter remains.
 func TestDelays(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -94,8 +94,8 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// TestSameWait: two workers on connections of their own, and workers after a restart of the
-// server, continue the chain that the message's identity stands for.
+// TestSameWait: two workers with separate connections, and a worker after a restart of the
+// server, compute the delays that the message's identity determines.
 func TestSameWait(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -115,7 +115,7 @@ func TestSameWait(t *testing.T) {
 		for _, id := range ids {
 			consumer, err := s.connect(t).Consumer(t.Context(), "WORK", "worker")
 			require.NoError(t, err)
-			var seq uint64 // of the message at work
+			var seq uint64 // of the message that is being handled
 			w := retrynats.Worker{Policy: policy.With(retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, wait time.Duration) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -149,10 +149,10 @@ func TestSameWait(t *testing.T) {
 		assert.NoError(t, reason)
 		assert.Equal(t, want, wait, "%+v", at)
 	}
-	assert.Len(t, workersOf, 3, "all took part")
+	assert.Len(t, workersOf, 3, "all workers took part")
 }
 
-// TestKeptAlive: work longer than AckWait is done once, by one worker.
+// TestKeptAlive: a message is handled once, by one worker, even if that takes longer than AckWait.
 func TestKeptAlive(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -170,7 +170,7 @@ func TestKeptAlive(t *testing.T) {
 	assert.EqualValues(t, 1, begun.Load())
 }
 
-// TestStuckWorker: a function that ignores its time limit loses the message to another.
+// TestStuckWorker: if a function ignores its timeout, another worker gets the message.
 func TestStuckWorker(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -192,8 +192,8 @@ func TestStuckWorker(t *testing.T) {
 	assert.EqualValues(t, 2, begun.Load())
 }
 
-// TestFullDeadLetterStream: while dead letters cannot be stored, messages stay; afterwards
-// they are given up.
+// TestFullDeadLetterStream: while dead letters cannot be stored, messages stay in their stream;
+// afterwards they are given up.
 func TestFullDeadLetterStream(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -215,7 +215,7 @@ func TestFullDeadLetterStream(t *testing.T) {
 	assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
 }
 
-// losing is a JetStream whose connection is lost as soon as the dead letter is stored.
+// losing is a JetStream whose connection is lost when the dead letter is stored.
 type losing struct{ jetstream.JetStream }
 
 func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
@@ -224,9 +224,9 @@ func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.P
 	return ack, err
 }
 
-// TestStoredOnce: a worker that is lost after the dead letter is stored, and before the
-// message is terminated, leaves it to another, whose dead letter is a duplicate. Headers
-// that are instructions to the server neither change that nor prevent it.
+// TestStoredOnce: if a worker is lost after the dead letter is stored and before the message is
+// terminated, another worker handles the message, and its dead letter is dropped as a
+// duplicate. Headers that are instructions to the server do not interfere.
 func TestStoredOnce(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -260,7 +260,7 @@ func TestStoredOnce(t *testing.T) {
 	assert.Equal(t, "mine", letter.Header.Get("Original-Nats-Msg-Id"))
 }
 
-// TestLoops: the handler serves every way to receive messages.
+// TestLoops: the handler works with every way to receive messages.
 func TestLoops(t *testing.T) {
 	for name, receive := range map[string]func(*testing.T, jetstream.Consumer, jetstream.MessageHandler){
 		"Fetch": func(t *testing.T, c jetstream.Consumer, handle jetstream.MessageHandler) {

@@ -16,9 +16,9 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// BenchmarkThroughput consumes the same messages by turns with a bare Ack and with a
-// handler. It reports the shortest time that each took for a message, the ratio of the two,
-// and the ratio of the processor times, in which other programs count less.
+// BenchmarkThroughput consumes the same messages alternately with a bare Ack and with a
+// handler. It reports the shortest time per message of each, the ratio of the two, and the
+// ratio of the CPU times, which other programs affect less.
 func BenchmarkThroughput(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -83,7 +83,7 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// cost is a time in nanoseconds, and that of the processors.
+// cost is the time and the CPU time in nanoseconds.
 type cost struct{ wall, cpu float64 }
 
 var epoch = time.Now()

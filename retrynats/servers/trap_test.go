@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// refused asserts that Check names the trap that the rest of a test shows.
+// refused asserts that Check reports the fault that the rest of the test demonstrates.
 func refused(t *testing.T, consumer jetstream.Consumer, fault string) {
 	t.Helper()
 	info, err := consumer.Info(t.Context())
@@ -33,7 +33,7 @@ func receive(t *testing.T, consumer jetstream.Consumer) jetstream.Msg {
 	return msg
 }
 
-// The traps that Check refuses are real on this server.
+// The faults that Check reports cause failures on this server.
 
 func TestTrapMaxDeliver(t *testing.T) {
 	js := startEmbedded(t).connect(t)
@@ -44,7 +44,7 @@ func TestTrapMaxDeliver(t *testing.T) {
 		require.NoError(t, receive(t, consumer).NakWithDelay(1))
 	}
 	assert.Nil(t, receive(t, consumer))
-	assert.Equal(t, 1, left(t, js, "WORK"), "the message is there, and is never delivered")
+	assert.Equal(t, 1, left(t, js, "WORK"), "the message is still stored, but never delivered")
 }
 
 func TestTrapBackOff(t *testing.T) {
@@ -71,7 +71,7 @@ func TestTrapAckWait(t *testing.T) {
 	batch, err := consumer.Fetch(2)
 	require.NoError(t, err)
 	first, second := <-batch.Messages(), <-batch.Messages()
-	// The first is at work and kept alive. The second waits behind it, unseen by anyone.
+	// The first is being handled, with InProgress. The second is prefetched and waits.
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {

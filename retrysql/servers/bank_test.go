@@ -21,31 +21,31 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// transactions makes the tests with many transactions as large as one likes.
-var transactions = flag.Int("transactions", 0, "transactions of each test with many; 0: a few hundred")
+// transactions sets the size of the tests with many transactions.
+var transactions = flag.Int("transactions", 0, "number of transactions in each large test; 0 means a few hundred")
 
-// work is a number of transactions, each of which writes its number into a ledger
-// and adds 1 to an account.
+// work is a number of transactions. Each writes its number into a ledger and adds 1
+// to an account.
 type work struct {
 	transactions, workers, accounts int
 	policy                          retry.Policy
 	level                           sql.IsolationLevel
-	within                          time.Duration // the context of each ends after a random time below this; 0: never
+	within                          time.Duration // the context of each ends after a random time below this; 0 means never
 }
 
-// tally is what came of them.
+// tally is the outcome of a work.
 type tally struct {
 	attempts atomic.Int64
 	mu       sync.Mutex
 	acked    []int
 	unknown  []int
-	failed   []int   // certainly without effect
-	failures []error // of these
+	failed   []int   // known to have had no effect
+	failures []error // their errors
 }
 
 func createBank(t *testing.T, db session, accounts int) {
 	t.Helper()
-	createTable(t, db, "ledger", "id INT NOT NULL") // not unique: duplicates are to be seen
+	createTable(t, db, "ledger", "id INT NOT NULL") // not unique, so that duplicates are visible
 	createTable(t, db, "account", "id INT PRIMARY KEY, balance INT NOT NULL")
 	for id := range accounts {
 		require.NoError(t, db.exec(t.Context(), fmt.Sprintf("INSERT INTO account VALUES (%d, 0)", id)))
@@ -77,7 +77,7 @@ func (w work) run(ctx context.Context, db database) *tally {
 	return sum
 }
 
-// transaction reads, so that SERIALIZABLE has something to guard, and writes.
+// transaction reads before it writes, so that SERIALIZABLE makes a difference.
 func (w work) transaction(id int) func(context.Context, session) error {
 	account := id % w.accounts
 	return func(ctx context.Context, tx session) error {
@@ -129,7 +129,7 @@ func (sum *tally) check(t *testing.T, db session) {
 	t.Logf("%d transactions, %d attempts, %d acknowledged, %d unknown (%d of them took effect), %d failed, %d duplicates",
 		len(sum.acked)+len(sum.unknown)+len(sum.failed), sum.attempts.Load(), len(sum.acked), len(sum.unknown), took, len(sum.failed), d1+d2+d3)
 	if len(sum.failures) > 0 {
-		t.Logf("the first that failed: %v", sum.failures[0])
+		t.Logf("the first failure: %v", sum.failures[0])
 	}
 	assert.Zero(t, d1+d2+d3, "duplicates")
 	assert.Equal(t, len(sum.acked), acked, "acknowledged transactions that took effect")
@@ -138,5 +138,5 @@ func (sum *tally) check(t *testing.T, db session) {
 	assert.Equal(t, acked+took, number(t, db, "SELECT count(*) FROM ledger"))
 }
 
-// size is the number of transactions of a test.
+// size returns the number of transactions of a test.
 func size(usual int) int { return cmp.Or(*transactions, usual) }

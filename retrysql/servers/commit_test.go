@@ -17,15 +17,15 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// quick repeats at once, and often enough for every fault of these tests.
+// quick retries almost immediately, and often enough for every fault of these tests.
 var quick = retry.Policy{
 	MaxAttempts:    30,
 	Backoff:        retry.FullJitter{Base: time.Millisecond, Cap: 10 * time.Millisecond},
 	AttemptTimeout: 5 * time.Second,
 }
 
-// commitFaults are the places where a connection can end around COMMIT, each once,
-// and what has to come of it.
+// commitFaults are the points around COMMIT at which a connection can end, with the
+// required outcome of each.
 var commitFaults = []struct {
 	name      string
 	toServer  bool
@@ -79,8 +79,8 @@ func TestLostCommit(t *testing.T) {
 	}
 }
 
-// TestLostCommitWithoutRule shows that the faults of TestLostCommit do what they
-// are for: with a retry that knows nothing of COMMIT, a row is written twice.
+// TestLostCommitWithoutRule shows that the faults of TestLostCommit are effective: a
+// retry without a rule for COMMIT writes a row twice.
 func TestLostCommitWithoutRule(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -102,9 +102,9 @@ func TestLostCommitWithoutRule(t *testing.T) {
 	}
 }
 
-// TestSafeToRetry: pgx reports as safe to retry what has taken effect, if the
-// connection is lost before the response. InTx therefore uses the report only for
-// statements in a transaction, which have no effect without COMMIT.
+// TestSafeToRetry: if the connection is lost before the response, pgx reports a
+// statement as safe to retry although it has taken effect. InTx therefore uses the
+// report only for statements in a transaction, which have no effect without COMMIT.
 func TestSafeToRetry(t *testing.T) {
 	v := variants[0]
 	addr := v.address(t)
@@ -141,8 +141,8 @@ func onceAtCommit(toServer bool, f fault) func(message) fault {
 	}
 }
 
-// settleServer waits until the server has no connection but that of direct, so that
-// nothing is under way any more.
+// settleServer waits until the server has no other connection than that of direct, so
+// that no transaction is still being processed.
 func settleServer(t *testing.T, v variant, direct session) {
 	t.Helper()
 	query := "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"

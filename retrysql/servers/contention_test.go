@@ -17,14 +17,14 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// patient goes on until a transaction succeeds.
+// patient retries until a transaction succeeds.
 var patient = retry.Policy{
 	MaxAttempts: 1000,
 	Backoff:     retry.FullJitter{Base: 2 * time.Millisecond, Cap: 50 * time.Millisecond},
 }
 
-// TestContention: transactions at SERIALIZABLE that touch few rows all commit, each
-// once, however often the database makes them run again.
+// TestContention: SERIALIZABLE transactions that compete for a few rows all commit,
+// each once, however often the database requires them to run again.
 func TestContention(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -82,7 +82,7 @@ func add(ctx context.Context, tx session, account int) error {
 	return tx.exec(ctx, fmt.Sprintf("UPDATE account SET balance = balance + 1 WHERE id = %d", account))
 }
 
-// TestOneConnection: an attempt gives its connection back before the next.
+// TestOneConnection: an attempt returns its connection before the next one starts.
 func TestOneConnection(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestOneConnection(t *testing.T) {
 	}
 }
 
-// returned checks that no connection is held.
+// returned checks that all connections are back in the pool.
 func returned(t *testing.T, db database) {
 	t.Helper()
 	assert.Eventually(t, func() bool {

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestContextEnds: contexts end at any point of a transaction, COMMIT included, and
-// the outcome is reported as it is.
+// TestContextEnds: when a context ends at any point of a transaction, including COMMIT,
+// the outcome is reported correctly.
 func TestContextEnds(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestContextEnds(t *testing.T) {
 			direct := v.connect(t, addr, 1)
 			createBank(t, direct, 8)
 			target := addr
-			if v.server != nil { // whose connections are delayed, so that COMMIT takes a while
+			if v.server != nil { // delay COMMIT, so that contexts end during it
 				p := startProxy(t, addr, v.frames, func(m message) fault {
 					if m.commit {
 						return fault{delay: time.Millisecond}
@@ -48,7 +48,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that takes too long is rolled back and repeated.
+// TestAttemptTimeout: an attempt that takes too long is rolled back and retried.
 func TestAttemptTimeout(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestAttemptTimeout(t *testing.T) {
 				}
 				if attempts++; attempts == 1 {
 					<-ctx.Done()
-					return nil // and COMMIT is not sent
+					return nil // COMMIT is not sent
 				}
 				return nil
 			}))
@@ -74,7 +74,7 @@ func TestAttemptTimeout(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic of fn rolls back and gives the connection back.
+// TestPanic: if fn panics, the transaction is rolled back and the connection returned.
 func TestPanic(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestRestart: servers that are shut down and that crash in the middle of the work
-// lose nothing that was acknowledged.
+// TestRestart: a server that shuts down or crashes during the work loses no acknowledged
+// transaction.
 func TestRestart(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {

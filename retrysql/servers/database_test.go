@@ -25,10 +25,10 @@ import (
 )
 
 func init() {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every connection that is cut
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it would log every connection that is cut
 }
 
-// session is what the tests do in a transaction, or outside of one.
+// session runs statements in a transaction or outside of one.
 type session interface {
 	exec(ctx context.Context, query string) error
 	number(ctx context.Context, query string) (int, error)
@@ -37,11 +37,11 @@ type session interface {
 // database is a pool of connections through one driver.
 type database interface {
 	session
-	// inTx runs fn by InTx or InTxFunc.
+	// inTx runs fn with InTx or InTxFunc.
 	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
 	// once runs fn in a transaction without any retry.
 	once(ctx context.Context, fn func(context.Context, session) error) error
-	// idle is the number of connections that nobody has taken from the pool, and open that of all.
+	// idle returns the number of connections that are not in use, and of all.
 	idle() (idle, open int)
 	Close()
 }
@@ -49,12 +49,12 @@ type database interface {
 // variant is a driver with its server.
 type variant struct {
 	name   string
-	server *testserver.Program // nil: a file
+	server *testserver.Program // nil means a file
 	frames framing
 	open   func(t *testing.T, addr string, connections int) database
 }
 
-// variants are the drivers of servers, which a proxy can be put in front of.
+// variants are the drivers of servers. Their connections can go through a proxy.
 var variants = []variant{
 	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
 		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
@@ -69,7 +69,7 @@ var variants = []variant{
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
 }
 
-// embedded are the drivers of SQLite. Their address is a folder.
+// embedded are the drivers of SQLite. Their address is a directory.
 var embedded = []variant{
 	{name: "modernc", open: standard("sqlite", func(dir string) string {
 		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"
@@ -90,8 +90,8 @@ func standard(driver string, url func(string) string) func(*testing.T, string, i
 	}
 }
 
-// address starts the server of v; for SQLite it makes a folder. It skips the test
-// where there is none.
+// address starts the server of v and returns its address; for SQLite it creates a
+// directory. It skips the test if the database is not available.
 func (v variant) address(t *testing.T) string {
 	t.Helper()
 	if v.server != nil {
@@ -106,7 +106,7 @@ func (v variant) address(t *testing.T) string {
 	return dir
 }
 
-// connect opens a pool that ends with the test.
+// connect opens a pool and closes it at the end of the test.
 func (v variant) connect(t *testing.T, addr string, connections int) database {
 	t.Helper()
 	db := v.open(t, addr, connections)
@@ -114,7 +114,7 @@ func (v variant) connect(t *testing.T, addr string, connections int) database {
 	return db
 }
 
-// createTable makes an empty table, which is dropped at the end of the test.
+// createTable creates an empty table, replacing one of the same name.
 func createTable(t *testing.T, db session, name, columns string) {
 	t.Helper()
 	require.NoError(t, db.exec(t.Context(), "DROP TABLE IF EXISTS "+name))

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFaults: connections end, stall and are reset at any message, most often at
-// COMMIT; no transaction is committed twice, and none is reported wrongly.
+// TestFaults: although connections end, stall or are reset at any message, most often
+// at COMMIT, no transaction is committed twice, and each outcome is reported correctly.
 func TestFaults(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -37,8 +37,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// randomFaults plans a fault for one message in a hundred, and for every fifth COMMIT and
-// every tenth response to it.
+// randomFaults plans a fault for one message in a hundred, one COMMIT in five, and one
+// response to COMMIT in ten.
 func randomFaults(seed uint64) func(message) fault {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, seed))
@@ -56,7 +56,7 @@ func randomFaults(seed uint64) func(message) fault {
 			return fault{}
 		}
 		switch kind := random.IntN(10); {
-		case kind == 0: // beyond the time limit of an attempt; COMMIT arrives after all
+		case kind == 0: // longer than AttemptTimeout, but COMMIT still arrives
 			return fault{delay: 150 * time.Millisecond}
 		case kind == 1:
 			return fault{delay: time.Duration(random.IntN(int(5 * time.Millisecond)))}

@@ -24,9 +24,9 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/sql.md anew")
+var update = flag.Bool("update", false, "rewrite the table of docs/sql.md")
 
-// TestTable: the table of the documentation is what InTx does.
+// TestTable: the table in docs/sql.md shows what InTx does.
 func TestTable(t *testing.T) {
 	const page, mark, end = "../../docs/sql.md", "<!-- errors -->\n", "<!-- end -->\n"
 	text, err := os.ReadFile(page)
@@ -40,7 +40,7 @@ func TestTable(t *testing.T) {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
-	if want != string(text) { // both are too long to be shown
+	if want != string(text) { // both are too long to print
 		t.Errorf("the table of %s is stale: go test -run TestTable . -update", page)
 	}
 }
@@ -54,7 +54,7 @@ func errorsTable(t *testing.T) string {
 	}
 	for _, line := range []struct {
 		name              string
-		statement, commit error // nil: does not occur
+		statement, commit error // nil means that it does not occur
 	}{
 		{"SQLSTATE 40001, serialization failure", pg("40001"), pg("40001")},
 		{"SQLSTATE 40P01, deadlock", pg("40P01"), pg("40P01")},
@@ -94,21 +94,21 @@ type scripted struct{ commit error }
 func (s scripted) Commit(context.Context) error { return s.commit }
 func (scripted) Rollback(context.Context) error { return nil }
 
-// reaction is what InTxFunc does after an attempt that fails once.
+// reaction returns what InTxFunc does if the first attempt fails with that error.
 func reaction(t *testing.T, statement, commit error) string {
 	if statement == nil && commit == nil {
 		return ""
 	}
-	policy, word := retry.Policy{Backoff: retry.NoDelay{}}, "returned"
+	policy, result := retry.Policy{Backoff: retry.NoDelay{}}, "returned"
 	policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 		return ctx, func(ended retry.Attempt) {
 			switch {
 			case ended.Unrepeatable:
-				word = "**unknown**, not repeated"
+				result = "**unknown**, not repeated"
 			case ended.Class == retry.ClassThrottled:
-				word = "repeated, as throttling"
+				result = "repeated, as throttling"
 			case ended.Err != nil && ended.Class != retry.ClassPermanent:
-				word = "repeated"
+				result = "repeated"
 			}
 		}
 	}
@@ -120,11 +120,11 @@ func reaction(t *testing.T, statement, commit error) string {
 		err, statement = statement, nil
 		return err
 	})
-	assert.Equal(t, strings.HasPrefix(word, "repeated"), err == nil, "%s: %v", word, err)
-	return word
+	assert.Equal(t, strings.HasPrefix(result, "repeated"), err == nil, "%s: %v", result, err)
+	return result
 }
 
-// TestCode: the code of the page is that of transfer_test.go.
+// TestCode: the Go code of docs/sql.md is in transfer_test.go.
 func TestCode(t *testing.T) {
 	page, err := os.ReadFile("../../docs/sql.md")
 	require.NoError(t, err)

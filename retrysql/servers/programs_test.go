@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/internal/testserver"
 )
 
-// The servers. What they write survives the end of their process, though not of
-// the machine.
+// The servers. PostgreSQL and MariaDB do not sync their files to disk: their data
+// survives a crash of the process, but not of the machine. Redis has it in memory only.
 
 var postgres = testserver.Postgres(pings("postgres", testserver.PostgresURL))
 
@@ -56,7 +56,7 @@ var redisServer = testserver.Redis(func(ctx context.Context, addr string) error 
 	return client.Ping(ctx).Err()
 })
 
-// pings returns a function that asks a server through database/sql whether it serves.
+// pings returns a function that pings a server through database/sql.
 func pings(driver string, url func(addr string) string) func(context.Context, string) error {
 	return func(ctx context.Context, addr string) error {
 		db, err := sql.Open(driver, url(addr))

@@ -15,10 +15,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is one message of a database protocol on its way through a proxy.
+// message is one message of a database protocol that passes through a proxy.
 type message struct {
 	toServer bool
-	commit   bool // it is COMMIT, or the first message of the server after it
+	commit   bool // it is COMMIT, or the first response to it
 	bytes    []byte
 }
 
@@ -27,24 +27,24 @@ type fault struct {
 	delay   time.Duration // before anything else
 	cut     cut
 	reset   bool // cut with RST instead of FIN
-	swallow bool // drop the first message of the server that follows, and cut then
+	swallow bool // drop the next message of the server, then cut
 }
 
-// cut says where in a message the connection ends.
+// cut is the point of a message at which the connection ends.
 type cut int
 
 const (
 	nowhere cut = iota
 	before
-	within // half of it goes on
+	within // after half of it was forwarded
 	after
 )
 
-// framing reads one message. first is that of the client that opens the connection.
+// framing reads one message. first means that it is the first of its direction.
 type framing func(r io.Reader, toServer, first bool) ([]byte, error)
 
-// postgresFrames follows "Message Formats" in the manual of PostgreSQL: a type of
-// one byte, which the startup message lacks, and a length that includes itself.
+// postgresFrames follows "Message Formats" in the PostgreSQL manual: a type of one
+// byte, except in the startup message, and a length that includes itself.
 func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 	head := 5
 	if toServer && first {
@@ -58,7 +58,7 @@ func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 }
 
 // mysqlFrames follows "MySQL Packets" in the MySQL internals manual: a length of
-// three bytes, and a sequence number of one.
+// three bytes and a sequence number of one byte.
 func mysqlFrames(r io.Reader, _, _ bool) ([]byte, error) {
 	b := make([]byte, 4, 512)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -73,14 +73,14 @@ func body(r io.Reader, head []byte, n int) ([]byte, error) {
 	return b, err
 }
 
-// isCommit reports whether a message is a simple query, Q of PostgreSQL or
-// COM_QUERY of MySQL, with the text COMMIT.
+// isCommit reports whether a message is a simple query (Q in PostgreSQL, COM_QUERY in
+// MySQL) with the text COMMIT.
 func isCommit(b []byte) bool {
 	text := strings.ToLower(string(b))
 	return len(b) > 5 && (b[0] == 'Q' && text[5:] == "commit\x00" || b[4] == 3 && text[5:] == "commit")
 }
 
-// proxy stands between a driver and its server and damages messages.
+// proxy forwards the messages between a driver and its server, and injects faults.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -88,10 +88,10 @@ type proxy struct {
 	plan     func(message) fault // safe for concurrent use
 	running  sync.WaitGroup
 	cuts     atomic.Int64
-	links    sync.Map // of *link, all that there were
+	links    sync.Map // of all *link, including closed ones
 }
 
-// startProxy starts a proxy that ends with the test at the latest.
+// startProxy starts a proxy, which is closed at the end of the test if not earlier.
 func startProxy(t *testing.T, target string, frames framing, plan func(message) fault) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -116,14 +116,14 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 
 func (p *proxy) addr() string { return p.listener.Addr().String() }
 
-// close ends the proxy when its clients have closed their connections and all that
-// was on its way has arrived.
+// close closes the proxy. It waits until the clients have closed their connections and
+// all messages have been forwarded.
 func (p *proxy) close() {
 	_ = p.listener.Close()
 	p.running.Wait()
 }
 
-// serve passes on one connection.
+// serve forwards one connection.
 func (p *proxy) serve(client *net.TCPConn) {
 	conn, err := net.Dial("tcp", p.target)
 	if err != nil {
@@ -140,12 +140,12 @@ func (p *proxy) serve(client *net.TCPConn) {
 type link struct {
 	proxy          *proxy
 	client, server *net.TCPConn
-	committing     atomic.Bool // COMMIT has been passed on, and nothing came back yet
+	committing     atomic.Bool // COMMIT was forwarded, and there is no response yet
 	swallowing     atomic.Bool
 	failed         atomic.Bool
 }
 
-// pass passes messages on in one direction until a fault or an end.
+// pass forwards messages in one direction until a fault or the end of the connection.
 func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 	defer l.end(false)
 	for first := true; ; first = false {
@@ -164,7 +164,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		time.Sleep(f.delay)
 		if toServer {
 			l.committing.Store(m.commit)
-			l.swallowing.Store(f.swallow || f.cut == after) // or the response may be faster than the cut
+			l.swallowing.Store(f.swallow || f.cut == after) // set before the write: the response may be faster than the cut
 		}
 		switch f.cut {
 		case before:
@@ -182,7 +182,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 	}
 }
 
-// fail ends the connection and counts that once.
+// fail ends the connection, and counts it once.
 func (l *link) fail(reset bool) {
 	if l.failed.CompareAndSwap(false, true) {
 		l.proxy.cuts.Add(1)

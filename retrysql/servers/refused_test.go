@@ -16,7 +16,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// onRetry is quick with a function that runs before each retry.
+// onRetry returns quick without AttemptTimeout, and with a function that is called
+// before each retry.
 func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	p := quick
 	p.AttemptTimeout = 0
@@ -24,7 +25,8 @@ func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	return p
 }
 
-// TestDeferredConstraint: a constraint that is checked at COMMIT fails for good.
+// TestDeferredConstraint: the violation of a constraint that is checked at COMMIT is a
+// permanent error.
 func TestDeferredConstraint(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		if v.server == mariadb {
@@ -49,7 +51,7 @@ func TestDeferredConstraint(t *testing.T) {
 	}
 }
 
-// TestWriteSkew: a transaction that PostgreSQL refuses at COMMIT with 40001 runs again.
+// TestWriteSkew: a transaction that PostgreSQL rejects at COMMIT with 40001 runs again.
 func TestWriteSkew(t *testing.T) {
 	for _, v := range variants {
 		if v.server != postgres {
@@ -84,8 +86,8 @@ func TestWriteSkew(t *testing.T) {
 	}
 }
 
-// TestIgnoredError: a transaction in which fn ignored the error of a statement
-// fails, although PostgreSQL takes the COMMIT.
+// TestIgnoredError: if fn ignores the error of a statement, the transaction fails,
+// although PostgreSQL accepts the COMMIT.
 func TestIgnoredError(t *testing.T) {
 	for _, v := range variants {
 		if v.server != postgres {
@@ -110,8 +112,8 @@ func TestIgnoredError(t *testing.T) {
 	}
 }
 
-// TestLockWaitTimeout: error 1205 of MySQL undoes one statement only, so InTx rolls
-// back what came before it.
+// TestLockWaitTimeout: error 1205 of MySQL undoes only one statement, so InTx rolls
+// back the statements before it.
 func TestLockWaitTimeout(t *testing.T) {
 	addr := mariadb.Start(t)
 	for _, atCommit := range []bool{false, true} {
@@ -154,7 +156,8 @@ func TestLockWaitTimeout(t *testing.T) {
 	}
 }
 
-// TestBusy: a COMMIT that SQLite refuses because others read is repeated with its transaction.
+// TestBusy: if SQLite rejects COMMIT because another connection reads, the whole
+// transaction is retried.
 func TestBusy(t *testing.T) {
 	for _, v := range embedded {
 		t.Run(v.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
-// The Go code of docs/sql.md, line for line.
+// The following Go code is also in docs/sql.md.
 
 var policy = retry.Policy{
 	Backoff:     retry.FullJitter{Base: 5 * time.Millisecond, Cap: time.Second},
@@ -75,7 +75,7 @@ func settle(ctx context.Context, db *sql.DB, id string, lost error) error {
 	return nil
 }
 
-// TestTransfer: with settle every transfer ends in a known way, although
+// TestTransfer: with settle, the outcome of every transfer is known, although
 // connections are lost at COMMIT.
 func TestTransfer(t *testing.T) {
 	const v = 1 // pgx stdlib
@@ -95,7 +95,7 @@ func TestTransfer(t *testing.T) {
 		if err == nil {
 			moved++
 		} else if !errors.Is(err, errNoEffect) {
-			require.ErrorIs(t, err, retry.ErrMaxAttempts) // without effect, too
+			require.ErrorIs(t, err, retry.ErrMaxAttempts) // also without effect
 		}
 	}
 	db.Close()

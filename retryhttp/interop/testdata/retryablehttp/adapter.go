@@ -12,8 +12,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// Do sends a request through a Transport of package retryhttp, configured by the
-// fields of the Client. The test replaces the Client's own Do with it.
+// Do sends a request through a Transport of package retryhttp, configured by the fields
+// of the Client. The test replaces the Client's own Do with this method.
 func (c *Client) Do(req *Request) (*http.Response, error) {
 	c.clientInit.Do(func() {
 		if c.HTTPClient == nil {
@@ -44,12 +44,12 @@ type adapter struct {
 	request *Request
 	logger  any
 	number  int
-	again   bool  // the last attempt is to be retried
-	err     error // of CheckRetry, the response handler or PrepareRetry
-	lost    error // no response
+	again   bool  // whether the last attempt should be retried
+	err     error // the error of CheckRetry, the response handler or PrepareRetry
+	lost    error // the error of an attempt without a response
 }
 
-// RoundTrip makes an attempt, with an http.Client, so that redirects are a part of it.
+// RoundTrip makes one attempt, with an http.Client, so that it includes redirects.
 func (a *adapter) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := a.client
 	a.number = retryhttp.AttemptNumber(req.Context())
@@ -113,7 +113,7 @@ func (a *adapter) Delay(failed retry.Attempt, _ float64) time.Duration {
 	return a.client.Backoff(a.client.RetryWaitMin, a.client.RetryWaitMax, failed.Number-1, resp)
 }
 
-// result returns the errors that the Client's own Do returns.
+// result converts the result of the Transport to that of the Client's own Do.
 func (a *adapter) result(resp *http.Response, err error) (*http.Response, error) {
 	if err == nil && !a.again && a.err == nil {
 		return resp, nil
