@@ -167,8 +167,8 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation with these outcomes, the last of which repeats; calls is how
-// many attempts it takes with a context that does not end.
+// A contextOp is an operation with these outcomes; the last repeats. calls is the number
+// of attempts under a context that does not end.
 type contextOp struct {
 	name     string
 	outcomes []func(context.Context) error

@@ -23,7 +23,7 @@ import (
 )
 
 var (
-	answered  = retry.Attempt{Number: 1}
+	responded = retry.Attempt{Number: 1}
 	refused   = failedWith(retry.ClassThrottled)
 	timedOut  = failedWith(retry.ClassTimeout)
 	errNoWait = errors.New("this clock does not wait")
@@ -121,7 +121,7 @@ func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit ti
 		l := limiter()
 		l.Clock = clock
 		l.Start()
-		answers := 0
+		responses := 0
 		for i, step := range trace.Steps {
 			clock.begin(step.time(), step.waits())
 			var err error
@@ -129,11 +129,11 @@ func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit ti
 			case "send":
 				err = l.Wait(context.Background())
 			case "success":
-				l.Observe(answered)
-				answers++
+				l.Observe(responded)
+				responses++
 			case "throttle":
 				l.Observe(refused)
-				answers++
+				responses++
 			default:
 				err = fmt.Errorf("unknown op %q", step.Op)
 			}
@@ -141,7 +141,7 @@ func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit ti
 				err = fmt.Errorf("does not wait another %v ns", clock.waits)
 			}
 			if err == nil {
-				err = step.check(l.State(), answers > 0)
+				err = step.check(l.State(), responses > 0)
 			}
 			if err != nil {
 				return fmt.Errorf("step %d, %s: %w", i, step.Op, err)
@@ -151,10 +151,10 @@ func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit ti
 	}
 }
 
-func (s *adaptiveStep) check(got awspreset.AdaptiveState, answered bool) error {
+func (s *adaptiveStep) check(got awspreset.AdaptiveState, responded bool) error {
 	want := s.AdaptiveState
 	want.ThrottledAt += s.ThrottledNS / 1e9
-	if !answered && got.Fill == 0 {
+	if !responded && got.Fill == 0 {
 		// The JavaScript SDK begins with a rate but, like most SDKs, does not use it
 		// before it has set another, so there is none here.
 		want.Fill, want.Capacity = 0, 0
@@ -280,7 +280,7 @@ func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.Adapti
 			l.Observe(refused)
 			break
 		}
-		l.Observe(answered)
+		l.Observe(responded)
 	}
 	require.InDelta(t, 7, l.Rate(), 0.1, "0.7 of the measured rate")
 	return l
@@ -318,7 +318,7 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 				if l.Wait(ctx) != nil {
 					t.Fatal("waits")
 				}
-				l.Observe(answered)
+				l.Observe(responded)
 				l.Observe(timedOut)
 			}))
 			assert.Zero(t, l.Rate())
@@ -338,7 +338,7 @@ func TestAdaptiveLimiterOutcomes(t *testing.T) {
 		grows   bool // the rate in general
 		java    bool // and that of Java v1
 	}{
-		{"success", answered, true, true},
+		{"success", responded, true, true},
 		{"permanent failure", failed(retry.ClassPermanent), true, false},
 		{"transient failure", failed(retry.ClassTransient), true, false},
 		{"timeout", failed(retry.ClassTimeout), true, false},
@@ -521,7 +521,7 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	assert.LessOrEqual(t, clock.Waits()[1], 2*time.Second)
 	for range 100 {
 		clock.Advance(100 * ms)
-		l.Observe(answered)
+		l.Observe(responded)
 	}
 	assert.Greater(t, l.Rate(), 10., "and rates are measured on")
 }
@@ -590,7 +590,7 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 					t.Fatal(err)
 				}
 			case 1:
-				l.Observe(answered)
+				l.Observe(responded)
 			case 2:
 				l.Observe(timedOut)
 			case 3:
@@ -701,7 +701,7 @@ func benchmarkAdaptive(b *testing.B, l *awspreset.AdaptiveLimiter) {
 		if err := l.Wait(ctx); err != nil {
 			b.Fatal(err)
 		}
-		l.Observe(answered)
+		l.Observe(responded)
 	}
 }
 

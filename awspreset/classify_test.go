@@ -78,7 +78,7 @@ func TestPresetNetworkFailures(t *testing.T) {
 		{"cut short", io.ErrUnexpectedEOF, transient, transient, transient},
 		{"cut short after a good status", errors.Join(statusedError(200), io.ErrUnexpectedEOF), transient, transient, transient},
 		{"cut short after a bad status", errors.Join(statusedError(400), codedError{"Throttling"}, io.ErrUnexpectedEOF), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
-		{"no answer in time", os.ErrDeadlineExceeded, timeout, timeout, timeout},
+		{"no response in time", os.ErrDeadlineExceeded, timeout, timeout, timeout},
 		{"status 429", statusedError(429), retry.ClassThrottled, retry.ClassThrottled, retry.ClassThrottled},
 		{"status 500", statusedError(500), transient, transient, transient},
 	}

@@ -308,7 +308,7 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 		return err
 	}
 	if failed == nil {
-		return mustBe("whether a good answer is retryable", c.Retryable, false)
+		return mustBe("whether a good response is retryable", c.Retryable, false)
 	}
 	if s := c.Shape; s != nil && s.Metadata.Retryable != nil && *c.Code == cmp.Or(s.Metadata.Error.Code, s.Name) {
 		if failed = (modeled{failed}); s.Metadata.Retryable.Throttling {

@@ -137,7 +137,7 @@ var excludedVectors = []struct {
 	{
 		"js-v3-pre2026-classification.json",
 		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
-		"DNS has no answer yet: here it counts as in later releases",
+		"DNS has no response yet: here it counts as in later releases",
 	},
 	{
 		"retry-mode-config.json",

@@ -85,7 +85,7 @@ func TestCallerUnlimited(t *testing.T) {
 	s.Rate, s.Trials = 5, 1
 	s.Outage = Outage{Kind: Down, From: 10 * time.Second, To: 20 * time.Second}
 	s.Deadline = 30 * time.Second
-	s.Horizon = 70 * time.Second // 60 s of which after the beginning of the outage
+	s.Horizon = 70 * time.Second // 60 s after the beginning of the outage
 	row := mustRun(t, s)[0]
 	near(t, "success", row.Success.Mean, 1, 0)
 	// One attempt every 2 ms, for 5 s on average.

@@ -139,9 +139,9 @@ type StormTrial struct {
 	Peak          float64 // maximum attempts in a second / Rate
 	Amplification float64 // attempts / calls, from the start of the outage to 60 s after its end
 
-	// Recovered reports whether there were 10 consecutive seconds after the
-	// outage in each of which 99 % of the arriving calls succeeded. Recovery is
-	// the number of seconds from the outage to the first of them.
+	// Recovered reports whether at least 99 % of the arriving calls succeeded in
+	// each of 10 consecutive seconds after the outage. Recovery is the number of
+	// seconds from the outage to the first of them.
 	Recovered bool
 	Recovery  float64
 
