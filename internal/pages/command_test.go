@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -59,7 +60,7 @@ func TestCommands(t *testing.T) {
 			commands++
 			dir := p.dir()
 			if prefix, rest, ok := strings.Cut(command, " && "); ok && strings.HasPrefix(prefix, "cd ") {
-				dir, command = strings.TrimPrefix(prefix, "cd "), rest
+				dir, command = path.Join(dir, strings.TrimPrefix(prefix, "cd ")), rest
 			}
 			key := dir + " " + command
 			if where, ok := elsewhere[key]; ok {
