@@ -24,7 +24,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// hourly is a policy whose waits only tests in bubbles can sit through.
+// hourly is a policy for tests in synctest bubbles, where its long waits take no time.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
 // TestGroupWaits: calls that wait hold no goroutine, and each continues when its wait

@@ -74,7 +74,7 @@ func init() {
 	}
 }
 
-// normal returns a number of the standard normal distribution.
+// normal returns a random number from the standard normal distribution.
 func (s *stream) normal() float64 {
 	x, _ := s.normals()
 	return x

@@ -110,7 +110,7 @@ func (r *report) ticks() (<-chan time.Time, func()) {
 // countDown shows the rest of a wait.
 func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
 
-// waited replaces the countdown by the whole wait.
+// waited replaces the countdown with the whole wait.
 func (r *report) waited(d time.Duration) {
 	if r.live {
 		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))

@@ -119,7 +119,7 @@ const boxes = () => [...document.querySelectorAll(".chart")]
 const plot = i => echarts.getInstanceByDom(boxes()[i])
 const range = i => { const z = plot(i).getOption().dataZoom[0]; return [z.startValue, z.endValue] }
 
-// looks are the colors of each name in all pictures.
+// looks returns the colors of each name in all pictures.
 function looks() {
   const all = {}
   boxes().forEach((_, i) => plot(i).getOption().series.forEach(s => {

@@ -228,7 +228,7 @@ func quantiles(d []time.Duration) string {
 	return fmt.Sprintf("%d, least %v, p50 %v, p99 %v, most %v", len(d), at(0), at(0.5), at(0.99), at(1))
 }
 
-// A fleet is the worker processes of a run, and what they have printed.
+// A fleet has the worker processes of a run and what they have printed.
 type fleet struct {
 	engine, address string
 
