@@ -97,7 +97,8 @@ func testDo(t *testing.T, do doer) {
 }
 
 // TestUnrepeatable: a failure that must not be repeated neither costs the budget anything
-// nor refills it, because nothing is known of the resource.
+// nor refills it, because it says nothing about
+// the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -668,7 +669,7 @@ func testStagger(t *testing.T, do doer) {
 	})
 }
 
-// TestProgress: counting begins anew after progress, and Error.Attempts remains the total.
+// TestProgress: counting restarts after progress, and Error.Attempts remains the total.
 func TestProgress(t *testing.T) { bothWays(t, testProgress) }
 
 func testProgress(t *testing.T, do doer) {

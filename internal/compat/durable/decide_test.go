@@ -66,7 +66,7 @@ func TestRiverDecides(t *testing.T) {
 		policy  retry.Policy
 		attempt int
 		err     error
-		wait    time.Duration // if the job goes on
+		wait    time.Duration // if the job continues
 		reason  error         // if it is canceled
 	}{
 		"first":        {t.Context(), doubling, 1, errOp, time.Second, nil},

@@ -45,8 +45,8 @@ type engine interface {
 	// the engine rescue their jobs at once.
 	orphaned(t *testing.T)
 	results(t *testing.T) map[string]result
-	asked(wait time.Duration) time.Duration // what the engine is told
-	unseenID(id string) string              // what stands for the id if nobody saw the failure
+	asked(wait time.Duration) time.Duration // what the engine gets
+	unseenID(id string) string              // used instead of the id if nobody saw the failure
 }
 
 // A result is how the engine ended a job.

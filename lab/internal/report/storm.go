@@ -143,7 +143,8 @@ func (s Storm) Section(own ...string) Section {
 	}
 }
 
-// findings tells for each own policy whether and when the server recovers.
+// findings reports, for each of the user's policies, whether and when the server
+// recovers.
 func (s Storm) findings(own []string) []Finding {
 	base := -1
 	var list []Finding
@@ -330,7 +331,8 @@ func (m Metastability) Section(own ...string) Section {
 	return s
 }
 
-// findings tells for each own policy the utilization from which the server stays down.
+// findings reports, for each of the user's policies, the utilization from which the
+// server stays down.
 func (m Metastability) findings(own []string) []Finding {
 	var list []Finding
 	rows, utilizations := m.axes()
