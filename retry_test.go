@@ -753,8 +753,8 @@ func TestProgressPaysOnce(t *testing.T) {
 	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
 }
 
-// asPermanent returns the number of calls of an operation whose error is returned as it
-// is.
+// asPermanent returns the number of calls of an operation whose error is returned
+// unchanged.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)

@@ -92,7 +92,7 @@ const lookAgain = time.Second
 type adaptiveRules struct {
 	initialFill    float64       // tokens a second before the first outcome
 	debt           bool          // a token is taken at once and waited for once, without another check
-	waitUnit       time.Duration // waits are cut to whole units; 0: rounded up to nanoseconds
+	waitUnit       time.Duration // waits are truncated to whole units; 0: rounded up to nanoseconds
 	eightDecimals  bool          // rates and the curve's window are rounded to 8 decimals
 	ignoreFailures bool          // failures other than throttling change nothing
 	followBack     bool          // if the clock goes back, tokens are removed, at most one second's worth

@@ -43,7 +43,7 @@ var (
 const (
 	soakSeed     = 20260908
 	soakSamples  = 4        // of the heap
-	soakHeap     = 16 << 10 // KiB that it may grow by after the first; much of it is what is under way at the moment
+	soakHeap     = 16 << 10 // KiB by which it may grow after the first; much of it is in use by current requests
 	soakAttempts = 5
 	soakTimeout  = 250 * time.Millisecond // of an attempt
 	soakNever    = 30 * time.Second       // for goroutines and connections that end by themselves

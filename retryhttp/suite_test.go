@@ -358,7 +358,7 @@ func TestSuitePrepareRetry(t *testing.T) {
 }
 
 // TestSuiteFails: a server that always fails. go-retryablehttp repeats a POST after 500 and replaces
-// the last response by an error, so its body is lost. Here a POST is sent once, other
+// the last response with an error, so its body is lost. Here a POST is sent once, other
 // requests as often as the policy allows, and the last response is returned in either
 // case.
 func TestSuiteFails(t *testing.T) {

@@ -25,7 +25,7 @@ var screenshots = flag.String("screenshots", "", "write pictures of the pages in
 // lab is the folder of the lab's module.
 const lab = "../../lab"
 
-// tab is one tab of a browser, and what it complained about.
+// tab is a browser tab and the errors that it reported.
 type tab struct {
 	context.Context
 	mu       sync.Mutex
@@ -168,7 +168,8 @@ function place(i, text) {
   return [r.x + r.width / 2, r.y + r.height / 2]
 }
 
-// inside is a place in a picture, in parts of its width and in pixels from its top.
+// inside returns a position in a picture, given as a fraction of its width and in pixels
+// from its top.
 function inside(i, x, y) {
   boxes()[i].scrollIntoView({ block: "center" })
   const r = boxes()[i].getBoundingClientRect()

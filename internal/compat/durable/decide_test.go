@@ -133,8 +133,8 @@ func TestRiverSame(t *testing.T) {
 	})
 }
 
-// TestDueAfter: asynq cuts the end of a wait to a whole second. What it then waits is
-// never less than the wait, and less than a second more.
+// TestDueAfter: asynq truncates the end of a wait to a whole second. It then waits at
+// least as long as requested, and less than a second longer.
 func TestDueAfter(t *testing.T) {
 	start := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for _, wait := range []time.Duration{0, 1, 54 * time.Millisecond, time.Second - 1, time.Second, 1500 * time.Millisecond} {

@@ -37,7 +37,7 @@ import (
 // killsDB is the database of Redis for the run with kills.
 const killsDB = 1
 
-// An engine is what the run with kills needs of River and asynq.
+// An engine has what the run with kills needs from River and asynq.
 type engine interface {
 	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by their ids
 	unfinished(ctx context.Context) (int, error)

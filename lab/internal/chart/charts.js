@@ -393,7 +393,7 @@ const charts = (() => {
   const kinds = { lines, points, strips, map, ranges }
   const describe = (c, size) => kinds[c.kind](c, size)
 
-  // drawn are the pictures of the page, with what shows each at a width, to use or to print.
+  // drawn maps each picture of the page to the function that shows it at a given width.
   const drawn = new Map()
   if (typeof document !== "undefined") {
     const each = (live, width) => drawn.forEach((show, box) => show(live, width ?? box.clientWidth))

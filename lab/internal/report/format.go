@@ -1,4 +1,4 @@
-// Package report turns what the lab has found into tables, pictures and CSV.
+// Package report turns the results of the lab into tables, pictures and CSV.
 package report
 
 import (
@@ -64,8 +64,8 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean with its 95 % margin, both to the digits that the
-// margin makes sense of.
+// estimate returns a mean with its 95 % margin, both rounded to the digits
+// that the margin makes significant.
 func estimate(s lab.Summary) string {
 	switch {
 	case s.N == 0:

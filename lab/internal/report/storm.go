@@ -119,8 +119,8 @@ func (s Storm) outage() string {
 	return fmt.Sprintf("stands still from second %g to %g", from, to)
 }
 
-// Section returns the table and the pictures, and what they say about own, the policies
-// of the user.
+// Section returns the table and the pictures, and the findings about own, the user's
+// policies.
 func (s Storm) Section(own ...string) Section {
 	st := s.Storm
 	return Section{
@@ -312,8 +312,7 @@ func (m Metastability) CSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "utilization", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
 
-// Section returns the table and the map, and what they say about own, the policies of the
-// user.
+// Section returns the table and the map, and the findings about own, the user's policies.
 func (m Metastability) Section(own ...string) Section {
 	s := Section{
 		Heading:  "When a failure feeds itself",
