@@ -186,7 +186,7 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns when the last done has returned, also for calls that were
+// TestGroupWait: Wait returns when the last done has returned, even for calls that were
 // refused, were started by a done, or ended with their context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

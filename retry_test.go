@@ -472,7 +472,7 @@ func testLongPoll(t *testing.T, do doer) {
 	})
 }
 
-// TestAttemptContextEnds: the context of an attempt ends with the attempt, also if that
+// TestAttemptContextEnds: the context of an attempt ends with the attempt, even if that
 // panics, so its timer does not run on.
 func TestAttemptContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -823,8 +823,8 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// seeing is a budget that allows everything and records the attempts that it is asked
-// about.
+// seeing is a budget that allows everything and records the attempts for which it is
+// called.
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }

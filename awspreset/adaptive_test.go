@@ -447,7 +447,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	})
 }
 
-// TestAdaptiveLimiterOrder: callers are served first come, first served, also while others
+// TestAdaptiveLimiterOrder: callers are served first come, first served, even while others
 // arrive and leave.
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
@@ -543,7 +543,7 @@ func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	assert.Equal(t, before+100, budget.Balance())
 }
 
-// fuzzClock moves as the fuzzer decides, also back, and fails if a limiter asks for an
+// fuzzClock moves as the fuzzer decides, even back, and fails if a limiter asks for an
 // impossible wait.
 type fuzzClock struct {
 	t         *testing.T

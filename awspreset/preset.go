@@ -52,7 +52,7 @@ const (
 	// [AdaptiveLimiter].
 	BotocoreAdaptiveLateCap
 	// BotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
-	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
+	// attempts, even for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
 	// from which a retry takes 5, or 10 after a timeout; hints are ignored.
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].

@@ -327,7 +327,7 @@ func soakContent(id, size int) []byte {
 }
 
 // soakBodySize is the size of the request's own body; every 50th is too large for the
-// buffers on its way.
+// buffers on the way to the server.
 func soakBodySize(id int) int {
 	if id/4%50 == 0 {
 		return soakLongest

@@ -176,7 +176,7 @@ function inside(i, x, y) {
   return [r.x + x * r.width, r.y + y]
 }
 
-// handle is where the right handle of the slider is.
+// handle returns the position of the slider's right handle.
 function handle(i) {
   boxes()[i].scrollIntoView({ block: "center" })
   const z = plot(i).getOption().dataZoom[1], r = boxes()[i].getBoundingClientRect()

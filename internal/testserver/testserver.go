@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// A Program is a server in a process of its own, with its data in a temporary
+// A Program is a server in its own process, with its data in a temporary
 // folder, that listens on a free port of 127.0.0.1. All tests of a run share it.
 type Program struct {
 	Name   string

@@ -108,7 +108,7 @@ func TestRiverDecides(t *testing.T) {
 }
 
 // TestRiverSame: the wait after a failure depends on the id and its number alone, in two
-// workers and in one that has been started again, also if nobody saw the failure.
+// workers and in one that has been started again, even if nobody saw the failure.
 func TestRiverSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(id int64, unseen bool) (waits []time.Duration) {

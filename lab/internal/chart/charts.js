@@ -204,7 +204,7 @@ const charts = (() => {
           data: marks.map(m => ({ yAxis: m.y, name: m.label })),
         },
       },
-      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend takes the first of a name
+      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend shows the first series of each name
       ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
     ]
     if (size.live) {
