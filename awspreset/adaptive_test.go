@@ -69,7 +69,7 @@ func (s *adaptiveStep) waits() []float64 {
 
 // traceClock waits as recorded, and checks each wait to a nanosecond. An SDK waits again
 // for less than that if its seconds are floating-point numbers or it truncates waits to
-// nanoseconds; one wait here stands for both.
+// nanoseconds; one wait here represents both.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and of its waits
 	now        time.Time

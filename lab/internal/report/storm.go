@@ -409,8 +409,9 @@ func (m Metastability) Map() chart.Picture {
 	return picture
 }
 
-// edge returns where ρ · attempts is 1. It goes as far as attempts grow from row to row,
-// and nothing else bounds them; nil if that is not beyond the first row.
+// edge returns the line on which ρ · attempts is 1. The line ends at the first row that
+// does not have more attempts than the row before, or in which something else bounds
+// them. It is nil if the line has no more than one row.
 func edge(rows []lab.MetastabilityPoint) *chart.Series {
 	s := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
 	for i, row := range rows {
