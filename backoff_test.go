@@ -115,7 +115,7 @@ func TestGrowthWithoutCap(t *testing.T) {
 	assert.Equal(t, time.Second<<33, retry.Exponential{Base: time.Second}.Delay(retry.Attempt{Number: 34}, 0))
 }
 
-// TestNegativeDelays: a rule whose parameters are negative never waits, also inside a
+// TestNegativeDelays: a rule whose parameters are negative never waits, even inside a
 // composition.
 func TestNegativeDelays(t *testing.T) {
 	for name, b := range map[string]retry.Backoff{
@@ -222,7 +222,7 @@ func checkRange(t *testing.T, b retry.Backoff, limit time.Duration, rises bool) 
 	}
 }
 
-// TestSharedRules: many goroutines share a rule, also where its arithmetic saturates.
+// TestSharedRules: many goroutines share a rule, even where its arithmetic saturates.
 func TestSharedRules(t *testing.T) {
 	rules := []retry.Backoff{
 		retry.Exponential{Base: time.Second}, retry.FullJitter{Base: time.Second}, retry.EqualJitter{Base: time.Second},

@@ -60,8 +60,8 @@ type TokenBudget struct {
 	Costs    TokenCosts // all zero: 14, 14 after a timeout, 5 after throttling
 	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
-	// NoRefund makes a success after retries return Success. Otherwise it returns the
-	// cost of the last retry, if that is more.
+	// NoRefund makes a success after retries return only Success. Otherwise it returns
+	// the cost of the last retry, if that is more.
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.

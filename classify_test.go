@@ -62,7 +62,7 @@ func TestClassOfPlainErrors(t *testing.T) {
 	})
 }
 
-// TestClassOfStatuses: HTTP statuses, and error codes, which come before them.
+// TestClassOfStatuses: HTTP statuses, and error codes, which take precedence over them.
 func TestClassOfStatuses(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"status 200", statusedError(200), unknown},

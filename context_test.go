@@ -243,7 +243,7 @@ func checkState(t *testing.T, state contextState, op contextOp) {
 }
 
 // TestTimeoutOfTheOperation: the caller's context decides, not the type of the error: an
-// operation that ran into a time limit of its own is retried.
+// operation that reached its own time limit is retried.
 func TestTimeoutOfTheOperation(t *testing.T) { bothWays(t, testTimeoutOfTheOperation) }
 
 func testTimeoutOfTheOperation(t *testing.T, do doer) {

@@ -24,7 +24,7 @@
 // # Delays
 //
 // A [Backoff] is a pure function of the failed [Attempt] and one random number
-// u in [0, 1). [FullJitter] is the one to begin with; [Jittered], [Spread],
+// u in [0, 1). Start with [FullJitter]; [Jittered], [Spread],
 // [Capped] and [WhenThrottled] compose rules. Every rule is defined for every value of
 // its fields and returns a delay between 0 and its cap. In the formulas n is the
 // number of retries so far: 0 before the first retry.
@@ -39,9 +39,9 @@
 //
 // # Retry storms
 //
-// Jitter spreads retries out; it does not reduce their number. Once it fails, a server
-// at 70 % load whose clients make three retries receives 2.8 times what it can serve,
-// and stays down as long as they keep retrying. This happens whenever utilization · (1
+// Jitter spreads retries out; it does not reduce their number. When a server at
+// 70 % load fails and its clients make three retries, it receives 2.8 times what it can
+// serve, and stays down as long as they keep retrying. This happens whenever utilization · (1
 // + retries) > 1. Give a policy that many calls share a [Budget]: with one, the same
 // server recovers as soon as it works again. Retry at one layer only.
 //

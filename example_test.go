@@ -452,8 +452,8 @@ func ExamplePolicy_Next() {
 	// poison: cannot be parsed, dead-lettered: permanent failure
 }
 
-// A connection that is reestablished forever. After it has worked for a minute the delays
-// begin anew, and Stagger keeps clients that start together apart.
+// A connection that is reestablished forever. After it has worked for a minute, the delays
+// start over, and Stagger keeps clients that start together apart.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
 	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // each connection

@@ -24,7 +24,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// hourly is a policy whose waits only tests in bubbles can sit through.
+// hourly is a policy for tests in synctest bubbles, where its long waits take no time.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
 // TestGroupWaits: calls that wait hold no goroutine, and each continues when its wait
@@ -99,7 +99,7 @@ func TestGroupInFlight(t *testing.T) {
 }
 
 // TestGroupCanceled: the end of a context immediately ends the calls that wait with it,
-// whether for an attempt or for a place, and no others.
+// whether for an attempt or for a slot, and no others.
 func TestGroupCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -186,7 +186,7 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns when the last done has returned, also for calls that were
+// TestGroupWait: Wait returns when the last done has returned, even for calls that were
 // refused, were started by a done, or ended with their context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -273,7 +273,7 @@ func TestGroupPanics(t *testing.T) {
 			g := &retry.Group{Policy: tt.policy, Limit: 1}
 			g.Go(ctx, tt.op, func(error) { os.Exit(0) })
 			if strings.Contains(name, "canceled") {
-				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its place is free once the first one waits
+				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its slot is free once the first one waits
 			}
 			select {}
 		}
@@ -299,7 +299,7 @@ func panicOnGiveUp() retry.Hooks {
 	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
 }
 
-// TestGroupLongPoll: the call that ends after a last wait takes no place, and gives the
+// TestGroupLongPoll: the call that ends after a last wait takes no slot, and gives the
 // end of its context as the reason if that came first.
 func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -322,7 +322,7 @@ func TestGroupLongPoll(t *testing.T) {
 }
 
 // TestGroupForgets: a Group keeps nothing of calls that have ended, even if they were
-// canceled while they waited for a place that does not become free.
+// canceled while they waited for a slot that does not become free.
 func TestGroupForgets(t *testing.T) {
 	const calls, size = 1000, 10 << 10
 	g := &retry.Group{Limit: 1}
@@ -411,7 +411,7 @@ func inPlace(g *retry.Group) error {
 	return <-ended
 }
 
-// TestGroupOnce: every call ends exactly once when contexts, waits and places end at the
+// TestGroupOnce: every call ends exactly once when contexts, waits and slots end at the
 // same time.
 func TestGroupOnce(t *testing.T) {
 	const calls = 3000

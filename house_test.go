@@ -112,7 +112,7 @@ func fileUses(t *testing.T) map[string]map[string]string {
 	return uses
 }
 
-// TestBudget: the root stays small enough to be known by heart.
+// TestBudget: the root stays small enough to be learned as a whole.
 func TestBudget(t *testing.T) {
 	pkg, err := build.ImportDir(".", 0)
 	require.NoError(t, err)

@@ -59,7 +59,7 @@ func randomScenario(rng *rand.Rand) scenario {
 	return s
 }
 
-// outcome returns how and when an attempt ends that begins now, and whether the context
+// outcome returns how and when an attempt that begins now ends, and whether the context
 // ends at the same instant.
 func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Duration, tie bool) {
 	kind, ends = st.kind, now+st.takes

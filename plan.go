@@ -51,7 +51,7 @@ type WaitStats struct {
 // maxPlanned is the number of retries that a Plan covers.
 const maxPlanned = 100
 
-// The number of calls drawn for a Plan, which takes at most about 20 ms.
+// The number of calls drawn for a Plan. It keeps the time of Plan below about 20 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000

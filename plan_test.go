@@ -191,7 +191,7 @@ func TestPlan(t *testing.T) {
 		assert.Zero(t, plan.Total.Min)
 		assert.Equal(t, 6*s-3, plan.Total.Max)
 		close(3*s, plan.Total.Mean, 0.1)
-		// Of the sum of three independent uniform times, by integration:
+		// The sum of three independent uniform times has, by integration,
 		// P(total > 6s−x) = x³/36 for x ≤ 1, and 1% is x = 0.711.
 		close(6*s-711*ms, plan.Total.P99, 1)
 		assert.False(t, plan.Truncated)

@@ -39,7 +39,7 @@ type Policy struct {
 	// no limit.
 	AttemptTimeout time.Duration
 
-	// Stagger makes the first attempt wait a random time below it, for clients that
+	// Stagger is the bound of a random wait before the first attempt, for clients that
 	// start together. 0 means no wait.
 	Stagger time.Duration
 

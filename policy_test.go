@@ -23,7 +23,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPolicyClassify: Policy.Classify returns what a call makes of a failure.
+// TestPolicyClassify: Policy.Classify classifies a failure as a call does.
 func TestPolicyClassify(t *testing.T) {
 	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, awspreset.Classifier{}, retry.FirstOf()} {
 		for _, err := range []error{

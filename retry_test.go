@@ -97,7 +97,8 @@ func testDo(t *testing.T, do doer) {
 }
 
 // TestUnrepeatable: a failure that must not be repeated neither costs the budget anything
-// nor refills it, because nothing is known of the resource.
+// nor refills it, because it says nothing about
+// the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -471,7 +472,7 @@ func testLongPoll(t *testing.T, do doer) {
 	})
 }
 
-// TestAttemptContextEnds: the context of an attempt ends with the attempt, also if that
+// TestAttemptContextEnds: the context of an attempt ends with the attempt, even if that
 // panics, so its timer does not run on.
 func TestAttemptContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -668,7 +669,7 @@ func testStagger(t *testing.T, do doer) {
 	})
 }
 
-// TestProgress: counting begins anew after progress, and Error.Attempts remains the total.
+// TestProgress: counting restarts after progress, and Error.Attempts remains the total.
 func TestProgress(t *testing.T) { bothWays(t, testProgress) }
 
 func testProgress(t *testing.T, do doer) {
@@ -752,8 +753,8 @@ func TestProgressPaysOnce(t *testing.T) {
 	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
 }
 
-// asPermanent returns the number of calls of an operation whose error is returned as it
-// is.
+// asPermanent returns the number of calls of an operation whose error is returned
+// unchanged.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)
@@ -822,8 +823,8 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// seeing is a budget that allows everything and records the attempts that it is asked
-// about.
+// seeing is a budget that allows everything and records the attempts for which it is
+// called.
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }

@@ -92,7 +92,7 @@ const lookAgain = time.Second
 type adaptiveRules struct {
 	initialFill    float64       // tokens a second before the first outcome
 	debt           bool          // a token is taken at once and waited for once, without another check
-	waitUnit       time.Duration // waits are cut to whole units; 0: rounded up to nanoseconds
+	waitUnit       time.Duration // waits are truncated to whole units; 0: rounded up to nanoseconds
 	eightDecimals  bool          // rates and the curve's window are rounded to 8 decimals
 	ignoreFailures bool          // failures other than throttling change nothing
 	followBack     bool          // if the clock goes back, tokens are removed, at most one second's worth
@@ -314,7 +314,7 @@ func (r *adaptiveRules) round(x float64) float64 {
 	}
 	n := math.Round(x * 1e8)
 	// x · 1e8 may have been rounded up to a half: 0.7 times a number with 8 decimals
-	// is just below or above one.
+	// can be just below or above a half.
 	if math.FMA(x, 1e8, -n) < -0.5 {
 		n--
 	}
@@ -333,7 +333,7 @@ func throttledAtRate(rate float64) cubic {
 	return cubic{top: rate, window: math.Cbrt(rate * (1 - cubicBeta) / cubicScale)}
 }
 
-// rate returns the rate after a time in seconds.
+// rate returns the allowed rate at a number of seconds after throttling.
 func (c cubic) rate(seconds float64) float64 {
 	d := seconds - c.window
 	return cubicScale*d*d*d + c.top

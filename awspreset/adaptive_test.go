@@ -69,7 +69,7 @@ func (s *adaptiveStep) waits() []float64 {
 
 // traceClock waits as recorded, and checks each wait to a nanosecond. An SDK waits again
 // for less than that if its seconds are floating-point numbers or it truncates waits to
-// nanoseconds; one wait here stands for both.
+// nanoseconds; one wait here represents both.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and of its waits
 	now        time.Time
@@ -447,7 +447,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	})
 }
 
-// TestAdaptiveLimiterOrder: callers are served first come, first served, also while others
+// TestAdaptiveLimiterOrder: callers are served first come, first served, even while others
 // arrive and leave.
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
@@ -543,7 +543,7 @@ func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	assert.Equal(t, before+100, budget.Balance())
 }
 
-// fuzzClock moves as the fuzzer decides, also back, and fails if a limiter asks for an
+// fuzzClock moves as the fuzzer decides, even back, and fails if a limiter asks for an
 // impossible wait.
 type fuzzClock struct {
 	t         *testing.T

@@ -1,4 +1,4 @@
-// Package awspreset has the retry behavior of the AWS SDKs as policies of
+// Package awspreset provides the retry behavior of the AWS SDKs as policies of
 // package [retry], for calls to AWS and to anything else.
 //
 // A [Preset] is what one SDK does in one of its modes. [Preset.Policy] makes a

@@ -71,7 +71,7 @@ type envCase struct {
 	Error       string
 }
 
-// checkEnv compares with what the SDKs make of the two variables. Values that one SDK
+// checkEnv compares with how the SDKs interpret the two variables. Values that one SDK
 // accepts and another refuses are errors here.
 func checkEnv(c envCase) error {
 	preset := awspreset.BotocoreLegacy

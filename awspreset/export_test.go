@@ -66,7 +66,7 @@ func (l *AdaptiveLimiter) State() AdaptiveState {
 	}
 }
 
-// Start does what the first use does, and what the constructors of the SDKs do.
+// Start starts the limiter, as its first use does; the constructors of the SDKs do the same.
 func (l *AdaptiveLimiter) Start() { l.start() }
 
 // SetRate changes the rate from now on.

@@ -31,9 +31,9 @@ type Preset uint8
 // before the delay, so n is 0 before the first retry.
 const (
 	// Standard2026 is the behavior that the SDKs have shared since November
-	// 2026: 3 attempts; delays of u · min(20 s, 2ⁿ · 50 ms), after throttling
+	// 2026: 3 attempts; delays of u · min(20 s, 2ⁿ · 50 ms), or after throttling
 	// u · min(20 s, 2ⁿ · 1 s); a quota of 500 tokens, from which a retry takes
-	// 14, after throttling 5; a server hint lengthens a delay by at most 5 s.
+	// 14, or 5 after throttling; a server hint lengthens a delay by at most 5 s.
 	// DynamoDB and DynamoDB Streams have 4 attempts and a base of 25 ms.
 	// If in doubt, use this one.
 	Standard2026 Preset = iota
@@ -52,8 +52,8 @@ const (
 	// [AdaptiveLimiter].
 	BotocoreAdaptiveLateCap
 	// BotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
-	// attempts, also for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
-	// from which a retry takes 5, after timeouts 10; hints are ignored.
+	// attempts, even for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
+	// from which a retry takes 5, or 10 after a timeout; hints are ignored.
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].
 	BotocoreAdaptive
@@ -73,7 +73,7 @@ const (
 
 	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026: 3
 	// attempts; u · 2ⁿ · 2 s for the first four retries, after that exactly
-	// 20 s; a quota of 500, from which a retry takes 5, after timeouts 10; a
+	// 20 s; a quota of 500, from which a retry takes 5, or 10 after a timeout; a
 	// success returns 1 more than the last retry took; hints are ignored.
 	// Because of the missing jitter, clients that wait 20 s retry together.
 	GoV2Standard
@@ -96,10 +96,10 @@ const (
 	GoV2Adaptive2026
 
 	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts;
-	// random delays from 1 ms to min(20 s, 2ⁿ · 100 ms), after throttling equal
-	// jitter up to min(20 s, 2ⁿ · 500 ms); a quota of 500, from which a retry
-	// takes 5, after throttling nothing; hints are ignored. DynamoDB has 11
-	// attempts and a base of 25 ms.
+	// random delays from 1 ms to min(20 s, 2ⁿ · 100 ms), or after throttling
+	// equal jitter up to min(20 s, 2ⁿ · 500 ms); a quota of 500, from which a
+	// retry takes 5, or nothing after throttling; hints are ignored. DynamoDB
+	// has 11 attempts and a base of 25 ms.
 	//
 	// At the end of a call the SDK returns the tokens of the last retry that was
 	// not free, even if free retries after throttling followed, and even if the
@@ -107,7 +107,7 @@ const (
 	JavaV1Legacy
 	// JavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
 	// attempts; random delays from 1 ms to min(20 s, 2ⁿ · 100 ms) after all
-	// errors; a quota of 500, from which a retry takes 5, after timeouts 10.
+	// errors; a quota of 500, from which a retry takes 5, or 10 after a timeout.
 	// DynamoDB has the delays and attempts of JavaV1Legacy.
 	//
 	// In the SDK a call that ends with a timeout loses 5 tokens for a retry that
@@ -117,14 +117,14 @@ const (
 	JavaV1Adaptive
 
 	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
-	// attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling equal jitter up to
+	// attempts; u · min(20 s, 2ⁿ · 100 ms), or after throttling equal jitter up to
 	// min(20 s, 2ⁿ · 500 ms), in whole milliseconds; a quota of 500, from which
-	// a retry takes 5, after throttling nothing; waits at least as long as the
+	// a retry takes 5, or nothing after throttling; waits at least as long as the
 	// server asks. DynamoDB has 9 attempts and a base of 25 ms. The SDK has no
 	// upper bound for a hint; here it is an hour.
 	JavaV2Legacy
 	// JavaV2Standard is the standard mode of the AWS SDK for Java v2 before
-	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), after throttling
+	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), or after throttling
 	// u · min(20 s, 2ⁿ · 1 s), in whole milliseconds; a quota of 500, from which
 	// a retry takes 5; waits at least as long as the server asks. DynamoDB has 9
 	// attempts and a base of 25 ms.
@@ -157,9 +157,9 @@ const (
 	JavaScriptV3StandardLateCap
 	// JavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript v3
 	// from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
-	// u · min(20 s, 2ⁿ · 100 ms), after throttling u · min(20 s, 2ⁿ · 500 ms),
-	// in whole milliseconds; a quota of 500, from which a retry takes 10, after
-	// throttling 5; a server hint lengthens a delay by at most 5 s.
+	// u · min(20 s, 2ⁿ · 100 ms), or after throttling u · min(20 s, 2ⁿ · 500 ms),
+	// in whole milliseconds; a quota of 500, from which a retry takes 10, or 5
+	// after throttling; a server hint lengthens a delay by at most 5 s.
 	JavaScriptV3Standard
 	// JavaScriptV3Adaptive is JavaScriptV3Standard with an [AdaptiveLimiter].
 	JavaScriptV3Adaptive
@@ -416,8 +416,7 @@ func goPolicy(b retry.Backoff, q retry.Budget) retry.Policy {
 
 var goCosts = retry.TokenCosts{Transient: 5, Timeout: 10, Throttled: 5}
 
-// goAdaptiveQuota returns the quota to which a success without retries returns
-// nothing.
+// goAdaptiveQuota returns a quota that a success without retries does not refill.
 func goAdaptiveQuota(costs retry.TokenCosts) *retry.TokenBudget {
 	b := quota(costs)
 	b.Success = -1

@@ -31,7 +31,7 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 }
 
 // TestPresetRefunds: what a success refills in quotas that are not a plain TokenBudget,
-// also from many goroutines.
+// even from many goroutines.
 func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
 		preset          awspreset.Preset

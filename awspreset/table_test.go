@@ -119,7 +119,7 @@ func jitterAfter(p retry.Policy, class retry.Class) string {
 	return text
 }
 
-// capOf looks at a retry far behind the one at which any cap is reached.
+// capOf looks at a retry far beyond the one at which any cap is reached.
 func capOf(p retry.Policy) string {
 	const far = 62
 	most, middle := delayOf(p, far, retry.ClassTransient, almost1), delayOf(p, far, retry.ClassTransient, 0.5)

@@ -173,8 +173,8 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 	)
 }
 
-// repeatQuotaDefects changes the quota as the SDK does and, by its documentation, the
-// library does not: the SDK takes the cost of a retry also after the last failure, and
+// repeatQuotaDefects changes the quota as the SDK does and the library, as documented, does
+// not: the SDK takes the cost of a retry even after the last failure, and
 // then gives back 5 if the call has taken anything at all.
 func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {

@@ -64,7 +64,7 @@ func checkJSClass(c jsClass) error {
 			return err
 		}
 	}
-	// The option makes exactly the errors of a wrong clock retryable.
+	// The option makes errors caused by clock skew retryable, and no others.
 	classifier.CorrectsClockSkew = true
 	_, err = checkClass(classifier, failed, c.Retryable || c.ClockSkew)
 	return err

@@ -234,8 +234,8 @@ func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	return ""
 }
 
-// number is a number of JavaScript or Python in JSON. The strings "Infinity" and "NaN"
-// stand for values that JSON does not have.
+// number is a floating-point number in JSON. The strings "Infinity" and "NaN"
+// represent values that JSON does not have.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {

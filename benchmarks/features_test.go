@@ -42,8 +42,8 @@ type (
 	caller = func(work) error
 )
 
-// abilities are a library's means for the features of TestFeatures; nil if it has
-// none.
+// abilities are the functions with which TestFeatures tries a library's features; nil
+// if the library has no such feature.
 type abilities struct {
 	library library
 

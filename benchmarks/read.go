@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// key is a cell: the name of a benchmark without its library, and the library.
+// key identifies a cell: the name of a benchmark without its library, and the library.
 type key struct{ row, column string }
 
 // sample has the results of all runs of one benchmark.

@@ -47,7 +47,7 @@ type library struct {
 	build func(context.Context, plan) policy
 	// fresh makes everything in each call.
 	fresh func(context.Context, plan) policy
-	// value is build for an operation that returns a value.
+	// value is like build, but for an operation that returns a value.
 	value func(context.Context, plan) func(*operation) valueCall
 
 	hooks   bool

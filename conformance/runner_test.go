@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeEnv is a variable that makes the test program a driver. Its value names the
+// fakeEnv is an environment variable that makes the test program a driver. Its value names the
 // driver's defect.
 const fakeEnv = "CONFORMANCE_FAKE_DRIVER"
 

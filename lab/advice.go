@@ -147,7 +147,7 @@ func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	return rows, nil
 }
 
-// run simulates those candidates on the small system that have no result yet.
+// run simulates the candidates that have no result yet on the small system.
 func (s *search) run(list []candidate) error {
 	var cases []stormCase
 	var fresh []candidate

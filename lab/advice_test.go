@@ -97,7 +97,7 @@ func tinySystem() Storm {
 }
 
 // TestAdvice: the advice does not depend on the number of workers, and the advised
-// policies recover and have more success than no retry.
+// policies recover and succeed more often than a policy without retries.
 func TestAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")

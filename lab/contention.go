@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Contention is clients that all want to change one row at the same time, with
+// A Contention simulates clients that all want to change one row at the same time, with
 // optimistic concurrency control: each reads the row and its version, writes it on
 // the condition that the version is unchanged, and otherwise backs off and reads
 // again, until it has succeeded once. Of conflicting writes exactly one succeeds.

@@ -42,7 +42,7 @@ func (s *stream) next() uint64 {
 // uniform returns a number in [0, 1).
 func (s *stream) uniform() float64 { return float64(s.next()>>11) * 0x1p-53 }
 
-// exponential returns a number of the exponential distribution of mean 1.
+// exponential returns a random number from the exponential distribution of mean 1.
 func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
 
 // The normal distribution uses the ziggurat of Marsaglia and Tsang (2000), with the
@@ -74,13 +74,13 @@ func init() {
 	}
 }
 
-// normal returns a number of the standard normal distribution.
+// normal returns a random number from the standard normal distribution.
 func (s *stream) normal() float64 {
 	x, _ := s.normals()
 	return x
 }
 
-// normals returns two numbers of the standard normal distribution, with a resolution
+// normals returns two random numbers from the standard normal distribution, with a resolution
 // better than 10⁻⁶.
 func (s *stream) normals() (x, y float64) {
 	bits := s.next()

@@ -191,9 +191,9 @@ func (f *referenceFigure) summary(row *StormRow) Summary {
 	return p99
 }
 
-// z returns the number of standard deviations by which ours differs from the
-// reference, which has a number of trials. If the spread is known only from our own
-// few trials, it returns the normal variate of the same probability.
+// z returns the number of standard deviations by which our result differs from that of
+// the reference, which has the given number of trials. If the spread is known only from
+// our own few trials, it returns the normal variate of the same probability.
 func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	ours := f.summary(row)
 	if never := math.IsInf(f.mean, 1); f.metric == "recovery" && (never || row.Never > 0) {

@@ -4,8 +4,8 @@ package lab
 
 import "math"
 
-// timers is a queue of timers, the earliest first, and at the same time the one
-// that was started first. It is a heap with four children per node, which keeps
+// timers is a queue of timers, ordered by time and, for equal times, by the order in
+// which they were started. It is a heap with four children per node, which keeps
 // the keys of siblings in one or two cache lines.
 type timers struct {
 	heap []timerNode

@@ -12,7 +12,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// WithPolicy replaces the SDK's loop by [retry.Do], for all calls of a client or
+// WithPolicy replaces the SDK's loop with [retry.Do], for all calls of a client or
 // for one:
 //
 //	client := s3.NewFromConfig(cfg, func(o *s3.Options) {

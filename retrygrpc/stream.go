@@ -207,7 +207,7 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	return err
 }
 
-// limit returns the time limit time limit of the wait for the first message.
+// limit returns the time limit of the wait for the first message.
 func (s *serverStream) limit() time.Duration {
 	if s.timeout == 0 {
 		return math.MaxInt64

@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestTraceOfTheCaller: the Base sees the caller's trace, values and deadline, also when
-// the Transport adds a trace of its own.
+// TestTraceOfTheCaller: the Base sees the caller's trace, values and deadline, even when
+// the Transport adds its own trace.
 func TestTraceOfTheCaller(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()

@@ -405,7 +405,7 @@ type closer struct {
 
 func (c closer) Close() error { c.close(); return nil }
 
-// TestBodyThatCannotBeSentAgain: the error has the reason why there was no retry.
+// TestBodyThatCannotBeSentAgain: the error reports why there was no retry.
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.GetBody = nil

@@ -239,7 +239,7 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // TestFailedResponsesHoldNoConnection: the connection of a response that is followed by a
-// retry is free while the call waits, also if only one connection is allowed, and the
+// retry is free while the call waits, even if only one connection is allowed, and the
 // retry uses it again if the response was short. Failsafe-go leaves the bodies of these
 // responses open: ten attempts take ten connections, and if only one is allowed, the
 // second attempt never begins. Go-retryablehttp gives up connections for bodies above 4
@@ -358,7 +358,7 @@ func TestMaxElapsedEndsTheCall(t *testing.T) {
 	})
 }
 
-// TestSDKAbove: the requests of a client that retries by itself, by its headers, are not
+// TestSDKAbove: the requests of a client whose headers show that it retries are not
 // retried.
 func TestSDKAbove(t *testing.T) {
 	for _, tt := range []struct {

@@ -16,7 +16,7 @@
 // temporary: 503 and a broken connection are, 404 is not. Then two more conditions
 // must hold.
 //
-// The request may be executed twice, or it was certainly not processed:
+// First, the request is safe to execute twice, or it was certainly not processed:
 //
 //	GET HEAD OPTIONS TRACE PUT DELETE QUERY    repeated
 //	with a header Idempotency-Key              repeated
@@ -29,7 +29,7 @@
 //	    503, 500 and all other responses       not repeated
 //	    connection lost, timeout               not repeated
 //
-// And it must be possible to send the body again: there is none, or GetBody is set,
+// Second, it is possible to send the body again: there is none, or GetBody is set,
 // as [http.NewRequest] does for a bytes.Buffer, a bytes.Reader and a strings.Reader,
 // or the body fits into MaxBuffer. A body is never rewound in place. If a failure is
 // temporary but these rules forbid a retry, the call ends with

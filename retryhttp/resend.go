@@ -12,7 +12,7 @@ import (
 
 // This file limits the silent retries of net/http within one attempt.
 //
-// They cannot be switched off, so trace hooks count the sends. A send too many is
+// They cannot be switched off, so trace hooks count the sends. An unwanted send is
 // stopped when net/http has the connection and has not used it yet. Requests with a
 // body need none of this: without a GetBody, net/http cannot send them twice.
 

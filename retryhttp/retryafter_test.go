@@ -250,7 +250,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestHints: the wait that a Transport makes of a header.
+// TestHints: the wait that a Transport derives from a header.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {

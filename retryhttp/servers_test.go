@@ -18,8 +18,8 @@ import (
 // exampleTime is the Date of the examples.
 var exampleTime = time.Date(2026, time.November, 2, 12, 0, 0, 0, time.UTC)
 
-// servers are the rows of the table in docs/http.md: what an API sends, by its own
-// documentation, and what a Transport makes of it.
+// servers are the rows of the table in docs/http.md: what an API sends, according
+// to its documentation, and how a Transport interprets it.
 var servers = []struct {
 	api     string
 	status  int

@@ -43,7 +43,7 @@ var (
 const (
 	soakSeed     = 20260908
 	soakSamples  = 4        // of the heap
-	soakHeap     = 16 << 10 // KiB that it may grow by after the first; much of it is what is under way at the moment
+	soakHeap     = 16 << 10 // KiB by which it may grow after the first; much of it is in use by current requests
 	soakAttempts = 5
 	soakTimeout  = 250 * time.Millisecond // of an attempt
 	soakNever    = 30 * time.Second       // for goroutines and connections that end by themselves
@@ -327,7 +327,7 @@ func soakContent(id, size int) []byte {
 }
 
 // soakBodySize is the size of the request's own body; every 50th is too large for the
-// buffers on its way.
+// buffers on the way to the server.
 func soakBodySize(id int) int {
 	if id/4%50 == 0 {
 		return soakLongest

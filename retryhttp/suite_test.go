@@ -3,7 +3,7 @@ package retryhttp_test
 // The cases of the tests of github.com/hashicorp/go-retryablehttp v0.7.8, in
 // client_test.go and roundtripper_test.go, run with a Transport and a real server. Where
 // the two libraries differ on purpose, the case asserts what this one does, and its
-// comment says what "theirs" does.
+// comment says what go-retryablehttp does.
 
 import (
 	"bytes"
@@ -147,7 +147,7 @@ func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	return p
 }
 
-// TestSuiteRequest: theirs has its own type for requests. Here the type is that of
+// TestSuiteRequest: go-retryablehttp has its own type for requests. Here the type is that of
 // net/http, and every attempt sends the request as it was made.
 func TestSuiteRequest(t *testing.T) {
 	for name, content := range map[string]string{"without a body": "", "with a body": "yo"} {
@@ -212,7 +212,7 @@ func suiteBodies() map[string]suiteBody {
 		"bytes.Reader":              {body: bytes.NewReader([]byte("hello"))},
 		"io.ReadSeeker":             {body: strings.NewReader("hello")},
 		"io.Reader, with MaxBuffer": {body: suiteStream{strings.NewReader("hello")}, buffer: 5},
-		// Theirs reads every reader into memory, however long it is, so it can repeat this
+		// go-retryablehttp reads every reader into memory, however long it is, so it can repeat this
 		// one.
 		"io.Reader": {body: suiteStream{strings.NewReader("hello")}, once: true},
 	}
@@ -292,7 +292,7 @@ var (
 	}
 )
 
-// TestSuiteResponseHandler: theirs runs a handler of responses in the loop and drops its
+// TestSuiteResponseHandler: go-retryablehttp runs a handler of responses in the loop and drops its
 // last error. Here this is an operation of retry.Do around a client that does not retry.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
@@ -321,7 +321,7 @@ func TestSuiteResponseHandler(t *testing.T) {
 	}
 }
 
-// TestSuitePrepareRetry: theirs has a hook that changes the caller's request before a
+// TestSuitePrepareRetry: go-retryablehttp has a hook that changes the caller's request before a
 // retry. Here a Base does that to a copy, by AttemptNumber.
 func TestSuitePrepareRetry(t *testing.T) {
 	for _, tt := range []struct {
@@ -357,8 +357,8 @@ func TestSuitePrepareRetry(t *testing.T) {
 	}
 }
 
-// TestSuiteFails: a server that always fails. Theirs repeats a POST after 500 and replaces
-// the last response by an error, so its body is lost. Here a POST is sent once, other
+// TestSuiteFails: a server that always fails. go-retryablehttp repeats a POST after 500 and replaces
+// the last response with an error, so its body is lost. Here a POST is sent once, other
 // requests as often as the policy allows, and the last response is returned in either
 // case.
 func TestSuiteFails(t *testing.T) {
@@ -372,7 +372,7 @@ func TestSuiteFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(500)...)
-			// Hooks get the error that theirs calls propagated.
+			// Hooks get the error that go-retryablehttp calls propagated.
 			p := retry.Policy{Hooks: retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
 				assert.Equal(t, tt.reason, e.Reason)
 				assert.Equal(t, tt.attempts, e.Attempts)
@@ -428,7 +428,7 @@ func TestSuiteMethods(t *testing.T) {
 	}
 }
 
-// TestSuiteRequestHook: theirs passes each request to a hook, together with its logger,
+// TestSuiteRequestHook: go-retryablehttp passes each request to a hook, together with its logger,
 // which may be nil in several ways. Here there is no logger; a hook may be nil and may
 // return nil, and a Base gets the request itself.
 func TestSuiteRequestHook(t *testing.T) {
@@ -471,7 +471,7 @@ func TestSuiteRequestHook(t *testing.T) {
 	}
 }
 
-// TestSuiteResponseHook: theirs passes each response to a hook, which may read the body of
+// TestSuiteResponseHook: go-retryablehttp passes each response to a hook, which may read the body of
 // a failure. Here a hook gets the response in a StatusError and does not read the body; a
 // Base may read it.
 func TestSuiteResponseHook(t *testing.T) {
@@ -522,7 +522,7 @@ func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	})
 }
 
-// TestSuiteCanceled: theirs counts a context that has ended before the call as an attempt.
+// TestSuiteCanceled: go-retryablehttp counts a context that has ended before the call as an attempt.
 // Here nothing is sent and the Classifier is not called.
 func TestSuiteCanceled(t *testing.T) {
 	s := newSuiteServer(t, suiteStatuses(200)...)
@@ -537,7 +537,7 @@ func TestSuiteCanceled(t *testing.T) {
 	assert.Empty(t, s.seen())
 }
 
-// TestSuiteClassifier: theirs has a function that decides whether to retry, or ends the
+// TestSuiteClassifier: go-retryablehttp has a function that decides whether to retry, or ends the
 // call with an error of its own. Here a Classifier classifies the failure, and the
 // response that ends the call is returned unchanged.
 func TestSuiteClassifier(t *testing.T) {
@@ -603,7 +603,7 @@ func TestSuiteMalformed(t *testing.T) {
 	}
 }
 
-// TestSuiteRedirects: theirs follows redirects below its loop, as one attempt. Here the
+// TestSuiteRedirects: go-retryablehttp follows redirects below its loop, as one attempt. Here the
 // client follows them above the loop, and each is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
 	t.Run("in a circle", func(t *testing.T) {
@@ -626,7 +626,7 @@ func TestSuiteRedirects(t *testing.T) {
 			}
 			tr := s.transport(retry.Policy{})
 			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
-				if r.GetBody != nil { // theirs keeps it; here net/http must not repeat by itself
+				if r.GetBody != nil { // go-retryablehttp keeps it; here net/http must not repeat by itself
 					_, err := r.GetBody()
 					assert.Error(t, err)
 				}
@@ -645,7 +645,7 @@ func TestSuiteRedirects(t *testing.T) {
 
 const suiteNow = "Fri, 31 Dec 1999 23:59:57 GMT"
 
-// TestSuiteRetryAfter: theirs distinguishes a wait of 0 from no header, which makes no
+// TestSuiteRetryAfter: go-retryablehttp distinguishes a wait of 0 from no header, which makes no
 // difference to the wait. Here both are 0.
 func TestSuiteRetryAfter(t *testing.T) {
 	now, err := http.ParseTime(suiteNow)
@@ -674,7 +674,7 @@ func TestSuiteRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSuiteWaits: the first wait, after a response with or without Retry-After. Theirs
+// TestSuiteWaits: the first wait, after a response with or without Retry-After. go-retryablehttp
 // follows the header after 429 and 503 only, and then waits for exactly that time.
 func TestSuiteWaits(t *testing.T) {
 	second := retry.Constant(time.Second)
@@ -697,9 +697,9 @@ func TestSuiteWaits(t *testing.T) {
 		{"503, header", 503, "2", second, 2 * time.Second},
 		{"429, header, with jitter", 429, "2", random, 2 * time.Second},
 		{"429, header, longer than the shortest delay", 429, "2", retry.Exponential{Base: time.Second, Cap: 10 * time.Second}, 2 * time.Second},
-		// Theirs ignores the header: a second.
+		// go-retryablehttp ignores the header: a second.
 		{"502, header", 502, "2", second, 2 * time.Second},
-		// Theirs waits for two seconds: the header replaces the delay even if the delay is
+		// go-retryablehttp waits for two seconds: the header replaces the delay even if the delay is
 		// longer.
 		{"429, header, shorter than the shortest delay", 429, "2", retry.Constant(5 * time.Second), 5 * time.Second},
 	} {
@@ -718,7 +718,7 @@ func TestSuiteWaits(t *testing.T) {
 	}
 }
 
-// TestSuiteRetryAfterJitter: theirs waits for exactly as long as every other client of
+// TestSuiteRetryAfterJitter: go-retryablehttp waits for exactly as long as every other client of
 // that server. Here up to a tenth is added.
 func TestSuiteRetryAfterJitter(t *testing.T) {
 	s := newSuiteServer(t, suiteResponse{status: 503, header: map[string]string{"Retry-After": "2"}}, suiteResponse{status: 200})
@@ -751,7 +751,7 @@ func TestSuiteBackoff(t *testing.T) {
 			assert.Equal(t, tt.want, exponential[tt.retry])
 		})
 	}
-	// Theirs has no jitter by default.
+	// go-retryablehttp has no jitter by default.
 	t.Run("default with jitter", func(t *testing.T) {
 		distinct := map[time.Duration]bool{}
 		for _, wait := range waits(t, nil) {
@@ -781,7 +781,7 @@ func TestSuiteCustomBackoff(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond, time.Millisecond}, clock.Waits())
 }
 
-// TestSuiteClient: theirs converts its own client to an http.Client. Here there is no
+// TestSuiteClient: go-retryablehttp converts its own client to an http.Client. Here there is no
 // other client.
 func TestSuiteClient(t *testing.T) {
 	t.Run("NewClient", func(t *testing.T) {
@@ -792,7 +792,7 @@ func TestSuiteClient(t *testing.T) {
 	t.Run("implements RoundTripper", func(t *testing.T) {
 		assert.Implements(t, (*http.RoundTripper)(nil), &retryhttp.Transport{})
 	})
-	// Theirs sets its field Client at the first use. Here nothing is changed, so the zero
+	// go-retryablehttp sets its field Client at the first use. Here nothing is changed, so the zero
 	// value may be shared from the start.
 	t.Run("zero value", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(200)...)
@@ -806,7 +806,7 @@ func TestSuiteClient(t *testing.T) {
 	})
 }
 
-// TestSuiteNoSuchHost: a name that DNS does not know is looked up again, as theirs does,
+// TestSuiteNoSuchHost: a name that DNS does not know is looked up again, as go-retryablehttp does,
 // because a service that is starting has no name yet.
 func TestSuiteNoSuchHost(t *testing.T) {
 	attempts := 0

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestWithPolicy: a request may have a policy of its own.
+// TestWithPolicy: a request may have its own policy.
 func TestWithPolicy(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
 	transport := &retryhttp.Transport{Base: base, Policy: quick()}

@@ -28,7 +28,7 @@ func isGoAway(err error) bool {
 }
 
 // isRefused reports whether err means that a stream was reset with REFUSED_STREAM.
-// By section 8.7 of RFC 9113 the request was not processed; but HAProxy also sends
+// According to section 8.7 of RFC 9113 the request was not processed; but HAProxy also sends
 // it when a server closes the connection after executing the request
 // (haproxy/haproxy issue 3414).
 func isRefused(err error) bool {

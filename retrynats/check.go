@@ -11,7 +11,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The server's defaults, which a 0 stands for.
+// The server's defaults, used for fields that are 0.
 const (
 	defaultAckWait       = 30 * time.Second
 	defaultMaxAckPending = 1000

@@ -75,7 +75,7 @@
 // # Contexts
 //
 // In database/sql the end of the context rolls the transaction back, but cannot interrupt COMMIT,
-// except with the driver of pgx. If a call must not hang with its server, set a time limit in the
+// except with pgx's driver. If a call must not hang with its server, set a time limit in the
 // driver, such as readTimeout of go-sql-driver/mysql. With InTxFunc, the end of the context
 // interrupts COMMIT, and the outcome is unknown.
 //

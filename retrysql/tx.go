@@ -50,8 +50,8 @@ func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions,
 	return InTxFunc(ctx, p, begin, func(ctx context.Context, tx sqlTx) error { return fn(ctx, tx.Tx) })
 }
 
-// sqlTx makes a Tx from a transaction of database/sql, which got its context when
-// it began.
+// sqlTx adapts a transaction of database/sql, which got its context when it began, to
+// Tx.
 type sqlTx struct{ *sql.Tx }
 
 func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }

@@ -186,7 +186,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that exceeds its time limit is repeated, also with
+// TestAttemptTimeout: an attempt that exceeds its time limit is repeated, even with
 // database/sql, which rolls back by itself.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -14,7 +14,7 @@ func Fixed(u float64) func() float64 {
 
 // Replay returns a source for retry.Policy.Rand that returns recorded numbers in
 // turn. It panics when they are used up, because a test that draws more numbers
-// than were recorded does not replay the record. It is safe for concurrent use.
+// than were recorded does not replay the recording. It is safe for concurrent use.
 func Replay(us ...float64) func() float64 {
 	var mu sync.Mutex
 	next := 0

@@ -89,7 +89,7 @@ func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 	fmt.Fprintln(r.out, r.line+"; "+r.next(wait))
 }
 
-// next returns a text about the time of the next attempt.
+// next describes when the next attempt begins.
 func (r *report) next(wait time.Duration) string {
 	text := fmt.Sprintf("next in %v", round(wait))
 	if !r.deadline.IsZero() {
@@ -107,10 +107,10 @@ func (r *report) ticks() (<-chan time.Time, func()) {
 	return ticker.C, ticker.Stop
 }
 
-// countDown shows the rest of a wait.
+// countDown shows how much of a wait is left.
 func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
 
-// waited replaces the countdown by the whole wait.
+// waited replaces the countdown with the whole wait.
 func (r *report) waited(d time.Duration) {
 	if r.live {
 		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))

@@ -85,8 +85,8 @@ func ofStatus(status int64) Class {
 	return Permanent
 }
 
-// ofSQLState returns the class of a SQLSTATE, after "PostgreSQL Error Codes",
-// appendix A of its manual, which also holds for CockroachDB. 40001 and 40P01
+// ofSQLState returns the class of a SQLSTATE, according to "PostgreSQL Error Codes",
+// appendix A of its manual, which also applies to CockroachDB. 40001 and 40P01
 // mean that the whole transaction must run again, not the statement alone.
 func ofSQLState(state string) Class {
 	switch state {

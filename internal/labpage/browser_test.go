@@ -25,7 +25,7 @@ var screenshots = flag.String("screenshots", "", "write pictures of the pages in
 // lab is the folder of the lab's module.
 const lab = "../../lab"
 
-// tab is one tab of a browser, and what it complained about.
+// tab is a browser tab and the errors that it reported.
 type tab struct {
 	context.Context
 	mu       sync.Mutex
@@ -119,7 +119,7 @@ const boxes = () => [...document.querySelectorAll(".chart")]
 const plot = i => echarts.getInstanceByDom(boxes()[i])
 const range = i => { const z = plot(i).getOption().dataZoom[0]; return [z.startValue, z.endValue] }
 
-// looks are the colors of each name in all pictures.
+// looks returns the colors of each name in all pictures.
 function looks() {
   const all = {}
   boxes().forEach((_, i) => plot(i).getOption().series.forEach(s => {
@@ -168,14 +168,15 @@ function place(i, text) {
   return [r.x + r.width / 2, r.y + r.height / 2]
 }
 
-// inside is a place in a picture, in parts of its width and in pixels from its top.
+// inside returns a position in a picture, given as a fraction of its width and in pixels
+// from its top.
 function inside(i, x, y) {
   boxes()[i].scrollIntoView({ block: "center" })
   const r = boxes()[i].getBoundingClientRect()
   return [r.x + x * r.width, r.y + y]
 }
 
-// handle is where the right handle of the slider is.
+// handle returns the position of the slider's right handle.
 function handle(i) {
   boxes()[i].scrollIntoView({ block: "center" })
   const z = plot(i).getOption().dataZoom[1], r = boxes()[i].getBoundingClientRect()

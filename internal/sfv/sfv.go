@@ -29,7 +29,7 @@ type Token string
 // DisplayString is a bare item that is text in Unicode.
 type DisplayString string
 
-// Params are the parameters of a member: Members without their own Params.
+// Params are the parameters of a member. They are Members that have no Params.
 type Params []Member
 
 // Get returns the value of a parameter, or nil if there is none.

@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// A Program is a server in a process of its own, with its data in a temporary
+// A Program is a server in its own process, with its data in a temporary
 // folder, that listens on a free port of 127.0.0.1. All tests of a run share it.
 type Program struct {
 	Name   string
@@ -126,7 +126,7 @@ func (p *Program) prepare() (err error) {
 	return p.Run()
 }
 
-// credential is whom the program runs as, nil for the user of the tests.
+// credential returns the user that the program runs as, or nil for the user of the tests.
 func (p *Program) credential() *syscall.Credential {
 	if os.Getuid() != 0 || p.AsUID == "" {
 		return nil
@@ -149,7 +149,7 @@ func (p *Program) As(name string, args ...string) *exec.Cmd {
 }
 
 // untilTold runs a program until a line with a signal arrives on the standard
-// input, or its end, which the system brings about however a test ends.
+// input, or the standard input ends, which happens however a test ends.
 const untilTold = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`

@@ -124,8 +124,8 @@ const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
 
 var ok, down = gives(200, 2), gives(503, 10)
 
-// comparisons include some of the reasons for package retryhttp. The behavior of the peer
-// is asserted too, so that each statement about it is verified.
+// comparisons include some of the reasons why package retryhttp exists. The behavior of
+// the peer is asserted too, so that each statement about it is verified.
 var comparisons = []comparison{
 	{
 		name: "POST, always reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp},

@@ -18,7 +18,7 @@ var refused = map[string]string{
 	"TestClient_RequestWithContext": "no attempt is made with a context that has ended, so CheckRetry is not called",
 }
 
-// TestPeerSuite runs the tests of go-retryablehttp with its Client.Do replaced by that of
+// TestPeerSuite runs the tests of go-retryablehttp with its Client.Do replaced with that of
 // testdata/retryablehttp/adapter.go, which uses a Transport.
 func TestPeerSuite(t *testing.T) {
 	if testing.Short() {

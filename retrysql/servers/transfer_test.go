@@ -54,8 +54,8 @@ func transfer(ctx context.Context, db *sql.DB, id string, from, to, amount int) 
 	return err
 }
 
-// settle finds out whether the transfer took effect, and makes sure that it does
-// not do so later. It returns nil if it did, and otherwise an error.
+// settle finds out whether the transfer took effect, and if not, makes sure
+// that it cannot take effect later. It returns nil if it did, and otherwise an error.
 func settle(ctx context.Context, db *sql.DB, id string, lost error) error {
 	var void bool
 	err := retrysql.InTx(ctx, policy, db, nil, func(ctx context.Context, tx *sql.Tx) error {

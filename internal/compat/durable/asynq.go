@@ -13,8 +13,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// AsynqRetries is the option to enqueue tasks with: asynq stores the number of attempts
-// with each.
+// AsynqRetries returns an option with which tasks have to be enqueued: asynq stores the
+// number of attempts with each task.
 func AsynqRetries(policy retry.Policy) asynq.Option {
 	return asynq.MaxRetry(min(policy.MaxAttempts, math.MaxInt32) - 1) // an int32 in the message
 }
@@ -48,7 +48,7 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// decide returns what a task that failed with err is to fail with.
+// decide returns the error to report to asynq for a task that failed with err.
 func decide(ctx context.Context, policy retry.Policy, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
 		return err
@@ -64,8 +64,8 @@ func decide(ctx context.Context, policy retry.Policy, err error) error {
 	return &retryError{err, wait}
 }
 
-// dueAfter returns what asynq has to be asked for. It cuts the time at which the wait
-// ends to whole seconds; almost one more makes that rounding up, and no retry early.
+// dueAfter returns the wait to request from asynq, which truncates the time at which a
+// wait ends to whole seconds. Adding almost a second rounds up, so no retry is early.
 func dueAfter(wait time.Duration) time.Duration {
 	return min(wait, math.MaxInt64-time.Second) + time.Second - 1
 }

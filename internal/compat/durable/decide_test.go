@@ -66,7 +66,7 @@ func TestRiverDecides(t *testing.T) {
 		policy  retry.Policy
 		attempt int
 		err     error
-		wait    time.Duration // if the job goes on
+		wait    time.Duration // if the job continues
 		reason  error         // if it is canceled
 	}{
 		"first":        {t.Context(), doubling, 1, errOp, time.Second, nil},
@@ -108,7 +108,7 @@ func TestRiverDecides(t *testing.T) {
 }
 
 // TestRiverSame: the wait after a failure depends on the id and its number alone, in two
-// workers and in one that has been started again, also if nobody saw the failure.
+// workers and in one that has been started again, even if nobody saw the failure.
 func TestRiverSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(id int64, unseen bool) (waits []time.Duration) {
@@ -133,8 +133,8 @@ func TestRiverSame(t *testing.T) {
 	})
 }
 
-// TestDueAfter: asynq cuts the end of a wait to a whole second. What it then waits is
-// never less than the wait, and less than a second more.
+// TestDueAfter: asynq truncates the end of a wait to a whole second. It then waits at
+// least as long as requested, and less than a second longer.
 func TestDueAfter(t *testing.T) {
 	start := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for _, wait := range []time.Duration{0, 1, 54 * time.Millisecond, time.Second - 1, time.Second, 1500 * time.Millisecond} {

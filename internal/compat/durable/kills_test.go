@@ -37,7 +37,7 @@ import (
 // killsDB is the database of Redis for the run with kills.
 const killsDB = 1
 
-// An engine is what the run with kills needs of River and asynq.
+// An engine has what the run with kills needs from River and asynq.
 type engine interface {
 	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by their ids
 	unfinished(ctx context.Context) (int, error)
@@ -45,8 +45,8 @@ type engine interface {
 	// the engine rescue their jobs at once.
 	orphaned(t *testing.T)
 	results(t *testing.T) map[string]result
-	asked(wait time.Duration) time.Duration // what the engine is told
-	unseenID(id string) string              // what stands for the id if nobody saw the failure
+	asked(wait time.Duration) time.Duration // what the engine gets
+	unseenID(id string) string              // used instead of the id if nobody saw the failure
 }
 
 // A result is how the engine ended a job.
@@ -228,7 +228,7 @@ func quantiles(d []time.Duration) string {
 	return fmt.Sprintf("%d, least %v, p50 %v, p99 %v, most %v", len(d), at(0), at(0.5), at(0.99), at(1))
 }
 
-// A fleet is the worker processes of a run, and what they have printed.
+// A fleet has the worker processes of a run and what they have printed.
 type fleet struct {
 	engine, address string
 

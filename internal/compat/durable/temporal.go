@@ -41,7 +41,7 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 }
 
 // TemporalInterceptor makes a worker report the wait before the next attempt of an
-// activity, or that there is to be none.
+// activity, or that there should be none.
 func TemporalInterceptor(policy retry.Policy) (interceptor.WorkerInterceptor, error) {
 	if err := check(policy); err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ const longHint = 7 * time.Second // more than what River's workers wait for them
 
 var errGone = errors.New("no such order")
 
-// script says what an attempt of a job comes to, by the job's number alone.
+// script returns the outcome of an attempt, which depends only on the job's number and
+// that of the attempt.
 func script(job, attempt int) error {
 	switch job % 20 {
 	case 0:

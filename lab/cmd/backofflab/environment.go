@@ -123,7 +123,7 @@ func flagNames(set *flag.FlagSet) []string {
 	return names
 }
 
-// positive lists the flags for which 0 is an error: the library would replace 0 by the
+// positive lists the flags for which 0 is an error: the library would replace 0 with the
 // default.
 var positive = []string{
 	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",

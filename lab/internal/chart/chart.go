@@ -84,7 +84,7 @@ type Lines struct {
 	First  *Interval  `json:"first,omitempty"` // the part of the x axis that is shown at first; nil: all
 }
 
-// Point is one thing with two figures, such as a policy.
+// Point is an item with two figures, such as a policy.
 type Point struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
@@ -100,7 +100,7 @@ type Points struct {
 	Curve  *Series `json:"curve,omitempty"` // a line behind the points, such as the best of them
 }
 
-// Strip is the histogram of one thing, such as a policy.
+// Strip is the histogram of one item, such as a policy.
 type Strip struct {
 	Name   string  `json:"name"`
 	Values Numbers `json:"values"` // one per bin, 0 or more

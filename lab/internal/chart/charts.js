@@ -6,8 +6,8 @@ const charts = (() => {
   const shapes = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,9Z", "path://M3,0H7V3H10V7H7V10H3V7H0V3H3Z"]
   const dashes = ["solid", [7, 3], [2, 2.5], [9, 3, 2, 3]]
 
-  // A policy has the same look in all pictures of a page. The policies of the user, which
-  // are highlighted, have the first looks; the others have theirs in the order of arrival.
+  // A policy has the same look in all pictures of a page. The user's policies, which are
+  // highlighted, get the first looks; the others get theirs in the order of arrival.
   let own = new Set()
   const others = new Map()
 
@@ -125,7 +125,7 @@ const charts = (() => {
     return Math.ceil(v * 1.05 / step) * step
   }
 
-  // zoom lets a reader look at a part of the x axes: by the slider, and by the wheel with Ctrl.
+  // zoom lets a reader look at a part of the x axes, with the slider or with Ctrl and the wheel.
   function zoom(size, first, bottom, indexes) {
     if (!size.live) return []
     const range = first ? { startValue: first.from, endValue: first.to } : {}
@@ -161,7 +161,7 @@ const charts = (() => {
     }
   }
 
-  // stroke is a line with markers: at each point or, where those are many, at some.
+  // stroke is a line with markers: at each point, or at some of them if there are many.
   function stroke(s, i, of, shown, narrow) {
     const l = look(s.name, s.muted)
     const step = shown > 40 ? Math.ceil(shown / 7) : 1, at = Math.floor(i * step / of)
@@ -204,7 +204,7 @@ const charts = (() => {
           data: marks.map(m => ({ yAxis: m.y, name: m.label })),
         },
       },
-      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend takes the first of a name
+      ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend shows the first series of each name
       ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
     ]
     if (size.live) {
@@ -393,7 +393,7 @@ const charts = (() => {
   const kinds = { lines, points, strips, map, ranges }
   const describe = (c, size) => kinds[c.kind](c, size)
 
-  // drawn are the pictures of the page, with what shows each at a width, to use or to print.
+  // drawn maps each picture of the page to the function that shows it at a given width.
   const drawn = new Map()
   if (typeof document !== "undefined") {
     const each = (live, width) => drawn.forEach((show, box) => show(live, width ?? box.clientWidth))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// color is what a part of a picture looks like on a light and on a dark page.
+// color is the color of a part of a picture, on a light and on a dark page.
 type color struct{ light, dark string }
 
 // colors are named as charts.js names them. In light and in dark, the contrast with the
@@ -33,7 +33,7 @@ var hues = []color{
 	{"#bb1f8f", "#f29ccb"}, {"#b17a1a", "#dffe41"}, {"#2c5563", "#d2fff9"},
 }
 
-// gradient is for the cells of a map, from quick to slow. Its lightness falls all the way,
+// gradient is for the cells of a map, from quick to slow. Its lightness always decreases,
 // and cellInk is legible on all of it. It is the same on a dark page.
 var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
 

@@ -30,7 +30,8 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// TestContrast holds the colors to what their comments promise, in light and in dark.
+// TestContrast: the colors have the contrast that their comments promise, in light and in
+// dark.
 func TestContrast(t *testing.T) {
 	paper := colors["paper"]
 	check := func(name string, c color, want float64) {
@@ -50,7 +51,7 @@ func TestContrast(t *testing.T) {
 	assert.GreaterOrEqual(t, contrast(t, colors["soft"].dark, colors["shade"].dark), 4.5)
 }
 
-// TestGradient: lightness falls all the way, and figures are legible on all of it.
+// TestGradient: lightness always decreases, and figures are legible on all of it.
 func TestGradient(t *testing.T) {
 	before := 100.0
 	for i := range 101 {
@@ -69,7 +70,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// visions are what is left of linear RGB with a cone missing: G. M. Machado, M. M.
+// visions convert linear RGB to what is seen with a type of cone missing: G. M. Machado, M. M.
 // Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color
 // Vision Deficiency", 2009, at severity 1.
 var visions = map[string][3][3]float64{
@@ -86,7 +87,8 @@ func seen(t *testing.T, text string, vision [3][3]float64) colorful.Color {
 	return colorful.LinearRgb(part(vision[0]), part(vision[1]), part(vision[2]))
 }
 
-// TestColorsDiffer holds the hues, and the gray of references, to what hues promises.
+// TestColorsDiffer: the hues, and the gray of references, differ as the comment of hues
+// promises.
 func TestColorsDiffer(t *testing.T) {
 	all := append(hues[:len(hues):len(hues)], colors["muted"])
 	for name, vision := range visions {

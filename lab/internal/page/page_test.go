@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lines is a picture whose names try to leave the script that they are in.
+// lines is a picture whose names have markup that could end the script they are in.
 func lines() chart.Picture {
 	return chart.Lines{Title: "Calls </script><b>", Series: []chart.Series{{Name: "<a> & b", X: chart.Numbers{1, 2}, Y: chart.Numbers{3, 4}}}}
 }

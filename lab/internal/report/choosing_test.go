@@ -25,10 +25,10 @@ var update = flag.Bool("update", false, "write the tables and pictures of docs/c
 
 const docs = "../../../docs/"
 
-// The commands that make the page anew.
+// The commands that regenerate the page.
 const again = "go test ./internal/report -run 'TestChoosing|TestPictures' -update"
 
-// data is what the pictures of docs/choosing.md are drawn of.
+// data is the file from which the pictures of docs/choosing.md are drawn.
 const data = "testdata/choosing.json"
 
 // The tables of docs/choosing.md, and the data of its pictures, are what the lab makes now.
@@ -70,7 +70,7 @@ var (
 	spaces      = regexp.MustCompile(`\s+`)
 )
 
-// The pictures of docs/choosing.md are what charts.js draws of the data now.
+// The pictures of docs/choosing.md are what charts.js draws from the data now.
 func TestPictures(t *testing.T) {
 	text, err := os.ReadFile(data)
 	require.NoError(t, err)

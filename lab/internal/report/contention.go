@@ -69,8 +69,8 @@ func (c Contention) CSV(w io.Writer) error {
 	return writeCSV(w, header, rows)
 }
 
-// Section returns the tables and pictures, and what they say about own, the policies of
-// the user.
+// Section returns the tables and pictures, and the findings about own, the user's
+// policies.
 func (c Contention) Section(own ...string) Section {
 	s := Section{
 		Heading:  "Clients that contend for one row",

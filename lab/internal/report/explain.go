@@ -140,7 +140,7 @@ func quantile(list []time.Duration, p float64) float64 {
 	return float64(list[int(p*float64(len(list)-1))])
 }
 
-// Section returns the table and the picture, and what they say about the policy.
+// Section returns the table and the picture, and the findings about the policy.
 func (e Explain) Section(...string) Section {
 	mean, _ := e.attempts()
 	load := fmt.Sprintf("While all attempts fail, it makes %s attempts a call.", number(mean))

@@ -1,4 +1,4 @@
-// Package report turns what the lab has found into tables, pictures and CSV.
+// Package report turns the results of the lab into tables, pictures and CSV.
 package report
 
 import (
@@ -52,7 +52,7 @@ func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	return out.Error()
 }
 
-// The figures of a Summary for CSV; empty where too few trials tell nothing.
+// The figures of a Summary for CSV; empty if there are too few trials.
 func mean(s lab.Summary) any { return known(s.Mean, s.N > 0) }
 func sd(s lab.Summary) any   { return known(s.SD, s.N > 1) }
 func se(s lab.Summary) any   { return known(s.SE(), s.N > 1) }
@@ -64,8 +64,8 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean with its 95 % margin, both to the digits that the
-// margin makes sense of.
+// estimate returns a mean with its 95 % margin, both rounded to the digits
+// that the margin makes significant.
 func estimate(s lab.Summary) string {
 	switch {
 	case s.N == 0:

@@ -119,8 +119,8 @@ func (s Storm) outage() string {
 	return fmt.Sprintf("stands still from second %g to %g", from, to)
 }
 
-// Section returns the table and the pictures, and what they say about own, the policies
-// of the user.
+// Section returns the table and the pictures, and the findings about own, the user's
+// policies.
 func (s Storm) Section(own ...string) Section {
 	st := s.Storm
 	return Section{
@@ -143,7 +143,8 @@ func (s Storm) Section(own ...string) Section {
 	}
 }
 
-// findings tells for each own policy whether and when the server recovers.
+// findings reports, for each of the user's policies, whether and when the server
+// recovers.
 func (s Storm) findings(own []string) []Finding {
 	base := -1
 	var list []Finding
@@ -311,8 +312,7 @@ func (m Metastability) CSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "utilization", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
 
-// Section returns the table and the map, and what they say about own, the policies of the
-// user.
+// Section returns the table and the map, and the findings about own, the user's policies.
 func (m Metastability) Section(own ...string) Section {
 	s := Section{
 		Heading:  "When a failure feeds itself",
@@ -330,7 +330,8 @@ func (m Metastability) Section(own ...string) Section {
 	return s
 }
 
-// findings tells for each own policy the utilization from which the server stays down.
+// findings reports, for each of the user's policies, the utilization from which the
+// server stays down.
 func (m Metastability) findings(own []string) []Finding {
 	var list []Finding
 	rows, utilizations := m.axes()
@@ -408,8 +409,9 @@ func (m Metastability) Map() chart.Picture {
 	return picture
 }
 
-// edge returns where ρ · attempts is 1. It goes as far as attempts grow from row to row,
-// and nothing else bounds them; nil if that is not beyond the first row.
+// edge returns the line on which ρ · attempts is 1. The line ends at the first row that
+// does not have more attempts than the row before, or in which something else bounds
+// them. It is nil if the line has no more than one row.
 func edge(rows []lab.MetastabilityPoint) *chart.Series {
 	s := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
 	for i, row := range rows {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes echarts.min.js and the license files beside it, of the versions in package-lock.json.
+# Makes echarts.min.js and the license files beside it, from the versions in package-lock.json.
 # Needs Node.js and npm. The test of package chart knows the checksum.
 set -eu
 cd "$(dirname "$0")"

@@ -1,4 +1,4 @@
-// The parts of Apache ECharts that the pictures use; build.sh makes echarts.min.js of it.
+// The parts of Apache ECharts that the pictures use; build.sh makes echarts.min.js from them.
 import { use } from 'echarts/core'
 import { BoxplotChart, CustomChart, HeatmapChart, LineChart, ScatterChart } from 'echarts/charts'
 import {
