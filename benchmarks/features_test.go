@@ -105,10 +105,16 @@ var everyLibrary = []abilities{
 		library: avast,
 		grow: func(ctx context.Context) caller {
 			retrier := avastretry.New(avastretry.Context(ctx), avastretry.Attempts(4),
-				avastretry.Delay(time.Second), avastretry.MaxDelay(usualCap), avastretry.DelayType(avastretry.BackOffDelay))
+				avastretry.Delay(time.Second), avastretry.MaxDelay(usualCap), avastretry.DelayType(func(n uint, err error, config avastretry.DelayContext) time.Duration {
+					if asked, ok := errors.AsType[waitError](err); ok {
+						return time.Duration(asked)
+					}
+					return avastretry.BackOffDelay(n, err, config)
+				}))
 			return func(op work) error { return retrier.Do(func() error { return op(ctx) }) }
 		},
 		permanent: avastretry.Unrecoverable,
+		after:     func(_ error, d time.Duration) error { return waitError(d) }, // by a rule for delays
 		budgeted: func(ctx context.Context) caller {
 			retrier := avastretry.New(avastretry.Context(ctx), avastretry.Attempts(4),
 				avastretry.WithFixedTokenBucketThrottle(avastretry.FixedTokenBucketThrottleConfig{MaxCapacity: 10}))
@@ -134,12 +140,19 @@ var everyLibrary = []abilities{
 	{
 		library: failsafeGo,
 		grow: func(ctx context.Context) caller {
-			policy := retrypolicy.NewBuilder[any]().WithMaxAttempts(4).WithBackoff(time.Second, usualCap).AbortOnErrors(errMarked).Build()
+			policy := retrypolicy.NewBuilder[any]().WithMaxAttempts(4).WithBackoff(time.Second, usualCap).AbortOnErrors(errMarked).
+				WithDelayFunc(func(e failsafe.ExecutionAttempt[any]) time.Duration {
+					if asked, ok := errors.AsType[waitError](e.LastError()); ok {
+						return time.Duration(asked)
+					}
+					return -1 // as without the function
+				}).Build()
 			return func(op work) error {
 				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
 			}
 		},
 		permanent: func(error) error { return errMarked }, // by a rule of the policy
+		after:     func(_ error, d time.Duration) error { return waitError(d) },
 		limited: func(ctx context.Context) caller {
 			policies := []failsafe.Policy[any]{retrypolicy.NewWithDefaults[any](), timeout.New[any](time.Second)}
 			return func(op work) error {
@@ -159,10 +172,16 @@ var everyLibrary = []abilities{
 		grow: func(ctx context.Context) caller {
 			return awsCaller(ctx, func(o *awsretry.StandardOptions) {
 				o.MaxAttempts, o.RateLimiter = 4, ratelimit.None
-				o.Backoff = awsretry.BackoffDelayerFunc(func(failed int, _ error) (time.Duration, error) { return time.Second << (failed - 1), nil })
+				o.Backoff = awsretry.BackoffDelayerFunc(func(failed int, err error) (time.Duration, error) {
+					if asked, ok := errors.AsType[waitError](err); ok {
+						return time.Duration(asked), nil
+					}
+					return time.Second << (failed - 1), nil
+				})
 			})
 		},
 		permanent: func(error) error { return awsPermanent{} },
+		after:     func(_ error, d time.Duration) error { return waitError(d) }, // by a rule for delays
 		budgeted: func(ctx context.Context) caller {
 			return awsCaller(ctx, func(o *awsretry.StandardOptions) { o.RateLimiter = ratelimit.NewTokenRateLimit(50) })
 		},
@@ -186,6 +205,11 @@ var everyLibrary = []abilities{
 }
 
 var errMarked = errors.New("marked")
+
+// waitError is an error that carries a wait, for libraries whose rules see the error.
+type waitError time.Duration
+
+func (e waitError) Error() string { return "wait " + time.Duration(e).String() }
 
 type awsPermanent struct{}
 

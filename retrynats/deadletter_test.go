@@ -63,8 +63,9 @@ func TestDeadLetterNotStored(t *testing.T) {
 		backoff retry.Backoff
 		want    string
 	}{
-		"the policy's delay": {retry.Constant(time.Minute), "nak 1m0s"},
+		"the policy's delay": {retry.Constant(20 * time.Second), "nak 20s"},
 		"at least a second":  {retry.NoDelay{}, "nak 1s"},
+		"at most AckWait":    {retry.Constant(time.Hour), "nak 30s"}, // for the duplicate window
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w := deadLetters()

@@ -19,7 +19,8 @@ import (
 const leastDelay = time.Nanosecond
 
 // notStoredDelay is the shortest delay of a message whose dead letter could not be stored,
-// however short the policy's delays are.
+// however short the policy's delays are. The longest is AckWait: the letter may have been
+// stored, and has to come again within the duplicate window.
 const notStoredDelay = time.Second
 
 // flushTime limits how long a panic waits for the connection to be flushed.
@@ -193,7 +194,7 @@ func (d *delivery) giveUp(e *retry.Error) {
 	if d.DeadLetter != "" {
 		if err := d.storeDeadLetter(e); err != nil {
 			d.report(d.msg, err)
-			d.redeliver(e.Err, max(notStoredDelay, d.delay(d.number)))
+			d.redeliver(e.Err, min(max(notStoredDelay, d.delay(d.number)), d.ackWait))
 			return
 		}
 	}

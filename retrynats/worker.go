@@ -3,6 +3,7 @@ package retrynats
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -98,7 +99,8 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	if err := invalid(append(faults, dead...)); err != nil {
 		return nil, err
 	}
-	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, pulse: &pulse{every: ackWait(info.Config) / 4}}
+	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, ackWait: ackWait(info.Config)}
+	h.pulse = &pulse{every: h.ackWait / 4}
 	// Do makes a single attempt. Whether and when another follows is decided per delivery.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
 	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
@@ -112,6 +114,7 @@ type handler struct {
 	ctx     context.Context
 	fn      func(context.Context, jetstream.Msg) error
 	once    retry.Policy // the part of Policy that applies to a single attempt
+	ackWait time.Duration
 	pulse   *pulse
 	watched bool // each attempt has its own context
 	counted bool // the number of the delivery is needed even if the attempt succeeds

@@ -100,7 +100,7 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	}
 	at := eval[[]float64](t, p, fmt.Sprintf(`inside(%d, 0.5, 200)`, i))
 	p.run(t, chromedp.MouseEvent(input.MouseMoved, at[0], at[1]), chromedp.Poll(
-		fmt.Sprintf(`[...boxes()[%d].querySelectorAll(".tip")].some(e => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && e.textContent.includes("budget=throttle"))`, i), nil))
+		fmt.Sprintf(`[...boxes()[%d].querySelectorAll(".tip")].some(e => e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && e.textContent.includes("budget=throttle"))`, i), nil, chromedp.WithPollingTimeout(0)))
 
 	selected := func(i int) bool {
 		return eval[bool](t, p, fmt.Sprintf(`plot(%d).getOption().legend[0].selected[%q] !== false`, i, name))
@@ -125,7 +125,7 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	at = eval[[]float64](t, p, fmt.Sprintf(`inside(%d, 0.5, 200)`, i))
 	p.run(t, input.DispatchMouseEvent(input.MouseWheel, at[0], at[1]).WithDeltaX(0).WithDeltaY(-300).WithModifiers(input.ModifierCtrl))
 	closer := fmt.Sprintf(`range(%d)[1] - range(%d)[0] < %v`, i, i, after[1]-after[0])
-	p.run(t, chromedp.Poll(closer, nil))
+	p.run(t, chromedp.Poll(closer, nil, chromedp.WithPollingTimeout(0)))
 }
 
 // The pages of the other commands, drawn without a problem.
@@ -188,13 +188,13 @@ func TestPlayground(t *testing.T) {
 				const typed = "constant delay=50ms attempts=3 budget=throttle"
 				p.run(t, chromedp.SetValue(`input[name=policy]`, typed, chromedp.ByQuery),
 					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
-					chromedp.Poll(`document.documentElement.dataset.done === "2"`, nil))
+					chromedp.Poll(`document.documentElement.dataset.done === "2"`, nil, chromedp.WithPollingTimeout(0)))
 				assert.Contains(t, eval[string](t, p, `location.hash`), "constant", "the link carries it")
 				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm td").textContent`), typed)
 				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm svg").textContent`), "▶ constant")
 				p.run(t, chromedp.SetValue(`input[name=policy]`, "ful base=1s", chromedp.ByQuery),
 					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
-					chromedp.Poll(`document.documentElement.dataset.done === "3"`, nil))
+					chromedp.Poll(`document.documentElement.dataset.done === "3"`, nil, chromedp.WithPollingTimeout(0)))
 				assert.Contains(t, eval[string](t, p, `document.querySelector("#waits .error").textContent`), `unknown name "ful"`)
 			})
 		}

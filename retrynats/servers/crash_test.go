@@ -147,6 +147,10 @@ func work(url, path string) {
 	os.Exit(0)
 }
 
+// slow leaves a process time to end before the message is redelivered: a redelivery to a
+// process that is ending is lost until AckWait.
+var slow = retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: 4}
+
 // panicAtWork is a worker process that panics while it handles the first message.
 func panicAtWork(url string) {
 	ctx := context.Background()
@@ -156,7 +160,7 @@ func panicAtWork(url string) {
 	must(err)
 	consumer, err := js.Consumer(ctx, "WORK", "worker")
 	must(err)
-	w := retrynats.Worker{JetStream: js, Policy: quick, DeadLetter: "dead.work"}
+	w := retrynats.Worker{JetStream: js, Policy: slow, DeadLetter: "dead.work"}
 	handle, err := w.Handle(ctx, consumer, func(context.Context, jetstream.Msg) error { panic("ouch") })
 	must(err)
 	_, err = consumer.Consume(handle)
@@ -177,7 +181,7 @@ func TestPanic(t *testing.T) {
 	createConsumer(t, js, func(c *jetstream.ConsumerConfig) { c.AckWait = 5 * time.Minute })
 	createDead(t, js)
 	publish(t, js, 1)
-	for range quick.MaxAttempts {
+	for range slow.MaxAttempts {
 		require.Equal(t, 1, left(t, js, "WORK"))
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), "RETRYNATS_WORKER="+server.url)

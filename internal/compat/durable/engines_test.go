@@ -174,9 +174,11 @@ func TestAsynqSame(t *testing.T) {
 		server := start()
 		for range 3 {
 			waits = append(waits, <-told)
-			require.Eventually(t, func() bool { return inspector.RunTask("default", id) == nil }, 10*time.Second, time.Millisecond)
 			if restarts {
 				server.Shutdown()
+			}
+			require.Eventually(t, func() bool { return inspector.RunTask("default", id) == nil }, 10*time.Second, time.Millisecond)
+			if restarts {
 				server = start()
 			}
 		}

@@ -53,9 +53,9 @@ func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err e
 	policy.MaxAttempts = job.MaxAttempts
 	wait, reason := adapt.DelayFor(policy, fmt.Sprint(job.ID), job.Attempt, err)
 	switch {
-	case reason == nil:
+	case reason == nil && job.Attempt < job.MaxAttempts: // otherwise River does not ask for it
 		r.waits.Store(riverAttempt{job.ID, job.Attempt}, wait)
-	case !errors.Is(reason, retry.ErrMaxAttempts): // at which River discards the job
+	case reason != nil && !errors.Is(reason, retry.ErrMaxAttempts): // at which River discards the job
 		return river.JobCancel(fmt.Errorf("%w: %w", reason, err))
 	}
 	return err

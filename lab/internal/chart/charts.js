@@ -104,12 +104,16 @@ const charts = (() => {
     }
   }
 
+  // Not Math.min(...values), which fails for more than some 100,000.
+  const least = values => values.reduce((a, b) => Math.min(a, b), Infinity)
+  const most = values => values.reduce((a, b) => Math.max(a, b), -Infinity)
+
   // fit adds the limits and ticks of a logarithmic axis over values: 1, 2, 5, 10, ...
   function fit(a, values, more) {
     const option = axis(a, more)
     if (!a.log) return option
-    option.min = Math.min(...values) / 1.08
-    option.max = Math.max(...values) * 1.08
+    option.min = least(values) / 1.08
+    option.max = most(values) * 1.08
     const ticks = [], steps = option.max / option.min < 2000 ? [1, 2, 5] : [1]
     for (let p = Math.floor(Math.log10(option.min)); p <= Math.log10(option.max); p++) {
       for (const s of steps) if (s * 10 ** p >= option.min && s * 10 ** p <= option.max) ticks.push(s * 10 ** p)
@@ -187,9 +191,9 @@ const charts = (() => {
     const option = base(c, size, legend)
     option.grid.bottom += size.live ? 34 : 0
     option.xAxis = fit(c.x, xs, { name: c.x.label, ...c.x.log ? {} : limits })
-    if (c.x.log) [option.xAxis.min, option.xAxis.max] = [Math.min(...xs), Math.max(...xs)]
+    if (c.x.log) [option.xAxis.min, option.xAxis.max] = [least(xs), most(xs)]
     const top = Math.max(...marks.map(m => m.y), 0)
-    option.yAxis = fit(c.y, ys, !c.y.log && top > Math.max(...ys) ? { max: above(top) } : {})
+    option.yAxis = fit(c.y, ys, !c.y.log && top > most(ys) ? { max: above(top) } : {})
     option.dataZoom = zoom(size, c.first, legend.height + 8, [0])
     option.series = [
       {
@@ -249,7 +253,7 @@ const charts = (() => {
   function strips(c, size) {
     const high = 58, step = high + 26, top = 66
     const last = Math.max(1, ...c.strips.map(s => s.values.findLastIndex(v => v > 0) + 1))
-    const most = Math.max(...c.strips.flatMap(s => s.values)) || 1
+    const highest = most(c.strips.flatMap(s => s.values)) || 1
     const option = base(c, size, { height: 0, parts: [] })
     const title = c.strips.map((s, i) => ({
       text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
@@ -262,8 +266,8 @@ const charts = (() => {
       axisLabel: { show: i === c.strips.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
     }))
     option.yAxis = c.strips.map((s, i) => axis(c.y, {
-      gridIndex: i, min: 0, max: most, splitLine: { show: false }, axisTick: { show: false },
-      axisLabel: { color: palette.soft, fontSize: 11, formatter: number, customValues: [0, most] },
+      gridIndex: i, min: 0, max: highest, splitLine: { show: false }, axisTick: { show: false },
+      axisLabel: { color: palette.soft, fontSize: 11, formatter: number, customValues: [0, highest] },
     }))
     option.series = c.strips.map((s, i) => ({
       type: "line", step: "end", name: s.name, xAxisIndex: i, yAxisIndex: i, symbol: "none",
@@ -303,7 +307,7 @@ const charts = (() => {
 
   function map(c, size) {
     const narrow = size.width < 640, never = narrow ? "∞" : "never"
-    const cell = narrow ? 50 : 34, bottom = 64, most = Math.max(1, ...c.rows.flatMap(r => r.cells))
+    const cell = narrow ? 50 : 34, bottom = 64, top = Math.max(1, ...c.rows.flatMap(r => r.cells))
     const labels = Math.min(size.width * 0.34, 20 + 7 * Math.max(...c.rows.map(r => r.name.length + 3)))
     const cells = [], nevers = []
     c.rows.forEach((row, y) => row.cells.forEach((v, x) => {
@@ -328,9 +332,9 @@ const charts = (() => {
       { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
     ]
     option.visualMap = {
-      type: "continuous", min: 0, max: most, seriesIndex: 0, calculable: false,
+      type: "continuous", min: 0, max: top, seriesIndex: 0, calculable: false,
       orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
-      inRange: { color: palette.gradient }, text: [number(most), "0"], textStyle: { color: palette.soft },
+      inRange: { color: palette.gradient }, text: [number(top), "0"], textStyle: { color: palette.soft },
     }
     // The figures are a layer of their own, above the curve, with the color of the cell behind them.
     const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
@@ -339,7 +343,7 @@ const charts = (() => {
     const figures = (data, fill) => data.map(d => ({ value: d.value, itemStyle: none, label: { backgroundColor: fill(d.value[2]) } }))
     option.series = [
       { ...layer, data: cells, z: 1 },
-      { ...layer, data: figures(cells, v => shadeOf(v / most)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
+      { ...layer, data: figures(cells, v => shadeOf(v / top)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
       { ...layer, data: nevers, z: 1 },
       { ...layer, data: figures(nevers, () => palette.never), z: 4, label: { ...label, formatter: never, color: palette.neverInk } },
     ]
@@ -364,7 +368,6 @@ const charts = (() => {
   function ranges(c, size) {
     const names = ["shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest"]
     const option = base(c, size, { height: 0, parts: [] })
-    const hue = look(c.ranges[0].policy ?? c.title)
     option.xAxis = axis(c.x, { type: "category", data: c.ranges.map(r => r.name), name: c.x.label, splitLine: { show: false } })
     option.yAxis = fit(c.y, c.ranges.flatMap(r => r.values))
     const color = palette.hues[0]
@@ -387,7 +390,7 @@ const charts = (() => {
         },
       })
     }
-    return { option, height: 370, hue }
+    return { option, height: 370 }
   }
 
   const kinds = { lines, points, strips, map, ranges }

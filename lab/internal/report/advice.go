@@ -29,9 +29,11 @@ func (a Advice) Lead() string {
 	switch {
 	case best.Never > 0 && base.Never > 0:
 		text += " With this system even clients that do not retry keep the server down: give it capacity, or a queue shorter than the timeout."
+	case base.Never > 0:
+		text += fmt.Sprintf(" The server is back after %s s; without retries it stays down in %s of the trials.", number(best.Recovery.Mean), percent(base.Never))
 	default:
-		text += fmt.Sprintf(" The server is back after %s s, and after %s s without; it gets up to %s times the usual calls in a second, and %s times without.",
-			number(best.Recovery.Mean), recovery(base.Recovery, base.Never, len(base.Trials)), number(best.Peak.Mean), number(base.Peak.Mean))
+		text += fmt.Sprintf(" The server is back after %s, and after %s without; it gets up to %s times the usual calls in a second, and %s times without.",
+			after(best.Recovery, best.Never), after(base.Recovery, base.Never), number(best.Peak.Mean), number(base.Peak.Mean))
 	}
 	return text
 }

@@ -81,7 +81,7 @@ func (c Contention) Section(own ...string) Section {
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
 		Figures: figures(
-			Figure{c.Calls(), "Calls that the server gets. If all N clients start at the same time, at least N − 1 calls fail: no policy is below the gray line."},
+			Figure{c.Calls(), "Calls that the server gets. If all N clients start at the same time, at least N − 1 calls fail: a policy under which all clients succeed is not below the gray line."},
 			Figure{c.Time(), "Time until the last client is done. The gray line is the time if no call is wasted."},
 			Figure{c.Tradeoff(), "Calls and time. Nearer to the lower left corner is better; the gray curve is the best that clients can do that choose their times at random, at a steady rate."},
 			Figure{c.Timing(), "When the calls come."},

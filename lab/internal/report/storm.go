@@ -34,6 +34,17 @@ func recovery(mean lab.Summary, never float64, trials int) string {
 	return estimate(mean)
 }
 
+// after formats the time to recover for a sentence.
+func after(mean lab.Summary, never float64) string {
+	switch {
+	case never == 1:
+		return "never"
+	case never > 0:
+		return fmt.Sprintf("%s s, never in %s of the trials", number(mean.Mean), percent(never))
+	}
+	return number(mean.Mean) + " s"
+}
+
 // Table returns a row for each policy.
 func (s Storm) Table() *Table {
 	t := &Table{Headers: []string{
@@ -169,8 +180,12 @@ func (s Storm) findings(own []string) []Finding {
 		switch {
 		case r.Never == 1:
 			f.Headline = "Keeps the server down"
-			f.Text = fmt.Sprintf("Outage: after the server works again, retries keep it overloaded to the end of the simulation, %s s later.",
-				number((s.Storm.Horizon - s.Storm.Outage.To).Seconds()))
+			cause := "retries keep it overloaded"
+			if base >= 0 && s.Rows[base].Never == 1 {
+				f.Headline, cause = "The server stays down, even without retries", "it stays overloaded, even without retries,"
+			}
+			f.Text = fmt.Sprintf("Outage: after the server works again, %s to the end of the simulation, %s s later.",
+				cause, number((s.Storm.Horizon - s.Storm.Outage.To).Seconds()))
 		case r.Never > 0:
 			f.Headline = fmt.Sprintf("Keeps the server down in %s of the trials", percent(r.Never))
 			f.Text = fmt.Sprintf("Outage: in the other trials the server is back after %s s.", estimate(r.Recovery))
@@ -180,7 +195,7 @@ func (s Storm) findings(own []string) []Finding {
 		f.Text += fmt.Sprintf(" It gets up to %s times the usual calls in a second, and %s of all calls succeed.", number(r.Peak.Mean), percent(r.Success.Mean))
 		if base >= 0 && base != i {
 			b := s.Rows[base]
-			f.Text += fmt.Sprintf(" Without retries: recovery %s s, %s of all calls.", recovery(b.Recovery, b.Never, len(b.Trials)), percent(b.Success.Mean))
+			f.Text += fmt.Sprintf(" Without retries: recovery %s, %s of all calls.", after(b.Recovery, b.Never), percent(b.Success.Mean))
 		}
 		list = append(list, f)
 	}
@@ -347,8 +362,12 @@ func (m Metastability) findings(own []string) []Finding {
 				return nil // interrupted
 			}
 			if p.Never > 0 {
-				f.Headline, f.Bad = fmt.Sprintf("Keeps the server down at a utilization of %v", p.Utilization), true
-				f.Text = fmt.Sprintf("Utilization: the lowest at which the server stays down is %v.", p.Utilization)
+				share := ""
+				if p.Never < 1 {
+					share = fmt.Sprintf(" in %s of the trials", percent(p.Never))
+				}
+				f.Headline, f.Bad = fmt.Sprintf("Keeps the server down at a utilization of %v%s", p.Utilization, share), true
+				f.Text = fmt.Sprintf("Utilization: the lowest at which the server stays down is %v%s.", p.Utilization, share)
 				break
 			}
 		}
