@@ -28,7 +28,8 @@
 //     the consumer, the sequence number and the number of the delivery. Every worker
 //     computes the same delay, even after a restart.
 //   - If it panics or calls runtime.Goexit, the attempt counts as failed, and the panic or
-//     Goexit continues.
+//     Goexit continues. If that ends the process, a message redelivered to it before its
+//     connection closes waits for AckWait: use delays longer than a process takes to end.
 //
 // A worker that is killed reports nothing. Its messages are delivered again after AckWait.
 //

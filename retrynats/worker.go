@@ -21,8 +21,9 @@ type Worker struct {
 
 	// DeadLetter is the subject to which messages that are given up are published, with the
 	// headers that the Header constants name. A stream must store this subject, and a message
-	// is terminated only after its dead letter is stored. If DeadLetter is empty, messages
-	// are terminated without a copy.
+	// is terminated only after its dead letter is stored; otherwise it is delivered again
+	// after the policy's delay, at least a second and at most AckWait. If DeadLetter is
+	// empty, messages are terminated without a copy.
 	DeadLetter string
 
 	// JetStream publishes the dead letters. It may be nil if DeadLetter is empty. If it is
