@@ -2,10 +2,16 @@ package retry_test
 
 import (
 	"context"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
@@ -271,4 +277,51 @@ func TestGroupAllocations(t *testing.T) {
 		})
 	}
 	assert.InDelta(t, count(2), count(12), 2)
+}
+
+// TestStackOfWaitingCall: a goroutine whose operation failed with an error of errors.New
+// waits on the 2 KiB of stack that it started with. Twice as much is a regression.
+func TestStackOfWaitingCall(t *testing.T) {
+	if instrumented() {
+		t.Skip("the race detector and coverage enlarge stack frames")
+	}
+	for name, policy := range map[string]retry.Policy{
+		"constant":    {Backoff: retry.Constant(time.Hour)},
+		"full jitter": {Backoff: retry.FullJitter{Base: 1000 * time.Hour}},
+		"budget":      {Backoff: retry.Constant(time.Hour), Budget: &retry.TokenBudget{Capacity: 100_000}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const calls = 4000
+			ctx, cancel := context.WithCancel(t.Context())
+			var ended sync.WaitGroup
+			defer ended.Wait()
+			defer cancel()
+			before := stackInUse()
+			idle := goroutinesWaiting()
+			for range calls {
+				ended.Go(func() { _ = retry.Do(ctx, policy, fails) })
+			}
+			require.Eventually(t, func() bool { return goroutinesWaiting() >= idle+calls }, 10*time.Second, time.Millisecond)
+			// A few grow while the runtime itself needs more for a moment.
+			assert.Less(t, (stackInUse()-before)/calls, uint64(3000), "bytes")
+		})
+	}
+}
+
+func stackInUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.StackInuse
+}
+
+func goroutinesWaiting() uint64 {
+	s := []metrics.Sample{{Name: "/sched/goroutines/waiting:goroutines"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}
+
+func instrumented() bool {
+	info, _ := debug.ReadBuildInfo()
+	return testing.CoverMode() != "" || info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

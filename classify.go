@@ -96,6 +96,11 @@ func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 		a.Class = ClassTransient // the result of the rules below, 10 ns faster
 		return false
 	}
+	return a.classifyByRules(c, overtime)
+}
+
+// classifyByRules is a function of its own because its stack frame is large.
+func (a *Attempt) classifyByRules(c Classifier, overtime bool) (progress bool) {
 	var m mark
 	m.read(a.Err, overtime)
 	if m.class == ClassUnknown {

@@ -50,7 +50,7 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 		go c.end(g.Policy.refuse(ctx, op != nil))
 		return
 	}
-	c.begin(&g.Policy)
+	c.begin(&g.Policy, nil)
 	if g.enter(c) {
 		go c.run()
 	}
@@ -241,8 +241,7 @@ func (c *pending) run() {
 			c.wait(wait)
 		}
 	}()
-	defer c.guard()
-	wait, ended, err = c.turn(c.ctx, &c.group.Policy, c.op, nil)
+	wait, ended, err = c.turn(c.ctx, &c.group.Policy, c.op)
 }
 
 // wait lets the next attempt begin after d.
@@ -268,7 +267,7 @@ func (c *pending) wake() {
 	case !mine:
 	case c.spent: // no attempt follows, so no slot is needed
 		c.finish(func() error {
-			_, _, err := c.turn(c.ctx, &g.Policy, c.op, nil)
+			_, _, err := c.turn(c.ctx, &g.Policy, c.op)
 			return err
 		})
 	case g.enter(c):
@@ -290,7 +289,6 @@ func (c *pending) finish(last func() error) {
 		}
 		c.end(err)
 	}()
-	defer c.guard()
 	err = last()
 }
 

@@ -23,7 +23,7 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 		var elapsed time.Duration
 		a := Attempt{Number: 1, Class: ClassTransient}
 		for ; a.Number < p.maxAttempts(); a.Number++ {
-			wait, _ := p.wait(&a, random())
+			wait := max(0, orDefault(p.Backoff).Delay(a, random()))
 			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
 				return
 			}

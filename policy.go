@@ -170,17 +170,16 @@ func (p Policy) Classify(err error) Attempt {
 	return a
 }
 
-// wait returns how long to wait after the failed attempt a, or false if the
-// hint rule gives up.
-func (p *Policy) wait(a *Attempt, u float64) (time.Duration, bool) {
-	delay := max(0, orDefault(p.Backoff).Delay(*a, u))
-	if a.Hint <= 0 {
+// hinted combines a delay and a hint into one wait. It returns false if the hint rule
+// gives up.
+func (p *Policy) hinted(delay, hint time.Duration) (time.Duration, bool) {
+	if delay = max(0, delay); hint <= 0 {
 		return delay, true
 	}
 	if p.Hint == nil {
-		return HintAtLeast{}.Wait(delay, a.Hint)
+		return HintAtLeast{}.Wait(delay, hint)
 	}
-	wait, ok := p.Hint.Wait(delay, a.Hint)
+	wait, ok := p.Hint.Wait(delay, hint)
 	return max(0, wait), ok
 }
 

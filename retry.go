@@ -67,18 +67,17 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 //
-// Only run is on the stack while a call waits; everything with a large stack frame is
-// in another function, so a waiting goroutine stays within its initial 2 KiB.
+// Only run is on the stack while a call waits, and large stack frames are in functions
+// that classify does not reach for an error of errors.New. After such a failure a
+// waiting goroutine stays within its initial 2 KiB: see TestStackOfWaitingCall.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
-	defer c.guard()
-	c.begin(p)
+	c.begin(p, first)
 	for {
-		wait, ended, err := c.turn(ctx, p, op, first)
+		wait, ended, err := c.turn(ctx, p, op)
 		if ended {
 			return err
 		}
-		first = nil
 		if wait > 0 {
 			select {
 			case <-c.alarm(wait):
@@ -106,23 +105,25 @@ type call struct {
 	timer     *time.Timer
 }
 
-// begin starts the call.
-func (c *call) begin(p *Policy) {
+// begin starts the call, with the failure of the first attempt if it has been made.
+func (c *call) begin(p *Policy, first error) {
+	c.attempt.Err = first
 	if p.MaxElapsed != 0 {
 		c.started(p.Clock)
 	}
 }
 
-// turn makes one attempt, or takes first as its failure if that is not nil, and
+// turn makes one attempt, unless begin received the failure of the first, and
 // decides what follows: a wait and another turn, or the end of the call with err.
 // Only waits on the system's clock fit in a select, so with another clock turn does
 // the waiting.
-func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
+func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
+	defer c.guard()
 	var reason error
 	switch {
-	case first != nil:
+	case c.attempt.Number == 0 && c.attempt.Err != nil:
 		c.attempt.Number = 1
-		c.conclude(p, first)
+		c.conclude(p, c.attempt.Err)
 		wait, reason = c.next(ctx, p)
 	case p.Stagger != 0 && !c.staggered:
 		wait, reason = c.stagger(ctx, p)
@@ -224,12 +225,19 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 // conclude classifies the outcome and reports it to the Limiter and the Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
-	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
+	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
 	c.progress = err != nil && a.classify(p.Classifier, c.overtime)
+	if p.Limiter != nil || p.Budget != nil {
+		c.report(p)
+	}
+}
+
+// report is not part of conclude because its stack frame is large.
+func (c *call) report(p *Policy) {
 	if o, ok := p.Limiter.(Observer); ok {
 		o.Observe(c.attempt)
 	}
-	if p.Budget != nil && (err == nil || c.progress) {
+	if p.Budget != nil && (c.attempt.Err == nil || c.progress) {
 		p.Budget.Deposit(c.paid, true)
 		c.paid = ClassUnknown
 	}
@@ -253,7 +261,6 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		}
 		elapsed -= c.resumed
 	}
-	failed := *a
 	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
 	if reason == ErrPermanent && p.Budget != nil {
 		p.Budget.Deposit(c.paid, false)
@@ -265,14 +272,22 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	if !c.timed {
 		c.started(p.Clock)
 	}
-	a.Waited = wait
 	if !c.spent { // otherwise admit ends the call after the wait
 		c.paid = a.Class
 		if p.OnRetry != nil {
-			p.OnRetry(ctx, failed, wait)
+			c.announce(ctx, p, wait)
 		}
 	}
+	a.Waited = wait
 	return wait, nil
+}
+
+// announce is not part of next because passing an Attempt to a hook takes a large
+// stack frame.
+//
+//go:noinline
+func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
+	p.OnRetry(ctx, c.attempt, wait)
 }
 
 // Next makes the decision of [Do] without its loop, for queues, controllers and custom
@@ -314,7 +329,7 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	case p.MaxAttempts != Unlimited && a.Number >= p.maxAttempts():
 		return 0, ErrMaxAttempts
 	}
-	wait, ok := p.wait(a, p.random())
+	wait, ok := p.hinted(orDefault(p.Backoff).Delay(*a, p.random()), a.Hint)
 	switch {
 	case !ok:
 		return wait, ErrHint
@@ -364,6 +379,7 @@ func (c *call) alarm(wait time.Duration) <-chan time.Time {
 
 // cutShort ends a call whose context has ended during a wait.
 func (c *call) cutShort(ctx context.Context, p *Policy) error {
+	defer c.guard()
 	if c.timer != nil {
 		c.timer.Stop()
 	}

@@ -120,7 +120,10 @@ func (f *Facts) readType(err error) Kind {
 	v := reflect.ValueOf(err)
 	switch o {
 	case plain:
-		f.readPlain(err)
+		if c, unrepeatable := ofPlain(err); c != Unknown {
+			f.Fallback = c
+			f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
+		}
 	case systemError:
 		// After a dial it does not count: the socket of a server that is starting
 		// may not exist yet.
@@ -156,24 +159,24 @@ func (f *Facts) readType(err error) Kind {
 	return NoKind
 }
 
-// readPlain recognizes error variables of libraries by their text.
-func (f *Facts) readPlain(err error) {
+// ofPlain recognizes error variables of libraries by their text. Facts without it
+// keep IsPlain's stack frame small.
+func ofPlain(err error) (fallback Class, unrepeatable bool) {
 	if err == fs.ErrNotExist {
-		f.Fallback = Permanent
-		return
+		return Permanent, false
 	}
 	switch err.Error() {
 	case "sql: no rows in result set",
 		"sql: connection is already closed",
 		"sql: transaction has already been committed or rolled back",
 		"mongo: no documents in result":
-		f.Fallback = Permanent
+		return Permanent, false
 	case "driver: bad connection":
-		f.Fallback = Transient
+		return Transient, false
 	case "invalid connection": // of go-sql-driver/mysql: lost after the statement was sent
-		f.Fallback = Transient
-		f.Unrepeatable = f.Verdict != Yes
+		return Transient, true
 	}
+	return Unknown, false
 }
 
 // report sets the class of an error that a library or server reports, unless an
@@ -295,7 +298,6 @@ func IsPlain(err error) bool {
 	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
 		return false
 	}
-	var f Facts
-	f.readPlain(err)
-	return f.Fallback == Unknown
+	c, _ := ofPlain(err)
+	return c == Unknown
 }
