@@ -15,13 +15,12 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// stub responds to every request at once, without a network.
+// stub responds immediately, without a network.
 type stub struct{ response *http.Response }
 
 func (s stub) RoundTrip(*http.Request) (*http.Response, error) { return s.response, nil }
 
-// BenchmarkSuccess measures what a Transport adds to its Base when the first attempt
-// succeeds.
+// BenchmarkSuccess measures what a Transport adds to a successful first attempt.
 func BenchmarkSuccess(b *testing.B) {
 	base := stub{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
 	for _, bench := range []struct {
@@ -52,8 +51,8 @@ func BenchmarkSuccess(b *testing.B) {
 	}
 }
 
-// realCases are requests over real connections, with the allocations that a Transport may
-// add to them.
+// realCases are requests over real connections. most is the number of allocations that
+// a Transport may add.
 var realCases = []struct {
 	name, method, content string
 	most                  float64
@@ -64,7 +63,6 @@ var realCases = []struct {
 	{"POST with body", http.MethodPost, "content", 20},
 }
 
-// realServer returns the URL of a server that responds at once and a base for it.
 func realServer(tb testing.TB, protocol string) (string, *http.Transport) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -113,8 +111,8 @@ func BenchmarkConnection(b *testing.B) {
 	}
 }
 
-// TestConnectionAllocations: the server allocates in the same process, so the means of
-// both are compared, and the difference is rounded.
+// TestConnectionAllocations rounds the difference of two means, because the server
+// allocates in the same process.
 func TestConnectionAllocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("allocations differ")
@@ -136,8 +134,7 @@ func TestConnectionAllocations(t *testing.T) {
 	}
 }
 
-// TestAllocations: a call that succeeds at once allocates the request and the context of
-// its attempt.
+// TestAllocations: a call allocates its request and the context of its attempt.
 func TestAllocations(t *testing.T) {
 	transport := retryhttp.Transport{Base: stub{&http.Response{StatusCode: 200, Body: http.NoBody}}, PerHost: &retryhttp.PerHost{}}
 	for _, req := range []*http.Request{request(t, "GET", ""), request(t, "PUT", "content")} {

@@ -18,10 +18,9 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPostIsSentOnce: a POST without a key is not repeated after any response, nor without
-// one, not even if the server asks for a retry. Go-retryablehttp and failsafe-go execute
-// it as often as the policy allows, and the guard of the .NET extensions considered
-// responses only.
+// TestPostIsSentOnce: a POST without a key is not retried, even if the server asks for
+// a retry. Go-retryablehttp and failsafe-go execute it as often as the policy allows,
+// and the guard of the .NET extensions considered only responses.
 func TestPostIsSentOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -54,8 +53,8 @@ func TestPostIsSentOnce(t *testing.T) {
 	}
 }
 
-// TestThrottledPosts: a throttled request may be repeated whatever its method; another
-// retryable failure of a POST may not.
+// TestThrottledPosts: a throttled request is retried whatever its method, but no other
+// failure of a POST is.
 func TestThrottledPosts(t *testing.T) {
 	for _, server := range servers {
 		sent := 0
@@ -71,8 +70,7 @@ func TestThrottledPosts(t *testing.T) {
 	}
 }
 
-// TestRepeats: the table of the package comment, that is, which requests are repeated
-// after which failures.
+// TestRepeats: the table of the package comment.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }
 	refused := func(s string) error {
@@ -81,8 +79,8 @@ func TestRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		reply      reply
-		idempotent bool // idempotent methods are repeated
-		other      bool // POST is repeated
+		idempotent bool // idempotent methods are retried
+		other      bool // POST is retried
 	}{
 		{"200", reply{status: 200}, false, false},
 		{"302", reply{status: 302}, false, false},
@@ -141,20 +139,19 @@ func TestRepeats(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, method := range []string{"", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"} {
-				assert.Equal(t, tt.idempotent, repeats(t, method, "", tt.reply), method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "", tt.reply), method)
 			}
 			for _, method := range []string{"POST", "PATCH", "CONNECT", "get", "LOCK"} {
-				assert.Equal(t, tt.other, repeats(t, method, "", tt.reply), method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "Idempotency-Key", tt.reply), "%s with a key", method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "X-Idempotency-Key", tt.reply), "%s with a key", method)
+				assert.Equal(t, tt.other, isRetried(t, method, "", tt.reply), method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "Idempotency-Key", tt.reply), "%s with a key", method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "X-Idempotency-Key", tt.reply), "%s with a key", method)
 			}
 		})
 	}
 }
 
-// repeats reports whether a request is repeated, which must not depend on whether it has a
-// body.
-func repeats(t *testing.T, method, key string, o reply) bool {
+// isRetried also checks that a body makes no difference.
+func isRetried(t *testing.T, method, key string, o reply) bool {
 	t.Helper()
 	var sent [2]int
 	for i, content := range []string{"", "content"} {
@@ -193,7 +190,7 @@ func TestIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestChoices: the fields that decide which requests may be repeated.
+// TestChoices: the fields that decide which requests may be retried.
 func TestChoices(t *testing.T) {
 	unavailable := []reply{{status: 503}}
 	for _, tt := range []struct {
@@ -232,7 +229,6 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// FuzzIsIdempotent: only a method of the list, or a key, makes a request idempotent.
 func FuzzIsIdempotent(f *testing.F) {
 	f.Add("POST", "Idempotency-Key", "1")
 	f.Add("QUERY", "", "")

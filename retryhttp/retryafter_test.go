@@ -16,23 +16,23 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is followed; with any other
-// one the response is returned at once. Other clients wait for 55 years if the header has
-// a Unix time (go-retryablehttp, failsafe-go), or not at all after an overflow
-// (go-retryablehttp); they do not know two of the three forms of dates (go-retryablehttp)
-// or any (failsafe-go), or they follow -1 (failsafe-go).
+// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is honored; otherwise
+// the response is returned immediately. Other clients wait for 55 years if the header
+// has a Unix time (go-retryablehttp, failsafe-go) or not at all after an overflow
+// (go-retryablehttp), ignore two of the three forms of dates (go-retryablehttp) or all
+// (failsafe-go), or honor -1 (failsafe-go).
 func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
-	const own = time.Millisecond // the wait without a hint
+	const own = time.Millisecond // without a hint
 	for _, c := range []struct {
 		after string
 		wait  time.Duration // 0: the response is returned
 	}{
-		{"1743434408", own}, // the time of Date, in seconds since 1970
+		{"1743434408", own}, // Date, in seconds since 1970
 		{"1743434438", 30 * time.Second},
-		{"1743434408000", 0}, // the unit is the second, so this is far ahead
+		{"1743434408000", 0}, // far ahead, since the unit is the second
 		{"9223372037", 0},    // overflows 64 bits of nanoseconds
 		{"99999999999999999999", 0},
-		{"61", 0}, // more than the default rule allows
+		{"61", 0}, // above the default limit
 		{"60", time.Minute},
 		{"3", 3 * time.Second},
 		{" 3 ", 3 * time.Second},
@@ -49,7 +49,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	} {
 		t.Run(c.after, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, asks("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
+				s := newServer(t, protocol, throttle("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
 				clock, transport := &retrytest.Clock{}, s.transport()
 				transport.Policy = retry.Policy{Backoff: retry.Constant(own), Clock: clock, Rand: retrytest.Fixed(0)}
 				o := post.request(t, s.URL, text(10)).send(t, transport)
@@ -65,7 +65,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	}
 }
 
-// hinting turns responses into errors with a hint, as some middleware does.
+// hinting turns responses into errors with a hint, like some middleware.
 type hinting struct {
 	http.RoundTripper
 	wait time.Duration
@@ -85,8 +85,8 @@ func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// TestHintOfErrorIsBounded: a hint of 55 years in an error of the Base is not followed.
-// Rerun sleeps for as long as the error says.
+// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even from an error of
+// the Base. Rerun sleeps for that long.
 func TestHintOfErrorIsBounded(t *testing.T) {
 	const years = 55 * 365 * 24 * time.Hour
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ const (
 	resetIn   = "RateLimit-Reset"
 	remaining = "RateLimit-Remaining"
 	forever   = time.Duration(math.MaxInt64)
-	farOff    = forever - 1793620800*time.Second // noon to the end of a Duration since 1970
+	farOff    = forever - 1793620800*time.Second // noon to the longest Duration since 1970
 )
 
 var retryAfters = []struct {
@@ -217,8 +217,8 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, retryhttp.RetryAfter(&http.Response{}, noon), "no header at all")
 }
 
-// FuzzRetryAfter: no header makes a wait negative, and a plain number is read as a number,
-// in the order of the headers.
+// FuzzRetryAfter: no header makes a wait negative, and plain numbers are read in the
+// order of the headers.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
@@ -241,7 +241,7 @@ func FuzzRetryAfter(f *testing.F) {
 				return
 			}
 			if header.value != "" {
-				return // which may be valid or not
+				return // may be valid or not
 			}
 		}
 		if got > 0 {
@@ -250,7 +250,6 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// TestHints: the wait that a Transport derives from a header.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -259,7 +258,7 @@ func TestHints(t *testing.T) {
 		rule   retry.HintRule
 		want   time.Duration
 	}{
-		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
+		{"none", "", nil, 500 * ms}, // the standard rule's first delay after throttling is below 1 s
 		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
 		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
 		{"the user's rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},

@@ -1,5 +1,5 @@
-// Package jsonvalue reads small JSON documents. Package encoding/json would add 20 kB
-// to every program that imports package retry.
+// Package jsonvalue reads small JSON documents. encoding/json would add 20 kB to every
+// program that imports package retry.
 package jsonvalue
 
 import (
@@ -10,11 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the recursion.
 const maxDepth = 100
 
-// Parse decodes data as encoding/json does into an any, but returns numbers as their
-// text.
+// Parse decodes data as encoding/json does into an any, but returns numbers as text.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("JSON is not UTF-8")
@@ -121,7 +119,6 @@ func (r *reader) array(depth int) (any, error) {
 	}
 }
 
-// text reads a string, which begins with a quote.
 func (r *reader) text() (string, error) {
 	for end := 1; end < len(r.rest); end++ {
 		switch c := r.rest[end]; {

@@ -1,6 +1,5 @@
-// Package sfv parses the structured field values of HTTP (RFC 9651): lists and
-// dictionaries, whose members are items or inner lists with parameters. It does
-// not write them.
+// Package sfv parses structured field values of HTTP (RFC 9651): lists and dictionaries
+// of items and inner lists, with parameters. It does not serialize them.
 package sfv
 
 import (
@@ -13,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Member is a member of a list or of a dictionary.
+// A Member is a member of a list or dictionary.
 type Member struct {
-	Key    string // of a dictionary; "" in a list
+	Key    string // "" in a list
 	Value  any    // a bare item, or []Member for an inner list
 	Params Params
 }
@@ -23,13 +22,13 @@ type Member struct {
 // A bare item is an int64, a float64 (decimal), a string, a Token, a []byte, a
 // bool, a time.Time (date) or a DisplayString.
 
-// Token is a bare item that is a word without quotes.
+// Token is an unquoted word.
 type Token string
 
-// DisplayString is a bare item that is text in Unicode.
+// DisplayString is Unicode text.
 type DisplayString string
 
-// Params are the parameters of a member. They are Members that have no Params.
+// Params are the parameters of a member; they have no Params themselves.
 type Params []Member
 
 // Get returns the value of a parameter, or nil if there is none.
@@ -42,11 +41,11 @@ func (p Params) Get(key string) any {
 	return nil
 }
 
-// ParseList parses a list. The lines of a field are joined with commas first.
+// ParseList parses a list. Join the lines of a field with commas first.
 func ParseList(text string) ([]Member, error) { return parse(text, (*parser).listMember) }
 
-// ParseDictionary parses a dictionary. If several members have the same key, the
-// last value counts, at the position of the first.
+// ParseDictionary parses a dictionary. The last value of a key counts, at the position
+// of the first.
 func ParseDictionary(text string) ([]Member, error) { return parse(text, (*parser).dictionaryMember) }
 
 // parse implements sections 4.2.1 and 4.2.2 of RFC 9651.
@@ -73,7 +72,7 @@ func parse(text string, member func(*parser) (Member, error)) ([]Member, error) 
 	return members, nil
 }
 
-// put appends m, or replaces the member with its key.
+// put appends m or replaces the member with its key.
 func put(members []Member, m Member) []Member {
 	for i := range members {
 		if m.Key != "" && members[i].Key == m.Key {
