@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// attempt is one attempt of a call: its request, and the context of that request, which
-// also observes what net/http does (see resend.go).
+// attempt is the request of one attempt, and its context, which observes what net/http
+// does (see resend.go).
 type attempt struct {
 	context.Context // the policy loop's, with the attempt's time limit
 	number          int
@@ -75,9 +75,9 @@ func (a *attempt) release() {
 	}
 }
 
-// AttemptNumber returns the number of the attempt to which ctx belongs, starting at 1,
-// or 0 if there is none. Below a [Transport], ctx is the context of the request; above
-// it, the context of the response's Request. The Policy's hooks get the number in their
+// AttemptNumber returns the number of the attempt to which ctx belongs, 1 for the
+// first, or 0 if there is none. Below a [Transport], ctx is the context of the request;
+// above it, that of the response's Request. The Policy's hooks get the number in their
 // Attempt.
 func AttemptNumber(ctx context.Context) int {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
@@ -99,10 +99,10 @@ func attemptBehind(resp *http.Response) *attempt {
 }
 
 // Ambiguous reports whether an earlier attempt of the same call may have been executed
-// although its response was lost. resp may then be a consequence of that attempt's
-// success: a 412 Precondition Failed for a PUT with If-Match or If-None-Match, a 404
-// for a DELETE, or a 409 for an object that this call created. Read the resource to
-// find out. Ambiguous returns false if resp is not from a [Transport].
+// although its response was lost. resp may then result from that attempt's success: a
+// 412 Precondition Failed for a PUT with If-Match or If-None-Match, a 404 for a DELETE,
+// or a 409 for an object that this call created. Read the resource to find out.
+// Ambiguous returns false if resp is not from a [Transport].
 func Ambiguous(resp *http.Response) bool {
 	a := attemptBehind(resp)
 	return a != nil && a.ambiguous

@@ -69,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: if an attempt fails within the body, the next one sends all of
-// it, even while the first one waits for more.
+// TestMaxBufferReadsOn: after an attempt fails within the body, the next one sends all
+// of it, even while the first waits for more.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -235,9 +235,9 @@ func (f *file) Close() error {
 }
 
 // TestBodyIsNeverRewound: a body sent from its middle is sent from there in every
-// attempt, or only once. Go-retryablehttp seeks the live body to its start: too many
-// bytes for the announced length, and a data race with the previous attempt, which may
-// still be reading.
+// attempt, or only once. Go-retryablehttp rewinds the live body: too many bytes for the
+// announced length, and a data race with the previous attempt, which may still be
+// reading.
 func TestBodyIsNeverRewound(t *testing.T) {
 	for _, c := range []struct {
 		name     string

@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip. It is also the context of the policy's loop: the
-// request's context plus the information for hooks.
+// call is the state of one RoundTrip, and the context of the policy's loop: that of the
+// request, with information for hooks.
 type call struct {
 	context.Context
 	transport *Transport
@@ -76,8 +76,8 @@ func (c *call) send(ctx context.Context) error {
 	return c.judge(gaveUp)
 }
 
-// limited adds the attempt's time limit to ctx. The end of the attempt does not cancel
-// the context, because the response's body is read later.
+// limited adds the attempt's time limit to ctx. The context outlives the attempt,
+// because the response's body is read later.
 func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.limit <= 0 {
 		return ctx, func() {}
@@ -171,7 +171,7 @@ func (c *call) judge(gaveUp bool) error {
 }
 
 // unlessUnrepeatable marks err as unrepeatable unless executing the request again is
-// harmless and its body can be sent again.
+// harmless and its body can be resent.
 func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:

@@ -236,10 +236,10 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // TestFailedResponsesHoldNoConnection: during the wait, the failed response's
-// connection is free, even if it is the only one allowed, and the retry reuses it if
-// the response was short. Failsafe-go leaves these bodies open: ten attempts take ten
-// connections, and if only one is allowed, the second attempt never begins.
-// Go-retryablehttp gives up connections for bodies above 4 KiB.
+// connection is free, and the retry reuses it if the response was short. Failsafe-go
+// leaves these bodies open: ten attempts take ten connections, and if only one is
+// allowed, the second attempt never begins. Go-retryablehttp gives up connections for
+// bodies above 4 KiB.
 func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	for _, c := range []struct {
 		name     string

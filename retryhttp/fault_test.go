@@ -1,6 +1,6 @@
 package retryhttp_test
 
-// Faults on real sockets. No request that must not be executed twice is, the caller
+// Faults on real sockets. A request that must not be executed twice is not, the caller
 // gets the complete response or an error, and no goroutine or connection is left.
 
 import (
@@ -29,13 +29,11 @@ func cutHeaders(x *exchange) {
 	closed(x)
 }
 
-// cutFailure truncates a response that will be retried.
 func cutFailure(x *exchange) {
 	x.begin(http.StatusServiceUnavailable, 100, "only the begi")
 	halfClosed(x)
 }
 
-// inBody causes the fault after receiving a part of the body.
 func inBody(fault step) step {
 	return func(x *exchange) {
 		_, _ = io.CopyN(io.Discard, x.request.Body, 1000)
@@ -129,8 +127,7 @@ func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
 	assert.Len(t, bodies, executed)
 }
 
-// TestFaultInResponse: nothing is retried after the headers have arrived. The reader of
-// a truncated body gets an error.
+// TestFaultInResponse: nothing is retried after the headers have arrived.
 func TestFaultInResponse(t *testing.T) {
 	for _, f := range []struct {
 		name  string
@@ -166,7 +163,7 @@ func TestFaultInResponse(t *testing.T) {
 	}
 }
 
-// TestSlowHeaders: an attempt that takes too long ends, and is retried if that is safe.
+// TestSlowHeaders: an attempt that takes too long is retried if that is safe.
 func TestSlowHeaders(t *testing.T) {
 	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
 	for _, k := range kinds {
@@ -191,8 +188,7 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// TestConnectionRefused: without a connection no server has seen the request, so any
-// method is retried.
+// TestConnectionRefused: no server has seen the request, so any method is retried.
 func TestConnectionRefused(t *testing.T) {
 	for _, k := range kinds {
 		for _, c := range []struct {
@@ -226,8 +222,8 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionIsClosed: the server closes an idle connection just when the
-// client, which may not have noticed, is about to use it.
+// TestIdleConnectionIsClosed: the server closes an idle connection that the client is
+// about to use.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -326,7 +322,7 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: a request in flight when the server begins to shut down gets its
+// TestShutdownWaits: a request that is in flight when the shutdown begins gets its
 // response.
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {

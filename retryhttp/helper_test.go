@@ -190,7 +190,6 @@ func (s *server) hangUp() {
 	}
 }
 
-// process executes the request if it arrives complete.
 func (x *exchange) process() bool {
 	body, err := io.ReadAll(x.request.Body)
 	if err != nil {
@@ -251,7 +250,6 @@ func halfClosed(x *exchange) {
 // abort resets the HTTP/2 stream or closes the HTTP/1.1 connection.
 func abort(*exchange) { panic(http.ErrAbortHandler) }
 
-// begin sends the headers and the first part of the body.
 func (x *exchange) begin(status, length int, body string) {
 	x.Header().Set("Content-Length", strconv.Itoa(length))
 	x.WriteHeader(status)
@@ -307,7 +305,6 @@ var kinds = []kind{
 	{"PUT", http.MethodPut, "", true},
 }
 
-// A watchedRequest counts the bodies made and left open, and the bytes read.
 type watchedRequest struct {
 	*http.Request
 	made, open, read atomic.Int64

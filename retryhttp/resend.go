@@ -12,8 +12,8 @@ import (
 
 // This file limits net/http's silent retries within one attempt. They cannot be
 // switched off, so trace hooks count the sends and stop an unwanted one when net/http
-// has a connection but has not used it yet. Requests with a body need none of this:
-// without a GetBody, net/http cannot send them twice.
+// has its connection but has not used it. Without a GetBody, net/http cannot resend a
+// body anyway.
 
 // errLost is the error of a stopped attempt. net/http's error would be that of a
 // canceled request.
@@ -28,11 +28,10 @@ func (lostError) Error() string {
 // ConnectionError makes the error transient for retry.DefaultClassifier.
 func (lostError) ConnectionError() bool { return true }
 
-// watch creates the context that net/http sees.
-//
-// An http.Transport is stopped through CancelRequest and the request's Cancel, because
-// a cancelable context costs six allocations per request. Other RoundTrippers send
-// their own requests, which can only be reached through their context.
+// watch creates the context that net/http sees. An http.Transport is stopped through
+// CancelRequest and the request's Cancel, because a cancelable context costs six
+// allocations per request. Other RoundTrippers send their own requests, which can only
+// be reached through their context.
 func (a *attempt) watch() {
 	a.inner = a.Context
 	a.trace.GotConn, a.trace.WroteHeaders = a.gotConn, a.wroteHeaders
@@ -54,7 +53,7 @@ func (a *attempt) getConn(string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	// Avoid an unneeded dial. Over HTTP/1 it is not known yet whether it is needed.
+	// Avoid a dial. Over HTTP/1 it is not known yet whether it is needed.
 	if a.direct == nil && !a.over && a.sent > 0 && a.http2 && !a.mayRepeat {
 		a.stop()
 	}
@@ -165,17 +164,17 @@ func (a *attempt) responded() {
 	a.mu.Unlock()
 }
 
-// emptyBody is given to a request without a body that must not be executed twice, just
-// before it is sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY,
-// which proves that the request was not processed, from a stream reset, which does not.
+// emptyBody is given to a request that must not be executed twice, just before it is
+// sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY, which proves
+// that the request was not processed, from a stream reset.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (emptyBody) Close() error             { return nil }
 
-// takeBack is the GetBody of a request with an emptyBody until its headers are written.
-// net/http calls it if the connection became unusable before that. It removes the body,
-// because net/http expects one of its own type.
+// takeBack is the GetBody for an emptyBody until the headers are written. net/http
+// calls it if the connection becomes unusable before that. It removes the body, because
+// net/http expects one of its own type.
 func (a *attempt) takeBack() (io.ReadCloser, error) {
 	a.request.Body, a.request.GetBody = nil, nil
 	return http.NoBody, nil
@@ -200,7 +199,6 @@ func (a *attempt) unsent(err error, trust bool) bool {
 		return a.asked || proof || isDial(err)
 	}
 	// Unreported headers prove nothing: when its context ends, net/http returns while
-	// it writes them. If the request was sent more than once, err is about the last
-	// time only.
+	// writing them. After several sends, err is about the last one only.
 	return proof && a.sent <= 1 && (a.direct != nil || a.conns == 1)
 }

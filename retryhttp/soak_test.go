@@ -81,7 +81,6 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soakRun is the client side.
 type soakRun struct {
 	server    *soakServer
 	client    *http.Client
@@ -95,9 +94,9 @@ type soakRun struct {
 	heap     []int // KiB, by sample
 }
 
-// soakCall records a request as the client sees it, in few bytes, so as not to hide
-// what the Transport keeps. Only the goroutine of the request writes to it. begun and
-// responded have a bit per attempt.
+// soakCall is the client's record of a request. It is small, so as not to hide what the
+// Transport keeps. Only the request's goroutine writes to it. begun and responded have
+// a bit per attempt.
 type soakCall struct {
 	begun, responded         uint8
 	retries, gaveUp, results uint8
@@ -321,7 +320,7 @@ func soakContent(id, size int) []byte {
 	return soakPattern[id%251:][:size]
 }
 
-// soakBodySize returns the size of a request's body. Every 50th body exceeds the
+// soakBodySize returns the size of a request's body, which every 50th time exceeds the
 // buffers on the way to the server.
 func soakBodySize(id int) int {
 	if id/4%50 == 0 {
@@ -334,7 +333,7 @@ type soakServer struct {
 	*httptest.Server
 	http2 bool
 
-	// For each request: a bit per attempt seen, then eight bits each for the numbers of
+	// For each request: a bit per attempt, then eight bits each for the numbers of
 	// arrivals, executions and refusals.
 	logs []atomic.Uint32
 
@@ -407,8 +406,8 @@ func (c *soakConn) Close() error {
 }
 
 // soakFaults are the ways to fail, with their shares of 32 failures over HTTP/1 and
-// HTTP/2. Hanging takes time; after the end of an HTTP/2 connection, all requests in
-// flight dial: both are rare.
+// HTTP/2. Hanging takes time, and after the end of an HTTP/2 connection all requests in
+// flight dial, so both are rare.
 var soakFaults = [...]struct {
 	name          string
 	share, share2 int
@@ -537,7 +536,6 @@ func (e *soakExchange) truncate() {
 	panic(http.ErrAbortHandler)
 }
 
-// hang makes the client wait for the response or the rest of it.
 func (e *soakExchange) hang() {
 	if e.random.IntN(2) == 0 {
 		e.begin()
@@ -571,10 +569,9 @@ func (e *soakExchange) respondAndClose() {
 	_ = conn.Close()
 }
 
-// TestSoakUnusableConnection: an HTTP/2 connection ends after it was chosen for a
-// request and before a byte is written. Without GetBody, net/http fails with "cannot
-// rewind body after connection loss". No server has seen the request, so even a POST is
-// retried.
+// TestSoakUnusableConnection: an HTTP/2 connection ends between its selection for a
+// request and the first write. Without GetBody, net/http fails with "cannot rewind body
+// after connection loss". No server has seen the request, so even a POST is retried.
 func TestSoakUnusableConnection(t *testing.T) {
 	s := suiteServerOf(suiteStatuses(200)...)
 	s.EnableHTTP2 = true

@@ -11,14 +11,13 @@ import (
 )
 
 // StatusError represents a response with a status of 400 or above, or one in which a
-// Transport's Check has found an error. It is the error passed to the Classifier and
-// the hooks of a [Transport]'s Policy, the error within RoundTrip's if the context ends
-// during the wait, and the error of [CheckStatus]. [retry.DefaultClassifier] and a
-// [retry.HintRule] use its methods.
+// Transport's Check has found an error. The Classifier and hooks of a [Transport]'s
+// Policy get it, [CheckStatus] returns it, and so does RoundTrip, within its error, if
+// the context ends during the wait. [retry.DefaultClassifier] and a [retry.HintRule]
+// use its methods.
 type StatusError struct {
-	// Response is the response that the error represents. The functions of a
-	// Transport's Policy must not read or close its Body: if no attempt follows, it
-	// belongs to the caller.
+	// Response is the failed response. The functions of a Transport's Policy must not
+	// read or close its Body: if no attempt follows, it belongs to the caller.
 	Response *http.Response
 
 	after time.Duration
@@ -58,8 +57,8 @@ func (e *StatusError) Error() string {
 // HTTPStatusCode returns the status.
 func (e *StatusError) HTTPStatusCode() int { return e.Response.StatusCode }
 
-// RetryAfter returns the wait that the server asked for, as read by the function
-// [RetryAfter], or 0 if there is none.
+// RetryAfter returns the wait that the server asked for (see the function
+// [RetryAfter]), or 0 if there is none.
 func (e *StatusError) RetryAfter() time.Duration { return e.after }
 
 // verdict returns e, wrapped if the response overrides its status.

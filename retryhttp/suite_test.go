@@ -163,7 +163,6 @@ func TestSuiteRequest(t *testing.T) {
 			assert.Equal(t, http.Header{"X-Test": {"foo"}}, req.Header, "the caller's request")
 		})
 	}
-	// Unlike an address that cannot be parsed, this reaches the Transport.
 	t.Run("invalid", func(t *testing.T) {
 		attempts := 0
 		tr := &retryhttp.Transport{Policy: suiteAttempts(retry.Policy{}, &attempts)}
@@ -203,7 +202,7 @@ func suiteBodies() map[string]suiteBody {
 		"bytes.Reader":              {body: bytes.NewReader([]byte("hello"))},
 		"io.ReadSeeker":             {body: strings.NewReader("hello")},
 		"io.Reader, with MaxBuffer": {body: suiteStream{strings.NewReader("hello")}, buffer: 5},
-		// go-retryablehttp reads it into memory, however long it is, and retries.
+		// go-retryablehttp reads it into memory and retries.
 		"io.Reader": {body: suiteStream{strings.NewReader("hello")}, once: true},
 	}
 }
@@ -309,8 +308,8 @@ func TestSuiteResponseHandler(t *testing.T) {
 	}
 }
 
-// TestSuitePrepareRetry: go-retryablehttp has a hook that changes the caller's request
-// before a retry. Here a Base changes a copy.
+// TestSuitePrepareRetry: go-retryablehttp's hook changes the caller's request before a
+// retry. Here a Base changes a copy.
 func TestSuitePrepareRetry(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -381,7 +380,7 @@ func TestSuiteFails(t *testing.T) {
 	})
 }
 
-// TestSuiteMethods: the methods of http.Client. After a 429, even a POST is retried.
+// TestSuiteMethods: after a 429, even a POST is retried.
 func TestSuiteMethods(t *testing.T) {
 	for _, script := range [][]int{{200}, {429, 200}} {
 		for name, tt := range map[string]struct {
@@ -412,8 +411,8 @@ func TestSuiteMethods(t *testing.T) {
 	}
 }
 
-// TestSuiteRequestHook: go-retryablehttp passes each request to a hook, with a logger
-// that may be nil in several ways. Here hooks may be nil and may return nil.
+// TestSuiteRequestHook: go-retryablehttp's hook also gets a logger, which may be nil in
+// several ways. Here hooks may be nil and may return nil.
 func TestSuiteRequestHook(t *testing.T) {
 	type hook = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt))
 	var numbers []int
@@ -454,8 +453,8 @@ func TestSuiteRequestHook(t *testing.T) {
 	}
 }
 
-// TestSuiteResponseHook: go-retryablehttp passes each response to a hook, which may
-// read the body of a failure. Here only a Base may read it.
+// TestSuiteResponseHook: go-retryablehttp's hook may read the body of a failure. Here
+// only a Base may.
 func TestSuiteResponseHook(t *testing.T) {
 	for name, tt := range map[string]struct{ hook, base bool }{
 		"no hook":                  {},
@@ -584,8 +583,8 @@ func TestSuiteMalformed(t *testing.T) {
 	}
 }
 
-// TestSuiteRedirects: go-retryablehttp follows redirects within an attempt. Here the
-// client follows them, and each is a request with its own attempts.
+// TestSuiteRedirects: go-retryablehttp follows redirects within an attempt. Here each
+// is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
 	t.Run("in a circle", func(t *testing.T) {
 		s := newSuiteServer(t, suiteResponse{status: 302, header: map[string]string{"Location": "/"}})

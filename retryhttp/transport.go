@@ -16,24 +16,24 @@ import (
 // A Transport is safe for concurrent use and should be shared by all clients. Its
 // fields must not be changed once it is in use.
 type Transport struct {
-	// Base makes the attempts. If nil, http.DefaultTransport is used. With a Base that
-	// is not an http.Transport, an attempt costs a few more allocations, and a POST
-	// without a body fails after a graceful GOAWAY. Its response bodies should allow
-	// Close during a Read, as those of net/http do.
+	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
+	// http.Transport, an attempt costs a few more allocations, and a POST without a
+	// body fails after a graceful GOAWAY. Its response bodies should allow Close during
+	// a Read, as those of net/http do.
 	Base http.RoundTripper
 
-	// Policy decides when to retry. In its Classifier and hooks, a response with a
-	// status of 400 or above is a *StatusError; InfoOf and InfoFrom describe its
+	// Policy decides when to retry. Its Classifier and hooks get a response with a
+	// status of 400 or above as a *StatusError; InfoOf and InfoFrom describe its
 	// request. WithPolicy and WithoutRetry replace the Policy for a request.
 	//
-	// AttemptTimeout limits an attempt until the response's body is closed, but does
-	// not limit a connection that has switched protocols. The callback that OnAttempt
-	// returns is called when the headers have arrived, so it must not cancel a context
-	// that the body is read with.
+	// AttemptTimeout limits an attempt until the response's body is closed, but not a
+	// connection that has switched protocols. The callback from OnAttempt is called
+	// when the headers have arrived, so it must not cancel a context that the body is
+	// read with.
 	//
-	// If Hint is nil, Retry-After and similar headers are honored up to a minute, plus
-	// up to a tenth so that clients do not retry together. If a header asks for a
-	// longer wait, the response is returned immediately.
+	// If Hint is nil, waits of up to a minute requested by Retry-After and similar
+	// headers are honored, plus up to a tenth so that clients do not retry together.
+	// For a longer wait, the response is returned immediately.
 	Policy retry.Policy
 
 	// MayRepeat reports whether a request may be executed more than once. It
@@ -41,42 +41,40 @@ type Transport struct {
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
-	// server sends only if it has not processed the request. Any request may then be
-	// retried if the Classifier finds the status retryable. 503 is not included by
+	// server sends only if it has not processed the request. Any request may be retried
+	// after them if the Classifier finds them retryable. 503 is not included by
 	// default: proxies also send it when a server disappears in the middle of a
 	// request.
 	Unprocessed []int
 
-	// TrustRefusedStream allows a retry of a request that must not be executed twice
-	// after its HTTP/2 stream was reset with REFUSED_STREAM. RFC 9113 promises that
-	// such a request was not processed, but HAProxy also sends REFUSED_STREAM if a
-	// server closes the connection after executing the request. Set it for servers that
-	// are known to keep the promise. A GOAWAY that does not accept the stream is always
-	// trusted.
+	// TrustRefusedStream allows retries of requests that must not be executed twice
+	// after their HTTP/2 stream was reset with REFUSED_STREAM. RFC 9113 promises that
+	// such a request was not processed, but HAProxy also sends it if a server closes
+	// the connection after executing the request. Set it only for servers that keep the
+	// promise. A GOAWAY that does not accept the stream is always trusted.
 	TrustRefusedStream bool
 
 	// Check is called for each response and returns an error if the response is a
 	// failure, whatever its status: for example a GraphQL error with status 200, or a
 	// 403 whose body means throttling. The error is classified like an operation's, so
 	// mark it with retry.Permanent, retry.Transient or retry.Throttled. Throttled
-	// means, like status 429, that the request has not been processed. If no retry
-	// follows, the response is returned, not the error. If Check is nil or returns nil,
-	// the status decides.
+	// means, like status 429, that the request was not processed. If no retry follows,
+	// the response is returned, not the error. If Check is nil or returns nil, the
+	// status decides.
 	//
-	// peek waits for the first n bytes of the body and returns them, or fewer if the
-	// body is shorter; they remain in the body. Its error is that of reading the body.
-	// Without a call of peek, the body, which may be an endless stream, is not read.
-	// Check must not change the response or the bytes, and must be safe for concurrent
-	// use.
+	// peek waits for the first n bytes of the body, or all if there are fewer, and
+	// returns them; they remain in the body. Its error is that of reading the body.
+	// Only peek reads the body, which may be an endless stream. Check must not change
+	// the response or the bytes, and must be safe for concurrent use.
 	Check func(resp *http.Response, peek func(n int) ([]byte, error)) error
 
-	// MaxBuffer allows retries of a request that has a body but no GetBody: up to this
-	// many bytes of the body are kept in memory while it is sent. A longer body is sent
-	// once. 0 or less means that no body is kept.
+	// MaxBuffer allows retries of a request with a body but no GetBody by keeping up to
+	// this many bytes of the body in memory. A longer body is sent once. 0 or less
+	// means that no body is kept.
 	MaxBuffer int64
 
-	// AttemptHeader is the name of a header that gives the server the number of the
-	// attempt, starting at 1. If "", no header is sent.
+	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
+	// first. If "", no header is sent.
 	AttemptHeader string
 
 	// PerHost has a Budget for each host, which replaces the Policy's. If nil, all
@@ -94,9 +92,9 @@ func NewClient(p retry.Policy) *http.Client {
 // the number of the attempt (see [AttemptNumber]) and lives as long as that of req.
 //
 // RoundTrip returns an error if the last attempt had no response, if the context of req
-// ended, even during a wait, if GetBody failed for the next attempt, or if the Policy
-// is invalid. It is a [*retry.Error] with the reason for giving up, or the attempt's
-// own error if that is permanent.
+// ended, even during a wait, if GetBody failed, or if the Policy is invalid. It is a
+// [*retry.Error] with the reason for giving up, or the attempt's own error if that is
+// permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	p, ok := t.policyFor(req)
 	if !ok {
@@ -120,7 +118,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.result(err)
 }
 
-// CloseIdleConnections calls the method of the same name of Base, if it has one.
+// CloseIdleConnections calls Base's method of that name, if it has one.
 func (t *Transport) CloseIdleConnections() {
 	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()

@@ -35,7 +35,6 @@ func respondsEarly(status int, body string) func(*h2Conn, uint32) {
 	}
 }
 
-// breaks resets the stream in the middle of the response's body.
 func breaks(status int, begin string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		c.head(id, strconv.Itoa(status))
@@ -160,15 +159,14 @@ type fault struct {
 	do      func(*h2Conn, uint32)
 	refuses bool // HTTP/2 guarantees that the request was not processed
 	proof   bool // Transport relies on that guarantee
-	// resent reports whether the base resends a request without a body.
-	resent func(b base, warm bool) bool
+	resent  func(b base, warm bool) bool
 }
 
 func always(base, bool) bool { return true }
 func never(base, bool) bool  { return false }
 
-// onUsed: only on a used connection is a request resent. After an error on the first
-// request, the next connection is expected to fail as well.
+// After an error on its first request, the next connection is expected to fail in the
+// same way.
 func onUsed(_ base, warm bool) bool { return warm }
 
 // byStandard: unlike net/http, x/net no longer resends the request.
@@ -190,7 +188,6 @@ var faults = []fault{
 	{"GOAWAY ENHANCE_YOUR_CALM above", goesAway(http2.ErrCodeEnhanceYourCalm, 2), false, false, never},
 }
 
-// expected returns the required result of the fault, followed by 200.
 func (f fault) expected(b base, k kind, early, warm bool) string {
 	first := 1 // of the stream with the fault
 	if early || f.refuses {

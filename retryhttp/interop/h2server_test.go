@@ -26,8 +26,7 @@ type step struct {
 	do      func(c *h2Conn, id uint32)
 }
 
-// h2Server is an HTTP/2 server that reads and writes single frames. It applies one step
-// to each stream, then responds with 200.
+// h2Server applies one step to each stream, then responds with 200.
 type h2Server struct {
 	wg sync.WaitGroup
 
@@ -38,7 +37,6 @@ type h2Server struct {
 	conns    []net.Conn
 }
 
-// listen starts the server and returns its URL.
 func (s *h2Server) listen(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -58,7 +56,6 @@ func (s *h2Server) listen(t testing.TB) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// dial connects without a network.
 func (s *h2Server) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	s.start(&queuedConn{Conn: ours, ready: make(chan struct{}, 1), done: make(chan struct{})})
@@ -72,7 +69,6 @@ func (s *h2Server) start(conn net.Conn) {
 	s.wg.Go(func() { s.serve(conn) })
 }
 
-// stop closes all connections and waits for the server's goroutines.
 func (s *h2Server) stop() {
 	s.mu.Lock()
 	for _, conn := range s.conns {
@@ -177,7 +173,6 @@ func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
 	}
 }
 
-// head sends the headers of a response that has a body.
 func (c *h2Conn) head(id uint32, status string) {
 	var block bytes.Buffer
 	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})

@@ -116,9 +116,9 @@ func (c staleConn) Write(p []byte) (int, error) {
 }
 
 // TestHiddenUnwritten: if nothing was written, net/http may resend any request, but its
-// trace does not distinguish this case. Therefore it counts as an attempt if the
-// request may be repeated, and as a failure if the request has a body and must not be
-// executed twice.
+// trace does not distinguish this case. A Transport therefore counts it as an attempt
+// if the request may be repeated, and as a failure if the request has a body and must
+// not be executed twice.
 func TestHiddenUnwritten(t *testing.T) {
 	for _, test := range []struct {
 		kind     kind
@@ -154,7 +154,6 @@ func TestHiddenUnwritten(t *testing.T) {
 	}
 }
 
-// overPipes returns an HTTP/2 client of net/http for a server in the same bubble.
 func overPipes(server *h2Server) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)

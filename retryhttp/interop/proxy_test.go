@@ -260,7 +260,6 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 
 func (e *executions) address() string { return strings.TrimPrefix(e.URL, "http://") }
 
-// twice returns how many requests were executed more than once.
 func (e *executions) twice() (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
