@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// attempt is the request of one attempt, and its context, which observes what net/http
-// does (see resend.go).
+// attempt is one attempt's request and its context, which observes what net/http does
+// (see resend.go).
 type attempt struct {
 	context.Context // the policy loop's, with the attempt's time limit
 	number          int

@@ -15,12 +15,10 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// stub responds immediately, without a network.
 type stub struct{ response *http.Response }
 
 func (s stub) RoundTrip(*http.Request) (*http.Response, error) { return s.response, nil }
 
-// BenchmarkSuccess measures what a Transport adds to a successful first attempt.
 func BenchmarkSuccess(b *testing.B) {
 	base := stub{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
 	for _, bench := range []struct {
@@ -51,8 +49,7 @@ func BenchmarkSuccess(b *testing.B) {
 	}
 }
 
-// realCases are requests over real connections. most is the number of allocations that
-// a Transport may add.
+// most is the number of allocations that a Transport may add.
 var realCases = []struct {
 	name, method, content string
 	most                  float64
@@ -89,7 +86,6 @@ func sendReal(tb testing.TB, rt http.RoundTripper, req *http.Request) {
 	_ = resp.Body.Close()
 }
 
-// BenchmarkConnection measures what a Transport adds to an http.Transport.
 func BenchmarkConnection(b *testing.B) {
 	for _, protocol := range []string{http1, http2} {
 		url, base := realServer(b, protocol)

@@ -33,9 +33,9 @@ func (c *call) resendable() bool {
 	return c.getBody != nil || c.body == nil || c.body == http.NoBody
 }
 
-// recording keeps the part of a body that has been read, so that the next attempt reads
-// it again before the rest. It never reads ahead, because the other end of a stream may
-// be waiting for the response.
+// recording keeps what has been read of a body, so that the next attempt reads it again
+// before the rest. It never reads ahead, because the other end of a stream may be
+// waiting for the response.
 type recording struct {
 	reading sync.Mutex // held while source is read
 	source  io.ReadCloser
@@ -130,7 +130,7 @@ func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	return 0, r.err, r.err != nil
 }
 
-// Read reads the recorded data, then the source.
+// Read reads recorded data, then the source.
 func (b *replay) Read(p []byte) (int, error) {
 	if n, err, ok := b.recorded(p); ok {
 		return n, err
@@ -177,7 +177,6 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// peekedBody is a response body whose beginning has been read.
 type peekedBody struct {
 	io.ReadCloser
 	data []byte // not returned yet

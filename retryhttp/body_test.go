@@ -201,7 +201,6 @@ func TestRequestBodyFails(t *testing.T) {
 	}
 }
 
-// TestBodyCannotBeRecorded: a body that cannot be read is not retried.
 func TestBodyCannotBeRecorded(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "later"))
@@ -295,8 +294,8 @@ func TestStandardReadersAreNotRewound(t *testing.T) {
 	})
 }
 
-// TestAttemptsDoNotShareABody: if the response arrives before the body was sent, the
-// previous attempt may still be reading its body during the next one.
+// TestAttemptsDoNotShareABody: if a response arrives before the body is sent, its
+// attempt may still be reading the body during the next one.
 func TestAttemptsDoNotShareABody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, early, early, ok)
@@ -335,7 +334,7 @@ func TestExpectContinue(t *testing.T) {
 				}
 				req.send(t, transport).isRight(t)
 				if c.timeout > 0 {
-					assert.Zero(t, read, "bytes read of the body before the first response")
+					assert.Zero(t, read, "bytes of the body read before the first response")
 					assert.Less(t, received, int64(16<<10))
 					assert.EqualValues(t, size, req.read.Load())
 				}
@@ -401,7 +400,6 @@ type closer struct {
 
 func (c closer) Close() error { c.close(); return nil }
 
-// TestBodyThatCannotBeSentAgain: the error explains why there was no retry.
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.GetBody = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip, and the context of the policy's loop: that of the
-// request, with information for hooks.
+// call is the state of one RoundTrip. It is also the context of the policy's loop: the
+// request's context with information for hooks.
 type call struct {
 	context.Context
 	transport *Transport
@@ -25,8 +25,8 @@ type call struct {
 	direct    *http.Transport // nil: Base is of another type
 
 	body      io.ReadCloser                 // of the first attempt
-	getBody   func() (io.ReadCloser, error) // for later attempts; nil: none, or the body can be sent only once
-	recording *recording                    // behind getBody; nil: MaxBuffer is not used
+	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
+	recording *recording                    // behind getBody if MaxBuffer is used
 
 	// Hooks may read them in any goroutine.
 	number, status atomic.Int32
@@ -34,7 +34,7 @@ type call struct {
 	first     attempt // allocated together with the call
 	attempt   *attempt
 	ambiguous bool // an attempt may have been executed
-	// A response or an error. failed represents the response if it is a failure.
+	// failed represents response if that is a failure.
 	response *http.Response
 	failed   *StatusError
 	err      error
@@ -177,7 +177,7 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	case !harmless:
 		return retry.Unrepeatable(err)
 	case !c.resendable():
-		return retry.Unrepeatable(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
+		return retry.Unrepeatable(fmt.Errorf("%w (the request has no GetBody to resend its body)", err))
 	}
 	return err
 }

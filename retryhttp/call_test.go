@@ -70,8 +70,8 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		assert.True(t, string(body) == text(100_000), "the body has changed")
 		assert.NoError(t, ctx.Err())
 		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would run for an hour")
+		assert.NoError(t, resp.Request.Context().Err(), "later calls may use it")
 		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
@@ -126,8 +126,8 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error wraps the last response and the end of the context with
-// its cause. The response is closed.
+// TestContextEnds: the error has the last response, the context's error and its cause.
+// The response is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, c := range []struct {
@@ -224,7 +224,6 @@ func unknown(length int) step {
 	}
 }
 
-// visitClock calls visit during each wait.
 type visitClock struct {
 	retrytest.Clock
 	visit func()
@@ -283,8 +282,8 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	}
 }
 
-// TestLastResponseIsReturned: go-retryablehttp returns an error without a status
-// instead.
+// TestLastResponseIsReturned: go-retryablehttp instead returns an error without a
+// status.
 func TestLastResponseIsReturned(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
@@ -373,8 +372,8 @@ func TestSDKAbove(t *testing.T) {
 	}
 }
 
-// TestOwnHeaders: a Base that changes headers in place, like some signers, changes
-// those of one attempt.
+// TestOwnHeaders: a Base such as a signer may change the headers of an attempt in
+// place.
 func TestOwnHeaders(t *testing.T) {
 	for _, header := range []http.Header{{"A": {"1"}}, nil} {
 		sent := 0

@@ -121,8 +121,8 @@ func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// The context of each outgoing request and that of the response's Request have the
-// number of the attempt. AttemptHeader also sends it to the server.
+// The number of the attempt is in the context of each outgoing request and of the
+// response's Request. AttemptHeader also sends it to the server.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -139,9 +139,9 @@ func ExampleAttemptNumber() {
 	// it took 3
 }
 
-// A trace for each attempt reports its connection. All attempts share one here, because
-// the responses between them are drained. Several connections within one attempt would
-// be retries by net/http.
+// A trace for each attempt reports its connection. Here all attempts share one, because
+// failed responses are drained. Several connections within one attempt would be retries
+// by net/http.
 func Example_httptrace() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -196,7 +196,7 @@ func ExamplePerHost() {
 }
 
 // A classifier in front of the default one makes a permanent response retryable. For a
-// POST without a key, the status must also be listed in Unprocessed.
+// POST without a key, Unprocessed must list the status, too.
 func ExampleStatusError() {
 	server := flaky(409, 409)
 	defer server.Close()
@@ -263,8 +263,7 @@ func ExampleInfoFrom() {
 }
 
 // Google's APIs respond with 403 both to exceeded rate limits and to missing
-// permissions. GraphQL servers respond with 200 to everything. The reason is in the
-// body.
+// permissions, and GraphQL servers with 200 to everything. The reason is in the body.
 func ExampleTransport_check() {
 	replies := []string{
 		`{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}`,

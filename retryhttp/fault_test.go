@@ -248,8 +248,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// lateConn hides the end of the connection until the next write, as if the server
-// closed it while the request was on its way.
+// lateConn hides the end of the connection until the next write.
 type lateConn struct {
 	net.Conn
 	ended, told chan struct{}
@@ -322,8 +321,6 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: a request that is in flight when the shutdown begins gets its
-// response.
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -413,7 +410,6 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 
 var errRefused = errors.New("refused")
 
-// closedLimiter fails after a number of attempts.
 type closedLimiter struct{ attempts atomic.Int64 }
 
 func (l *closedLimiter) Wait(context.Context) error {
@@ -453,8 +449,7 @@ var refusals = []struct {
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 
-// TestRefusedCallClosesBody: a call that ends before its first or second attempt closes
-// the body.
+// TestRefusedCallClosesBody: the call ends before its first or second attempt.
 func TestRefusedCallClosesBody(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func leaveNothing(t *testing.T) {
 	})
 }
 
-// settles waits until holds returns true, or 5 s: net/http and the kernel do some of
+// settles waits up to 5 s for holds to return true: net/http and the kernel do some of
 // their work after a call has returned.
 func settles(holds func() bool) bool {
 	for range 5000 {
@@ -148,7 +148,6 @@ func (s *server) transport() *retryhttp.Transport {
 	return &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
 }
 
-// warm leaves an idle connection for the next request.
 func (s *server) warm(t *testing.T, transport http.RoundTripper) {
 	resp, err := (&http.Client{Transport: transport}).Get(s.URL + "/warm")
 	require.NoError(t, err)
@@ -212,7 +211,6 @@ func ok(x *exchange) {
 	}
 }
 
-// respond does not execute the request.
 func respond(status int, body string) step {
 	return func(x *exchange) {
 		_, _ = io.Copy(io.Discard, x.request.Body)

@@ -33,9 +33,10 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// InfoFrom returns the Info of the request to which ctx, passed to OnAttempt, OnRetry
-// or OnGiveUp of the Policy, belongs. Attempt and Status are those of the current or
-// latest attempt. ok is false if ctx does not belong to a Transport's call.
+// InfoFrom returns the Info of the request to which ctx belongs, where ctx is the
+// context passed to the Policy's OnAttempt, OnRetry or OnGiveUp. Attempt and Status are
+// those of the current or latest attempt. ok is false if ctx does not belong to a
+// Transport's call.
 func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	if c, ok := ctx.Value(infoKey{}).(*call); ok {
 		return c.info(), true
@@ -85,7 +86,7 @@ func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
 // withinError is an error with a response inside: one that a RoundTripper below
-// received, say for a token, or a proxy's, which net/http turned into an error.
+// received, for example for a token, or a proxy's, which net/http turned into an error.
 type withinError struct {
 	error
 	status int
@@ -97,8 +98,7 @@ func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
 // statusWithin returns err with the status of the response inside it, or err itself if
-// there is none. The RetrieveError of golang.org/x/oauth2, for one, has the response in
-// a field.
+// there is none. RetrieveError of golang.org/x/oauth2, for example, has it in a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

@@ -50,7 +50,6 @@ func TestInfo(t *testing.T) {
 	assert.Equal(t, []retryhttp.Info{info(1, 503), info(2, 0)}, failures)
 }
 
-// TestInfoElsewhere: errors, OnGiveUp, and contexts and errors without an Info.
 func TestInfoElsewhere(t *testing.T) {
 	p := quick()
 	p.OnGiveUp = func(ctx context.Context, e *retry.Error) {

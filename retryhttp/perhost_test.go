@@ -89,7 +89,6 @@ func TestPerHost(t *testing.T) {
 	assert.ErrorContains(t, err, "nil Request.URL")
 }
 
-// TestPerHostShared: even with many goroutines, there are never too many budgets.
 func TestPerHostShared(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]int{}

@@ -58,10 +58,10 @@ func isMalformed(err error) bool {
 	})
 }
 
-// hasText reports whether is holds for the text of err or of an error that it wraps.
-func hasText(err error, is func(text string) bool) bool {
+// hasText reports whether match holds for the text of err or of an error that it wraps.
+func hasText(err error, match func(text string) bool) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if is(err.Error()) {
+		if match(err.Error()) {
 			return true
 		}
 	}

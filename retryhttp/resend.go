@@ -12,8 +12,8 @@ import (
 
 // This file limits net/http's silent retries within one attempt. They cannot be
 // switched off, so trace hooks count the sends and stop an unwanted one when net/http
-// has its connection but has not used it. Without a GetBody, net/http cannot resend a
-// body anyway.
+// has a connection but has not used it yet. Without a GetBody, net/http cannot resend a
+// body.
 
 // errLost is the error of a stopped attempt. net/http's error would be that of a
 // canceled request.
@@ -53,7 +53,7 @@ func (a *attempt) getConn(string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	// Avoid a dial. Over HTTP/1 it is not known yet whether it is needed.
+	// Avoid a needless dial. Over HTTP/1 it may be needed.
 	if a.direct == nil && !a.over && a.sent > 0 && a.http2 && !a.mayRepeat {
 		a.stop()
 	}
@@ -164,9 +164,9 @@ func (a *attempt) responded() {
 	a.mu.Unlock()
 }
 
-// emptyBody is given to a request that must not be executed twice, just before it is
-// sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY, which proves
-// that the request was not processed, from a stream reset.
+// emptyBody is given to a request without a body that must not be executed twice, just
+// before it is sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY,
+// which proves that the request was not processed, from a stream reset.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }

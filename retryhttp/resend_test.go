@@ -280,7 +280,6 @@ type prohibited struct{ net.Conn }
 
 func (prohibited) Close() error { panic("prohibited") }
 
-// TestStandInConnection: a Base may report a fake connection to the trace.
 func TestStandInConnection(t *testing.T) {
 	for _, conn := range []net.Conn{nil, prohibited{}} {
 		sent := 0
@@ -317,8 +316,8 @@ func TestTrustRefusedStream(t *testing.T) {
 	}
 }
 
-// TestSecondRequestWithinAttempt: a Base's second request after a response, as for
-// digest authentication, does not count as a resend.
+// TestSecondRequestWithinAttempt: a Base's request after a response, as for digest
+// authentication, does not count as a resend.
 func TestSecondRequestWithinAttempt(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

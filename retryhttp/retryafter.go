@@ -17,8 +17,8 @@ import (
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// The following count only if a limit is used up: with status 429 or 430, with a 403
-// that means throttling, or if no requests remain.
+// The following headers count only if a limit is used up: with status 429 or 430, with
+// a 403 that means throttling, or if no requests remain.
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
@@ -29,14 +29,14 @@ import (
 //	Anthropic-RateLimit-...-Reset      a time of RFC 3339
 //
 // If a family of headers reports several limits, the longest wait for a used-up limit
-// counts; if none is reported as used up, the shortest wait counts. docs/http.md lists
-// the APIs that send them.
+// counts, or the shortest wait if no limit is reported as used up. docs/http.md lists
+// the APIs that send these headers.
 //
 // Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
 // minus sign or exponent. If a header has several values, the longest wait counts. A
-// number that overflows a Duration is replaced with the longest one, and a number above
-// 31 years is a time since 1970 in the header's unit. The policy's [retry.HintRule]
-// decides how much of a long wait is honored.
+// number that overflows a Duration is cut to the longest one, and a number that means
+// more than 31 years is read as a time since 1970, in the header's unit. The policy's
+// [retry.HintRule] decides how much of a long wait is honored.
 //
 // Dates and times are relative to the Date of the response, so the clocks need not
 // agree, or to now if it has none. A time in the past means no wait.
@@ -95,8 +95,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 	return 0, false
 }
 
-// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and more time
-// since 1970 had passed by 2001.
+// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and the time
+// since 1970 has exceeded it since 2001.
 const epochLike = 1e9 * time.Second
 
 func sinceEpoch(wait time.Duration, now time.Time) time.Duration {

@@ -245,7 +245,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset can ask for a wait here")
+			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset may set a wait here")
 		}
 	})
 }

@@ -224,11 +224,10 @@ type soakSums struct {
 }
 
 func (s soakSums) String() string {
-	return fmt.Sprintf("%d attempts (%d retries), %d of them seen by the server and %d sent again by net/http",
+	return fmt.Sprintf("%d attempts (%d retries), %d of them arrived, %d requests resent by net/http",
 		s.begun, s.retries, s.seen, s.resent)
 }
 
-// check compares the records of client and server, request by request.
 func (r *soakRun) check(t *testing.T) soakSums {
 	var sums soakSums
 	for id := range r.calls {
@@ -238,13 +237,13 @@ func (r *soakRun) check(t *testing.T) soakSums {
 	}
 	requests := len(r.calls)
 	assert.Equal(t, sums.begun, requests+sums.retries, "attempts")
-	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that have arrived")
+	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that arrived")
 	assert.Zero(t, r.outcomes["wrong body"]+r.outcomes["response to another attempt"])
 	// The number of timeouts depends on the machine's load.
 	assert.Positive(t, r.outcomes["success"])
 	assert.Greater(t, r.outcomes["success"]+r.outcomes["timeout"]+r.outcomes["timeout in the body"], requests/4)
-	assert.Zero(t, r.server.garbled.Load(), "bodies that arrived other than they were sent")
-	assert.Zero(t, r.server.stuck.Load(), "attempts that have outlived their time limit")
+	assert.Zero(t, r.server.garbled.Load(), "garbled bodies")
+	assert.Zero(t, r.server.stuck.Load(), "attempts that exceeded their time limit")
 	total := 0
 	for _, n := range r.outcomes {
 		total += n
@@ -272,8 +271,8 @@ func (r *soakRun) checkCall(t *testing.T, id int, sums *soakSums) bool {
 	about := fmt.Sprintf("request %d, %+v, %+v, seen %b, arrived %d, executed %d, refused %d", id, kind, call, seen, arrived, executed, refused)
 	ok := assert.Equal(t, uint8(1), call.results, about)
 	ok = assert.Equal(t, begun, 1+int(call.retries), about) && ok
-	ok = assert.Zero(t, seen&^call.begun, "an attempt that no hook has seen: %s", about) && ok
-	ok = assert.Zero(t, call.responded&^seen, "a response to an attempt that the server has not seen: %s", about) && ok
+	ok = assert.Zero(t, seen&^call.begun, "attempt without a call of OnAttempt: %s", about) && ok
+	ok = assert.Zero(t, call.responded&^seen, "response to an attempt that never arrived: %s", about) && ok
 	ok = assert.Equal(t, call.failed, call.gaveUp == 1, about) && ok
 	if call.succeeded {
 		ok = assert.NotZero(t, executed, about) && ok
@@ -284,7 +283,7 @@ func (r *soakRun) checkCall(t *testing.T, id int, sums *soakSums) bool {
 		ok = assert.LessOrEqual(t, executed, uint8(1), about) && ok
 	}
 	if kind.method != http.MethodGet || r.server.http2 {
-		ok = assert.Zero(t, resent, "net/http has sent an attempt again: %s", about) && ok
+		ok = assert.Zero(t, resent, "net/http resent an attempt: %s", about) && ok
 	}
 	return ok
 }
@@ -320,8 +319,7 @@ func soakContent(id, size int) []byte {
 	return soakPattern[id%251:][:size]
 }
 
-// soakBodySize returns the size of a request's body, which every 50th time exceeds the
-// buffers on the way to the server.
+// soakBodySize makes every 50th body exceed the buffers on the way to the server.
 func soakBodySize(id int) int {
 	if id/4%50 == 0 {
 		return soakLongest
@@ -405,9 +403,9 @@ func (c *soakConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// soakFaults are the ways to fail, with their shares of 32 failures over HTTP/1 and
-// HTTP/2. Hanging takes time, and after the end of an HTTP/2 connection all requests in
-// flight dial, so both are rare.
+// share and share2 are parts of 32 failures over HTTP/1 and HTTP/2. Hanging takes time,
+// and after the end of an HTTP/2 connection all requests in flight dial, so both are
+// rare.
 var soakFaults = [...]struct {
 	name          string
 	share, share2 int
@@ -471,7 +469,7 @@ func (s *soakServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (e *soakExchange) execute(respond func()) {
 	body, err := io.ReadAll(e.r.Body)
 	if err != nil {
-		e.reset() // the client has given up, or finds the fault
+		e.reset()
 		return
 	}
 	if size := len(body); !bytes.Equal(body, soakContent(e.id, size)) || soakKindOf(e.id).body && size != soakBodySize(e.id) {
@@ -491,7 +489,6 @@ func (e *soakExchange) write(status, size int) {
 	_, _ = e.w.Write(soakContent(e.id, size)) // the client may have gone
 }
 
-// fail responds before or after reading the request.
 func (e *soakExchange) fail(status int) {
 	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // a quarter is empty
 	if e.random.IntN(2) == 0 {
@@ -507,7 +504,6 @@ func (e *soakExchange) refuse() {
 	e.respond(http.StatusTooManyRequests, e.random.IntN(1<<10))
 }
 
-// reset breaks the connection or the HTTP/2 stream.
 func (e *soakExchange) reset() {
 	if e.http2 {
 		panic(http.ErrAbortHandler)
@@ -520,7 +516,6 @@ func (e *soakExchange) reset() {
 	_ = conn.Close()
 }
 
-// begin sends half of a response.
 func (e *soakExchange) begin() {
 	size := 2 + e.random.IntN(8<<10)
 	if e.random.IntN(2) == 0 { // otherwise chunked

@@ -12,9 +12,9 @@ import (
 
 // StatusError represents a response with a status of 400 or above, or one in which a
 // Transport's Check has found an error. The Classifier and hooks of a [Transport]'s
-// Policy get it, [CheckStatus] returns it, and so does RoundTrip, within its error, if
-// the context ends during the wait. [retry.DefaultClassifier] and a [retry.HintRule]
-// use its methods.
+// Policy get it, and [CheckStatus] returns it. If the context ends during the wait
+// after the response, the error of RoundTrip wraps it. [retry.DefaultClassifier] and a
+// [retry.HintRule] use its methods.
 type StatusError struct {
 	// Response is the failed response. The functions of a Transport's Policy must not
 	// read or close its Body: if no attempt follows, it belongs to the caller.

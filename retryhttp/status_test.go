@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestForeignStatusError: the Transport does not close a response inside an error of
-// the Base.
+// TestForeignStatusError: the Transport does not close a response inside a Base's
+// error.
 func TestForeignStatusError(t *testing.T) {
 	foreign := &body{Reader: strings.NewReader("content")}
 	for _, resp := range []*http.Response{{StatusCode: 503}, {StatusCode: 503, Body: foreign}} {
@@ -31,8 +31,6 @@ func TestForeignStatusError(t *testing.T) {
 	assert.Equal(t, 7, foreign.Len())
 }
 
-// TestCheckStatusBelow: CheckStatus may get another client's response within an
-// attempt.
 func TestCheckStatusBelow(t *testing.T) {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -174,7 +172,6 @@ func TestCheckBodies(t *testing.T) {
 	})
 }
 
-// retrieveError is like that of golang.org/x/oauth2.
 type retrieveError struct {
 	Response *http.Response
 	Code     string
@@ -182,7 +179,6 @@ type retrieveError struct {
 
 func (e *retrieveError) Error() string { return "oauth2: " + e.Code }
 
-// TestStatusWithinError: the status of a response inside an error of the Base counts.
 func TestStatusWithinError(t *testing.T) {
 	within := func(status int) error {
 		return &retrieveError{Response: &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, Code: "invalid_grant"}

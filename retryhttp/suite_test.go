@@ -141,7 +141,6 @@ func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	return p
 }
 
-// TestSuiteRequest: go-retryablehttp has its own request type.
 func TestSuiteRequest(t *testing.T) {
 	for name, content := range map[string]string{"without a body": "", "with a body": "yo"} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +181,6 @@ func TestSuiteRequest(t *testing.T) {
 	})
 }
 
-// suiteStream hides the type of its reader from net/http.
 type suiteStream struct{ io.Reader }
 
 type suiteBody struct {
@@ -279,8 +277,7 @@ var (
 )
 
 // TestSuiteResponseHandler: go-retryablehttp runs a response handler in its loop and
-// drops its last error. Here it is an operation of retry.Do around a client that does
-// not retry.
+// drops its last error. Here retry.Do replaces the Transport.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
 		t.Run(tt.name, func(t *testing.T) {
@@ -488,7 +485,6 @@ func TestSuiteResponseHook(t *testing.T) {
 	}
 }
 
-// suiteReader is a Base that reads and restores the bodies of failures.
 func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := base.RoundTrip(r)
@@ -510,7 +506,7 @@ func TestSuiteCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	tr := s.transport(retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Class {
-		t.Error("asked")
+		t.Error("the Classifier was called")
 		return retry.ClassUnknown
 	})})
 	err := suiteFail(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil).WithContext(ctx))
@@ -518,8 +514,8 @@ func TestSuiteCanceled(t *testing.T) {
 	assert.Empty(t, s.seen())
 }
 
-// TestSuiteClassifier: in go-retryablehttp a function decides whether to retry, and may
-// end the call with another error.
+// TestSuiteClassifier: in go-retryablehttp, a function decides whether to retry and may
+// replace the error.
 func TestSuiteClassifier(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script   []int
@@ -549,7 +545,6 @@ func TestSuiteClassifier(t *testing.T) {
 	}
 }
 
-// TestSuiteMalformed: a request that can never succeed is tried once.
 func TestSuiteMalformed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tls    bool
@@ -625,8 +620,7 @@ func TestSuiteRedirects(t *testing.T) {
 
 const suiteNow = "Fri, 31 Dec 1999 23:59:57 GMT"
 
-// TestSuiteRetryAfter: go-retryablehttp distinguishes a wait of 0 from a missing
-// header.
+// TestSuiteRetryAfter: go-retryablehttp distinguishes 0 from a missing header.
 func TestSuiteRetryAfter(t *testing.T) {
 	now, err := http.ParseTime(suiteNow)
 	require.NoError(t, err)
@@ -654,8 +648,8 @@ func TestSuiteRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSuiteWaits: go-retryablehttp honors Retry-After only with 429 and 503, and
-// exactly.
+// TestSuiteWaits: go-retryablehttp honors Retry-After only with 429 and 503, and waits
+// for exactly that time.
 func TestSuiteWaits(t *testing.T) {
 	second := retry.Constant(time.Second)
 	random := retry.FullJitter{Base: 5 * time.Second} // 0 with the test's random number
@@ -757,7 +751,6 @@ func TestSuiteCustomBackoff(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond, time.Millisecond}, clock.Waits())
 }
 
-// TestSuiteClient: go-retryablehttp converts its own client to an http.Client.
 func TestSuiteClient(t *testing.T) {
 	t.Run("NewClient", func(t *testing.T) {
 		client := retryhttp.NewClient(retry.Policy{MaxAttempts: 7})

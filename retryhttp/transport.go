@@ -24,10 +24,10 @@ type Transport struct {
 
 	// Policy decides when to retry. Its Classifier and hooks get a response with a
 	// status of 400 or above as a *StatusError; InfoOf and InfoFrom describe its
-	// request. WithPolicy and WithoutRetry replace the Policy for a request.
+	// request. WithPolicy and WithoutRetry override the Policy for a request.
 	//
 	// AttemptTimeout limits an attempt until the response's body is closed, but not a
-	// connection that has switched protocols. The callback from OnAttempt is called
+	// connection that has switched protocols. The callback that OnAttempt returns runs
 	// when the headers have arrived, so it must not cancel a context that the body is
 	// read with.
 	//
@@ -41,16 +41,16 @@ type Transport struct {
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
-	// server sends only if it has not processed the request. Any request may be retried
-	// after them if the Classifier finds them retryable. 503 is not included by
+	// server sends only if it has not processed the request. Any request may then be
+	// retried if the Classifier finds the status retryable. 503 is not included by
 	// default: proxies also send it when a server disappears in the middle of a
 	// request.
 	Unprocessed []int
 
-	// TrustRefusedStream allows retries of requests that must not be executed twice
-	// after their HTTP/2 stream was reset with REFUSED_STREAM. RFC 9113 promises that
-	// such a request was not processed, but HAProxy also sends it if a server closes
-	// the connection after executing the request. Set it only for servers that keep the
+	// TrustRefusedStream means that a REFUSED_STREAM reset of an HTTP/2 stream proves
+	// that the request was not processed, so any request may be retried. RFC 9113
+	// promises this, but HAProxy also sends REFUSED_STREAM if a server closes the
+	// connection after executing the request. Set it only for servers that keep the
 	// promise. A GOAWAY that does not accept the stream is always trusted.
 	TrustRefusedStream bool
 
@@ -92,9 +92,9 @@ func NewClient(p retry.Policy) *http.Client {
 // the number of the attempt (see [AttemptNumber]) and lives as long as that of req.
 //
 // RoundTrip returns an error if the last attempt had no response, if the context of req
-// ended, even during a wait, if GetBody failed, or if the Policy is invalid. It is a
-// [*retry.Error] with the reason for giving up, or the attempt's own error if that is
-// permanent.
+// ended, even during a wait, if GetBody failed, or if the Policy is invalid. The error
+// is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
+// is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	p, ok := t.policyFor(req)
 	if !ok {
@@ -171,8 +171,7 @@ func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 }
 
 // WithoutRetry returns a context for requests that a Transport passes to its Base
-// unchanged, without retries, time limit or hooks. It does not prevent retries that
-// Base makes.
+// unchanged, without retries, time limit or hooks. Base may still retry them.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
 }

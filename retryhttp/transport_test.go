@@ -31,7 +31,6 @@ func TestWithPolicy(t *testing.T) {
 	assert.Len(t, base.requests, 5+3)
 }
 
-// TestWithoutRetry: the Transport's fields have no effect.
 func TestWithoutRetry(t *testing.T) {
 	base := &script{replies: []reply{{status: 429}}}
 	p := quick()
@@ -84,7 +83,7 @@ type idle struct {
 
 func (i *idle) CloseIdleConnections() { i.closed++ }
 
-// TestClient: the client above the Transport handles redirects and cookies.
+// TestClient: redirects and cookies.
 func TestClient(t *testing.T) {
 	var paths []string
 	base := roundTripper(func(req *http.Request) (*http.Response, error) {

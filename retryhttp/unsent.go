@@ -8,8 +8,8 @@ import (
 )
 
 // This file recognizes HTTP/2 errors of net/http by their text, because they have no
-// exported values or types. If a text changes, requests are no longer retried, which is
-// the safe failure.
+// exported values or types. If a text changes, fewer requests are retried, which is
+// safe.
 
 // isGoAway reports whether err proves that no server has processed the request: it
 // was not written, or its stream is above the last that a GOAWAY accepts.
@@ -37,8 +37,8 @@ func isRefused(err error) bool {
 	})
 }
 
-// isDial reports whether err means that there was no connection. Only single wrapping
-// counts: another wrapped error may be about a request that was sent.
+// isDial reports whether err means that there was no connection. It does not look into
+// joined errors, because one of them may be about a request that was sent.
 func isDial(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if op, ok := err.(*net.OpError); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
@@ -67,7 +67,7 @@ func proxyRefusal(err error) int {
 // had no usable connection when the request was about to be written.
 const notUsable = "http2: connection became unusable before the request was written"
 
-// legible removes from err the text about the missing GetBody, because the Transport
+// legible rewrites errors about a missing GetBody, because it was the Transport that
 // removed it.
 func legible(err error) error {
 	text := err.Error()

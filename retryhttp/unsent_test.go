@@ -168,7 +168,6 @@ func TestNoConnection(t *testing.T) {
 	})
 }
 
-// TestErrors: http.Client's errors for those of a Transport.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err     error

@@ -15,7 +15,7 @@ const maxDepth = 100
 // Parse decodes data as encoding/json does into an any, but returns numbers as text.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
-		return nil, errors.New("JSON is not UTF-8")
+		return nil, errors.New("JSON is not valid UTF-8")
 	}
 	r := reader{rest: string(data)}
 	v, err := r.value(0)
@@ -131,7 +131,7 @@ func (r *reader) text() (string, error) {
 			// Go quotes strings as JSON does, except for \/ and surrogate pairs.
 			s, err := strconv.Unquote(strings.ReplaceAll(quoted, `\/`, "/"))
 			if err != nil || strings.ContainsAny(escapes(quoted), "aUvx01234567'") {
-				return "", fmt.Errorf("%s is not a JSON string that can be read here", quoted)
+				return "", fmt.Errorf("unsupported JSON string %s", quoted)
 			}
 			r.rest = r.rest[end+1:]
 			return s, nil

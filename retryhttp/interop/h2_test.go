@@ -95,7 +95,6 @@ func (k kind) request(t testing.TB, url string) *http.Request {
 	return req
 }
 
-// counted returns a policy and its counter of attempts.
 func counted() (retry.Policy, *atomic.Int32) {
 	count := new(atomic.Int32)
 	return retry.Policy{
@@ -149,7 +148,7 @@ func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	}
 	r.attempts, r.streams, r.executed = int(attempts.Load())-before, streams-before, len(executed)-before
 	if k.body {
-		assert.Equal(t, r.attempts, r.streams, "a body was sent twice by one attempt")
+		assert.Equal(t, r.attempts, r.streams, "an attempt sent its body twice")
 	}
 	return r
 }
@@ -165,8 +164,8 @@ type fault struct {
 func always(base, bool) bool { return true }
 func never(base, bool) bool  { return false }
 
-// After an error on its first request, the next connection is expected to fail in the
-// same way.
+// onUsed: after an error on the first request of a connection, the next connection is
+// expected to fail in the same way.
 func onUsed(_ base, warm bool) bool { return warm }
 
 // byStandard: unlike net/http, x/net no longer resends the request.
@@ -222,7 +221,7 @@ func TestFaults(t *testing.T) {
 						if r.status == 0 {
 							assert.ErrorIs(t, r.err, retry.ErrUnrepeatable)
 							assert.NotErrorIs(t, r.err, context.Canceled, "the caller did not cancel")
-							assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
+							assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
 						} else {
 							assert.Equal(t, "done", r.body)
 							assert.NoError(t, r.bodyErr)
@@ -248,7 +247,7 @@ func TestRefusedThroughout(t *testing.T) {
 					r := run(t, b, k, false, refusal, refusal, refusal, refusal)
 					assert.Equal(t, result{attempts: 3, streams: 3}.figures(), r.figures())
 					require.ErrorIs(t, r.err, retry.ErrMaxAttempts)
-					assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
+					assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
 				})
 			}
 		}
@@ -262,8 +261,8 @@ func TestH2Responses(t *testing.T) {
 		step     step
 		status   int
 		body     string
-		broken   bool // within the body
-		repeated bool // if the request is repeatable
+		broken   bool // the response's body breaks off
+		repeated bool // a repeatable request is retried
 	}{
 		{name: "200", step: step{do: responds(200, "first")}, status: 200, body: "first"},
 		{name: "503", step: step{do: responds(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},

@@ -20,8 +20,8 @@ type step struct {
 	// early steps act when the headers have arrived, but not the complete request: its
 	// body is longer than the stream's window.
 	early bool
-	// refuses: by the rules of HTTP/2, the request was not processed, even if it was
-	// read.
+	// refuses means that, by the rules of HTTP/2, the request was not processed, even
+	// if it was read.
 	refuses bool
 	do      func(c *h2Conn, id uint32)
 }

@@ -102,7 +102,6 @@ func fetch(t *testing.T, client *http.Client, method, url, body string, key, fai
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
-// staleConn breaks when the second request is written.
 type staleConn struct {
 	net.Conn
 	stale *atomic.Bool

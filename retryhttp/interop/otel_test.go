@@ -31,7 +31,6 @@ func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.base.RoundTrip(req)
 }
 
-// traced returns a span recorder and otelhttp's options for it.
 func traced() (*tracetest.SpanRecorder, []otelhttp.Option) {
 	recorder := tracetest.NewSpanRecorder()
 	return recorder, []otelhttp.Option{
@@ -61,7 +60,6 @@ func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySp
 	return spans
 }
 
-// number returns an attribute of a span, or 0 if it is missing.
 func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	for _, kv := range span.Attributes() {
 		if kv.Key == key {
@@ -98,7 +96,6 @@ func TestTracedBelow(t *testing.T) {
 	}
 }
 
-// TestTracedAbove: the call has one span, which ends when the response is closed.
 func TestTracedAbove(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()

@@ -23,7 +23,6 @@ import (
 // bothAttempts is the default of go-retryablehttp (the peer).
 const bothAttempts = 5
 
-// A side sends a request with one of the two clients.
 type side func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error)
 
 func newPeer(base http.RoundTripper) *retryablehttp.Client {
@@ -36,8 +35,7 @@ func newPeer(base http.RoundTripper) *retryablehttp.Client {
 
 func peerSide(base http.RoundTripper) side {
 	client := newPeer(base)
-	// The peer would wait for an hour if asked to; the cancellation stands for a caller
-	// that gives up.
+	// The peer waits for an hour if asked to; cancel stands for a caller that gives up.
 	var cancel context.CancelFunc
 	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
@@ -75,7 +73,6 @@ func ourSide(base http.RoundTripper) side {
 	}
 }
 
-// An outcome is that of one or more calls.
 type outcome struct {
 	executed    int
 	connections int
@@ -115,13 +112,12 @@ type comparison struct {
 	peer, ours outcome
 }
 
-// Parts of the error texts.
 const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
 
 var ok, down = gives(200, 2), gives(503, 10)
 
-// comparisons include reasons why package retryhttp exists. Asserting the peer's
-// behavior verifies the statements about it.
+// comparisons include reasons why package retryhttp exists, so the peer's behavior is
+// asserted, too.
 var comparisons = []comparison{
 	{
 		name: "POST, always reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp},
@@ -247,8 +243,7 @@ func TestPeerRetryAfter(t *testing.T) {
 	}
 }
 
-// TestPeerRedirect: the peer's RoundTripper follows redirects; a Transport leaves them
-// to the client.
+// TestPeerRedirect: the peer's RoundTripper follows redirects.
 func TestPeerRedirect(t *testing.T) {
 	server := newScripted(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, gives(200, 2))
 	for _, s := range []struct {

@@ -39,7 +39,7 @@ func program(t *testing.T, name string) string {
 	return ""
 }
 
-// serve runs a server, once it accepts connections, until the test ends.
+// serve starts a server and waits until it accepts connections.
 func serve(t *testing.T, address string, command ...string) {
 	var log bytes.Buffer
 	cmd := exec.Command(command[0], command[1:]...)

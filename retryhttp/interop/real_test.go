@@ -38,7 +38,7 @@ func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) 
 		})
 	}
 	wg.Wait()
-	require.NoError(t, ctx.Err(), "the requests do not end")
+	require.NoError(t, ctx.Err(), "requests are still in flight")
 	return failed
 }
 
@@ -66,14 +66,12 @@ func sendOne(ctx context.Context, rt http.RoundTripper, url string, k kind) erro
 	return err
 }
 
-// wrapped wraps an http.Transport, as tracing does.
 type wrapped struct{ http.RoundTripper }
 
 func (w wrapped) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(req.Clone(req.Context()))
 }
 
-// overBases runs a test with an http.Transport and with a wrapped one.
 func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) http.RoundTripper)) {
 	t.Run("http.Transport", func(t *testing.T) {
 		test(t, func(base *http.Transport) http.RoundTripper { return base })
@@ -153,7 +151,7 @@ func TestNginxKeepalive(t *testing.T) {
 }
 
 // TestHAProxyRefuses: HAProxy refuses a stream even if the server executed the request
-// and then closed its connection. A request that must not run twice does only with
+// and then closed its connection. Requests that must not run twice do so only with
 // TrustRefusedStream.
 func TestHAProxyRefuses(t *testing.T) {
 	const many = 200

@@ -13,8 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted handles each request with the next handler, then all others with the last
-// one.
+// scripted uses its handlers in order, then repeats the last one.
 type scripted struct {
 	url string
 
@@ -63,7 +62,6 @@ func gives(status, length int) http.HandlerFunc {
 
 func dies(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// drop ends the connection of a request without a response.
 func drop(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil && reset {

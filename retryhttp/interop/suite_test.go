@@ -21,7 +21,7 @@ var refused = map[string]string{
 // testdata/retryablehttp/adapter.go, which uses a Transport.
 func TestPeerSuite(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("takes a minute")
 	}
 	source := strings.TrimSpace(output(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/hashicorp/go-retryablehttp"))
 	root, err := filepath.Abs("../..")
