@@ -27,8 +27,8 @@ type attempt struct {
 	trace  httptrace.ClientTrace
 
 	mu      sync.Mutex
-	asked   bool // for a connection
-	conns   int
+	asked   bool     // for a connection
+	conns   int      // obtained
 	sent    int      // times the headers were sent since the last response
 	conn    net.Conn // latest
 	http2   bool     // used by the latest send

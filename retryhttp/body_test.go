@@ -234,9 +234,8 @@ func (f *file) Close() error {
 }
 
 // TestBodyIsNeverRewound: a body sent from its middle is sent from there in every
-// attempt, or only once. Go-retryablehttp rewinds the live body: too many bytes for the
-// announced length, and a data race with the previous attempt, which may still be
-// reading.
+// attempt, or only once. Go-retryablehttp rewinds the live body, so it sends more bytes
+// than announced and races with the previous attempt, which may still be reading.
 func TestBodyIsNeverRewound(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -309,8 +308,8 @@ func TestAttemptsDoNotShareABody(t *testing.T) {
 }
 
 // TestExpectContinue: a server that refuses early receives no body, and the next
-// attempt sends it from the start. Without an ExpectContinueTimeout the body is sent in
-// vain, but never twice.
+// attempt sends it from the start. Without an ExpectContinueTimeout, the body is sent
+// unnecessarily, but never twice.
 func TestExpectContinue(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {

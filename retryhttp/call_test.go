@@ -126,15 +126,15 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error has the last response, the context's error and its cause.
-// The response is closed.
+// TestContextEnds: the error holds the last response, the context's error and its
+// cause. The response is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, c := range []struct {
 		name string
 		when func(p *retry.Policy, end func())
 	}{
-		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
+		{"while the failure is handled", func(p *retry.Policy, end func()) {
 			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
 				end()
 				return retry.ClassTransient
@@ -439,7 +439,7 @@ func TestEnds(t *testing.T) {
 		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
 		{"hint", "GET", nil, busy, 1, retry.ErrHint},
-		{"hint, of a rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
+		{"hint, custom rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base := &script{replies: []reply{tt.last}}

@@ -6,7 +6,7 @@
 //
 // A [Transport] is an [http.RoundTripper] for any [http.Client], driven by a
 // [retry.Policy]. It sits between the client and the transport that makes the
-// connections. Redirects are followed by the client, each as a separate request.
+// connections. The client follows redirects; each is a separate request.
 //
 // # What is retried
 //
@@ -35,8 +35,8 @@
 // retry of a temporary failure, the call ends with [retry.ErrUnrepeatable].
 //
 // Nothing is retried once the headers of a response have been returned. To retry errors
-// of its body as well, read the body in the operation of a [retry.Do] around a client
-// that does not retry.
+// of the body as well, read it in the operation of a [retry.Do] around a client that
+// does not retry.
 //
 // If a conditional write (PUT with If-Match or If-None-Match) succeeds but its response
 // is lost, the retry gets 412 Precondition Failed; [Ambiguous] reports this.

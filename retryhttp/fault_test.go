@@ -1,7 +1,8 @@
 package retryhttp_test
 
-// Faults on real sockets. A request that must not be executed twice is not, the caller
-// gets the complete response or an error, and no goroutine or connection is left.
+// These tests cause faults on real sockets. No request is executed twice unless it may
+// be, the caller gets the complete response or an error, and no goroutine or connection
+// is left.
 
 import (
 	"context"
@@ -66,8 +67,8 @@ var faults = []struct {
 	{name: "425", fault: respond(425, "not yet"), size: 10, unprocessed: true},
 }
 
-// TestFaultBeforeResponse: a request that may be executed twice, or was not executed,
-// succeeds in the second attempt. The caller of any other request gets an error.
+// TestFaultBeforeResponse: the second attempt succeeds if the request may be executed
+// twice or was not executed. Otherwise the caller gets an error.
 func TestFaultBeforeResponse(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		for _, f := range faults {

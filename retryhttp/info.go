@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// Info describes a request to the hooks and the Classifier of a [Transport]'s
-// Policy.
+// Info describes a request to the hooks and the Classifier of a [Transport]'s Policy.
 type Info struct {
 	// Method is the request's method, never empty.
 	Method string
@@ -98,7 +97,8 @@ func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
 // statusWithin returns err with the status of the response inside it, or err itself if
-// there is none. RetrieveError of golang.org/x/oauth2, for example, has it in a field.
+// there is none. RetrieveError of golang.org/x/oauth2, for example, has the response in
+// a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

@@ -264,10 +264,10 @@ var (
 		err      error
 	}{
 		{"no handler", nil, 1, nil},
-		{"always good", func(int) error { return nil }, 1, nil},
-		{"always worth a retry", func(int) error { return errSuiteAgain }, 3, errSuiteAgain},
-		{"never worth a retry", func(int) error { return errSuiteNever }, 1, errSuiteNever},
-		{"good the second time", func(attempt int) error {
+		{"always successful", func(int) error { return nil }, 1, nil},
+		{"always retryable", func(int) error { return errSuiteAgain }, 3, errSuiteAgain},
+		{"never retryable", func(int) error { return errSuiteNever }, 1, errSuiteNever},
+		{"successful the second time", func(attempt int) error {
 			if attempt == 1 {
 				return errSuiteAgain
 			}
@@ -314,10 +314,10 @@ func TestSuitePrepareRetry(t *testing.T) {
 		prepared []string // a header, by attempt
 	}{
 		{"no failure", []int{200}, []string{""}},
-		{"success, looked at", []int{204}, []string{""}},
-		{"always worth a retry", []int{503}, []string{"", "1", "2"}},
-		{"never worth a retry", []int{404}, []string{""}},
-		{"good the second time", []int{503, 200}, []string{"", "1"}},
+		{"success, 204", []int{204}, []string{""}},
+		{"always retryable", []int{503}, []string{"", "1", "2"}},
+		{"never retryable", []int{404}, []string{""}},
+		{"successful the second time", []int{503, 200}, []string{"", "1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(tt.script...)...)
@@ -365,7 +365,7 @@ func TestSuiteFails(t *testing.T) {
 			assert.Len(t, s.seen(), tt.attempts)
 		})
 	}
-	t.Run("a password in the address", func(t *testing.T) {
+	t.Run("password in the URL", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(500)...)
 		tr := s.transport(retry.Policy{})
 		tr.Base = suiteAbsent(s, 3)
@@ -525,7 +525,7 @@ func TestSuiteClassifier(t *testing.T) {
 	}{
 		"stops after the second": {[]int{500}, []retry.Class{retry.ClassUnknown, retry.ClassPermanent}, 2, 500},
 		"stops after the first":  {[]int{500}, []retry.Class{retry.ClassPermanent}, 1, 500},
-		"goes on after 404": {[]int{404, 404, 200}, []retry.Class{retry.ClassTransient, retry.ClassTransient},
+		"continues after 404": {[]int{404, 404, 200}, []retry.Class{retry.ClassTransient, retry.ClassTransient},
 			3, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -551,10 +551,10 @@ func TestSuiteMalformed(t *testing.T) {
 		change func(*http.Request)
 		says   string
 	}{
-		"certificate that is not trusted": {tls: true, change: func(*http.Request) {}, says: "certificate"},
-		"scheme":                          {change: func(r *http.Request) { r.URL.Scheme = "ftp" }, says: "unsupported protocol scheme"},
-		"name of a header":                {change: func(r *http.Request) { r.Header["Header-Name-\033"] = []string{"value"} }, says: "invalid header"},
-		"value of a header":               {change: func(r *http.Request) { r.Header.Set("Header-Name", "bad \033") }, says: "invalid header"},
+		"untrusted certificate": {tls: true, change: func(*http.Request) {}, says: "certificate"},
+		"scheme":                {change: func(r *http.Request) { r.URL.Scheme = "ftp" }, says: "unsupported protocol scheme"},
+		"header name":           {change: func(r *http.Request) { r.Header["Header-Name-\033"] = []string{"value"} }, says: "invalid header"},
+		"header value":          {change: func(r *http.Request) { r.Header.Set("Header-Name", "bad \033") }, says: "invalid header"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := suiteServerOf(suiteStatuses(200)...)
@@ -581,7 +581,7 @@ func TestSuiteMalformed(t *testing.T) {
 // TestSuiteRedirects: go-retryablehttp follows redirects within an attempt. Here each
 // is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
-	t.Run("in a circle", func(t *testing.T) {
+	t.Run("redirect loop", func(t *testing.T) {
 		s := newSuiteServer(t, suiteResponse{status: 302, header: map[string]string{"Location": "/"}})
 		var p retry.Policy
 		p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -628,15 +628,15 @@ func TestSuiteRetryAfter(t *testing.T) {
 		values []string
 		want   time.Duration
 	}{
-		"seconds":               {[]string{"2"}, 2 * time.Second},
-		"date":                  {[]string{"Fri, 31 Dec 1999 23:59:59 GMT"}, 2 * time.Second},
-		"date that is past":     {[]string{"Fri, 31 Dec 1999 23:59:00 GMT"}, 0},
-		"none":                  {nil, 0},
-		"two":                   {[]string{"2", "3"}, 3 * time.Second},
-		"empty":                 {[]string{""}, 0},
-		"negative":              {[]string{"-2"}, 0},
-		"date that is none":     {[]string{"Fri, 32 Dec 1999 23:59:59 GMT"}, 0},
-		"neither date nor time": {[]string{"badbadbad"}, 0},
+		"seconds":                 {[]string{"2"}, 2 * time.Second},
+		"date":                    {[]string{"Fri, 31 Dec 1999 23:59:59 GMT"}, 2 * time.Second},
+		"past date":               {[]string{"Fri, 31 Dec 1999 23:59:00 GMT"}, 0},
+		"none":                    {nil, 0},
+		"two":                     {[]string{"2", "3"}, 3 * time.Second},
+		"empty":                   {[]string{""}, 0},
+		"negative":                {[]string{"-2"}, 0},
+		"invalid date":            {[]string{"Fri, 32 Dec 1999 23:59:59 GMT"}, 0},
+		"neither date nor number": {[]string{"badbadbad"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := &http.Response{StatusCode: 503, Header: http.Header{}}

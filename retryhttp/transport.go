@@ -9,7 +9,7 @@ import (
 )
 
 // A Transport is an [http.RoundTripper] that retries failed requests under its Policy
-// if they are safe to repeat, by the rules in the package comment. The zero Transport
+// if they are safe to repeat; the package comment has the rules. The zero Transport
 // sends through [http.DefaultTransport] under the zero [retry.Policy] and makes up to
 // three attempts.
 //
@@ -36,8 +36,8 @@ type Transport struct {
 	// For a longer wait, the response is returned immediately.
 	Policy retry.Policy
 
-	// MayRepeat reports whether a request may be executed more than once. It
-	// must be safe for concurrent use. If nil, IsIdempotent is used.
+	// MayRepeat reports whether a request may be executed more than once. It must be
+	// safe for concurrent use. If nil, IsIdempotent is used.
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
@@ -118,7 +118,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.result(err)
 }
 
-// CloseIdleConnections calls Base's method of that name, if it has one.
+// CloseIdleConnections calls Base.CloseIdleConnections, if Base has that method.
 func (t *Transport) CloseIdleConnections() {
 	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()

@@ -11,8 +11,8 @@ import (
 // exported values or types. If a text changes, fewer requests are retried, which is
 // safe.
 
-// isGoAway reports whether err proves that no server has processed the request: it
-// was not written, or its stream is above the last that a GOAWAY accepts.
+// isGoAway reports whether err proves that no server has processed the request: it was
+// not written, or its stream is above the last that a GOAWAY accepts.
 func isGoAway(err error) bool {
 	return hasText(err, func(text string) bool {
 		switch text {
@@ -67,8 +67,7 @@ func proxyRefusal(err error) int {
 // had no usable connection when the request was about to be written.
 const notUsable = "http2: connection became unusable before the request was written"
 
-// legible rewrites errors about a missing GetBody, because it was the Transport that
-// removed it.
+// legible rewrites errors about a missing GetBody, because the Transport removed it.
 func legible(err error) error {
 	text := err.Error()
 	if text == "net/http: cannot rewind body after connection loss" {

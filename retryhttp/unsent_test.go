@@ -87,7 +87,7 @@ func TestDialIsNoProof(t *testing.T) {
 		_, err = (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
 		return err
 	}
-	t.Run("of the reader of the body", func(t *testing.T) {
+	t.Run("of the body's reader", func(t *testing.T) {
 		_ = send(t, nil, io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000)), failingReader{errDial}))
 		assert.LessOrEqual(t, posts.Load(), int32(1))
 	})

@@ -47,8 +47,8 @@ func resets(code http2.ErrCode) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
 }
 
-// goesAway ends the connection without a response. The last accepted stream is that of
-// the request plus above.
+// goesAway ends the connection without a response. The last stream ID of its GOAWAY is
+// the request's plus above.
 func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		_ = c.framer.WriteGoAway(uint32(max(0, int(id)+above)), code, nil)

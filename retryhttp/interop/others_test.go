@@ -17,9 +17,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// nodeScript is an HTTP/2 server that, depending on the stream's number, resets the
-// stream before or after it has "executed" the request, destroys the session, responds,
-// or responds and closes the session gracefully.
+// nodeScript is an HTTP/2 server. Depending on the stream ID, it resets the stream
+// before or after "executing" the request, destroys the session, responds, or responds
+// and closes the session gracefully.
 const nodeScript = `
 const http2 = require('http2');
 const server = http2.createServer();
