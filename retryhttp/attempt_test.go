@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestTraceOfTheCaller: the Base sees the caller's trace, values and deadline, even when
-// the Transport adds its own trace.
+// TestTraceOfTheCaller: the Base gets the caller's trace, values and deadline, even if
+// the Transport adds a trace.
 func TestTraceOfTheCaller(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
@@ -42,8 +42,6 @@ func TestTraceOfTheCaller(t *testing.T) {
 	}
 }
 
-// TestAmbiguous: the response to a conditional write reports that an earlier attempt may
-// have succeeded.
 func TestAmbiguous(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

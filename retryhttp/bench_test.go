@@ -15,13 +15,10 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// stub responds to every request at once, without a network.
 type stub struct{ response *http.Response }
 
 func (s stub) RoundTrip(*http.Request) (*http.Response, error) { return s.response, nil }
 
-// BenchmarkSuccess measures what a Transport adds to its Base when the first attempt
-// succeeds.
 func BenchmarkSuccess(b *testing.B) {
 	base := stub{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}}
 	for _, bench := range []struct {
@@ -52,8 +49,7 @@ func BenchmarkSuccess(b *testing.B) {
 	}
 }
 
-// realCases are requests over real connections, with the allocations that a Transport may
-// add to them.
+// most is the number of allocations that a Transport may add.
 var realCases = []struct {
 	name, method, content string
 	most                  float64
@@ -64,7 +60,6 @@ var realCases = []struct {
 	{"POST with body", http.MethodPost, "content", 20},
 }
 
-// realServer returns the URL of a server that responds at once and a base for it.
 func realServer(tb testing.TB, protocol string) (string, *http.Transport) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -91,7 +86,6 @@ func sendReal(tb testing.TB, rt http.RoundTripper, req *http.Request) {
 	_ = resp.Body.Close()
 }
 
-// BenchmarkConnection measures what a Transport adds to an http.Transport.
 func BenchmarkConnection(b *testing.B) {
 	for _, protocol := range []string{http1, http2} {
 		url, base := realServer(b, protocol)
@@ -113,8 +107,8 @@ func BenchmarkConnection(b *testing.B) {
 	}
 }
 
-// TestConnectionAllocations: the server allocates in the same process, so the means of
-// both are compared, and the difference is rounded.
+// TestConnectionAllocations rounds the difference of two means, because the server
+// allocates in the same process.
 func TestConnectionAllocations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("allocations differ")
@@ -136,8 +130,7 @@ func TestConnectionAllocations(t *testing.T) {
 	}
 }
 
-// TestAllocations: a call that succeeds at once allocates the request and the context of
-// its attempt.
+// TestAllocations: a call allocates its request and the context of its attempt.
 func TestAllocations(t *testing.T) {
 	transport := retryhttp.Transport{Base: stub{&http.Response{StatusCode: 200, Body: http.NoBody}}, PerHost: &retryhttp.PerHost{}}
 	for _, req := range []*http.Request{request(t, "GET", ""), request(t, "PUT", "content")} {

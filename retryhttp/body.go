@@ -11,9 +11,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// takeBody determines how the body of the request can be sent more than once. A
-// body is never rewound: the previous attempt may still read it while the next one
-// is sent.
+// takeBody determines how to send the body more than once. It is never rewound, because
+// the previous attempt may still be reading it.
 func (c *call) takeBody() {
 	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if c.body == nil || c.body == http.NoBody {
@@ -27,36 +26,33 @@ func (c *call) takeBody() {
 	}
 }
 
-// rewinds reports whether the request can be sent again.
-func (c *call) rewinds() bool {
+func (c *call) resendable() bool {
 	if c.recording != nil {
 		return c.recording.complete()
 	}
 	return c.getBody != nil || c.body == nil || c.body == http.NoBody
 }
 
-// recording keeps the part of a body that has been read, so that the next attempt
-// reads it again and then continues with the rest. It reads no more than an
-// attempt asks for, because the other end of a stream may be waiting for the
-// response.
+// recording keeps what has been read of a body, so that the next attempt reads it again
+// before the rest. It never reads ahead, because the other end of a stream may be
+// waiting for the response.
 type recording struct {
-	reading sync.Mutex // held while source is read, which may take long
+	reading sync.Mutex // held while source is read
 	source  io.ReadCloser
 	most    int64
 
 	mu      sync.Mutex
 	data    []byte
-	err     error // the final error of source
+	err     error // final error of source
 	tooLong bool  // data is incomplete
 	current *replay
-	last    bool // no further attempt follows
+	last    bool // no attempt follows
 	closed  bool // source is closed
 }
 
-// replay is one reading of a recorded body.
 type replay struct {
 	of     *recording
-	next   int  // offset in the recording
+	next   int  // in of.data
 	closed bool // guarded by of.mu
 }
 
@@ -65,7 +61,7 @@ var (
 	errClosed  = errors.New("the body is closed")
 )
 
-// replay returns the body from its beginning and replaces the previous replay.
+// replay returns the body from its beginning and ends the previous replay.
 func (r *recording) replay() (io.ReadCloser, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -85,8 +81,8 @@ func (r *recording) complete() bool {
 	return !r.tooLong
 }
 
-// failed reports whether the body cannot be read, which a retry would not change. A
-// nil recording has not failed.
+// failed reports whether the body cannot be read, which no retry would change. A nil
+// recording has not failed.
 func (r *recording) failed() bool {
 	if r == nil {
 		return false
@@ -96,8 +92,8 @@ func (r *recording) failed() bool {
 	return r.err != nil && r.err != io.EOF
 }
 
-// finish closes the source as soon as the last attempt is done with it. A nil
-// recording has no source.
+// finish closes the source once the last attempt is done with it. A nil recording has
+// no source.
 func (r *recording) finish() {
 	if r == nil {
 		return
@@ -118,8 +114,7 @@ func (r *recording) closeSource() {
 	}
 }
 
-// recorded copies data that is already recorded. If ok is true, there is no need to
-// read the source.
+// recorded copies recorded data. If ok is true, the source need not be read.
 func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	r := b.of
 	r.mu.Lock()
@@ -135,7 +130,7 @@ func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	return 0, r.err, r.err != nil
 }
 
-// Read reads the recorded data and then the source.
+// Read reads recorded data, then the source.
 func (b *replay) Read(p []byte) (int, error) {
 	if n, err, ok := b.recorded(p); ok {
 		return n, err
@@ -143,7 +138,7 @@ func (b *replay) Read(p []byte) (int, error) {
 	r := b.of
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	if n, err, ok := b.recorded(p); ok { // an earlier attempt has read more meanwhile
+	if n, err, ok := b.recorded(p); ok { // an earlier attempt has read more
 		return n, err
 	}
 	n, err := r.source.Read(p)
@@ -170,7 +165,6 @@ func (b *replay) Close() error {
 	return nil
 }
 
-// keptBody cancels the context of its attempt when it is closed.
 type keptBody struct {
 	io.ReadCloser
 	cancel  context.CancelFunc
@@ -183,14 +177,13 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// peekedBody is the body of a response whose beginning has been peeked at.
 type peekedBody struct {
 	io.ReadCloser
-	data []byte // read but not yet returned
-	err  error  // the error after data
+	data []byte // not returned yet
+	err  error  // after data
 }
 
-// peek returns the next n bytes, or fewer if the body ends before.
+// peek returns the next n bytes, or fewer at the end of the body.
 func (b *peekedBody) peek(n int) ([]byte, error) {
 	if missing := n - len(b.data); missing > 0 && b.err == nil {
 		more, err := io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
@@ -218,16 +211,15 @@ func (b *peekedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// Limits for reading a response to be discarded, so that its connection can be
-// reused. Beyond them a new connection is about as fast.
+// Limits for draining a response so that its connection can be reused. Beyond them, a
+// new connection is about as fast.
 const (
 	maxDrain     = 64 << 10
 	maxDrainTime = 100 * time.Millisecond
 )
 
-// discardResponse frees the connection of a response before the wait for a retry. It
-// is an OnRetry hook, because only there is it certain that the response is not the
-// last one.
+// discardResponse frees the connection of a response before the wait. It is an OnRetry
+// hook because, before that, the response may still be the last one.
 func discardResponse(_ context.Context, failed retry.Attempt, _ time.Duration) {
 	e, _ := errors.AsType[*StatusError](failed.Err)
 	if e == nil || e.body == nil {

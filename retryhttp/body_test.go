@@ -20,7 +20,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestBufferEnds: waiting for a body that does not arrive ends with the context.
+// TestBufferEnds: the context ends a call that waits for the rest of a body.
 func TestBufferEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	silent, writer := io.Pipe()
@@ -37,8 +37,8 @@ func TestBufferEnds(t *testing.T) {
 	assert.ErrorIs(t, err, io.ErrClosedPipe)
 }
 
-// TestMaxBufferStreams: a body is sent while it is read, so a writer that waits for the
-// response is not blocked.
+// TestMaxBufferStreams: a body is sent while it is read, because its writer may wait
+// for the response.
 func TestMaxBufferStreams(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, func(x *exchange) {
@@ -69,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: if an attempt fails in the middle of the body, the next attempt
-// sends all of it, even if the first one is still waiting for more.
+// TestMaxBufferReadsOn: after an attempt fails within the body, the next one sends all
+// of it, even while the first waits for more.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -116,7 +116,7 @@ func TestMaxBufferReadsOn(t *testing.T) {
 }
 
 // TestMaxBufferTooShort: a body that does not fit is sent once; a second attempt fails
-// before it sends a part of it.
+// before it sends anything.
 func TestMaxBufferTooShort(t *testing.T) {
 	long := strings.Repeat("0123456789", 10)
 	for _, tt := range []struct {
@@ -160,7 +160,7 @@ func TestMaxBufferTooShort(t *testing.T) {
 		})
 		p := quick()
 		p.OnRetry = func(context.Context, retry.Attempt, time.Duration) {
-			body := <-bodies // which a goroutine of the first attempt still reads
+			body := <-bodies // still read by the first attempt
 			_, err := io.ReadAll(body)
 			assert.NoError(t, err)
 		}
@@ -172,8 +172,8 @@ func TestMaxBufferTooShort(t *testing.T) {
 	})
 }
 
-// TestRequestBodyFails: if the reader of the request's body fails, no server executes what
-// arrived of it.
+// TestRequestBodyFails: if reading the request's body fails, no server executes the
+// incomplete request.
 func TestRequestBodyFails(t *testing.T) {
 	errDisk := errors.New("disk error")
 	for _, k := range kinds {
@@ -201,7 +201,6 @@ func TestRequestBodyFails(t *testing.T) {
 	}
 }
 
-// TestBodyCannotBeRecorded: a body whose reader fails is not read again.
 func TestBodyCannotBeRecorded(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "later"))
@@ -217,7 +216,7 @@ func TestBodyCannotBeRecorded(t *testing.T) {
 	})
 }
 
-// file is a body with a Seek method, of a type that this package does not know.
+// file has a Seek method but is of a type unknown to this package.
 type file struct {
 	*strings.Reader
 	sought atomic.Int64
@@ -234,10 +233,9 @@ func (f *file) Close() error {
 	return nil
 }
 
-// TestBodyIsNeverRewound: a body that is sent from its middle is sent from there in every
-// attempt, or in one attempt only. Go-retryablehttp seeks the live body to its beginning:
-// too many bytes for the announced length, and a data race with the previous attempt,
-// which may still be reading.
+// TestBodyIsNeverRewound: a body sent from its middle is sent from there in every
+// attempt, or only once. Go-retryablehttp rewinds the live body, so it sends more bytes
+// than announced and races with the previous attempt, which may still be reading.
 func TestBodyIsNeverRewound(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -279,8 +277,6 @@ func TestBodyIsNeverRewound(t *testing.T) {
 	}
 }
 
-// TestStandardReadersAreNotRewound: the same for a body that http.NewRequest can provide
-// again.
 func TestStandardReadersAreNotRewound(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, processed(reset), processed(respond(503, "")), ok)
@@ -297,9 +293,8 @@ func TestStandardReadersAreNotRewound(t *testing.T) {
 	})
 }
 
-// TestAttemptsDoNotShareABody: if the response arrives before the body was sent, the
-// previous attempt may still be reading its body when the next one begins. Each attempt
-// has its own body, and the last one arrives complete.
+// TestAttemptsDoNotShareABody: if a response arrives before the body is sent, its
+// attempt may still be reading the body during the next one.
 func TestAttemptsDoNotShareABody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, early, early, ok)
@@ -312,9 +307,9 @@ func TestAttemptsDoNotShareABody(t *testing.T) {
 	})
 }
 
-// TestExpectContinue: a server that refuses before it has seen the body receives none of
-// it, and the next attempt sends a new body from its beginning. Without an
-// ExpectContinueTimeout the first body is sent for nothing, but never sent twice.
+// TestExpectContinue: a server that refuses early receives no body, and the next
+// attempt sends it from the start. Without an ExpectContinueTimeout, the body is sent
+// unnecessarily, but never twice.
 func TestExpectContinue(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {
@@ -338,7 +333,7 @@ func TestExpectContinue(t *testing.T) {
 				}
 				req.send(t, transport).isRight(t)
 				if c.timeout > 0 {
-					assert.Zero(t, read, "bytes read of the body before the first response")
+					assert.Zero(t, read, "bytes of the body read before the first response")
 					assert.Less(t, received, int64(16<<10))
 					assert.EqualValues(t, size, req.read.Load())
 				}
@@ -351,13 +346,12 @@ func TestExpectContinue(t *testing.T) {
 	}
 }
 
-// TestBodies: which bodies are sent again.
 func TestBodies(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, tt := range []struct {
 		name   string
-		body   io.Reader // of a type that http.NewRequest does not know
-		length int64     // that the request declares
+		body   io.Reader // of a type unknown to http.NewRequest
+		length int64     // declared
 		most   int64
 		sent   int
 		err    string
@@ -405,7 +399,6 @@ type closer struct {
 
 func (c closer) Close() error { c.close(); return nil }
 
-// TestBodyThatCannotBeSentAgain: the error reports why there was no retry.
 func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	req := request(t, "PUT", "content")
 	req.GetBody = nil
@@ -417,8 +410,7 @@ func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	assert.Len(t, base.requests, 1)
 }
 
-// TestGetBodyFails: an error of GetBody ends the call, and the error of the call keeps the
-// earlier failure.
+// TestGetBodyFails: an error of GetBody ends the call and keeps the earlier failure.
 func TestGetBodyFails(t *testing.T) {
 	gone := errors.New("file is gone")
 	for _, first := range []reply{{status: 503}, {err: errReset}} {
@@ -426,7 +418,7 @@ func TestGetBodyFails(t *testing.T) {
 		req := request(t, "PUT", "content")
 		req.GetBody = func() (io.ReadCloser, error) { return nil, gone }
 		p := quick()
-		p.AttemptTimeout = time.Hour // whose context must end here, too
+		p.AttemptTimeout = time.Hour // its context must end here, too
 		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
 		assert.Nil(t, resp)
 		assert.ErrorIs(t, err, gone)

@@ -14,33 +14,32 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip. It is also the context of the policy's loop:
-// the request's context, plus the information for hooks.
+// call is the state of one RoundTrip. It is also the context of the policy's loop: the
+// request's context with information for hooks.
 type call struct {
 	context.Context
 	transport *Transport
 	request   *http.Request
-	limit     time.Duration   // time limit of one attempt; 0: none
-	mayRepeat bool            // the request may be executed more than once
-	direct    *http.Transport // makes the attempts; nil: another kind of Base
+	limit     time.Duration // of one attempt; 0: none
+	mayRepeat bool
+	direct    *http.Transport // nil: Base is of another type
 
 	body      io.ReadCloser                 // of the first attempt
-	getBody   func() (io.ReadCloser, error) // for the other attempts; nil: the request has no body
-	recording *recording                    // behind getBody; nil: the request has its own GetBody, or none at all
+	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
+	recording *recording                    // behind getBody if MaxBuffer is used
 
-	// For the hooks, which may read them in any goroutine.
+	// Hooks may read them in any goroutine.
 	number, status atomic.Int32
 
 	first     attempt // allocated together with the call
 	attempt   *attempt
-	ambiguous bool // one of the attempts may have been executed
-	// The outcome: a response or an error. failed is the error that represents the response.
+	ambiguous bool // an attempt may have been executed
+	// failed represents response if that is a failure.
 	response *http.Response
 	failed   *StatusError
 	err      error
 }
 
-// send makes one attempt.
 func (c *call) send(ctx context.Context) error {
 	last := c.lastFailure()
 	c.response, c.failed, c.err = nil, nil, nil
@@ -77,9 +76,8 @@ func (c *call) send(ctx context.Context) error {
 	return c.judge(gaveUp)
 }
 
-// limited returns the context of an attempt, with its time limit. The context is
-// not canceled when the attempt ends, because the body of the response is read
-// later.
+// limited adds the attempt's time limit to ctx. The context outlives the attempt,
+// because the response's body is read later.
 func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.limit <= 0 {
 		return ctx, func() {}
@@ -87,7 +85,6 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limit)
 }
 
-// prepare sets up the attempt and the request that it sends.
 func (c *call) prepare(ctx context.Context) error {
 	number := int(c.number.Load())
 	body := c.body
@@ -108,10 +105,9 @@ func (c *call) prepare(ctx context.Context) error {
 	a.watched = a.empty || !c.mayRepeat
 	a.request = *c.request.WithContext(a)
 	a.request.Body = body
-	a.request.GetBody = nil // with one, net/http could repeat the request on its own
+	a.request.GetBody = nil // with one, net/http could resend the request
 	if name := c.transport.AttemptHeader; c.direct == nil || name != "" {
-		// Cloned, because RoundTrippers that sign requests change the headers in
-		// place.
+		// Signers change the headers in place.
 		if a.request.Header = c.request.Header.Clone(); a.request.Header == nil {
 			a.request.Header = http.Header{}
 		}
@@ -122,7 +118,6 @@ func (c *call) prepare(ctx context.Context) error {
 	return nil
 }
 
-// lastFailure returns the error of the previous attempt.
 func (c *call) lastFailure() error {
 	if c.failed != nil {
 		return c.failed
@@ -130,8 +125,7 @@ func (c *call) lastFailure() error {
 	return c.err
 }
 
-// lost returns the error of an attempt without a response, marked for the policy's
-// loop.
+// lost returns the error of an attempt without a response, marked for the loop.
 func (c *call) lost() error {
 	if c.attempt.lost() && c.request.Context().Err() == nil {
 		c.err = errLost
@@ -146,9 +140,8 @@ func (c *call) lost() error {
 	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
 }
 
-// judge returns nil if the response is a success, or its error, marked for the
-// policy's loop. gaveUp means that another Transport below has already retried the
-// request.
+// judge returns nil for a success, or the response's error, marked for the loop. gaveUp
+// means that a Transport below has already retried the request.
 func (c *call) judge(gaveUp bool) error {
 	status := c.response.StatusCode
 	var found error
@@ -177,19 +170,18 @@ func (c *call) judge(gaveUp bool) error {
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
 }
 
-// unlessUnrepeatable returns err, marked as unrepeatable unless a repetition is
-// harmless and the body can be sent again.
+// unlessUnrepeatable marks err as unrepeatable unless executing the request again is
+// harmless and its body can be resent.
 func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
 		return retry.Unrepeatable(err)
-	case !c.rewinds():
-		return retry.Unrepeatable(fmt.Errorf("%w (and the request has no GetBody to send its body again)", err))
+	case !c.resendable():
+		return retry.Unrepeatable(fmt.Errorf("%w (the request has no GetBody to resend its body)", err))
 	}
 	return err
 }
 
-// result returns the results of RoundTrip, given the error of the loop.
 func (c *call) result(err error) (*http.Response, error) {
 	if err == nil {
 		return c.response, nil
@@ -204,8 +196,7 @@ func (c *call) result(err error) (*http.Response, error) {
 	return nil, err
 }
 
-// abandon closes what would otherwise stay open: the response, or the body of a
-// request that was never sent.
+// abandon closes the response, or the body of a request that was never sent.
 func (c *call) abandon() {
 	switch {
 	case c.response != nil && (c.failed == nil || c.failed.body != nil):
@@ -215,10 +206,10 @@ func (c *call) abandon() {
 	}
 }
 
-// keep extends the time limit of the attempt until the body of its response is
-// closed. The context of the response's Request lives longer. A connection that has
-// switched protocols belongs to the caller and has no limit; its Body must keep its
-// method Write.
+// keep extends the attempt's time limit until the response's body is closed. The
+// context of the response's Request outlives it. A connection that has switched
+// protocols belongs to the caller and has no limit; its Body must keep its Write
+// method.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	if c.limit <= 0 && c.attempt.cancel == nil {
 		return
@@ -235,10 +226,10 @@ func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	c.response.Body = &keptBody{c.response.Body, cancel, before}
 }
 
-// sdkRepeats reports whether the headers show that the client above retries by
-// itself. The AWS SDKs send their number of attempts; the SDKs generated by
-// Stainless (OpenAI, Anthropic) send the number of retries made.
-func sdkRepeats(h http.Header) bool {
+// sdkRetries reports whether the client above retries. AWS SDKs send their number of
+// attempts; SDKs generated by Stainless (OpenAI, Anthropic) send the number of retries
+// made.
+func sdkRetries(h http.Header) bool {
 	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
 		for part := range strings.SplitSeq(values[0], ";") {
 			if most, ok := strings.CutPrefix(strings.TrimSpace(part), "max="); ok {

@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPanics: after a panic in a function of the policy, bodies and connections are
-// closed.
+// TestPanics: a panic in one of the policy's functions leaves no body or connection
+// open.
 func TestPanics(t *testing.T) {
 	boom := func(context.Context, retry.Attempt, time.Duration) { panic("boom") }
 	for name, p := range map[string]retry.Policy{
@@ -45,8 +45,8 @@ func TestPanics(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutLastsUntilClose: the context of an attempt outlives RoundTrip. If it
-// were canceled on return, the body could not be read.
+// TestAttemptTimeoutLastsUntilClose: canceling the attempt's context when RoundTrip
+// returns would make the body unreadable.
 func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		returned := make(chan struct{})
@@ -70,13 +70,12 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		assert.True(t, string(body) == text(100_000), "the body has changed")
 		assert.NoError(t, ctx.Err())
 		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would go on for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "calls that follow may use it")
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would run for an hour")
+		assert.NoError(t, resp.Request.Context().Err(), "later calls may use it")
 		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
 
-// TestAttemptTimeoutEndsBody: the limit also covers reading the body.
 func TestAttemptTimeoutEndsBody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, func(x *exchange) {
@@ -91,8 +90,8 @@ func TestAttemptTimeoutEndsBody(t *testing.T) {
 	})
 }
 
-// TestSwitchedProtocol: after a switch of protocols the caller can write to the
-// connection, and no limit of an attempt applies to it.
+// TestSwitchedProtocol: the caller can write to the connection, and no time limit
+// applies to it.
 func TestSwitchedProtocol(t *testing.T) {
 	echo := func(x *exchange) {
 		c, buffered, err := http.NewResponseController(x.ResponseWriter).Hijack()
@@ -127,15 +126,15 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error has the last response, the end of the context and its cause,
-// and the response, which the caller does not get, is closed.
+// TestContextEnds: the error holds the last response, the context's error and its
+// cause. The response is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, c := range []struct {
 		name string
 		when func(p *retry.Policy, end func())
 	}{
-		{"while the failure is dealt with", func(p *retry.Policy, end func()) {
+		{"while the failure is handled", func(p *retry.Policy, end func()) {
 			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
 				end()
 				return retry.ClassTransient
@@ -169,7 +168,6 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// keeper records whether the body of the last response has been closed.
 type keeper struct {
 	http.RoundTripper
 	closed atomic.Bool
@@ -194,8 +192,7 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// TestWaitWouldOutlastTheDeadline: a wait that would outlast the deadline is not begun,
-// and the response is returned at once.
+// TestWaitWouldOutlastTheDeadline: the response is returned immediately.
 func TestWaitWouldOutlastTheDeadline(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, text(100_000)))
@@ -209,7 +206,7 @@ func TestWaitWouldOutlastTheDeadline(t *testing.T) {
 	})
 }
 
-// endless sends the beginning of a body and stalls until the client disconnects.
+// endless stalls within a body until the client disconnects.
 func endless(x *exchange) {
 	x.WriteHeader(http.StatusServiceUnavailable)
 	_, _ = io.WriteString(x, "wait for it")
@@ -218,7 +215,7 @@ func endless(x *exchange) {
 	abort(x)
 }
 
-// unknown sends a body without announcing its length.
+// unknown sends a body of unannounced length.
 func unknown(length int) step {
 	return func(x *exchange) {
 		x.WriteHeader(http.StatusServiceUnavailable)
@@ -227,7 +224,6 @@ func unknown(length int) step {
 	}
 }
 
-// visitClock sends another request during each wait.
 type visitClock struct {
 	retrytest.Clock
 	visit func()
@@ -238,12 +234,11 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 	return c.Clock.Sleep(ctx, d)
 }
 
-// TestFailedResponsesHoldNoConnection: the connection of a response that is followed by a
-// retry is free while the call waits, even if only one connection is allowed, and the
-// retry uses it again if the response was short. Failsafe-go leaves the bodies of these
-// responses open: ten attempts take ten connections, and if only one is allowed, the
-// second attempt never begins. Go-retryablehttp gives up connections for bodies above 4
-// KiB.
+// TestFailedResponsesHoldNoConnection: during the wait, the failed response's
+// connection is free, and the retry reuses it if the response was short. Failsafe-go
+// leaves these bodies open: ten attempts take ten connections, and if only one is
+// allowed, the second attempt never begins. Go-retryablehttp gives up connections for
+// bodies above 4 KiB.
 func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -287,9 +282,8 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	}
 }
 
-// TestLastResponseIsReturned: when all attempts are used, the caller gets the last
-// response, with its headers and its body. Go-retryablehttp returns an error without a
-// status instead.
+// TestLastResponseIsReturned: go-retryablehttp instead returns an error without a
+// status.
 func TestLastResponseIsReturned(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
@@ -308,15 +302,14 @@ func TestLastResponseIsReturned(t *testing.T) {
 	})
 }
 
-// refusal is a Budget without retries.
 type refusal struct{}
 
 func (refusal) TryWithdraw(retry.Attempt) bool { return false }
 func (refusal) Deposit(retry.Class, bool)      {}
 
-// TestBudgetStopsRetriesOnly: an empty budget loses no response, neither of a request that
-// is in flight nor of the last failure. In failsafe-go it also ends an attempt in flight,
-// and a good response is lost.
+// TestBudgetStopsRetriesOnly: an empty budget loses neither the response of a request
+// in flight nor the last failure. In failsafe-go it ends the attempt in flight, and a
+// good response is lost.
 func TestBudgetStopsRetriesOnly(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		begun, refused := make(chan struct{}), make(chan struct{})
@@ -340,9 +333,8 @@ func TestBudgetStopsRetriesOnly(t *testing.T) {
 	})
 }
 
-// TestMaxElapsedEndsTheCall: after the time limit of the policy there is no further
-// attempt, and the last response is returned. In ProjectDiscovery's retryablehttp-go the
-// limit ended the waits but not the loop, so retries followed each other without any wait.
+// TestMaxElapsedEndsTheCall: in ProjectDiscovery's retryablehttp-go, the limit ended
+// the waits but not the loop, so retries followed each other without a wait.
 func TestMaxElapsedEndsTheCall(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "try later"))
@@ -358,8 +350,6 @@ func TestMaxElapsedEndsTheCall(t *testing.T) {
 	})
 }
 
-// TestSDKAbove: the requests of a client whose headers show that it retries are not
-// retried.
 func TestSDKAbove(t *testing.T) {
 	for _, tt := range []struct {
 		name, value string
@@ -382,8 +372,8 @@ func TestSDKAbove(t *testing.T) {
 	}
 }
 
-// TestOwnHeaders: a Base that changes headers in place, as some signers do, changes the
-// headers of its attempt only.
+// TestOwnHeaders: a Base such as a signer may change the headers of an attempt in
+// place.
 func TestOwnHeaders(t *testing.T) {
 	for _, header := range []http.Header{{"A": {"1"}}, nil} {
 		sent := 0
@@ -404,8 +394,6 @@ func TestOwnHeaders(t *testing.T) {
 	}
 }
 
-// TestResponses: all responses but the last are closed before the wait, and the last one
-// is returned unchanged.
 func TestResponses(t *testing.T) {
 	for _, last := range []reply{{status: 200}, {status: 404}, {status: 503}} {
 		t.Run(fmt.Sprint(last.status), func(t *testing.T) {
@@ -431,7 +419,6 @@ func TestResponses(t *testing.T) {
 	}
 }
 
-// TestEnds: why there is no further attempt, and what RoundTrip returns then.
 func TestEnds(t *testing.T) {
 	unavailable, busy := reply{status: 503}, reply{429, "Retry-After: 61", nil}
 	for _, tt := range []struct {
@@ -452,7 +439,7 @@ func TestEnds(t *testing.T) {
 		{"budget, after a wait", "GET", func(p *retry.Policy) { p.LongPoll, p.Budget = true, &retry.TokenBudget{Capacity: 14} }, unavailable, 2, retry.ErrBudget},
 		{"elapsed", "GET", func(p *retry.Policy) { p.MaxElapsed = 1 }, unavailable, 1, retry.ErrMaxElapsed},
 		{"hint", "GET", nil, busy, 1, retry.ErrHint},
-		{"hint, of a rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
+		{"hint, custom rule", "GET", func(p *retry.Policy) { p.Hint = retry.HintAtLeast{} }, busy, 3, retry.ErrMaxAttempts},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base := &script{replies: []reply{tt.last}}
@@ -479,8 +466,6 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestRequestIsKept: the caller's request is not changed, and each attempt has a request
-// of its own with its number.
 func TestRequestIsKept(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
 	req := request(t, "PUT", "content")
@@ -514,7 +499,6 @@ func TestRequestIsKept(t *testing.T) {
 	})
 }
 
-// TestContexts: the context of the request decides, and failures before its end are kept.
 func TestContexts(t *testing.T) {
 	shutdown := errors.New("shutting down")
 	t.Run("ended before", func(t *testing.T) {
@@ -569,7 +553,6 @@ func TestContexts(t *testing.T) {
 	})
 }
 
-// TestBadBase: a Base may break the rules of http.RoundTripper.
 func TestBadBase(t *testing.T) {
 	t.Run("neither a response nor an error", func(t *testing.T) {
 		calls := 0
@@ -592,7 +575,7 @@ func TestBadBase(t *testing.T) {
 	})
 }
 
-// TestBudgets: a failure that must not be repeated does not change the budget; a permanent
+// TestBudgets: an unrepeatable failure leaves the budget unchanged; a permanent
 // response counts as a success.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
@@ -614,8 +597,7 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestObserver: a limiter observes that a POST was throttled even though the POST is not
-// repeated.
+// TestObserver: a limiter observes that a POST was throttled even if it is not retried.
 func TestObserver(t *testing.T) {
 	limiter := &observer{}
 	p := quick()

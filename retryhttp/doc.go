@@ -1,96 +1,91 @@
-// Package retryhttp retries HTTP requests that are safe to repeat, with
-// exponential backoff and jitter.
+// Package retryhttp retries HTTP requests that are safe to repeat, with exponential
+// backoff and jitter.
 //
 //	client := retryhttp.NewClient(retry.Policy{MaxAttempts: 4})
 //	resp, err := client.Get("https://example.com/")
 //
 // A [Transport] is an [http.RoundTripper] for any [http.Client], driven by a
-// [retry.Policy]. It sits above the transport that makes the connections and below
-// the client, which follows redirects; each redirect is a separate request.
+// [retry.Policy]. It sits between the client and the transport that makes the
+// connections. The client follows redirects; each is a separate request.
 //
-// # What is repeated
+// # What is retried
 //
-// A failure is a response with a status of 400 or above, a response in which the
-// Transport's Check finds an error, or an error instead of a response.
-// [retry.DefaultClassifier], or the Classifier of the policy, decides whether it is
-// temporary: 503 and a broken connection are, 404 is not. Then two more conditions
-// must hold.
+// A failure is an error, a response with a status of 400 or above, or a response in
+// which the Transport's Check finds an error. The policy's Classifier, by default
+// [retry.DefaultClassifier], decides whether it is temporary: 503 and a broken
+// connection are, 404 is not. A temporary failure is retried if two more conditions
+// hold.
 //
 // First, the request is safe to execute twice, or it was certainly not processed:
 //
-//	GET HEAD OPTIONS TRACE PUT DELETE QUERY    repeated
-//	with a header Idempotency-Key              repeated
+//	GET HEAD OPTIONS TRACE PUT DELETE QUERY    retried
+//	with an Idempotency-Key header             retried
 //	other requests, such as POST:
-//	    421, 425, 429, and equivalents of 429  repeated
-//	    no connection (dial, DNS, proxy, TLS)  repeated
+//	    421, 425, 429, and equivalents of 429  retried
+//	    no connection (dial, DNS, proxy, TLS)  retried
 //	    HTTP/2 stream above the last that
-//	    GOAWAY accepts                         repeated
-//	    HTTP/2 stream reset                    not repeated: see TrustRefusedStream
-//	    503, 500 and all other responses       not repeated
-//	    connection lost, timeout               not repeated
+//	    GOAWAY accepts                         retried
+//	    HTTP/2 stream reset                    not retried: see TrustRefusedStream
+//	    503, 500 and all other responses       not retried
+//	    connection lost, timeout               not retried
 //
-// Second, it is possible to send the body again: there is none, or GetBody is set,
-// as [http.NewRequest] does for a bytes.Buffer, a bytes.Reader and a strings.Reader,
-// or the body fits into MaxBuffer. A body is never rewound in place. If a failure is
-// temporary but these rules forbid a retry, the call ends with
-// [retry.ErrUnrepeatable].
+// Second, the body can be sent again: there is none, it fits into MaxBuffer, or GetBody
+// is set, as [http.NewRequest] does for a bytes.Buffer, a bytes.Reader and a
+// strings.Reader. A body is never rewound in place. If these conditions forbid the
+// retry of a temporary failure, the call ends with [retry.ErrUnrepeatable].
 //
-// Nothing is repeated once the headers of a response have been returned: the reader
-// has to handle errors of the body. To make reading the body part of the attempt,
-// read it in the operation of a [retry.Do] around a client that does not retry.
+// Nothing is retried once the headers of a response have been returned. To retry errors
+// of the body as well, read it in the operation of a [retry.Do] around a client that
+// does not retry.
 //
-// If a conditional write (PUT with If-Match or If-None-Match) succeeds but its
-// response is lost, the retry gets 412 Precondition Failed: [Ambiguous] reports that.
+// If a conditional write (PUT with If-Match or If-None-Match) succeeds but its response
+// is lost, the retry gets 412 Precondition Failed; [Ambiguous] reports this.
 //
 // # What is returned
 //
-// The last response is returned unchanged, even if it is a failure, so code that
-// checks StatusCode keeps working. Earlier responses are drained (up to 64 KiB and
-// 0.1 s) and closed before the wait, so that their connections can be reused and do
-// not block other requests. Their cookies do not reach the client's jar.
+// The last response is returned unchanged, even if it is a failure, so code that checks
+// StatusCode keeps working. Earlier responses are drained (up to 64 KiB and 0.1 s) and
+// closed before the wait, so their connections can be reused and do not block other
+// requests. Their cookies do not reach the client's jar.
 //
-// If the server asks for a wait that is too long for the policy's [retry.HintRule],
-// or that would end after the deadline of the request, the response is returned
-// immediately. See [RetryAfter] for the headers that are understood.
+// If the server asks for a wait that is too long for the policy's [retry.HintRule], or
+// that would end after the request's deadline, the response is returned immediately.
+// [RetryAfter] lists the headers.
 //
 // # Silent retries of net/http
 //
-// Package net/http also retries requests, silently. A Transport limits that, so that
-// the policy decides what is sent:
+// Package net/http also retries requests, silently. A Transport limits these retries:
 //
-//   - A request with a body is sent once per attempt: the Transport passes it on
-//     without GetBody.
+//   - A request with a body is sent once per attempt, because the Transport removes
+//     GetBody.
 //   - A request without a body that may be executed twice is sent once per attempt
-//     over HTTP/1. Over HTTP/2 net/http may send it a second time, on another
-//     connection, so that a graceful GOAWAY does not cost an attempt; after that the
-//     attempt ends.
-//   - A request without a body that must not be executed twice is sent again only if
-//     it is certain that it has not been processed. To detect that over HTTP/2, the
-//     Transport gives it an empty body, if Base is an [http.Transport].
+//     over HTTP/1. Over HTTP/2, net/http may send it once more, on another connection,
+//     so a graceful GOAWAY does not cost an attempt.
+//   - Any other request without a body is sent again only if it was certainly not
+//     processed. To detect that over HTTP/2, the Transport gives it an empty body, if
+//     Base is an [http.Transport].
 //
-// An attempt that is stopped for these reasons fails with an error that
-// [retry.DefaultClassifier] finds transient. docs/http.md in the repository has the
-// measurements.
+// The error of an attempt stopped by these rules is transient for
+// [retry.DefaultClassifier]. docs/http.md in the repository has measurements.
 //
 // # Layers above and below
 //
-// A RoundTripper that should see every attempt, such as a tracer or a signer of
-// requests, goes below, as Base. [AttemptNumber] returns the number of its attempt,
-// and each attempt has its own headers, which may be changed in place. A RoundTripper
-// that should see the call as a whole goes above. One that sends a body a second
-// time, as digest authentication does, finds no GetBody below a Transport: it has to
-// keep the body itself or go above, like a signer that calls GetBody.
+// A RoundTripper that should see every attempt, such as a tracer or a request signer,
+// goes below, as Base. There, [AttemptNumber] returns the number of the attempt, and
+// each attempt has its own headers, which may be changed in place. A RoundTripper that
+// should see the whole call goes above. Requests below a Transport have no GetBody: a
+// RoundTripper that sends a body twice, as digest authentication does, has to keep the
+// body or go above, like a signer that calls GetBody.
 //
-// Retry at one layer only. If one Transport is on top of another, or inside a
-// [retry.Do] whose operation calls [CheckStatus], a failure on which the inner one
-// gave up is permanent for the outer one, so that 3 attempts around 3 attempts do not
-// become 9. Requests of the AWS SDKs that announce more attempts are sent once, and
-// so are retries of SDKs generated by Stainless. Other clients that retry do not
-// announce it: docs/http.md lists how to turn their retries off.
+// Retry at one layer only. If a Transport is below another one, or inside a [retry.Do]
+// whose operation calls [CheckStatus], the outer layer does not retry after the inner
+// one gave up, so 3 attempts around 3 attempts do not become 9. Requests of AWS SDKs
+// that announce more attempts are sent once, and so are retries of SDKs generated by
+// Stainless. Other clients do not announce their retries; docs/http.md lists how to
+// turn them off.
 //
 // # What is left out
 //
-// Hedging. Turning responses into errors: a client that wants an error for a 404 can
-// make one from the status. Logging: use the hooks of the policy, which find the
-// request with [InfoFrom].
+// Hedging. Turning responses into errors: a client can make one from the status.
+// Logging: use the policy's hooks, which find the request with [InfoFrom].
 package retryhttp

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// flaky starts a server whose first responses have the given statuses. Then it responds
-// with a description of the request.
+// flaky starts a server whose first responses have the given statuses. Later ones
+// describe the request.
 func flaky(statuses ...int) *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(statuses) > 0 {
@@ -32,7 +32,6 @@ func flaky(statuses ...int) *httptest.Server {
 	}))
 }
 
-// soon is a policy for examples, with short waits.
 var soon = retry.Policy{Backoff: retry.Constant(time.Millisecond)}
 
 func show(resp *http.Response, err error) {
@@ -61,7 +60,7 @@ func Example() {
 }
 
 // A server that honors the key executes the payment once, however often the request
-// arrives. A request without the key is not repeated after a 503.
+// arrives. Without the key, the request is not retried after a 503.
 func Example_post() {
 	server := flaky(503)
 	defer server.Close()
@@ -77,8 +76,8 @@ func Example_post() {
 	// Output: 200 OK POST "{\"amount\": 5}", key "6f1c-order-17", attempt ""
 }
 
-// A GetBody that opens the file again makes it possible to repeat an upload without
-// holding it in memory.
+// A GetBody that reopens the file allows retries of an upload without holding it in
+// memory.
 func Example_upload() {
 	server := flaky(503)
 	defer server.Close()
@@ -115,7 +114,6 @@ func Example_upload() {
 	// Output: 200 OK PUT "42 rows", key "", attempt ""
 }
 
-// printAttempt is the default RoundTripper, and prints the number of each attempt.
 type printAttempt struct{}
 
 func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -123,8 +121,8 @@ func (printAttempt) RoundTrip(req *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(req)
 }
 
-// The number of the attempt is in the context of each outgoing request, in the context of
-// the response's request, and, if AttemptHeader is set, in a header.
+// The number of the attempt is in the context of each outgoing request and of the
+// response's Request. AttemptHeader also sends it to the server.
 func ExampleAttemptNumber() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -141,9 +139,9 @@ func ExampleAttemptNumber() {
 	// it took 3
 }
 
-// A trace made for each attempt reports its connection. Here all attempts share one,
-// because the responses between them are read to the end. Several connections within one
-// attempt would be retries of net/http itself.
+// A trace for each attempt reports its connection. Here all attempts share one, because
+// failed responses are drained. Several connections within one attempt would be retries
+// by net/http.
 func Example_httptrace() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -173,8 +171,8 @@ func Example_httptrace() {
 	// attempt 3: <nil>
 }
 
-// A host that is down does not use up the retries of other hosts. An empty budget allows
-// only first attempts.
+// A host that is down does not use up the retries of other hosts. With an empty budget,
+// only first attempts are made.
 func ExamplePerHost() {
 	server := flaky(503, 503, 503, 503)
 	defer server.Close()
@@ -198,7 +196,7 @@ func ExamplePerHost() {
 }
 
 // A classifier in front of the default one makes a permanent response retryable. For a
-// POST without a key, its status must also be listed in Unprocessed.
+// POST without a key, Unprocessed must list the status, too.
 func ExampleStatusError() {
 	server := flaky(409, 409)
 	defer server.Close()
@@ -218,8 +216,8 @@ func ExampleStatusError() {
 	// Output: 200 OK POST "lock", key "", attempt ""
 }
 
-// An operation of retry.Do that reads the whole body also retries a response that was cut
-// off. A Transport cannot, because the caller has already read a part of it.
+// An operation of retry.Do that reads the whole body also retries a truncated response.
+// A Transport cannot, because the caller has already read a part of it.
 func ExampleCheckStatus() {
 	server := flaky(503)
 	defer server.Close()
@@ -241,7 +239,7 @@ func ExampleCheckStatus() {
 	// Output: GET "", key "", attempt "" <nil>
 }
 
-// One line for each attempt, with the request but without its secrets.
+// A line for each attempt, without the secrets of the request.
 func ExampleInfoFrom() {
 	server := flaky(503)
 	defer server.Close()
@@ -264,8 +262,8 @@ func ExampleInfoFrom() {
 	// method=GET url=/orders attempt=2 status=200 class=unknown err=<nil>
 }
 
-// Google's APIs respond with 403 to a rate limit and to a lack of permission, and GraphQL
-// servers respond with 200 to everything. The reason is in the body.
+// Google's APIs respond with 403 both to exceeded rate limits and to missing
+// permissions, and GraphQL servers with 200 to everything. The reason is in the body.
 func ExampleTransport_check() {
 	replies := []string{
 		`{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}`,
@@ -307,7 +305,7 @@ func ExampleTransport_check() {
 	// 200 OK {"data": {}}
 }
 
-// One request with another policy, and one without retries.
+// One request uses another policy, and one is not retried.
 func ExampleWithPolicy() {
 	server := flaky(503, 503, 503, 503, 503)
 	defer server.Close()

@@ -1,8 +1,8 @@
 package retryhttp_test
 
-// Faults on real sockets. All tests check the same: nothing is executed twice that must
-// not be, the caller gets the complete response or an error, and no goroutine or
-// connection is left.
+// These tests cause faults on real sockets. No request is executed twice unless it may
+// be, the caller gets the complete response or an error, and no goroutine or connection
+// is left.
 
 import (
 	"context"
@@ -25,19 +25,16 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// cutHeaders stops within the first lines of a response.
 func cutHeaders(x *exchange) {
 	_, _ = io.WriteString(x.conn(), "HTTP/1.1 200 OK\r\nContent-Len")
 	closed(x)
 }
 
-// cutFailure breaks off the body of a response that will be retried.
 func cutFailure(x *exchange) {
 	x.begin(http.StatusServiceUnavailable, 100, "only the begi")
 	halfClosed(x)
 }
 
-// inBody causes the fault when a part of the body has been received.
 func inBody(fault step) step {
 	return func(x *exchange) {
 		_, _ = io.CopyN(io.Discard, x.request.Body, 1000)
@@ -50,8 +47,8 @@ var faults = []struct {
 	only        string // protocol; "": both
 	fault       step
 	size        int  // of the request's body
-	executed    int  // how often the request is executed in spite of the fault
-	unprocessed bool // the fault proves that it was not executed
+	executed    int  // times, in spite of the fault
+	unprocessed bool // the fault proves that the request was not executed
 }{
 	{name: "reset before the headers", fault: reset, size: 10},
 	{name: "reset in the request's body", fault: inBody(reset), size: 1 << 20},
@@ -70,9 +67,8 @@ var faults = []struct {
 	{name: "425", fault: respond(425, "not yet"), size: 10, unprocessed: true},
 }
 
-// TestFaultBeforeResponse: a request that may be executed twice, or was not executed, gets
-// its response from the second attempt; any other request is not executed twice, and its
-// caller gets an error.
+// TestFaultBeforeResponse: the second attempt succeeds if the request may be executed
+// twice or was not executed. Otherwise the caller gets an error.
 func TestFaultBeforeResponse(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		for _, f := range faults {
@@ -105,7 +101,7 @@ func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, execute
 	t.Helper()
 	o.isRight(t)
 	arrived, bodies := s.seen()
-	if req.Body == nil { // net/http may also have repeated it, uncounted
+	if req.Body == nil { // net/http may also have resent it
 		assert.Len(t, arrived, 2)
 	} else {
 		assert.Equal(t, []string{"1", "2"}, arrived)
@@ -132,8 +128,7 @@ func isNotRepeated(t *testing.T, s *server, o outcome, executed int) {
 	assert.Len(t, bodies, executed)
 }
 
-// TestFaultInResponse: once the headers have arrived nothing is repeated, and a body that
-// is cut off is an error to its reader.
+// TestFaultInResponse: nothing is retried after the headers have arrived.
 func TestFaultInResponse(t *testing.T) {
 	for _, f := range []struct {
 		name  string
@@ -169,8 +164,7 @@ func TestFaultInResponse(t *testing.T) {
 	}
 }
 
-// TestSlowHeaders: an attempt that takes too long ends, and another one follows if the
-// request is safe to repeat.
+// TestSlowHeaders: an attempt that takes too long is retried if that is safe.
 func TestSlowHeaders(t *testing.T) {
 	slow := processed(func(x *exchange) { <-x.request.Context().Done() })
 	for _, k := range kinds {
@@ -178,7 +172,7 @@ func TestSlowHeaders(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
 				s := newServer(t, protocol, slow, ok)
 				transport := s.transport()
-				// On a busy machine more than one attempt may take too long.
+				// On a busy machine several attempts may take too long.
 				transport.Policy.AttemptTimeout, transport.Policy.MaxAttempts = 50*time.Millisecond, math.MaxInt
 				o := k.request(t, s.URL, text(10)).send(t, transport)
 				arrived, executed := s.seen()
@@ -195,13 +189,12 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// TestConnectionRefused: without a connection no server has seen the request, so it is
-// repeated whatever its method.
+// TestConnectionRefused: no server has seen the request, so any method is retried.
 func TestConnectionRefused(t *testing.T) {
 	for _, k := range kinds {
 		for _, c := range []struct {
 			name    string
-			refused int64 // how often
+			refused int64
 		}{{"at first", 2}, {"always", math.MaxInt64}} {
 			t.Run(k.name+"/"+c.name, func(t *testing.T) {
 				overBoth(t, func(t *testing.T, protocol string) {
@@ -230,8 +223,8 @@ func TestConnectionRefused(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionIsClosed: the server closes an idle connection just when the client
-// wants to use it, and the client may or may not have noticed.
+// TestIdleConnectionIsClosed: the server closes an idle connection that the client is
+// about to use.
 func TestIdleConnectionIsClosed(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -256,8 +249,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// lateConn hides the end of the connection until the next write, as if the server had
-// closed it while the request was on its way.
+// lateConn hides the end of the connection until the next write.
 type lateConn struct {
 	net.Conn
 	ended, told chan struct{}
@@ -289,9 +281,8 @@ func (c *lateConn) Close() error {
 }
 
 // TestNothingWritten: if a reused connection turns out to be closed before a byte was
-// written, the server has seen nothing, and net/http itself sends the request over another
-// connection. A Transport cannot tell this from any other lost connection, so a POST with
-// a body ends with an error.
+// written, net/http sends the request over another one. A Transport cannot distinguish
+// this from other lost connections, so a POST with a body fails.
 func TestNothingWritten(t *testing.T) {
 	for _, client := range []string{"net/http", "Transport"} {
 		for _, k := range kinds {
@@ -331,8 +322,6 @@ func TestNothingWritten(t *testing.T) {
 	}
 }
 
-// TestShutdownWaits: a request that is in flight when the server begins to shut down gets
-// its response.
 func TestShutdownWaits(t *testing.T) {
 	for _, k := range kinds {
 		t.Run(k.name, func(t *testing.T) {
@@ -359,8 +348,8 @@ func TestShutdownWaits(t *testing.T) {
 	}
 }
 
-// TestServerIsReplaced: a server is shut down and replaced while clients keep sending. No
-// POST is executed twice, and no other request is lost.
+// TestServerIsReplaced: clients keep sending while their server is replaced. No POST is
+// executed twice, and no other request is lost.
 func TestServerIsReplaced(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		const clients, each = 8, 30
@@ -422,7 +411,6 @@ func nothingLost(t *testing.T, outcomes []outcome, servers ...*server) {
 
 var errRefused = errors.New("refused")
 
-// closedLimiter allows a number of attempts and then fails.
 type closedLimiter struct{ attempts atomic.Int64 }
 
 func (l *closedLimiter) Wait(context.Context) error {
@@ -462,8 +450,7 @@ var refusals = []struct {
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 
-// TestRefusedCallClosesBody: a call that ends before its first or second attempt closes
-// the body and does not change the request, which send checks.
+// TestRefusedCallClosesBody: the call ends before its first or second attempt.
 func TestRefusedCallClosesBody(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {

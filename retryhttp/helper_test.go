@@ -1,8 +1,5 @@
 package retryhttp_test
 
-// Helpers of the tests: scripted Bases, servers on the loopback interface that fail by a
-// script, requests whose bodies are watched, and checks of what is left at the end.
-
 import (
 	"bytes"
 	"context"
@@ -35,7 +32,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// closedPort returns the address of a port without a listener.
 func closedPort(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if assert.NoError(t, err) {
@@ -55,7 +51,6 @@ const (
 
 var errHung = errors.New("the test hangs")
 
-// overBoth runs a test over HTTP/1.1 and over HTTP/2.
 func overBoth(t *testing.T, run func(t *testing.T, protocol string)) {
 	for _, protocol := range []string{http1, http2} {
 		t.Run(protocol, func(t *testing.T) {
@@ -65,7 +60,6 @@ func overBoth(t *testing.T, run func(t *testing.T, protocol string)) {
 	}
 }
 
-// leaveNothing checks that no goroutine is left at the end of the test.
 func leaveNothing(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Cleanup(func() {
@@ -73,8 +67,8 @@ func leaveNothing(t *testing.T) {
 	})
 }
 
-// settles waits until holds returns true, but not forever: net/http and the kernel do some
-// of their work after a call has returned.
+// settles waits up to 5 s for holds to return true: net/http and the kernel do some of
+// their work after a call has returned.
 func settles(holds func() bool) bool {
 	for range 5000 {
 		if holds() {
@@ -95,25 +89,23 @@ func eventually(t *testing.T, failure string, holds func() bool) {
 	t.Errorf("%s\n%s", failure, stacks[:runtime.Stack(stacks, true)])
 }
 
-// A server runs a step of its script for each request, and the last step for all that
-// follow.
+// A server runs one step of its script per request. The last step repeats.
 type server struct {
 	*httptest.Server
-	base *http.Transport // of a client; its own, so that its connections can be counted
+	base *http.Transport // not shared, so that its connections can be counted
 
 	opened   atomic.Int64 // connections
-	received atomic.Int64 // bytes on all of them, in HTTP/2 with encryption
+	received atomic.Int64 // bytes, encrypted over HTTP/2
 
 	mu       sync.Mutex
 	open     map[*countedConn]bool
 	script   []step
-	arrived  []string // requests, by the number of the attempt
-	executed []string // the bodies of those that arrived in full and were not refused
+	arrived  []string // attempt numbers
+	executed []string // bodies of complete requests that were not refused
 }
 
 type step func(x *exchange)
 
-// exchange is a request and its response.
 type exchange struct {
 	http.ResponseWriter
 	request *http.Request
@@ -144,7 +136,7 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 	}
 	t.Cleanup(func() {
 		eventually(t, "connections are left", func() bool {
-			s.base.CloseIdleConnections() // which are those that may be left
+			s.base.CloseIdleConnections() // the only ones that may be left
 			return len(s.connections()) == 0
 		})
 		s.Close()
@@ -152,12 +144,10 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 	return s
 }
 
-// transport makes up to three attempts, without waits.
 func (s *server) transport() *retryhttp.Transport {
 	return &retryhttp.Transport{Base: s.base, AttemptHeader: attemptHeader, Policy: retry.Policy{Backoff: retry.NoDelay{}}}
 }
 
-// warm leaves an idle connection that the next request will use.
 func (s *server) warm(t *testing.T, transport http.RoundTripper) {
 	resp, err := (&http.Client{Transport: transport}).Get(s.URL + "/warm")
 	require.NoError(t, err)
@@ -181,28 +171,24 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next(&exchange{w, r, s})
 }
 
-// seen returns the attempts that arrived, and the bodies of those executed.
 func (s *server) seen() (arrived, executed []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.arrived), slices.Clone(s.executed)
 }
 
-// connections returns the open connections.
 func (s *server) connections() []*countedConn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.open))
 }
 
-// hangUp closes all connections.
 func (s *server) hangUp() {
 	for _, c := range s.connections() {
 		_ = c.Close()
 	}
 }
 
-// process reads the request and executes it, if it is complete.
 func (x *exchange) process() bool {
 	body, err := io.ReadAll(x.request.Body)
 	if err != nil {
@@ -225,7 +211,6 @@ func ok(x *exchange) {
 	}
 }
 
-// respond returns a step that responds without executing the request.
 func respond(status int, body string) step {
 	return func(x *exchange) {
 		_, _ = io.Copy(io.Discard, x.request.Body)
@@ -235,7 +220,6 @@ func respond(status int, body string) step {
 	}
 }
 
-// processed executes the request before the fault.
 func processed(fault step) step {
 	return func(x *exchange) {
 		x.process()
@@ -254,18 +238,16 @@ func closed(x *exchange) {
 	abort(x)
 }
 
-// halfClosed ends its side of the connection and keeps reading until the client
-// disconnects.
+// halfClosed keeps reading until the client disconnects.
 func halfClosed(x *exchange) {
 	_ = x.conn().CloseWrite()
 	<-x.request.Context().Done()
 	abort(x)
 }
 
-// abort resets the stream in HTTP/2 and closes the connection in HTTP/1.1.
+// abort resets the HTTP/2 stream or closes the HTTP/1.1 connection.
 func abort(*exchange) { panic(http.ErrAbortHandler) }
 
-// begin sends the headers and a part of the body that they announce.
 func (x *exchange) begin(status, length int, body string) {
 	x.Header().Set("Content-Length", strconv.Itoa(length))
 	x.WriteHeader(status)
@@ -309,7 +291,6 @@ func (c *countedConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// A kind of request.
 type kind struct {
 	name, method, key string
 	repeatable        bool
@@ -322,15 +303,14 @@ var kinds = []kind{
 	{"PUT", http.MethodPut, "", true},
 }
 
-// A watchedRequest counts how many of its bodies have been made, closed and read.
 type watchedRequest struct {
 	*http.Request
 	made, open, read atomic.Int64
 	before           *http.Request
 }
 
-// request returns a request whose context ends if the test hangs. There is no
-// deadline, because a Transport would take it into account.
+// request returns a request whose context ends if the test hangs. It has no deadline,
+// which would affect a Transport.
 func (k kind) request(t *testing.T, url, body string) *watchedRequest {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	guard := time.AfterFunc(30*time.Second, func() { cancel(errHung) })
@@ -351,7 +331,6 @@ func (k kind) request(t *testing.T, url, body string) *watchedRequest {
 	return w
 }
 
-// withKey allows the request to be executed twice.
 func (w *watchedRequest) withKey() *watchedRequest {
 	w.Header.Set("Idempotency-Key", "key-2")
 	w.before = w.Clone(w.Context())
@@ -385,7 +364,6 @@ func (b *watchedBody) Close() error {
 	return nil
 }
 
-// outcome is the result of a call.
 type outcome struct {
 	status  int
 	body    string
@@ -393,8 +371,8 @@ type outcome struct {
 	err     error
 }
 
-// send sends the request and reads the response. It checks what holds for every call: the
-// request is not changed, and none of its bodies stays open.
+// send checks what holds for every call: the request is unchanged, and its bodies are
+// closed.
 func (w *watchedRequest) send(t *testing.T, rt http.RoundTripper) outcome {
 	t.Helper()
 	resp, err := rt.RoundTrip(w.Request)
@@ -423,7 +401,6 @@ func (w *watchedRequest) unchanged(t *testing.T) {
 	assert.Equal(t, w.before.GetBody == nil, w.GetBody == nil)
 }
 
-// isRight checks that the caller got the complete response.
 func (o outcome) isRight(t *testing.T) {
 	t.Helper()
 	require.NoError(t, o.err)
@@ -432,7 +409,6 @@ func (o outcome) isRight(t *testing.T) {
 	assert.Equal(t, content, o.body)
 }
 
-// text returns n bytes that are not all the same.
 func text(n int) string {
 	const block = "0123456789abcdefghijklmnopqrstuvwxyz\n"
 	return string(bytes.Repeat([]byte(block), n/len(block)+1)[:n])
@@ -451,8 +427,7 @@ var (
 	put  = kinds[3]
 )
 
-// asks responds with status 429 and the header Retry-After.
-func asks(date, after string) step {
+func throttle(date, after string) step {
 	return func(x *exchange) {
 		x.Header().Set("Date", date)
 		x.Header().Set("Retry-After", after)
@@ -463,20 +438,17 @@ func asks(date, after string) step {
 // early responds without reading the body.
 func early(x *exchange) { x.begin(http.StatusServiceUnavailable, 0, "") }
 
-// roundTripper is a function used as a Base.
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// reply is the result of one attempt: a status, or an error.
 type reply struct {
 	status int
 	header string // "name: value"
 	err    error
 }
 
-// script is a Base that returns replies, the last one again and again, and keeps the
-// requests.
+// script is a Base that returns replies, the last one repeatedly.
 type script struct {
 	replies   []reply
 	requests  []*http.Request
@@ -484,7 +456,6 @@ type script struct {
 	responses []*body
 }
 
-// body is the body of a response, which counts how often it was closed.
 type body struct {
 	*strings.Reader
 	closed int
@@ -514,7 +485,6 @@ func (s *script) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// quick is a policy of three attempts whose waits take no time.
 func quick() retry.Policy {
 	return retry.Policy{Clock: &retrytest.Clock{}, Rand: retrytest.Fixed(0.5)}
 }

@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// Info describes a request to the hooks and the Classifier of a [Transport]'s
-// Policy.
+// Info describes a request to the hooks and the Classifier of a [Transport]'s Policy.
 type Info struct {
-	// Method is the method of the request, never empty.
+	// Method is the request's method, never empty.
 	Method string
-	// URL has the scheme, host and path. User, query and fragment are left out
-	// because they may hold secrets; a secret in the path stays.
+	// URL has the scheme, host and path. User, query and fragment are omitted because
+	// they may hold secrets; a secret in the path stays.
 	URL string
-	// Attempt is the number of the attempt, 1 for the first; 0 before it.
+	// Attempt is the attempt's number, 1 for the first; 0 before it.
 	Attempt int
 	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
@@ -33,8 +32,8 @@ func (c *call) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// InfoFrom returns the Info of the request to which ctx belongs. ctx is the context
-// passed to OnAttempt, OnRetry and OnGiveUp of the Policy. Attempt and Status are
+// InfoFrom returns the Info of the request to which ctx belongs, where ctx is the
+// context passed to the Policy's OnAttempt, OnRetry or OnGiveUp. Attempt and Status are
 // those of the current or latest attempt. ok is false if ctx does not belong to a
 // Transport's call.
 func InfoFrom(ctx context.Context) (info Info, ok bool) {
@@ -44,9 +43,8 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 	return Info{}, false
 }
 
-// InfoOf returns the Info of the attempt that failed with err. err is the error
-// passed to the Classifier of the Policy, or the error of RoundTrip. ok is false for
-// other errors.
+// InfoOf returns the Info of the attempt that failed with err, an error passed to the
+// Policy's Classifier or returned by RoundTrip. ok is false for other errors.
 func InfoOf(err error) (info Info, ok bool) {
 	if e, ok := errors.AsType[*attemptError](err); ok {
 		return e.info, true
@@ -77,8 +75,7 @@ func infoAbout(req *http.Request) Info {
 	return info
 }
 
-// attemptError adds an Info to the error of an attempt without a response. It does
-// not change the text.
+// attemptError adds an Info to the error of an attempt without a response.
 type attemptError struct {
 	err  error
 	info Info
@@ -88,8 +85,7 @@ func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
 // withinError is an error with a response inside: one that a RoundTripper below
-// received, for example for a token, or a proxy's response that net/http turned into
-// an error.
+// received, for example for a token, or a proxy's, which net/http turned into an error.
 type withinError struct {
 	error
 	status int
@@ -100,9 +96,9 @@ func (e *withinError) Unwrap() error             { return e.error }
 func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
-// statusWithin returns err with the status of the response inside it, for the
-// Classifier, or err itself if there is none. Errors such as the RetrieveError of
-// golang.org/x/oauth2 have the response in a field.
+// statusWithin returns err with the status of the response inside it, or err itself if
+// there is none. RetrieveError of golang.org/x/oauth2, for example, has the response in
+// a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

@@ -13,8 +13,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestInfo: hooks and the Classifier get the request without its secrets, after responses
-// and after errors.
+// TestInfo: hooks and the Classifier get the request without its secrets.
 func TestInfo(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}, {err: errReset}, {status: 200}}}
 	var before, after, retries, failures []retryhttp.Info
@@ -51,8 +50,6 @@ func TestInfo(t *testing.T) {
 	assert.Equal(t, []retryhttp.Info{info(1, 503), info(2, 0)}, failures)
 }
 
-// TestInfoElsewhere: the Info of errors, of OnGiveUp, and of contexts and errors that have
-// none.
 func TestInfoElsewhere(t *testing.T) {
 	p := quick()
 	p.OnGiveUp = func(ctx context.Context, e *retry.Error) {

@@ -10,21 +10,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// PerHost keeps a [retry.Budget] for each host, so that one failing host does not
-// use up the retries of the others. A host is a name and a port: https and http of
-// the same name have separate Budgets.
+// PerHost keeps a [retry.Budget] for each host, so one failing host does not use up the
+// retries of the others. A host is a name and a port: https and http of the same name
+// have separate Budgets.
 //
-// The zero value has a [retry.TokenBudget] with its default values for each
-// host. A PerHost may be shared by several Transports, by pointer, and must not
-// be copied or changed once it is in use.
+// The zero value has a default [retry.TokenBudget] for each host. Several Transports
+// may share a PerHost by pointer. It must not be copied or changed once it is in use.
 type PerHost struct {
-	// New returns the Budget for a new host, given as name:port, or nil for no
-	// bound. It must not use the PerHost itself. A nil New means a new
-	// TokenBudget.
+	// New returns the Budget for a new host, given as name:port, or nil for no bound.
+	// It must not use the PerHost. If New is nil, each host gets a new TokenBudget.
 	New func(host string) retry.Budget
 
-	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently
-	// used Budget is dropped. 0 or less means 1024.
+	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently used
+	// one is dropped. 0 or less means 1024.
 	MaxHosts int
 
 	mu    sync.Mutex

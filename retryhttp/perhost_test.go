@@ -14,7 +14,6 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestPerHostKeys: which addresses belong to the same host.
 func TestPerHostKeys(t *testing.T) {
 	for _, tt := range []struct {
 		a, b string
@@ -35,7 +34,6 @@ func TestPerHostKeys(t *testing.T) {
 	}
 }
 
-// TestPerHostLimit: the least recently used hosts are dropped, and a host in use is not.
 func TestPerHostLimit(t *testing.T) {
 	var made []string
 	p := &retryhttp.PerHost{MaxHosts: 2, New: func(host string) retry.Budget {
@@ -61,8 +59,8 @@ func TestPerHostLimit(t *testing.T) {
 	assert.NotSame(t, first, p.Budget(parse(t, "http://host")))
 }
 
-// TestPerHost: a host that is down uses up only its own retries, in all Transports that
-// share the budgets, and the budget of the policy is not used.
+// TestPerHost: a host that is down uses up only its own retries, across all Transports.
+// The policy's budget is not used.
 func TestPerHost(t *testing.T) {
 	policy := quick()
 	policy.Budget = &retry.TokenBudget{Capacity: 100}
@@ -86,13 +84,11 @@ func TestPerHost(t *testing.T) {
 	assert.Equal(t, 100., policy.Budget.(*retry.TokenBudget).Balance())
 
 	req := request(t, "GET", "")
-	req.URL = nil // which is for Base to refuse
+	req.URL = nil // for Base to refuse
 	_, err := (&retryhttp.Transport{PerHost: hosts}).RoundTrip(req)
 	assert.ErrorContains(t, err, "nil Request.URL")
 }
 
-// TestPerHostShared: any number of goroutines may share a PerHost, and there are never
-// more budgets than allowed.
 func TestPerHostShared(t *testing.T) {
 	var mu sync.Mutex
 	made := map[string]int{}

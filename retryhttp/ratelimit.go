@@ -8,16 +8,15 @@ import (
 	"github.com/gobackoff/retry/internal/sfv"
 )
 
-// limits are the client's limits as a response reports them.
 type limits []limit
 
 type limit struct {
-	usedUp bool          // nothing remains of it
-	reset  time.Duration // until something remains again
+	usedUp bool          // nothing remains
+	reset  time.Duration // wait until something remains
 }
 
-// wait returns how long to wait, or false if the limits do not ask for a wait.
-// refused means that the server refused the request because of a limit.
+// wait returns how long to wait, or false if the limits do not ask for a wait. refused
+// means that the server refused the request because of a limit.
 func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	for _, limit := range l {
 		if limit.usedUp {
@@ -34,8 +33,8 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// A family is a group of limits, each with a header for the remaining requests and
-// one for the time of the reset.
+// A family is a group of limits, each with a header for the remaining requests and one
+// for the reset.
 type family []struct{ remaining, reset string }
 
 var families = []family{
@@ -65,7 +64,7 @@ func (f family) limits(h http.Header, now time.Time) limits {
 	return found
 }
 
-// parseReset reads a time in any of the forms of the families.
+// parseReset reads a time in any form that the families use.
 func parseReset(value string, now time.Time) (time.Duration, bool) {
 	if wait, ok := parseWait(value, time.Second, now); ok {
 		return wait, true
@@ -79,10 +78,10 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// rateLimit reads the header RateLimit of draft-ietf-httpapi-ratelimit-headers: the
-// list of draft 8 and later, "name";r=0;t=30, or the dictionary of draft 7,
-// limit=100, remaining=0, reset=30. If t is missing, the window of the policy with
-// that name is an upper bound.
+// rateLimit reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: the
+// list of draft 8 and later, "name";r=0;t=30, or the dictionary of draft 7, limit=100,
+// remaining=0, reset=30. If t is missing, the window of the named policy is an upper
+// bound.
 func rateLimit(h http.Header) limits {
 	text := strings.Join(h["Ratelimit"], ",")
 	if text == "" {
@@ -102,7 +101,7 @@ func rateLimit(h http.Header) limits {
 	for _, item := range list {
 		reset, ok := seconds(item.Params.Get("t"))
 		if !ok {
-			reset, ok = window(h, item.Value)
+			reset, ok = policyWindow(h, item.Value)
 		}
 		if ok {
 			found = append(found, limit{item.Params.Get("r") == int64(0), reset})
@@ -111,8 +110,7 @@ func rateLimit(h http.Header) limits {
 	return found
 }
 
-// window returns the window of a policy.
-func window(h http.Header, name any) (time.Duration, bool) {
+func policyWindow(h http.Header, name any) (time.Duration, bool) {
 	policies, err := sfv.ParseList(strings.Join(h["Ratelimit-Policy"], ","))
 	if err != nil {
 		return 0, false
@@ -125,7 +123,6 @@ func window(h http.Header, name any) (time.Duration, bool) {
 	return 0, false
 }
 
-// seconds converts an integer to seconds; negative ones do not count.
 func seconds(value any) (time.Duration, bool) {
 	n, ok := value.(int64)
 	if !ok || n < 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestRateLimitHeaders: the wait that RateLimit headers of every form ask for.
 func TestRateLimitHeaders(t *testing.T) {
 	for _, tt := range []struct {
 		name    string

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// IsIdempotent reports whether a request may be executed more than once according to
-// HTTP: its method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a
-// header Idempotency-Key or X-Idempotency-Key, by which the server recognizes a
-// retry. As in package net/http, a key without any value counts, and is not sent; an
-// empty string does not count.
+// IsIdempotent reports whether HTTP allows a request to be executed more than once: its
+// method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a header
+// Idempotency-Key or X-Idempotency-Key, by which the server recognizes a retry. As in
+// net/http, a key without any value counts, although it is not sent; an empty string
+// does not count.
 func IsIdempotent(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":
@@ -24,9 +24,9 @@ func hasKey(h http.Header, name string) bool {
 	return ok && (len(values) == 0 || values[0] != "")
 }
 
-// isUnprocessed reports whether the response means that the server did not process
-// the request: 421 Misdirected Request (RFC 9110), 425 Too Early (RFC 8470), and, by
-// convention, 429 Too Many Requests and its equivalents.
+// isUnprocessed reports whether the server did not process the request: it responded
+// with 421 Misdirected Request (RFC 9110), 425 Too Early (RFC 8470) or, by convention,
+// 429 Too Many Requests or an equivalent.
 func isUnprocessed(e *StatusError) bool {
 	switch e.Response.StatusCode {
 	case http.StatusMisdirectedRequest, http.StatusTooEarly:
@@ -35,9 +35,9 @@ func isUnprocessed(e *StatusError) bool {
 	return isThrottling(e.Response)
 }
 
-// isMalformed reports whether err means that the request cannot be sent at all.
+// isMalformed reports whether the request cannot be sent at all.
 func isMalformed(err error) bool {
-	return says(err, func(text string) bool {
+	return hasText(err, func(text string) bool {
 		for _, prefix := range [...]string{
 			"unsupported protocol scheme",
 			"net/http: invalid ", // header, trailer, method
@@ -58,11 +58,10 @@ func isMalformed(err error) bool {
 	})
 }
 
-// says reports whether is returns true for the text of err or of an error that
-// it wraps.
-func says(err error, is func(text string) bool) bool {
+// hasText reports whether match holds for the text of err or of an error that it wraps.
+func hasText(err error, match func(text string) bool) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if is(err.Error()) {
+		if match(err.Error()) {
 			return true
 		}
 	}

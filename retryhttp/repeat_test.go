@@ -18,10 +18,9 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPostIsSentOnce: a POST without a key is not repeated after any response, nor without
-// one, not even if the server asks for a retry. Go-retryablehttp and failsafe-go execute
-// it as often as the policy allows, and the guard of the .NET extensions considered
-// responses only.
+// TestPostIsSentOnce: a POST without a key is not retried, even if the server asks for
+// a retry. Go-retryablehttp and failsafe-go execute it as often as the policy allows,
+// and the guard of the .NET extensions considered only responses.
 func TestPostIsSentOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -54,8 +53,8 @@ func TestPostIsSentOnce(t *testing.T) {
 	}
 }
 
-// TestThrottledPosts: a throttled request may be repeated whatever its method; another
-// retryable failure of a POST may not.
+// TestThrottledPosts: a throttled request is retried whatever its method, but no other
+// failure of a POST is.
 func TestThrottledPosts(t *testing.T) {
 	for _, server := range servers {
 		sent := 0
@@ -71,8 +70,7 @@ func TestThrottledPosts(t *testing.T) {
 	}
 }
 
-// TestRepeats: the table of the package comment, that is, which requests are repeated
-// after which failures.
+// TestRepeats: the table of the package comment.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }
 	refused := func(s string) error {
@@ -81,8 +79,8 @@ func TestRepeats(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
 		reply      reply
-		idempotent bool // idempotent methods are repeated
-		other      bool // POST is repeated
+		idempotent bool // idempotent methods are retried
+		other      bool // POST is retried
 	}{
 		{"200", reply{status: 200}, false, false},
 		{"302", reply{status: 302}, false, false},
@@ -99,22 +97,22 @@ func TestRepeats(t *testing.T) {
 		{"503", reply{status: 503}, true, false},
 		{"504", reply{status: 504}, true, false},
 		{"599", reply{status: 599}, true, false},
-		{"503, the server says no", reply{503, "X-Should-Retry: false", nil}, false, false},
-		{"429, the server says no", reply{429, "x-should-retry: False", nil}, false, false},
-		{"421, the server says no", reply{421, "x-should-retry: false", nil}, false, false},
-		{"409, the server says yes", reply{409, "X-Should-Retry: true", nil}, true, false},
-		{"429, the server says yes", reply{429, "X-Should-Retry: TRUE", nil}, true, true},
-		{"409, the server says something else", reply{409, "X-Should-Retry: maybe", nil}, false, false},
-		{"200, the server says yes", reply{200, "X-Should-Retry: true", nil}, false, false},
+		{"503, no retry wanted", reply{503, "X-Should-Retry: false", nil}, false, false},
+		{"429, no retry wanted", reply{429, "x-should-retry: False", nil}, false, false},
+		{"421, no retry wanted", reply{421, "x-should-retry: false", nil}, false, false},
+		{"409, retry wanted", reply{409, "X-Should-Retry: true", nil}, true, false},
+		{"429, retry wanted", reply{429, "X-Should-Retry: TRUE", nil}, true, true},
+		{"409, invalid header", reply{409, "X-Should-Retry: maybe", nil}, false, false},
+		{"200, retry wanted", reply{200, "X-Should-Retry: true", nil}, false, false},
 
 		{"refused", reply{err: errDial}, true, true},
 		{"refused, in an error", reply{err: fmt.Errorf("token: %w", errDial)}, true, true},
 		{"no proxy", reply{err: &net.OpError{Op: "proxyconnect", Err: io.EOF}}, true, true},
 		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
 		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, true, true},
-		{"DNS is away", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
-		{"handshake takes too long", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known from the trace only
-		{"refused, and something else", reply{err: errors.Join(errReset, errDial)}, true, false},
+		{"DNS unavailable", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
+		{"handshake timeout", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known from the trace only
+		{"refused, and another error", reply{err: errors.Join(errReset, errDial)}, true, false},
 		{"connection became unusable", reply{err: text("net/http: cannot rewind body after connection loss")}, true, true},
 		{"certificate", reply{err: x509.UnknownAuthorityError{}}, false, false},
 		{"reset", reply{err: errReset}, true, false},
@@ -126,7 +124,7 @@ func TestRepeats(t *testing.T) {
 
 		{"stream refused", reply{err: refused("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
 		{"stream refused, without a body", reply{err: text("stream error: stream ID 3; REFUSED_STREAM; received from peer")}, true, false},
-		{"stream refused by ourselves", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, false},
+		{"stream refused locally", reply{err: text("stream error: stream ID 3; REFUSED_STREAM")}, true, false},
 		{"stream broken", reply{err: refused("stream error: stream ID 3; PROTOCOL_ERROR; received from peer")}, true, false},
 		{"stream canceled", reply{err: text("stream error: stream ID 3; CANCEL; received from peer")}, true, false},
 		{"GOAWAY, above the last stream", reply{err: refused("http2: Transport received Server's graceful shutdown GOAWAY")}, true, true},
@@ -141,20 +139,19 @@ func TestRepeats(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, method := range []string{"", "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"} {
-				assert.Equal(t, tt.idempotent, repeats(t, method, "", tt.reply), method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "", tt.reply), method)
 			}
 			for _, method := range []string{"POST", "PATCH", "CONNECT", "get", "LOCK"} {
-				assert.Equal(t, tt.other, repeats(t, method, "", tt.reply), method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "Idempotency-Key", tt.reply), "%s with a key", method)
-				assert.Equal(t, tt.idempotent, repeats(t, method, "X-Idempotency-Key", tt.reply), "%s with a key", method)
+				assert.Equal(t, tt.other, isRetried(t, method, "", tt.reply), method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "Idempotency-Key", tt.reply), "%s with a key", method)
+				assert.Equal(t, tt.idempotent, isRetried(t, method, "X-Idempotency-Key", tt.reply), "%s with a key", method)
 			}
 		})
 	}
 }
 
-// repeats reports whether a request is repeated, which must not depend on whether it has a
-// body.
-func repeats(t *testing.T, method, key string, o reply) bool {
+// isRetried also checks that a body makes no difference.
+func isRetried(t *testing.T, method, key string, o reply) bool {
 	t.Helper()
 	var sent [2]int
 	for i, content := range []string{"", "content"} {
@@ -184,16 +181,16 @@ func TestIsIdempotent(t *testing.T) {
 		{"another header", http.Header{"Idempotency": {"1"}}, false},
 		{"key", http.Header{"Idempotency-Key": {"1"}}, true},
 		{"older key", http.Header{"X-Idempotency-Key": {"1"}}, true},
-		{"key that is not sent", http.Header{"Idempotency-Key": {}}, true},
-		{"key that is nil", http.Header{"Idempotency-Key": nil}, true},
-		{"key that is empty", http.Header{"Idempotency-Key": {""}}, false},
+		{"unsent key", http.Header{"Idempotency-Key": {}}, true},
+		{"nil key", http.Header{"Idempotency-Key": nil}, true},
+		{"empty key", http.Header{"Idempotency-Key": {""}}, false},
 	} {
 		assert.Equal(t, tt.want, retryhttp.IsIdempotent(&http.Request{Method: "POST", Header: tt.header}), tt.name)
 		assert.True(t, retryhttp.IsIdempotent(&http.Request{Method: "PUT", Header: tt.header}), tt.name)
 	}
 }
 
-// TestChoices: the fields that decide which requests may be repeated.
+// TestChoices: the fields that decide which requests may be retried.
 func TestChoices(t *testing.T) {
 	unavailable := []reply{{status: 503}}
 	for _, tt := range []struct {
@@ -203,13 +200,13 @@ func TestChoices(t *testing.T) {
 		sent      int
 	}{
 		{"none", retryhttp.Transport{}, unavailable, 1},
-		{"503 does no harm", retryhttp.Transport{Unprocessed: []int{503}}, unavailable, 3},
-		{"another status does no harm", retryhttp.Transport{Unprocessed: []int{502}}, unavailable, 1},
-		{"a status that is not worth a retry", retryhttp.Transport{Unprocessed: []int{404}}, []reply{{status: 404}}, 1},
-		{"the request may be repeated", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/path" }}, unavailable, 3},
-		{"another request may", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/" }}, unavailable, 1},
-		{"nothing may, but it was not processed", retryhttp.Transport{MayRepeat: func(*http.Request) bool { return false }}, []reply{{status: 429}}, 3},
-		{"a classifier of the user's", retryhttp.Transport{
+		{"503 is unprocessed", retryhttp.Transport{Unprocessed: []int{503}}, unavailable, 3},
+		{"another status is unprocessed", retryhttp.Transport{Unprocessed: []int{502}}, unavailable, 1},
+		{"unprocessed but permanent", retryhttp.Transport{Unprocessed: []int{404}}, []reply{{status: 404}}, 1},
+		{"MayRepeat allows the request", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/path" }}, unavailable, 3},
+		{"MayRepeat allows another request", retryhttp.Transport{MayRepeat: func(r *http.Request) bool { return r.URL.Path == "/" }}, unavailable, 1},
+		{"MayRepeat allows nothing, but 429 is unprocessed", retryhttp.Transport{MayRepeat: func(*http.Request) bool { return false }}, []reply{{status: 429}}, 3},
+		{"custom Classifier", retryhttp.Transport{
 			MayRepeat: func(*http.Request) bool { return true },
 			Policy: retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Class {
 				e, ok := errors.AsType[*retryhttp.StatusError](err)
@@ -232,7 +229,6 @@ func TestChoices(t *testing.T) {
 	}
 }
 
-// FuzzIsIdempotent: only a method of the list, or a key, makes a request idempotent.
 func FuzzIsIdempotent(f *testing.F) {
 	f.Add("POST", "Idempotency-Key", "1")
 	f.Add("QUERY", "", "")

@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// This file limits the silent retries of net/http within one attempt.
-//
-// They cannot be switched off, so trace hooks count the sends. An unwanted send is
-// stopped when net/http has the connection and has not used it yet. Requests with a
-// body need none of this: without a GetBody, net/http cannot send them twice.
+// This file limits net/http's silent retries within one attempt. They cannot be
+// switched off, so trace hooks count the sends and stop an unwanted one when net/http
+// has a connection but has not used it yet. Without a GetBody, net/http cannot resend a
+// body.
 
-// errLost is the error of an attempt that was stopped. It replaces net/http's error,
-// which would be that of a canceled request.
+// errLost is the error of a stopped attempt. net/http's error would be that of a
+// canceled request.
 var errLost error = lostError{}
 
 type lostError struct{}
@@ -26,15 +25,13 @@ func (lostError) Error() string {
 	return "no response: the connection was lost or the HTTP/2 stream was reset"
 }
 
-// ConnectionError makes it transient for retry.DefaultClassifier.
+// ConnectionError makes the error transient for retry.DefaultClassifier.
 func (lostError) ConnectionError() bool { return true }
 
-// watch creates the context that net/http sees.
-//
-// An http.Transport is stopped through its own CancelRequest and the request's
-// Cancel, because a context that can be canceled costs six allocations per request.
-// Other RoundTrippers pass on their own requests, which can only be reached through
-// their context.
+// watch creates the context that net/http sees. An http.Transport is stopped through
+// CancelRequest and the request's Cancel, because a cancelable context costs six
+// allocations per request. Other RoundTrippers send their own requests, which can only
+// be reached through their context.
 func (a *attempt) watch() {
 	a.inner = a.Context
 	a.trace.GotConn, a.trace.WroteHeaders = a.gotConn, a.wroteHeaders
@@ -56,8 +53,7 @@ func (a *attempt) getConn(string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	// Avoid dialing a connection that is not needed. Over HTTP/1 it is not known
-	// yet whether it is needed.
+	// Avoid a needless dial. Over HTTP/1 it may be needed.
 	if a.direct == nil && !a.over && a.sent > 0 && a.http2 && !a.mayRepeat {
 		a.stop()
 	}
@@ -82,22 +78,20 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 			abandonConn(info.Conn)
 		}
 	}
-	// When its context ends, net/http does not wait for the goroutine that still
-	// writes the request to an earlier connection.
+	// After the context ends, net/http may still be writing the request to an earlier
+	// connection.
 	if a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
 		a.request.Body, a.request.GetBody = emptyBody{}, a.takeBack
 	}
 }
 
-// abandonConn closes an HTTP/1 connection, which belongs to one request: net/http
-// would write to it without checking the context again. Fake connections, such as
-// those of QUIC, may panic.
+// abandonConn closes an HTTP/1 connection: net/http would write to it without checking
+// the context again. Fake connections, such as those of QUIC, may panic.
 func abandonConn(conn net.Conn) {
 	defer func() { _ = recover() }()
 	_ = conn.Close()
 }
 
-// overHTTP2 reports whether a connection uses HTTP/2.
 func (a *attempt) overHTTP2(conn net.Conn) bool {
 	if c, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
 		return c.ConnectionState().NegotiatedProtocol == "h2"
@@ -109,23 +103,21 @@ func (a *attempt) overHTTP2(conn net.Conn) bool {
 	return a.http2
 }
 
-// mayResend reports whether net/http may send a request without a body again.
+// mayResend reports whether net/http may resend a request without a body.
 func (a *attempt) mayResend(http2, sameConn bool) bool {
 	switch {
 	case !http2:
-		// net/http resends a request that must not be repeated only if nothing was
-		// written.
+		// net/http resends such a request only if nothing was written.
 		return !a.mayRepeat
 	case !a.mayRepeat:
-		return false // net/http also resends after a stream reset, although the request may have been processed
+		return false // net/http also resends after a stream reset, when the request may have been processed
 	}
-	// Once, so that a graceful GOAWAY does not cost an attempt. But not over the
-	// same connection, where the stream was refused: it would be refused again,
-	// and net/http waits for seconds before it sends a third time.
+	// Once, so that a graceful GOAWAY does not cost an attempt. The same connection
+	// would refuse the stream again, and net/http waits for seconds before a third
+	// send.
 	return a.sent < 2 && !sameConn
 }
 
-// stop prevents net/http from sending the request.
 func (a *attempt) stop() {
 	a.stopped = true
 	if a.cancel != nil {
@@ -164,53 +156,49 @@ func (a *attempt) wroteHeaderField(name string, _ []string) {
 	}
 }
 
-// responded records a response. A RoundTripper may send another request
-// after it, for example for digest authentication; that request counts
-// separately.
+// responded resets the count: a RoundTripper may send another request after a response,
+// for example for digest authentication.
 func (a *attempt) responded() {
 	a.mu.Lock()
 	a.sent = 0
 	a.mu.Unlock()
 }
 
-// emptyBody is given to a request without a body that must not be executed twice,
-// when it is about to be sent over HTTP/2. With a body, the error of net/http
-// distinguishes a GOAWAY, which proves that the request was not processed, from a
-// stream reset, which does not.
+// emptyBody is given to a request without a body that must not be executed twice, just
+// before it is sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY,
+// which proves that the request was not processed, from a stream reset.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (emptyBody) Close() error             { return nil }
 
-// takeBack is the GetBody of a request with an emptyBody until its headers are
-// written. net/http calls it if the connection became unusable before that. It
-// removes the body again, because net/http expects a body of its own type.
+// takeBack is the GetBody for an emptyBody until the headers are written. net/http
+// calls it if the connection becomes unusable before that. It removes the body, because
+// net/http expects one of its own type.
 func (a *attempt) takeBack() (io.ReadCloser, error) {
 	a.request.Body, a.request.GetBody = nil, nil
 	return http.NoBody, nil
 }
 
-// lost reports whether the attempt was stopped.
 func (a *attempt) lost() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.stopped
 }
 
-// unsent reports whether it is certain that no server has processed the request of
-// the attempt, which failed with err. If trust is set, a refused stream is proof.
+// unsent reports whether it is certain that no server processed the request, which
+// failed with err. If trust is set, a refused stream is proof.
 func (a *attempt) unsent(err error, trust bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	proof := isGoAway(err) || trust && isRefused(err)
 	switch {
-	case !a.watched: // the request may be repeated anyway
+	case !a.watched: // a retry is allowed anyway
 		return proof || isDial(err)
-	case a.conns == 0: // RoundTrippers other than http.Transport may never report connections
+	case a.conns == 0: // other RoundTrippers may never report connections
 		return a.asked || proof || isDial(err)
 	}
-	// Unreported headers prove nothing: when its context ends, net/http returns
-	// while they are being written. If the request was sent more than once, err is
-	// about the last time only.
+	// Unreported headers prove nothing: when its context ends, net/http returns while
+	// writing them. After several sends, err is about the last one only.
 	return proof && a.sent <= 1 && (a.direct != nil || a.conns == 1)
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestNotSentAgain: the context of the attempt ends when net/http is about to resend a
-// request without a body over HTTP/2; over HTTP/1 it does not.
+// TestNotSentAgain: the attempt's context ends when net/http is about to resend a
+// request without a body over HTTP/2, but not over HTTP/1.
 func TestNotSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		method, field, content string
@@ -56,28 +56,26 @@ func TestNotSentAgain(t *testing.T) {
 	}
 }
 
-// Replies of a frameServer to a request.
 const (
 	resetProtocol = iota
 	resetRefused
-	goAwayBelow // a GOAWAY that does not accept the stream
-	respondOK   // with 200
+	goAwayBelow // does not accept the stream
+	respondOK
 )
 
-// frameServer implements enough of HTTP/2 to refuse requests in the ways that net/http
-// knows.
+// frameServer implements enough of HTTP/2 to refuse requests in every way that net/http
+// distinguishes.
 type frameServer struct {
 	url     string
 	base    *http.Transport
 	wg      sync.WaitGroup
 	mu      sync.Mutex
 	replies []int // the last one repeats
-	headers int   // frames with HEADERS that have arrived
-	bodies  int   // frames with DATA
+	headers int   // HEADERS frames
+	bodies  int   // DATA frames
 	conns   []net.Conn
 }
 
-// newFrameServer starts a server with or without TLS.
 func newFrameServer(t *testing.T, secure bool, replies ...int) *frameServer {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -129,7 +127,7 @@ const (
 
 func (s *frameServer) serve(conn net.Conn) {
 	defer conn.Close()
-	if _, err := io.CopyN(io.Discard, conn, 24); err != nil { // the preface
+	if _, err := io.CopyN(io.Discard, conn, 24); err != nil { // preface
 		return
 	}
 	s.write(conn, frameSettings, 0, 0)
@@ -178,7 +176,7 @@ func (s *frameServer) reply(conn net.Conn, stream uint32) {
 	case goAwayBelow:
 		s.write(conn, frameGoAway, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	case respondOK:
-		s.write(conn, frameHeaders, 5, stream, 0x88) // :status: 200, of HPACK's static table
+		s.write(conn, frameHeaders, 5, stream, 0x88) // :status: 200, from HPACK's static table
 	}
 }
 
@@ -194,12 +192,11 @@ func (s *frameServer) seen() (headers, bodies int) {
 	return s.headers, s.bodies
 }
 
-// through returns a Base that is not an http.Transport itself.
+// through hides that base is an http.Transport.
 func through(base http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(req *http.Request) (*http.Response, error) { return base.RoundTrip(req.Clone(req.Context())) })
 }
 
-// TestResent: the requests that leave within one attempt, and the number of attempts.
 func TestResent(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -208,7 +205,7 @@ func TestResent(t *testing.T) {
 		attempts int32
 		headers  int
 		err      error
-		wrapped  int32 // attempts if the Base is wrapped and that differs; -1: it fails
+		wrapped  int32 // attempts with a wrapped Base if that differs; -1: fails
 	}{
 		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
 		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 3, err: retry.ErrMaxAttempts},
@@ -256,8 +253,8 @@ func TestResent(t *testing.T) {
 	}
 }
 
-// TestNotResentOverHTTP1: if a reused connection is closed without a response, only
-// net/http resends a GET.
+// TestNotResentOverHTTP1: if a reused connection closes without a response, net/http
+// itself resends only a GET.
 func TestNotResentOverHTTP1(t *testing.T) {
 	for _, wrapped := range []bool{false, true} {
 		s := newServer(t, http1, processed(closed))
@@ -267,7 +264,7 @@ func TestNotResentOverHTTP1(t *testing.T) {
 		}
 		s.warm(t, transport)
 		transport.Policy.MaxAttempts = 1
-		// Another idle connection that net/http would use.
+		// net/http would use another idle connection.
 		req := request(t, "GET", "")
 		req.URL = parse(t, s.URL)
 		_, err := transport.RoundTrip(req)
@@ -279,13 +276,10 @@ func TestNotResentOverHTTP1(t *testing.T) {
 	}
 }
 
-// prohibited is a connection that must not be used.
 type prohibited struct{ net.Conn }
 
 func (prohibited) Close() error { panic("prohibited") }
 
-// TestStandInConnection: a Base without connections of its own may report a connection to
-// the trace.
 func TestStandInConnection(t *testing.T) {
 	for _, conn := range []net.Conn{nil, prohibited{}} {
 		sent := 0
@@ -306,7 +300,6 @@ func TestStandInConnection(t *testing.T) {
 	}
 }
 
-// TestTrustRefusedStream: the option for servers that never execute a refused stream.
 func TestTrustRefusedStream(t *testing.T) {
 	s := newFrameServer(t, false, resetRefused, respondOK)
 	for _, content := range []string{"", "content"} {
@@ -323,8 +316,8 @@ func TestTrustRefusedStream(t *testing.T) {
 	}
 }
 
-// TestSecondRequestWithinAttempt: a second request that a Base sends after a response, as
-// digest authentication does, is not taken for a resend of net/http.
+// TestSecondRequestWithinAttempt: a Base's request after a response, as for digest
+// authentication, does not count as a resend.
 func TestSecondRequestWithinAttempt(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -352,8 +345,8 @@ func TestSecondRequestWithinAttempt(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-// TestContextAfterwards: after the body has been closed, the context of a response's
-// Request may be used for other requests, which are not attempts.
+// TestContextAfterwards: after its body is closed, the context of a response's Request
+// may be used for other requests, which are not attempts.
 func TestContextAfterwards(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "content")
@@ -388,7 +381,7 @@ func TestContextAfterwards(t *testing.T) {
 	}
 }
 
-// slowConn returns from writing headers some time after they have left.
+// slowConn returns some time after it has written headers.
 type slowConn struct {
 	net.Conn
 	release <-chan struct{}

@@ -11,15 +11,14 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// RetryAfter returns how long the server asks to wait before the request is retried, or 0
-// if the response has no valid header for it. The first valid one of these headers
-// decides:
+// RetryAfter returns how long the server asks to wait before a retry, or 0 if the
+// response has no valid header for it. The first valid header counts:
 //
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// and, only if a limit is used up (status 429, 430, or 403 with a limit, or no remaining
-// requests), because otherwise they do not ask for a wait,
+// The following headers count only if a limit is used up: with status 429 or 430, with
+// a 403 that means throttling, or if no requests remain.
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
@@ -29,17 +28,17 @@ import (
 //	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens  a duration such as 6m0s
 //	Anthropic-RateLimit-...-Reset      a time of RFC 3339
 //
-// If one family of headers reports several limits, the longest wait for a used-up limit
-// counts; if none is reported as used up, the shortest wait counts. docs/http.md lists
-// the APIs that send them.
+// If a family of headers reports several limits, the longest wait for a used-up limit
+// counts, or the shortest wait if no limit is reported as used up. docs/http.md lists
+// the APIs that send these headers.
 //
-// Numbers may have a decimal fraction, a dot at either end and a plus sign; a minus sign
-// or an exponent makes them invalid. If a header has several values, the longest wait
-// counts. A number that would mean more than 31 years is taken as a time since 1970 in
-// the header's unit; a number that overflows a Duration counts as the longest one. The
-// policy's [retry.HintRule] decides how much of a long wait is honored.
+// Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
+// minus sign or exponent. If a header has several values, the longest wait counts. A
+// number that overflows a Duration is cut to the longest one, and a number that means
+// more than 31 years is read as a time since 1970, in the header's unit. The policy's
+// [retry.HintRule] decides how much of a long wait is honored.
 //
-// Dates and times are relative to the Date of the response, so that the clocks need not
+// Dates and times are relative to the Date of the response, so the clocks need not
 // agree, or to now if it has none. A time in the past means no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	h := resp.Header
@@ -71,7 +70,6 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	return 0
 }
 
-// longest returns the longest wait among the values of a header.
 func longest(lines []string, unit time.Duration, now time.Time) (wait time.Duration, found bool) {
 	for _, line := range lines {
 		values := []string{line}
@@ -87,7 +85,6 @@ func longest(lines []string, unit time.Duration, now time.Time) (wait time.Durat
 	return wait, found
 }
 
-// parseWait reads a number or a date.
 func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, bool) {
 	if wait, ok := parseNumber(value, unit); ok {
 		return sinceEpoch(wait, now), true
@@ -98,8 +95,8 @@ func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, 
 	return 0, false
 }
 
-// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and
-// the number of seconds since 1970 has been larger since 2001.
+// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and the time
+// since 1970 has exceeded it since 2001.
 const epochLike = 1e9 * time.Second
 
 func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
@@ -109,9 +106,8 @@ func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
 	return max(0, time.Unix(0, 0).Add(wait).Sub(now))
 }
 
-// parseNumber reads a number of units: digits, perhaps with a dot before, among or
-// after them, and a plus sign. Other forms that strconv accepts, such as 1e3 and
-// 0x1p-2, are not valid in a header.
+// parseNumber reads digits, with an optional dot and plus sign. Other forms that
+// strconv accepts, such as 1e3 and 0x1p-2, are not valid in a header.
 func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
 	whole, fraction, _ := strings.Cut(strings.TrimPrefix(text, "+"), ".")
 	if !isDigits(whole + fraction) {
@@ -121,8 +117,7 @@ func parseNumber(text string, unit time.Duration) (time.Duration, bool) {
 	if n >= uint64(math.MaxInt64/unit) {
 		return math.MaxInt64, true
 	}
-	// Parsed separately, because a float64 cannot hold the nanoseconds of large
-	// numbers.
+	// A float64 cannot hold the nanoseconds of large numbers.
 	part, _ := strconv.ParseFloat("0."+fraction, 64)
 	return time.Duration(n)*unit + time.Duration(part*float64(unit)), true
 }
@@ -131,10 +126,10 @@ func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// defaultHint is the HintRule of a Transport whose Policy has none. Like HintOrGiveUp it gives up
-// after a long hint, because a caller of an http.Client does not expect to wait for an hour and can
-// read the header in the response. It adds up to a tenth of the hint, so that clients with the same
-// hint do not retry together.
+// defaultHint is the HintRule of a Transport whose Policy has none. Like HintOrGiveUp,
+// it gives up on a long hint: a caller of an http.Client does not expect to wait for an
+// hour and can read the header. It adds up to a tenth of the hint, so that clients with
+// the same hint do not retry together.
 type defaultHint struct{ random func() float64 }
 
 const maxHint = time.Minute

@@ -16,23 +16,23 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is followed; with any other
-// one the response is returned at once. Other clients wait for 55 years if the header has
-// a Unix time (go-retryablehttp, failsafe-go), or not at all after an overflow
-// (go-retryablehttp); they do not know two of the three forms of dates (go-retryablehttp)
-// or any (failsafe-go), or they follow -1 (failsafe-go).
+// TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is honored; otherwise
+// the response is returned immediately. Other clients wait for 55 years if the header
+// has a Unix time (go-retryablehttp, failsafe-go) or not at all after an overflow
+// (go-retryablehttp), ignore two of the three forms of dates (go-retryablehttp) or all
+// (failsafe-go), or honor -1 (failsafe-go).
 func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
-	const own = time.Millisecond // the wait without a hint
+	const own = time.Millisecond // without a hint
 	for _, c := range []struct {
 		after string
 		wait  time.Duration // 0: the response is returned
 	}{
-		{"1743434408", own}, // the time of Date, in seconds since 1970
+		{"1743434408", own}, // Date, in seconds since 1970
 		{"1743434438", 30 * time.Second},
-		{"1743434408000", 0}, // the unit is the second, so this is far ahead
+		{"1743434408000", 0}, // far ahead, since the unit is the second
 		{"9223372037", 0},    // overflows 64 bits of nanoseconds
 		{"99999999999999999999", 0},
-		{"61", 0}, // more than the default rule allows
+		{"61", 0}, // above the default limit
 		{"60", time.Minute},
 		{"3", 3 * time.Second},
 		{" 3 ", 3 * time.Second},
@@ -49,7 +49,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	} {
 		t.Run(c.after, func(t *testing.T) {
 			overBoth(t, func(t *testing.T, protocol string) {
-				s := newServer(t, protocol, asks("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
+				s := newServer(t, protocol, throttle("Mon, 31 Mar 2025 15:20:08 GMT", c.after), ok)
 				clock, transport := &retrytest.Clock{}, s.transport()
 				transport.Policy = retry.Policy{Backoff: retry.Constant(own), Clock: clock, Rand: retrytest.Fixed(0)}
 				o := post.request(t, s.URL, text(10)).send(t, transport)
@@ -65,7 +65,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	}
 }
 
-// hinting turns responses into errors with a hint, as some middleware does.
+// hinting turns responses into errors with a hint, like some middleware.
 type hinting struct {
 	http.RoundTripper
 	wait time.Duration
@@ -85,8 +85,8 @@ func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// TestHintOfErrorIsBounded: a hint of 55 years in an error of the Base is not followed.
-// Rerun sleeps for as long as the error says.
+// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even from an error of
+// the Base. Rerun sleeps for that long.
 func TestHintOfErrorIsBounded(t *testing.T) {
 	const years = 55 * 365 * 24 * time.Hour
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ const (
 	resetIn   = "RateLimit-Reset"
 	remaining = "RateLimit-Remaining"
 	forever   = time.Duration(math.MaxInt64)
-	farOff    = forever - 1793620800*time.Second // noon to the end of a Duration since 1970
+	farOff    = forever - 1793620800*time.Second // noon to the longest Duration since 1970
 )
 
 var retryAfters = []struct {
@@ -159,31 +159,31 @@ var retryAfters = []struct {
 	{"empty", 503, []string{general, ""}, 0},
 	{"list", 503, []string{general, "5, 6"}, 6 * time.Second},
 	{"list, the first is the longest", 503, []string{general, "6,5"}, 6 * time.Second},
-	{"list with a text", 503, []string{general, "soon, 5"}, 5 * time.Second},
+	{"list with text", 503, []string{general, "soon, 5"}, 5 * time.Second},
 	{"second line", 503, []string{general, "5", general, "6"}, 6 * time.Second},
 	{"second line, a date", 503, []string{general, "5", general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 
-	{"just not 31 years", 503, []string{general, "999999999"}, 999999999 * time.Second},
-	{"the time of day, now", 503, []string{general, "1793620800"}, 0},
-	{"the time of day, later", 503, []string{general, "1793620807"}, 7 * time.Second},
-	{"the time of day, past", 503, []string{general, "1743434408"}, 0},
-	{"the time of day in milliseconds", 503, []string{inMs, "1793620800250"}, 250 * time.Millisecond},
-	{"the time of day by the server's clock", 503, []string{general, "1793631607", "Date", "Mon, 02 Nov 2026 15:00:00 GMT"}, 7 * time.Second},
+	{"just below 31 years", 503, []string{general, "999999999"}, 999999999 * time.Second},
+	{"Unix time, now", 503, []string{general, "1793620800"}, 0},
+	{"Unix time, later", 503, []string{general, "1793620807"}, 7 * time.Second},
+	{"Unix time, past", 503, []string{general, "1743434408"}, 0},
+	{"Unix time in milliseconds", 503, []string{inMs, "1793620800250"}, 250 * time.Millisecond},
+	{"Unix time by the server's clock", 503, []string{general, "1793631607", "Date", "Mon, 02 Nov 2026 15:00:00 GMT"}, 7 * time.Second},
 	{"overflow in nanoseconds", 503, []string{general, "9223372037"}, farOff},
 	{"overflow of uint64", 503, []string{general, "99999999999999999999"}, farOff},
 	{"overflow of float64", 503, []string{general, strings.Repeat("9", 400)}, farOff},
-	{"overflow, then a text", 503, []string{general, "99999999999999999999 weeks"}, 0},
+	{"overflow, then text", 503, []string{general, "99999999999999999999 weeks"}, 0},
 
 	{"date", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 	{"date of RFC 850", 503, []string{general, "Monday, 02-Nov-26 12:00:07 GMT"}, 7 * time.Second},
 	{"date of asctime", 503, []string{general, "Mon Nov  2 12:00:07 2026"}, 7 * time.Second},
 	{"date by the server's clock", 503, []string{general, "Mon, 02 Nov 2026 15:00:07 GMT", "Date", "Mon, 02 Nov 2026 15:00:00 GMT"}, 7 * time.Second},
-	{"date, the server's clock is none", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT", "Date", "today"}, 7 * time.Second},
-	{"date past", 503, []string{general, "Mon, 02 Nov 2026 11:59:59 GMT"}, 0},
-	{"date long past", 503, []string{general, "Mon, 01 Jan 0001 00:00:00 GMT"}, 0},
-	{"date far off", 503, []string{general, "Fri, 31 Dec 9999 23:59:59 GMT"}, forever},
-	{"date that is none", 503, []string{general, "Mon, 32 Nov 2026 12:00:07 GMT"}, 0},
-	{"date with the offset of a zone", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 +0100"}, 0},
+	{"date, invalid server clock", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 GMT", "Date", "today"}, 7 * time.Second},
+	{"past date", 503, []string{general, "Mon, 02 Nov 2026 11:59:59 GMT"}, 0},
+	{"long past date", 503, []string{general, "Mon, 01 Jan 0001 00:00:00 GMT"}, 0},
+	{"distant date", 503, []string{general, "Fri, 31 Dec 9999 23:59:59 GMT"}, forever},
+	{"invalid date", 503, []string{general, "Mon, 32 Nov 2026 12:00:07 GMT"}, 0},
+	{"date with a zone offset", 503, []string{general, "Mon, 02 Nov 2026 12:00:07 +0100"}, 0},
 	{"date in milliseconds", 503, []string{inMs, "Mon, 02 Nov 2026 12:00:07 GMT"}, 0},
 
 	{"milliseconds", 503, []string{inMs, "1500"}, 1500 * time.Millisecond},
@@ -198,7 +198,7 @@ var retryAfters = []struct {
 	{"reset, limited by what remains", 403, []string{resetIn, "30", remaining, "0"}, 30 * time.Second},
 	{"reset, not limited", 503, []string{resetIn, "30"}, 0},
 	{"reset, something remains", 503, []string{resetIn, "30", remaining, "17"}, 0},
-	{"reset at a time of day", 429, []string{resetIn, "1793620830"}, 30 * time.Second},
+	{"reset at a Unix time", 429, []string{resetIn, "1793620830"}, 30 * time.Second},
 	{"reset at a date", 429, []string{resetIn, "Mon, 02 Nov 2026 12:00:07 GMT"}, 7 * time.Second},
 	{"reset after Retry-After", 429, []string{resetIn, "30", general, "3"}, 3 * time.Second},
 	{"reset after a bad Retry-After", 429, []string{resetIn, "30", general, "-3"}, 30 * time.Second},
@@ -217,8 +217,8 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, retryhttp.RetryAfter(&http.Response{}, noon), "no header at all")
 }
 
-// FuzzRetryAfter: no header makes a wait negative, and a plain number is read as a number,
-// in the order of the headers.
+// FuzzRetryAfter: no header makes a wait negative, and plain numbers are read in the
+// order of the headers.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
@@ -241,16 +241,15 @@ func FuzzRetryAfter(f *testing.F) {
 				return
 			}
 			if header.value != "" {
-				return // which may be valid or not
+				return // may be valid or not
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset can ask for a wait here")
+			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset may set a wait here")
 		}
 	})
 }
 
-// TestHints: the wait that a Transport derives from a header.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -259,10 +258,10 @@ func TestHints(t *testing.T) {
 		rule   retry.HintRule
 		want   time.Duration
 	}{
-		{"none", "", nil, 500 * ms}, // after throttling the standard rule begins with 1 s
+		{"none", "", nil, 500 * ms}, // the standard rule's first delay after throttling is below 1 s
 		{"below the delay", "Retry-After-Ms: 1", nil, 500 * ms},
-		{"a tenth later at most", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
-		{"the user's rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
+		{"up to a tenth later", "Retry-After: 2", nil, 2100 * ms}, // Rand is 0.5
+		{"custom rule", "Retry-After: 2", retry.HintAtLeast{}, 2000 * ms},
 		{"the window of AWS", "X-Amz-Retry-After: 9000", retry.HintWindow{}, 5500 * ms},
 		{"ignored", "Retry-After: 2", retry.HintIgnore{}, 500 * ms},
 		{"a date by the server's clock", "Retry-After: Mon, 02 Nov 2026 12:00:07 GMT", nil, 7350 * ms},

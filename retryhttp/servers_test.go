@@ -15,11 +15,10 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// exampleTime is the Date of the examples.
 var exampleTime = time.Date(2026, time.November, 2, 12, 0, 0, 0, time.UTC)
 
-// servers are the rows of the table in docs/http.md: what an API sends, according
-// to its documentation, and how a Transport interprets it.
+// servers are the rows of the table in docs/http.md: what an API sends, according to
+// its documentation, and how a Transport interprets it.
 var servers = []struct {
 	api     string
 	status  int
@@ -67,7 +66,6 @@ func header(lines []string) http.Header {
 	return h
 }
 
-// TestServers: each row of the table in docs/http.md, in its order.
 func TestServers(t *testing.T) {
 	page, err := os.ReadFile("../docs/http.md")
 	require.NoError(t, err)

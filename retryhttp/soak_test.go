@@ -42,15 +42,15 @@ var (
 
 const (
 	soakSeed     = 20260908
-	soakSamples  = 4        // of the heap
-	soakHeap     = 16 << 10 // KiB by which it may grow after the first; much of it is in use by current requests
+	soakSamples  = 4
+	soakHeap     = 16 << 10 // KiB of growth after the first sample, mostly for requests in flight
 	soakAttempts = 5
 	soakTimeout  = 250 * time.Millisecond // of an attempt
-	soakNever    = 30 * time.Second       // for goroutines and connections that end by themselves
+	soakNever    = 30 * time.Second       // for goroutines and connections that should end
 )
 
-// TestSoak sends many requests at once to a server that fails a third of the attempts in
-// every known way. For a longer run:
+// TestSoak sends many requests at once to a server that fails a third of the attempts
+// in every known way. For a longer run:
 //
 //	go test -v -run TestSoak ./retryhttp -soak.requests 200000 -timeout 10m
 func TestSoak(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSoak(t *testing.T) {
 			r := newSoakRun(t, *soakRequests, http2)
 			r.sendAll(t)
 			idle := settles(func() bool {
-				r.transport.CloseIdleConnections() // again: one may have become idle since
+				r.transport.CloseIdleConnections() // one may have become idle since
 				return r.server.open.Load() == 0
 			})
 			assert.True(t, idle, "open connections: %d", r.server.open.Load())
@@ -81,27 +81,26 @@ func TestSoak(t *testing.T) {
 	}
 }
 
-// soakRun is the client of the soak.
 type soakRun struct {
 	server    *soakServer
 	client    *http.Client
 	transport *retryhttp.Transport
 
-	next  atomic.Int64 // request to be sent
-	calls []soakCall   // by the number of the request
+	next  atomic.Int64
+	calls []soakCall // by request
 
 	mu       sync.Mutex
 	outcomes map[string]int
-	heap     []int // KiB, in the order of the samples
+	heap     []int // KiB, by sample
 }
 
-// soakCall is what the client knows of a request. It takes few bytes, so that the record
-// does not hide what the Transport keeps. Only the goroutine that sends the request writes
-// to it. The sets have a bit for each number of an attempt.
+// soakCall is the client's record of a request. It is small, so as not to hide what the
+// Transport keeps. Only the request's goroutine writes to it. begun and responded have
+// a bit per attempt.
 type soakCall struct {
 	begun, responded         uint8
 	retries, gaveUp, results uint8
-	failed                   bool // there was no response, or one with a status of 400 or above
+	failed                   bool // no response, or a status of 400 or above
 	succeeded                bool
 }
 
@@ -139,7 +138,6 @@ func newSoakRun(t *testing.T, requests int, http2 bool) *soakRun {
 	return r
 }
 
-// sendAll sends the requests and samples the heap regularly.
 func (r *soakRun) sendAll(t *testing.T) {
 	var workers sync.WaitGroup
 	for range *soakInflight {
@@ -163,7 +161,7 @@ func (r *soakRun) sendAll(t *testing.T) {
 func (r *soakRun) sample() {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what a sync.Pool held survives the first
+	runtime.GC() // a sync.Pool survives the first
 	runtime.ReadMemStats(&stats)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -195,7 +193,6 @@ func (r *soakRun) send(t *testing.T, id int) {
 	r.outcomes[outcome]++
 }
 
-// outcome sends a request and returns how it ended.
 func (r *soakRun) outcome(id int, req *http.Request) string {
 	resp, err := r.client.Do(req)
 	r.calls[id].failed = err != nil || resp.StatusCode >= 400
@@ -222,40 +219,38 @@ func (r *soakRun) outcome(id int, req *http.Request) string {
 	return strconv.Itoa(resp.StatusCode)
 }
 
-// soakSums are sums over all requests.
 type soakSums struct {
 	begun, retries, arrived, seen, unseen, resent int
 }
 
 func (s soakSums) String() string {
-	return fmt.Sprintf("%d attempts (%d retries), %d of them seen by the server and %d sent again by net/http",
+	return fmt.Sprintf("%d attempts (%d retries), %d of them arrived, %d requests resent by net/http",
 		s.begun, s.retries, s.seen, s.resent)
 }
 
-// check compares what the client and the server saw, request by request.
 func (r *soakRun) check(t *testing.T) soakSums {
 	var sums soakSums
 	for id := range r.calls {
 		if !r.checkCall(t, id, &sums) {
-			break // one is enough
+			break
 		}
 	}
 	requests := len(r.calls)
 	assert.Equal(t, sums.begun, requests+sums.retries, "attempts")
-	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that have arrived")
+	assert.Equal(t, sums.arrived, sums.begun-sums.unseen+sums.resent, "requests that arrived")
 	assert.Zero(t, r.outcomes["wrong body"]+r.outcomes["response to another attempt"])
-	// How many attempts time out depends on how busy the machine is.
+	// The number of timeouts depends on the machine's load.
 	assert.Positive(t, r.outcomes["success"])
 	assert.Greater(t, r.outcomes["success"]+r.outcomes["timeout"]+r.outcomes["timeout in the body"], requests/4)
-	assert.Zero(t, r.server.garbled.Load(), "bodies that arrived other than they were sent")
-	assert.Zero(t, r.server.stuck.Load(), "attempts that have outlived their time limit")
+	assert.Zero(t, r.server.garbled.Load(), "garbled bodies")
+	assert.Zero(t, r.server.stuck.Load(), "attempts that exceeded their time limit")
 	total := 0
 	for _, n := range r.outcomes {
 		total += n
 	}
 	assert.Equal(t, requests, total)
 	for name, n := range r.server.faults() {
-		assert.True(t, n > 0 || requests < 5000, // a short run may have none
+		assert.True(t, n > 0 || requests < 5000,
 			"no fault of the sort %q", name)
 	}
 	return sums
@@ -276,24 +271,23 @@ func (r *soakRun) checkCall(t *testing.T, id int, sums *soakSums) bool {
 	about := fmt.Sprintf("request %d, %+v, %+v, seen %b, arrived %d, executed %d, refused %d", id, kind, call, seen, arrived, executed, refused)
 	ok := assert.Equal(t, uint8(1), call.results, about)
 	ok = assert.Equal(t, begun, 1+int(call.retries), about) && ok
-	ok = assert.Zero(t, seen&^call.begun, "an attempt that no hook has seen: %s", about) && ok
-	ok = assert.Zero(t, call.responded&^seen, "a response to an attempt that the server has not seen: %s", about) && ok
+	ok = assert.Zero(t, seen&^call.begun, "attempt without a call of OnAttempt: %s", about) && ok
+	ok = assert.Zero(t, call.responded&^seen, "response to an attempt that never arrived: %s", about) && ok
 	ok = assert.Equal(t, call.failed, call.gaveUp == 1, about) && ok
 	if call.succeeded {
 		ok = assert.NotZero(t, executed, about) && ok
 	}
 	if kind.method == http.MethodPost && !kind.key {
-		// Any attempt that was not refused may have been executed.
+		// An attempt that was not refused may have been executed.
 		ok = assert.LessOrEqual(t, arrived-refused, uint8(1), about) && ok
 		ok = assert.LessOrEqual(t, executed, uint8(1), about) && ok
 	}
 	if kind.method != http.MethodGet || r.server.http2 {
-		ok = assert.Zero(t, resent, "net/http has sent an attempt again: %s", about) && ok
+		ok = assert.Zero(t, resent, "net/http resent an attempt: %s", about) && ok
 	}
 	return ok
 }
 
-// soakKind is a kind of request.
 type soakKind struct {
 	method    string
 	body, key bool
@@ -308,7 +302,7 @@ func soakKindOf(id int) soakKind {
 	}[id%4]
 }
 
-const soakLongest = 100 << 10 // the longest body
+const soakLongest = 100 << 10
 
 var soakPattern = func() []byte {
 	b := make([]byte, soakLongest+251)
@@ -318,7 +312,6 @@ var soakPattern = func() []byte {
 	return b
 }()
 
-// soakContent returns the body that belongs to the request.
 func soakContent(id, size int) []byte {
 	if size > soakLongest {
 		return nil
@@ -326,8 +319,7 @@ func soakContent(id, size int) []byte {
 	return soakPattern[id%251:][:size]
 }
 
-// soakBodySize is the size of the request's own body; every 50th is too large for the
-// buffers on the way to the server.
+// soakBodySize makes every 50th body exceed the buffers on the way to the server.
 func soakBodySize(id int) int {
 	if id/4%50 == 0 {
 		return soakLongest
@@ -335,16 +327,15 @@ func soakBodySize(id int) int {
 	return 1 + id*7919%(8<<10)
 }
 
-// soakServer is the server of the soak.
 type soakServer struct {
 	*httptest.Server
 	http2 bool
 
-	// For each request: attempts seen, one bit for each, and how often it has
-	// arrived, was executed and was refused, eight bits each.
+	// For each request: a bit per attempt, then eight bits each for the numbers of
+	// arrivals, executions and refusals.
 	logs []atomic.Uint32
 
-	failed         []atomic.Int64 // by soakFaults
+	failed         []atomic.Int64 // by index in soakFaults
 	garbled, stuck atomic.Int64
 	open, accepted atomic.Int64 // connections
 }
@@ -358,7 +349,7 @@ const (
 func newSoakServer(t *testing.T, requests int, http2 bool) *soakServer {
 	s := &soakServer{logs: make([]atomic.Uint32, requests), failed: make([]atomic.Int64, len(soakFaults)), http2: http2}
 	s.Server = httptest.NewUnstartedServer(s)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of connections that end within their handshake
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // from unfinished handshakes
 	s.Listener = soakListener{s.Listener, s}
 	if s.EnableHTTP2 = http2; http2 {
 		s.TLS = &tls.Config{Certificates: []tls.Certificate{soakCertificate(t)}}
@@ -369,15 +360,15 @@ func newSoakServer(t *testing.T, requests int, http2 bool) *soakServer {
 	return s
 }
 
-// soakCertificate returns a certificate that signs quickly: with the RSA key of httptest
-// half of the time would be spent in handshakes.
+// soakCertificate returns a certificate that signs quickly: with the RSA key of
+// httptest, handshakes take half of the time.
 func soakCertificate(t *testing.T) tls.Certificate {
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		NotAfter:              time.Now().Add(time.Hour),
-		DNSNames:              []string{"example.com"}, // which the client of httptest asks for
+		DNSNames:              []string{"example.com"}, // for httptest's client
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		IsCA:                  true,
 		BasicConstraintsValid: true,
@@ -387,7 +378,6 @@ func soakCertificate(t *testing.T) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: private}
 }
 
-// soakListener counts connections.
 type soakListener struct {
 	net.Listener
 	server *soakServer
@@ -413,9 +403,9 @@ func (c *soakConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// soakFaults are the ways to fail. The shares say how many of 32 failures are of that kind
-// with HTTP/1 and HTTP/2. Slow ones are few because they take time, and so are ends of
-// HTTP/2 connections, after which all requests in flight dial.
+// share and share2 are parts of 32 failures over HTTP/1 and HTTP/2. Hanging takes time,
+// and after the end of an HTTP/2 connection all requests in flight dial, so both are
+// rare.
 var soakFaults = [...]struct {
 	name          string
 	share, share2 int
@@ -439,7 +429,6 @@ func (s *soakServer) faults() map[string]int64 {
 	return counts
 }
 
-// soakExchange is the arrival of one request.
 type soakExchange struct {
 	*soakServer
 	id     int
@@ -477,11 +466,10 @@ func (s *soakServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// execute reads the request, counts it as executed, and responds.
 func (e *soakExchange) execute(respond func()) {
 	body, err := io.ReadAll(e.r.Body)
 	if err != nil {
-		e.reset() // the client has given up, or finds the fault
+		e.reset()
 		return
 	}
 	if size := len(body); !bytes.Equal(body, soakContent(e.id, size)) || soakKindOf(e.id).body && size != soakBodySize(e.id) {
@@ -501,9 +489,8 @@ func (e *soakExchange) write(status, size int) {
 	_, _ = e.w.Write(soakContent(e.id, size)) // the client may have gone
 }
 
-// fail responds with a failure, with or without having read the request.
 func (e *soakExchange) fail(status int) {
-	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // every fourth is empty
+	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // a quarter is empty
 	if e.random.IntN(2) == 0 {
 		e.respond(status, size)
 		return
@@ -511,14 +498,12 @@ func (e *soakExchange) fail(status int) {
 	e.execute(func() { e.respond(status, size) })
 }
 
-// refuse responds that the request was not executed.
 func (e *soakExchange) refuse() {
 	e.logs[e.id].Add(soakRefused)
 	e.w.Header().Set("Retry-After", "0")
 	e.respond(http.StatusTooManyRequests, e.random.IntN(1<<10))
 }
 
-// reset breaks the connection, or the stream of HTTP/2.
 func (e *soakExchange) reset() {
 	if e.http2 {
 		panic(http.ErrAbortHandler)
@@ -531,10 +516,9 @@ func (e *soakExchange) reset() {
 	_ = conn.Close()
 }
 
-// begin sends the first half of a response.
 func (e *soakExchange) begin() {
 	size := 2 + e.random.IntN(8<<10)
-	if e.random.IntN(2) == 0 { // else it is chunked
+	if e.random.IntN(2) == 0 { // otherwise chunked
 		e.w.Header().Set("Content-Length", strconv.Itoa(size))
 	}
 	e.w.Header().Set("Size", strconv.Itoa(size))
@@ -547,7 +531,6 @@ func (e *soakExchange) truncate() {
 	panic(http.ErrAbortHandler)
 }
 
-// hang makes the client wait for the response or for the rest of it.
 func (e *soakExchange) hang() {
 	if e.random.IntN(2) == 0 {
 		e.begin()
@@ -562,8 +545,8 @@ func (e *soakExchange) hang() {
 	panic(http.ErrAbortHandler)
 }
 
-// respondAndClose responds and closes the connection, in HTTP/1 without announcing it, so
-// that another request may already be on its way.
+// respondAndClose closes the connection after the response. Over HTTP/1 this is not
+// announced, so another request may already be on its way.
 func (e *soakExchange) respondAndClose() {
 	size := e.random.IntN(8 << 10)
 	if e.http2 {
@@ -581,10 +564,9 @@ func (e *soakExchange) respondAndClose() {
 	_ = conn.Close()
 }
 
-// TestSoakUnusableConnection: an HTTP/2 connection ends after it was chosen for a request
-// and before a byte is written. The error of net/http for a request without GetBody is
-// "cannot rewind body after connection loss". No server has seen the request, so a POST
-// may be repeated.
+// TestSoakUnusableConnection: an HTTP/2 connection ends between its selection for a
+// request and the first write. Without GetBody, net/http fails with "cannot rewind body
+// after connection loss". No server has seen the request, so even a POST is retried.
 func TestSoakUnusableConnection(t *testing.T) {
 	s := suiteServerOf(suiteStatuses(200)...)
 	s.EnableHTTP2 = true
@@ -601,12 +583,12 @@ func TestSoakUnusableConnection(t *testing.T) {
 	}
 	attempts := 0
 	tr := s.transport(suiteAttempts(retry.Policy{}, &attempts))
-	suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil)) // makes the connection
+	suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil)) // to connect
 
 	end := sync.OnceFunc(func() {
 		s.CloseClientConnections()
 		select {
-		case <-closed: // the last thing that net/http does to a connection
+		case <-closed: // net/http's last action on a connection
 		case <-time.After(soakNever):
 			t.Error("the connection is still open")
 		}

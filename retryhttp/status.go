@@ -11,25 +11,24 @@ import (
 )
 
 // StatusError represents a response with a status of 400 or above, or one in which a
-// Transport's Check has found an error. It is the error in the Classifier and the
-// hooks of a [Transport]'s Policy, in the result of RoundTrip if the context ends
-// during the wait after the response, and in an operation of [retry.Do] that calls
-// [CheckStatus]. [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
+// Transport's Check has found an error. The Classifier and hooks of a [Transport]'s
+// Policy get it, and [CheckStatus] returns it. If the context ends during the wait
+// after the response, the error of RoundTrip wraps it. [retry.DefaultClassifier] and a
+// [retry.HintRule] use its methods.
 type StatusError struct {
-	// Response is the response that the error represents. In the functions of a
-	// Transport's Policy its Body must not be read or closed: if there is no further
-	// attempt, it belongs to the caller.
+	// Response is the failed response. The functions of a Transport's Policy must not
+	// read or close its Body: if no attempt follows, it belongs to the caller.
 	Response *http.Response
 
 	after time.Duration
-	body  io.ReadCloser // to be closed before a retry; nil: already closed, or not the Transport's
+	body  io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's
 }
 
-// CheckStatus returns nil if the status of resp is below 400, and otherwise an
-// error for an operation of [retry.Do] to return. It is a [*StatusError], or wraps
-// one if the response overrides its status for [retry.DefaultClassifier]: with a
-// header X-Should-Retry or Stripe-Should-Retry, or a 403 that means throttling. For
-// a response of a [Transport] the error is permanent, because the Transport has
+// CheckStatus returns nil if the status of resp is below 400, and otherwise an error
+// for an operation of [retry.Do] to return. It is a [*StatusError], or wraps one if the
+// response overrides its status for [retry.DefaultClassifier], for example with an
+// X-Should-Retry or Stripe-Should-Retry header, or with a 403 that means throttling.
+// The error for a [Transport]'s response is permanent, because the Transport has
 // already retried. CheckStatus does not touch the Body.
 func CheckStatus(resp *http.Response) error {
 	if resp.StatusCode < 400 {
@@ -58,8 +57,8 @@ func (e *StatusError) Error() string {
 // HTTPStatusCode returns the status.
 func (e *StatusError) HTTPStatusCode() int { return e.Response.StatusCode }
 
-// RetryAfter returns the wait that the server asked for, as read by the function
-// [RetryAfter], or 0 if there is none.
+// RetryAfter returns the wait that the server asked for (see the function
+// [RetryAfter]), or 0 if there is none.
 func (e *StatusError) RetryAfter() time.Duration { return e.after }
 
 // verdict returns e, wrapped if the response overrides its status.
@@ -68,9 +67,9 @@ func (e *StatusError) verdict() error {
 	for _, name := range [...]string{"X-Should-Retry", "Stripe-Should-Retry"} {
 		switch said := strings.TrimSpace(h.Get(name)); {
 		case strings.EqualFold(said, "false"):
-			return toldError{e, false}
+			return overridingError{e, false}
 		case strings.EqualFold(said, "true"):
-			return toldError{e, true}
+			return overridingError{e, true}
 		}
 	}
 	switch status := e.Response.StatusCode; {
@@ -79,13 +78,13 @@ func (e *StatusError) verdict() error {
 	case status == http.StatusMisdirectedRequest,
 		status == http.StatusRequestEntityTooLarge && h.Get("Retry-After") != "", // RFC 9110, section 15.5.14
 		status == http.StatusConflict && h.Get("Stripe-Version") != "":           // a lock, or the same key at the same time
-		return toldError{e, true}
+		return overridingError{e, true}
 	}
 	return e
 }
 
-// isThrottling reports whether a response is equivalent to 429: some APIs send 403
-// with a used-up limit or a time to retry after, and Shopify sends 430.
+// isThrottling reports whether a response is equivalent to 429: some APIs send 403 with
+// a used-up limit or a Retry-After, and Shopify sends 430.
 func isThrottling(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, statusShopify:
@@ -99,14 +98,14 @@ func isThrottling(resp *http.Response) bool {
 
 const statusShopify = 430
 
-// toldError is a StatusError whose response states whether to retry the request.
-type toldError struct {
+// overridingError is a StatusError whose response states whether to retry.
+type overridingError struct {
 	*StatusError
 	retryable bool
 }
 
-func (e toldError) RetryableError() bool { return e.retryable }
-func (e toldError) Unwrap() error        { return e.StatusError }
+func (e overridingError) RetryableError() bool { return e.retryable }
+func (e overridingError) Unwrap() error        { return e.StatusError }
 
 // throttledError is a StatusError that counts as 429.
 type throttledError struct{ *StatusError }
@@ -114,7 +113,6 @@ type throttledError struct{ *StatusError }
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
 func (e throttledError) Unwrap() error       { return e.StatusError }
 
-// checkError is the error that a Transport's Check has found.
 type checkError struct {
 	status *StatusError
 	found  error

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestForeignStatusError: a response in an error of the Base is not closed by the
-// Transport.
+// TestForeignStatusError: the Transport does not close a response inside a Base's
+// error.
 func TestForeignStatusError(t *testing.T) {
 	foreign := &body{Reader: strings.NewReader("content")}
 	for _, resp := range []*http.Response{{StatusCode: 503}, {StatusCode: 503, Body: foreign}} {
@@ -31,8 +31,6 @@ func TestForeignStatusError(t *testing.T) {
 	assert.Equal(t, 7, foreign.Len())
 }
 
-// TestCheckStatusBelow: CheckStatus within an attempt may be called for a response of
-// another client.
 func TestCheckStatusBelow(t *testing.T) {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -55,8 +53,6 @@ func TestCheckStatusBelow(t *testing.T) {
 
 var errGraphQL = errors.New("errors in the response")
 
-// TestCheck: a failure that Check finds in a successful response is retried, and the last
-// response is returned unchanged.
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name, method string
@@ -107,8 +103,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestCheckStatuses: Check also gets failed responses. What it finds takes precedence over
-// the status; if it finds nothing, the status decides.
+// TestCheckStatuses: an error from Check takes precedence over the status.
 func TestCheckStatuses(t *testing.T) {
 	for _, tt := range []struct {
 		status int
@@ -119,7 +114,7 @@ func TestCheckStatuses(t *testing.T) {
 		{403, retry.Throttled(errGraphQL), 3},
 		{503, nil, 3},
 		{503, retry.Permanent(errGraphQL), 1},
-		{403, errGraphQL, 1}, // not marked, so the status decides
+		{403, errGraphQL, 1}, // unmarked, so the status decides
 	} {
 		base := &script{replies: []reply{{status: tt.status}}}
 		check := func(*http.Response, func(int) ([]byte, error)) error { return tt.found }
@@ -130,7 +125,6 @@ func TestCheckStatuses(t *testing.T) {
 	}
 }
 
-// TestCheckBodies: bodies that cannot be read, and bodies that Check does not read.
 func TestCheckBodies(t *testing.T) {
 	send := func(check func(*http.Response, func(int) ([]byte, error)) error, bodies ...io.Reader) (*http.Response, error) {
 		base := roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -178,7 +172,6 @@ func TestCheckBodies(t *testing.T) {
 	})
 }
 
-// retrieveError is an error like that of golang.org/x/oauth2.
 type retrieveError struct {
 	Response *http.Response
 	Code     string
@@ -186,8 +179,6 @@ type retrieveError struct {
 
 func (e *retrieveError) Error() string { return "oauth2: " + e.Code }
 
-// TestStatusWithinError: the status of a response in an error of the Base decides like
-// that of any other response.
 func TestStatusWithinError(t *testing.T) {
 	within := func(status int) error {
 		return &retrieveError{Response: &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {"7"}}}, Code: "invalid_grant"}
@@ -230,7 +221,6 @@ type nilError struct{ Response *http.Response }
 
 func (*nilError) Error() string { return "nil" }
 
-// TestCheckStatus: the errors of CheckStatus and their classification.
 func TestCheckStatus(t *testing.T) {
 	respond := func(status int, headers ...string) *http.Response {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}
@@ -269,8 +259,8 @@ func TestCheckStatus(t *testing.T) {
 	}
 }
 
-// FuzzCheckStatus: whatever the headers are, the error has a class, and X-Should-Retry
-// decides it.
+// FuzzCheckStatus: whatever the headers, the error has a class. X-Should-Retry decides
+// it.
 func FuzzCheckStatus(f *testing.F) {
 	f.Add(503, "true", "3")
 	f.Add(404, " FALSE ", "soon")

@@ -1,9 +1,8 @@
 package retryhttp_test
 
-// The cases of the tests of github.com/hashicorp/go-retryablehttp v0.7.8, in
-// client_test.go and roundtripper_test.go, run with a Transport and a real server. Where
-// the two libraries differ on purpose, the case asserts what this one does, and its
-// comment says what go-retryablehttp does.
+// The test cases of github.com/hashicorp/go-retryablehttp v0.7.8 (client_test.go,
+// roundtripper_test.go), run with a Transport and a real server. Where the libraries
+// deliberately differ, the comment describes go-retryablehttp.
 
 import (
 	"bytes"
@@ -31,7 +30,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// suiteServer responds by a script, whose last response repeats, and records the requests.
+// suiteServer sends scripted responses; the last one repeats.
 type suiteServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -65,7 +64,6 @@ func suiteServerOf(script ...suiteResponse) *suiteServer {
 	return s
 }
 
-// suiteStatuses is a script of responses that have only a status.
 func suiteStatuses(statuses ...int) []suiteResponse {
 	var script []suiteResponse
 	for _, status := range statuses {
@@ -96,7 +94,6 @@ func (s *suiteServer) seen() []suiteRequest {
 	return s.requests
 }
 
-// transport returns a Transport for the server whose waits take no time.
 func (s *suiteServer) transport(p retry.Policy) *retryhttp.Transport {
 	if p.Clock == nil {
 		p.Clock = &retrytest.Clock{}
@@ -111,7 +108,6 @@ func suiteRequestOf(t *testing.T, method, url string, body io.Reader) *http.Requ
 	return req
 }
 
-// suiteSend sends a request and returns the status and the body of the response.
 func suiteSend(t *testing.T, rt http.RoundTripper, req *http.Request) (int, string) {
 	t.Helper()
 	resp, err := (&http.Client{Transport: rt}).Do(req)
@@ -127,7 +123,6 @@ func suiteRead(t *testing.T, resp *http.Response) (int, string) {
 	return resp.StatusCode, string(body)
 }
 
-// suiteFail sends a request that must end with an error.
 func suiteFail(t *testing.T, rt http.RoundTripper, req *http.Request) error {
 	t.Helper()
 	resp, err := (&http.Client{Transport: rt}).Do(req)
@@ -138,7 +133,6 @@ func suiteFail(t *testing.T, rt http.RoundTripper, req *http.Request) error {
 	return err
 }
 
-// suiteAttempts counts attempts and adds the count to a policy.
 func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
 		*count++
@@ -147,8 +141,6 @@ func suiteAttempts(p retry.Policy, count *int) retry.Policy {
 	return p
 }
 
-// TestSuiteRequest: go-retryablehttp has its own type for requests. Here the type is that of
-// net/http, and every attempt sends the request as it was made.
 func TestSuiteRequest(t *testing.T) {
 	for name, content := range map[string]string{"without a body": "", "with a body": "yo"} {
 		t.Run(name, func(t *testing.T) {
@@ -170,8 +162,6 @@ func TestSuiteRequest(t *testing.T) {
 			assert.Equal(t, http.Header{"X-Test": {"foo"}}, req.Header, "the caller's request")
 		})
 	}
-	// An address that cannot be parsed fails in http.NewRequest. This is what remains to
-	// be tested.
 	t.Run("invalid", func(t *testing.T) {
 		attempts := 0
 		tr := &retryhttp.Transport{Policy: suiteAttempts(retry.Policy{}, &attempts)}
@@ -191,17 +181,15 @@ func TestSuiteRequest(t *testing.T) {
 	})
 }
 
-// suiteStream is a reader of a type that net/http does not know.
 type suiteStream struct{ io.Reader }
 
 type suiteBody struct {
 	body    io.Reader
 	getBody func() (io.ReadCloser, error)
 	buffer  int64
-	once    bool // it is sent no more than once
+	once    bool
 }
 
-// suiteBodies returns new bodies of every type, because tests read them.
 func suiteBodies() map[string]suiteBody {
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("hello")), nil }
 	return map[string]suiteBody{
@@ -212,14 +200,12 @@ func suiteBodies() map[string]suiteBody {
 		"bytes.Reader":              {body: bytes.NewReader([]byte("hello"))},
 		"io.ReadSeeker":             {body: strings.NewReader("hello")},
 		"io.Reader, with MaxBuffer": {body: suiteStream{strings.NewReader("hello")}, buffer: 5},
-		// go-retryablehttp reads every reader into memory, however long it is, so it can repeat this
-		// one.
+		// go-retryablehttp reads it into memory and retries.
 		"io.Reader": {body: suiteStream{strings.NewReader("hello")}, once: true},
 	}
 }
 
-// TestSuiteBodies: bodies of every type are sent to a server that is absent at first, then
-// fails, then responds.
+// TestSuiteBodies: the server is absent at first, then fails, then succeeds.
 func TestSuiteBodies(t *testing.T) {
 	for name, tt := range suiteBodies() {
 		t.Run(name, func(t *testing.T) {
@@ -251,8 +237,8 @@ func TestSuiteBodies(t *testing.T) {
 	}
 }
 
-// suiteAbsent is a Base for a server that refuses the first connections. It makes the
-// error itself, because another program may soon listen on an unused port.
+// suiteAbsent refuses the first connections. It makes the error itself, because another
+// program may soon listen on an unused port.
 func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	base := s.Client().Transport.(*http.Transport)
 	var mu sync.Mutex
@@ -267,23 +253,21 @@ func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	return base
 }
 
-// suiteHandled are the cases in which a function examines each response, with its verdicts
-// in order.
 var (
 	errSuiteAgain = errors.New("failure that may pass")
 	errSuiteNever = errors.New("failure that will not pass")
 
 	suiteHandled = []struct {
 		name     string
-		handler  func(attempt int) error // nil: none
+		handler  func(attempt int) error
 		attempts int
 		err      error
 	}{
 		{"no handler", nil, 1, nil},
-		{"always good", func(int) error { return nil }, 1, nil},
-		{"always worth a retry", func(int) error { return errSuiteAgain }, 3, errSuiteAgain},
-		{"never worth a retry", func(int) error { return errSuiteNever }, 1, errSuiteNever},
-		{"good the second time", func(attempt int) error {
+		{"always successful", func(int) error { return nil }, 1, nil},
+		{"always retryable", func(int) error { return errSuiteAgain }, 3, errSuiteAgain},
+		{"never retryable", func(int) error { return errSuiteNever }, 1, errSuiteNever},
+		{"successful the second time", func(attempt int) error {
 			if attempt == 1 {
 				return errSuiteAgain
 			}
@@ -292,8 +276,8 @@ var (
 	}
 )
 
-// TestSuiteResponseHandler: go-retryablehttp runs a handler of responses in the loop and drops its
-// last error. Here this is an operation of retry.Do around a client that does not retry.
+// TestSuiteResponseHandler: go-retryablehttp runs a response handler in its loop and
+// drops its last error. Here retry.Do replaces the Transport.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
 		t.Run(tt.name, func(t *testing.T) {
@@ -321,19 +305,19 @@ func TestSuiteResponseHandler(t *testing.T) {
 	}
 }
 
-// TestSuitePrepareRetry: go-retryablehttp has a hook that changes the caller's request before a
-// retry. Here a Base does that to a copy, by AttemptNumber.
+// TestSuitePrepareRetry: go-retryablehttp's hook changes the caller's request before a
+// retry. Here a Base changes a copy.
 func TestSuitePrepareRetry(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		script   []int
-		prepared []string // the header in each attempt
+		prepared []string // a header, by attempt
 	}{
 		{"no failure", []int{200}, []string{""}},
-		{"success, looked at", []int{204}, []string{""}},
-		{"always worth a retry", []int{503}, []string{"", "1", "2"}},
-		{"never worth a retry", []int{404}, []string{""}},
-		{"good the second time", []int{503, 200}, []string{"", "1"}},
+		{"success, 204", []int{204}, []string{""}},
+		{"always retryable", []int{503}, []string{"", "1", "2"}},
+		{"never retryable", []int{404}, []string{""}},
+		{"successful the second time", []int{503, 200}, []string{"", "1"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(tt.script...)...)
@@ -357,10 +341,8 @@ func TestSuitePrepareRetry(t *testing.T) {
 	}
 }
 
-// TestSuiteFails: a server that always fails. go-retryablehttp repeats a POST after 500 and replaces
-// the last response with an error, so its body is lost. Here a POST is sent once, other
-// requests as often as the policy allows, and the last response is returned in either
-// case.
+// TestSuiteFails: go-retryablehttp retries a POST after 500 and replaces the last
+// response with an error, so its body is lost.
 func TestSuiteFails(t *testing.T) {
 	for name, tt := range map[string]struct {
 		method   string
@@ -372,7 +354,6 @@ func TestSuiteFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(500)...)
-			// Hooks get the error that go-retryablehttp calls propagated.
 			p := retry.Policy{Hooks: retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) {
 				assert.Equal(t, tt.reason, e.Reason)
 				assert.Equal(t, tt.attempts, e.Attempts)
@@ -384,7 +365,7 @@ func TestSuiteFails(t *testing.T) {
 			assert.Len(t, s.seen(), tt.attempts)
 		})
 	}
-	t.Run("a password in the address", func(t *testing.T) {
+	t.Run("password in the URL", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(500)...)
 		tr := s.transport(retry.Policy{})
 		tr.Base = suiteAbsent(s, 3)
@@ -396,8 +377,7 @@ func TestSuiteFails(t *testing.T) {
 	})
 }
 
-// TestSuiteMethods: the methods of http.Client, with a server that succeeds or first
-// responds with 429, after which a POST may also be repeated.
+// TestSuiteMethods: after a 429, even a POST is retried.
 func TestSuiteMethods(t *testing.T) {
 	for _, script := range [][]int{{200}, {429, 200}} {
 		for name, tt := range map[string]struct {
@@ -428,9 +408,8 @@ func TestSuiteMethods(t *testing.T) {
 	}
 }
 
-// TestSuiteRequestHook: go-retryablehttp passes each request to a hook, together with its logger,
-// which may be nil in several ways. Here there is no logger; a hook may be nil and may
-// return nil, and a Base gets the request itself.
+// TestSuiteRequestHook: go-retryablehttp's hook also gets a logger, which may be nil in
+// several ways. Here hooks may be nil and may return nil.
 func TestSuiteRequestHook(t *testing.T) {
 	type hook = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt))
 	var numbers []int
@@ -471,9 +450,8 @@ func TestSuiteRequestHook(t *testing.T) {
 	}
 }
 
-// TestSuiteResponseHook: go-retryablehttp passes each response to a hook, which may read the body of
-// a failure. Here a hook gets the response in a StatusError and does not read the body; a
-// Base may read it.
+// TestSuiteResponseHook: go-retryablehttp's hook may read the body of a failure. Here
+// only a Base may.
 func TestSuiteResponseHook(t *testing.T) {
 	for name, tt := range map[string]struct{ hook, base bool }{
 		"no hook":                  {},
@@ -507,7 +485,6 @@ func TestSuiteResponseHook(t *testing.T) {
 	}
 }
 
-// suiteReader is a Base that reads the bodies of failures and restores them.
 func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	return roundTripper(func(r *http.Request) (*http.Response, error) {
 		resp, err := base.RoundTrip(r)
@@ -522,14 +499,14 @@ func suiteReader(base http.RoundTripper, read *[]string) http.RoundTripper {
 	})
 }
 
-// TestSuiteCanceled: go-retryablehttp counts a context that has ended before the call as an attempt.
-// Here nothing is sent and the Classifier is not called.
+// TestSuiteCanceled: go-retryablehttp counts a call whose context has already ended as
+// an attempt.
 func TestSuiteCanceled(t *testing.T) {
 	s := newSuiteServer(t, suiteStatuses(200)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	tr := s.transport(retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Class {
-		t.Error("asked")
+		t.Error("the Classifier was called")
 		return retry.ClassUnknown
 	})})
 	err := suiteFail(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil).WithContext(ctx))
@@ -537,9 +514,8 @@ func TestSuiteCanceled(t *testing.T) {
 	assert.Empty(t, s.seen())
 }
 
-// TestSuiteClassifier: go-retryablehttp has a function that decides whether to retry, or ends the
-// call with an error of its own. Here a Classifier classifies the failure, and the
-// response that ends the call is returned unchanged.
+// TestSuiteClassifier: in go-retryablehttp, a function decides whether to retry and may
+// replace the error.
 func TestSuiteClassifier(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script   []int
@@ -549,7 +525,7 @@ func TestSuiteClassifier(t *testing.T) {
 	}{
 		"stops after the second": {[]int{500}, []retry.Class{retry.ClassUnknown, retry.ClassPermanent}, 2, 500},
 		"stops after the first":  {[]int{500}, []retry.Class{retry.ClassPermanent}, 1, 500},
-		"goes on after 404": {[]int{404, 404, 200}, []retry.Class{retry.ClassTransient, retry.ClassTransient},
+		"continues after 404": {[]int{404, 404, 200}, []retry.Class{retry.ClassTransient, retry.ClassTransient},
 			3, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -569,17 +545,16 @@ func TestSuiteClassifier(t *testing.T) {
 	}
 }
 
-// TestSuiteMalformed: a request that would fail again in the same way is tried once.
 func TestSuiteMalformed(t *testing.T) {
 	for name, tt := range map[string]struct {
 		tls    bool
 		change func(*http.Request)
 		says   string
 	}{
-		"certificate that is not trusted": {tls: true, change: func(*http.Request) {}, says: "certificate"},
-		"scheme":                          {change: func(r *http.Request) { r.URL.Scheme = "ftp" }, says: "unsupported protocol scheme"},
-		"name of a header":                {change: func(r *http.Request) { r.Header["Header-Name-\033"] = []string{"value"} }, says: "invalid header"},
-		"value of a header":               {change: func(r *http.Request) { r.Header.Set("Header-Name", "bad \033") }, says: "invalid header"},
+		"untrusted certificate": {tls: true, change: func(*http.Request) {}, says: "certificate"},
+		"scheme":                {change: func(r *http.Request) { r.URL.Scheme = "ftp" }, says: "unsupported protocol scheme"},
+		"header name":           {change: func(r *http.Request) { r.Header["Header-Name-\033"] = []string{"value"} }, says: "invalid header"},
+		"header value":          {change: func(r *http.Request) { r.Header.Set("Header-Name", "bad \033") }, says: "invalid header"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := suiteServerOf(suiteStatuses(200)...)
@@ -591,7 +566,7 @@ func TestSuiteMalformed(t *testing.T) {
 			t.Cleanup(s.Close)
 			attempts := 0
 			tr := s.transport(suiteAttempts(retry.Policy{}, &attempts))
-			base := &http.Transport{} // does not know the certificate
+			base := &http.Transport{} // without the certificate
 			defer base.CloseIdleConnections()
 			tr.Base = base
 			req := suiteRequestOf(t, http.MethodGet, s.URL, nil)
@@ -603,10 +578,10 @@ func TestSuiteMalformed(t *testing.T) {
 	}
 }
 
-// TestSuiteRedirects: go-retryablehttp follows redirects below its loop, as one attempt. Here the
-// client follows them above the loop, and each is a request with its own attempts.
+// TestSuiteRedirects: go-retryablehttp follows redirects within an attempt. Here each
+// is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
-	t.Run("in a circle", func(t *testing.T) {
+	t.Run("redirect loop", func(t *testing.T) {
 		s := newSuiteServer(t, suiteResponse{status: 302, header: map[string]string{"Location": "/"}})
 		var p retry.Policy
 		p.OnAttempt = func(_ context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -626,7 +601,7 @@ func TestSuiteRedirects(t *testing.T) {
 			}
 			tr := s.transport(retry.Policy{})
 			tr.Base = roundTripper(func(r *http.Request) (*http.Response, error) {
-				if r.GetBody != nil { // go-retryablehttp keeps it; here net/http must not repeat by itself
+				if r.GetBody != nil { // go-retryablehttp keeps it
 					_, err := r.GetBody()
 					assert.Error(t, err)
 				}
@@ -645,8 +620,7 @@ func TestSuiteRedirects(t *testing.T) {
 
 const suiteNow = "Fri, 31 Dec 1999 23:59:57 GMT"
 
-// TestSuiteRetryAfter: go-retryablehttp distinguishes a wait of 0 from no header, which makes no
-// difference to the wait. Here both are 0.
+// TestSuiteRetryAfter: go-retryablehttp distinguishes 0 from a missing header.
 func TestSuiteRetryAfter(t *testing.T) {
 	now, err := http.ParseTime(suiteNow)
 	require.NoError(t, err)
@@ -654,15 +628,15 @@ func TestSuiteRetryAfter(t *testing.T) {
 		values []string
 		want   time.Duration
 	}{
-		"seconds":               {[]string{"2"}, 2 * time.Second},
-		"date":                  {[]string{"Fri, 31 Dec 1999 23:59:59 GMT"}, 2 * time.Second},
-		"date that is past":     {[]string{"Fri, 31 Dec 1999 23:59:00 GMT"}, 0},
-		"none":                  {nil, 0},
-		"two":                   {[]string{"2", "3"}, 3 * time.Second},
-		"empty":                 {[]string{""}, 0},
-		"negative":              {[]string{"-2"}, 0},
-		"date that is none":     {[]string{"Fri, 32 Dec 1999 23:59:59 GMT"}, 0},
-		"neither date nor time": {[]string{"badbadbad"}, 0},
+		"seconds":                 {[]string{"2"}, 2 * time.Second},
+		"date":                    {[]string{"Fri, 31 Dec 1999 23:59:59 GMT"}, 2 * time.Second},
+		"past date":               {[]string{"Fri, 31 Dec 1999 23:59:00 GMT"}, 0},
+		"none":                    {nil, 0},
+		"two":                     {[]string{"2", "3"}, 3 * time.Second},
+		"empty":                   {[]string{""}, 0},
+		"negative":                {[]string{"-2"}, 0},
+		"invalid date":            {[]string{"Fri, 32 Dec 1999 23:59:59 GMT"}, 0},
+		"neither date nor number": {[]string{"badbadbad"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := &http.Response{StatusCode: 503, Header: http.Header{}}
@@ -674,11 +648,11 @@ func TestSuiteRetryAfter(t *testing.T) {
 	}
 }
 
-// TestSuiteWaits: the first wait, after a response with or without Retry-After. go-retryablehttp
-// follows the header after 429 and 503 only, and then waits for exactly that time.
+// TestSuiteWaits: go-retryablehttp honors Retry-After only with 429 and 503, and waits
+// for exactly that time.
 func TestSuiteWaits(t *testing.T) {
 	second := retry.Constant(time.Second)
-	random := retry.FullJitter{Base: 5 * time.Second} // 0 with the random number of the test
+	random := retry.FullJitter{Base: 5 * time.Second} // 0 with the test's random number
 	for _, tt := range []struct {
 		name    string
 		status  int
@@ -697,10 +671,9 @@ func TestSuiteWaits(t *testing.T) {
 		{"503, header", 503, "2", second, 2 * time.Second},
 		{"429, header, with jitter", 429, "2", random, 2 * time.Second},
 		{"429, header, longer than the shortest delay", 429, "2", retry.Exponential{Base: time.Second, Cap: 10 * time.Second}, 2 * time.Second},
-		// go-retryablehttp ignores the header: a second.
+		// go-retryablehttp ignores the header and waits for a second.
 		{"502, header", 502, "2", second, 2 * time.Second},
-		// go-retryablehttp waits for two seconds: the header replaces the delay even if the delay is
-		// longer.
+		// go-retryablehttp waits for two seconds.
 		{"429, header, shorter than the shortest delay", 429, "2", retry.Constant(5 * time.Second), 5 * time.Second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -718,8 +691,8 @@ func TestSuiteWaits(t *testing.T) {
 	}
 }
 
-// TestSuiteRetryAfterJitter: go-retryablehttp waits for exactly as long as every other client of
-// that server. Here up to a tenth is added.
+// TestSuiteRetryAfterJitter: go-retryablehttp adds no jitter, so all clients of a
+// server retry together.
 func TestSuiteRetryAfterJitter(t *testing.T) {
 	s := newSuiteServer(t, suiteResponse{status: 503, header: map[string]string{"Retry-After": "2"}}, suiteResponse{status: 200})
 	clock := &retrytest.Clock{}
@@ -727,7 +700,6 @@ func TestSuiteRetryAfterJitter(t *testing.T) {
 	assert.Equal(t, []time.Duration{2100 * time.Millisecond}, clock.Waits())
 }
 
-// TestSuiteBackoff: the delays of a call that fails very often.
 func TestSuiteBackoff(t *testing.T) {
 	const attempts = 130
 	waits := func(t *testing.T, b retry.Backoff) []time.Duration {
@@ -751,7 +723,6 @@ func TestSuiteBackoff(t *testing.T) {
 			assert.Equal(t, tt.want, exponential[tt.retry])
 		})
 	}
-	// go-retryablehttp has no jitter by default.
 	t.Run("default with jitter", func(t *testing.T) {
 		distinct := map[time.Duration]bool{}
 		for _, wait := range waits(t, nil) {
@@ -762,7 +733,6 @@ func TestSuiteBackoff(t *testing.T) {
 	})
 }
 
-// suiteCounted is a Backoff that counts its calls.
 type suiteCounted struct{ calls *int }
 
 func (b suiteCounted) Delay(retry.Attempt, float64) time.Duration {
@@ -781,8 +751,6 @@ func TestSuiteCustomBackoff(t *testing.T) {
 	assert.Equal(t, []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond, time.Millisecond}, clock.Waits())
 }
 
-// TestSuiteClient: go-retryablehttp converts its own client to an http.Client. Here there is no
-// other client.
 func TestSuiteClient(t *testing.T) {
 	t.Run("NewClient", func(t *testing.T) {
 		client := retryhttp.NewClient(retry.Policy{MaxAttempts: 7})
@@ -792,8 +760,7 @@ func TestSuiteClient(t *testing.T) {
 	t.Run("implements RoundTripper", func(t *testing.T) {
 		assert.Implements(t, (*http.RoundTripper)(nil), &retryhttp.Transport{})
 	})
-	// go-retryablehttp sets its field Client at the first use. Here nothing is changed, so the zero
-	// value may be shared from the start.
+	// go-retryablehttp sets its Client field on first use.
 	t.Run("zero value", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(200)...)
 		var tr retryhttp.Transport
@@ -806,14 +773,14 @@ func TestSuiteClient(t *testing.T) {
 	})
 }
 
-// TestSuiteNoSuchHost: a name that DNS does not know is looked up again, as go-retryablehttp does,
-// because a service that is starting has no name yet.
+// TestSuiteNoSuchHost: an unknown name is looked up again, as in go-retryablehttp,
+// because a starting service has no name yet.
 func TestSuiteNoSuchHost(t *testing.T) {
 	attempts := 0
 	unknown := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Name: "999.999.999.999", Err: "no such host", IsNotFound: true}}
 	tr := &retryhttp.Transport{
 		Policy: suiteAttempts(retry.Policy{Clock: &retrytest.Clock{}}, &attempts),
-		// Instead of a resolver, whose responses are beyond the test's control.
+		// A resolver's responses would be beyond the test's control.
 		Base: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, unknown }},
 	}
 	_, err := (&http.Client{Transport: tr}).Get("http://999.999.999.999:999/")

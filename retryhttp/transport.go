@@ -8,80 +8,77 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Transport is an [http.RoundTripper] that retries failed requests under its
-// Policy if they are safe to repeat. The zero Transport sends through
-// [http.DefaultTransport] under the zero [retry.Policy], and makes up to three
-// attempts.
+// A Transport is an [http.RoundTripper] that retries failed requests under its Policy
+// if they are safe to repeat; the package comment has the rules. The zero Transport
+// sends through [http.DefaultTransport] under the zero [retry.Policy] and makes up to
+// three attempts.
 //
-// A request is safe to repeat if it may be executed more than once (see MayRepeat),
-// or if it is certain that the server has not processed it. In either case it must
-// be possible to send its body again. The package comment has the rules.
-//
-// A Transport may and should be shared by all clients and goroutines. Its fields
-// must not be changed once it is in use.
+// A Transport is safe for concurrent use and should be shared by all clients. Its
+// fields must not be changed once it is in use.
 type Transport struct {
-	// Base makes the attempts. If nil, http.DefaultTransport is used. With a Base
-	// that is not an http.Transport, an attempt costs a few more allocations, and a
-	// POST without a body fails after a graceful GOAWAY. The bodies of its responses
-	// should allow Close during a Read, as those of net/http do.
+	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
+	// http.Transport, an attempt costs a few more allocations, and a POST without a
+	// body fails after a graceful GOAWAY. Its response bodies should allow Close during
+	// a Read, as those of net/http do.
 	Base http.RoundTripper
 
-	// Policy says when to try again. In its Classifier and hooks a response with a
-	// status of 400 or above is a *StatusError; InfoOf and InfoFrom return the
-	// request that it belongs to. WithPolicy sets another policy for a request, and
-	// WithoutRetry none. AttemptTimeout limits an attempt until the response's body
-	// has been closed; it does not limit a connection that has switched protocols.
-	// With a nil Hint, Retry-After and similar headers are honored if they ask for a
-	// minute or less, and lengthened by up to a tenth so that clients do not retry
-	// together; otherwise the response is returned immediately. An attempt ends when
-	// the headers have arrived, so the callback that OnAttempt returns must not
-	// cancel a context that the body is read with.
+	// Policy decides when to retry. Its Classifier and hooks get a response with a
+	// status of 400 or above as a *StatusError; InfoOf and InfoFrom describe its
+	// request. WithPolicy and WithoutRetry override the Policy for a request.
+	//
+	// AttemptTimeout limits an attempt until the response's body is closed, but not a
+	// connection that has switched protocols. The callback that OnAttempt returns runs
+	// when the headers have arrived, so it must not cancel a context that the body is
+	// read with.
+	//
+	// If Hint is nil, waits of up to a minute requested by Retry-After and similar
+	// headers are honored, plus up to a tenth so that clients do not retry together.
+	// For a longer wait, the response is returned immediately.
 	Policy retry.Policy
 
-	// MayRepeat reports whether a request may be executed more than once. It
-	// must be safe for concurrent use. If nil, IsIdempotent is used.
+	// MayRepeat reports whether a request may be executed more than once. It must be
+	// safe for concurrent use. If nil, IsIdempotent is used.
 	MayRepeat func(*http.Request) bool
 
-	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that
-	// this server sends only if it has not processed the request. Any request may
-	// then be repeated, if the Classifier finds the status retryable. 503 is not
-	// included by default: proxies also send it when a server has disappeared in the
-	// middle of a request.
+	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
+	// server sends only if it has not processed the request. Any request may then be
+	// retried if the Classifier finds the status retryable. 503 is not included by
+	// default: proxies also send it when a server disappears in the middle of a
+	// request.
 	Unprocessed []int
 
-	// TrustRefusedStream allows a retry of a request that must not be executed twice
-	// when its HTTP/2 stream was reset with REFUSED_STREAM. RFC 9113 promises that
-	// such a request was not processed, but proxies break the promise: HAProxy also
-	// sends it if a server closes the connection after it has executed the request.
-	// Set it for servers that are known to keep the promise. A GOAWAY that does not
-	// accept the stream is trusted in any case.
+	// TrustRefusedStream means that a REFUSED_STREAM reset of an HTTP/2 stream proves
+	// that the request was not processed, so any request may be retried. RFC 9113
+	// promises this, but HAProxy also sends REFUSED_STREAM if a server closes the
+	// connection after executing the request. Set it only for servers that keep the
+	// promise. A GOAWAY that does not accept the stream is always trusted.
 	TrustRefusedStream bool
 
 	// Check is called for each response and returns an error if the response is a
-	// failure, whatever its status: for example an error that a GraphQL server sends
-	// with 200, or a 403 whose body means throttling. The error is classified like
-	// that of an operation, so mark it with retry.Permanent, retry.Transient or
-	// retry.Throttled; the last means, like the status 429, that the request has not
-	// been processed. If no retry follows, the response is returned, not the error.
-	// If Check is nil or returns nil, the status decides.
+	// failure, whatever its status: for example a GraphQL error with status 200, or a
+	// 403 whose body means throttling. The error is classified like an operation's, so
+	// mark it with retry.Permanent, retry.Transient or retry.Throttled. Throttled
+	// means, like status 429, that the request was not processed. If no retry follows,
+	// the response is returned, not the error. If Check is nil or returns nil, the
+	// status decides.
 	//
-	// peek waits for and returns the first bytes of the body, at most n; they remain
-	// in the body. Its error is that of reading the body. If Check does not call
-	// peek, the body, which may be an endless stream, is not read. Check must not
-	// change the response or the bytes, and must be safe for concurrent use.
+	// peek waits for the first n bytes of the body, or all if there are fewer, and
+	// returns them; they remain in the body. Its error is that of reading the body.
+	// Only peek reads the body, which may be an endless stream. Check must not change
+	// the response or the bytes, and must be safe for concurrent use.
 	Check func(resp *http.Response, peek func(n int) ([]byte, error)) error
 
-	// MaxBuffer allows retries of a request that has a body but no GetBody: the
-	// body is kept in memory while it is sent, up to this many bytes. A longer body
-	// is sent once. 0 or less means that every such request is sent once.
+	// MaxBuffer allows retries of a request with a body but no GetBody by keeping up to
+	// this many bytes of the body in memory. A longer body is sent once. 0 or less
+	// means that no body is kept.
 	MaxBuffer int64
 
-	// AttemptHeader is the name of a header with the number of the attempt for the
-	// server, 1 for the first. If "", no header is sent.
+	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
+	// first. If "", no header is sent.
 	AttemptHeader string
 
-	// PerHost has a Budget for each host, which replaces the Policy's. If nil,
-	// the Policy's Budget applies to all hosts together.
+	// PerHost has a Budget for each host, which replaces the Policy's. If nil, all
+	// hosts share the Policy's Budget.
 	PerHost *PerHost
 }
 
@@ -91,14 +88,13 @@ func NewClient(p retry.Policy) *http.Client {
 }
 
 // RoundTrip sends req, more than once if necessary, and returns the last response of
-// Base unchanged, whatever its status: after several failures the result is a
-// response, not an error, if the server sent one. The context of its Request holds
-// the number of the attempt (see [AttemptNumber]), and lives as long as that of req.
+// Base unchanged, even if it is a failure. The context of the response's Request holds
+// the number of the attempt (see [AttemptNumber]) and lives as long as that of req.
 //
-// RoundTrip returns an error if the last attempt had no response, if the context of
-// req ended, even during a wait, if GetBody failed for the next attempt, or if the
-// Policy is invalid. It is a [*retry.Error] with the reason why there was no further
-// attempt, or the attempt's own error if that is permanent.
+// RoundTrip returns an error if the last attempt had no response, if the context of req
+// ended, even during a wait, if GetBody failed, or if the Policy is invalid. The error
+// is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
+// is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	p, ok := t.policyFor(req)
 	if !ok {
@@ -122,7 +118,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.result(err)
 }
 
-// CloseIdleConnections calls the method of Base, if it has one, for [http.Client].
+// CloseIdleConnections calls Base.CloseIdleConnections, if Base has that method.
 func (t *Transport) CloseIdleConnections() {
 	if base, ok := t.base().(interface{ CloseIdleConnections() }); ok {
 		base.CloseIdleConnections()
@@ -136,8 +132,8 @@ func (t *Transport) base() http.RoundTripper {
 	return t.Base
 }
 
-// policyFor returns the policy for a request, adapted to HTTP, or false if the
-// request should be passed straight to Base.
+// policyFor returns the policy for a request, adapted to HTTP, or false for a request
+// to be passed straight to Base.
 func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 	p := t.Policy
 	if own, ok := req.Context().Value(policyKey{}).(*retry.Policy); ok {
@@ -146,7 +142,7 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 		}
 		p = *own
 	}
-	if sdkRepeats(req.Header) {
+	if sdkRetries(req.Header) {
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
@@ -169,14 +165,13 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 type policyKey struct{}
 
 // WithPolicy returns a context for requests that use p instead of the Transport's
-// Policy. A PerHost of the Transport still replaces the Budget.
+// Policy. The Transport's PerHost still replaces the Budget.
 func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 	return context.WithValue(ctx, policyKey{}, &p)
 }
 
 // WithoutRetry returns a context for requests that a Transport passes to its Base
-// unchanged, without retries, time limit or hooks. Retries that Base makes on its
-// own are not prevented.
+// unchanged, without retries, time limit or hooks. Base may still retry them.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
 }

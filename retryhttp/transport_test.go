@@ -15,7 +15,6 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestWithPolicy: a request may have its own policy.
 func TestWithPolicy(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}}}
 	transport := &retryhttp.Transport{Base: base, Policy: quick()}
@@ -32,8 +31,6 @@ func TestWithPolicy(t *testing.T) {
 	assert.Len(t, base.requests, 5+3)
 }
 
-// TestWithoutRetry: the request is passed to Base unchanged, whatever the fields of the
-// Transport are.
 func TestWithoutRetry(t *testing.T) {
 	base := &script{replies: []reply{{status: 429}}}
 	p := quick()
@@ -72,7 +69,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestCloseIdleConnections: it is passed on to a Base that has the method.
 func TestCloseIdleConnections(t *testing.T) {
 	base := &idle{}
 	(&http.Client{Transport: &retryhttp.Transport{Base: &retryhttp.Transport{Base: base}}}).CloseIdleConnections()
@@ -87,7 +83,7 @@ type idle struct {
 
 func (i *idle) CloseIdleConnections() { i.closed++ }
 
-// TestClient: redirects and cookies are handled by the client above the Transport.
+// TestClient: redirects and cookies.
 func TestClient(t *testing.T) {
 	var paths []string
 	base := roundTripper(func(req *http.Request) (*http.Response, error) {

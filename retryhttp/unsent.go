@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// This file recognizes the HTTP/2 errors of net/http by their text, because they
-// have no exported values or types. If a text changes, requests are no longer
-// repeated, which is the safe failure.
+// This file recognizes HTTP/2 errors of net/http by their text, because they have no
+// exported values or types. If a text changes, fewer requests are retried, which is
+// safe.
 
-// isGoAway reports whether err proves that no server has processed the request: it
-// was not written, or its stream is above the last that a GOAWAY accepts.
+// isGoAway reports whether err proves that no server has processed the request: it was
+// not written, or its stream is above the last that a GOAWAY accepts.
 func isGoAway(err error) bool {
-	return says(err, func(text string) bool {
+	return hasText(err, func(text string) bool {
 		switch text {
 		case "http2: Transport received Server's graceful shutdown GOAWAY",
 			"http2: client conn not usable",
@@ -27,19 +27,18 @@ func isGoAway(err error) bool {
 	})
 }
 
-// isRefused reports whether err means that a stream was reset with REFUSED_STREAM.
-// According to section 8.7 of RFC 9113 the request was not processed; but HAProxy also sends
-// it when a server closes the connection after executing the request
+// isRefused reports whether err means that a stream was reset with REFUSED_STREAM. RFC
+// 9113, section 8.7, promises that the request was not processed, but HAProxy also
+// sends it when a server closes the connection after executing the request
 // (haproxy/haproxy issue 3414).
 func isRefused(err error) bool {
-	return says(err, func(text string) bool {
+	return hasText(err, func(text string) bool {
 		return strings.HasPrefix(text, "stream error: stream ID ") && strings.HasSuffix(strings.TrimSuffix(text, "; received from peer"), "; REFUSED_STREAM")
 	})
 }
 
-// isDial reports whether err means that there was no connection. Only single
-// wrapping counts: if err wraps several errors, another one may be about a
-// request that was sent.
+// isDial reports whether err means that there was no connection. It does not look into
+// joined errors, because one of them may be about a request that was sent.
 func isDial(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if op, ok := err.(*net.OpError); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
@@ -49,8 +48,8 @@ func isDial(err error) bool {
 	return false
 }
 
-// proxyRefusal returns the status with which a proxy refused CONNECT, or 0 if err is
-// something else. The error of net/http has only the reason phrase.
+// proxyRefusal returns the status with which a proxy refused CONNECT, or 0. The error
+// of net/http has only the reason phrase.
 func proxyRefusal(err error) int {
 	if errors.Unwrap(err) != nil {
 		return 0
@@ -64,13 +63,11 @@ func proxyRefusal(err error) int {
 	return 0
 }
 
-// notUsable is the text that legible returns for one error that net/http has only
-// without a GetBody: HTTP/2 had no usable connection when the request was to be
-// written.
+// notUsable replaces an error text that net/http uses only without a GetBody: HTTP/2
+// had no usable connection when the request was about to be written.
 const notUsable = "http2: connection became unusable before the request was written"
 
-// legible returns err without the parts of its text about the missing GetBody, which
-// the Transport has removed.
+// legible rewrites errors about a missing GetBody, because the Transport removed it.
 func legible(err error) error {
 	text := err.Error()
 	if text == "net/http: cannot rewind body after connection loss" {
@@ -84,7 +81,6 @@ func legible(err error) error {
 	return err
 }
 
-// clearerError replaces the text of an error.
 type clearerError struct {
 	text string
 	err  error

@@ -22,8 +22,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestUnsent: what net/http reports to the trace of an attempt decides whether an error
-// proves that the request was not processed.
+// TestUnsent: the trace of an attempt decides whether an error proves that the request
+// was not processed.
 func TestUnsent(t *testing.T) {
 	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
 	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
@@ -69,7 +69,7 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestDialIsNoProof: a failed dial does not prove that the request was not sent before.
+// TestDialIsNoProof: the request may have been sent before the dial failed.
 func TestDialIsNoProof(t *testing.T) {
 	var posts *atomic.Int32
 	send := func(t *testing.T, base http.RoundTripper, content io.Reader) error {
@@ -87,7 +87,7 @@ func TestDialIsNoProof(t *testing.T) {
 		_, err = (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
 		return err
 	}
-	t.Run("of the reader of the body", func(t *testing.T) {
+	t.Run("of the body's reader", func(t *testing.T) {
 		_ = send(t, nil, io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000)), failingReader{errDial}))
 		assert.LessOrEqual(t, posts.Load(), int32(1))
 	})
@@ -120,8 +120,7 @@ func TestDialIsNoProof(t *testing.T) {
 	})
 }
 
-// TestNoConnection: a POST is repeated if a proxy or a slow network kept it from being
-// sent.
+// TestNoConnection: a POST is retried if a proxy or slow network prevented the send.
 func TestNoConnection(t *testing.T) {
 	t.Run("the proxy refuses", func(t *testing.T) {
 		connects := 0
@@ -169,7 +168,6 @@ func TestNoConnection(t *testing.T) {
 	})
 }
 
-// TestErrors: what http.Client returns for errors of a Transport.
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err     error

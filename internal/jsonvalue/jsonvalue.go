@@ -1,5 +1,5 @@
-// Package jsonvalue reads small JSON documents. Package encoding/json would add 20 kB
-// to every program that imports package retry.
+// Package jsonvalue reads small JSON documents. encoding/json would add 20 kB to every
+// program that imports package retry.
 package jsonvalue
 
 import (
@@ -10,14 +10,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds the recursion.
 const maxDepth = 100
 
-// Parse decodes data as encoding/json does into an any, but returns numbers as their
-// text.
+// Parse decodes data as encoding/json does into an any, but returns numbers as text.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
-		return nil, errors.New("JSON is not UTF-8")
+		return nil, errors.New("JSON is not valid UTF-8")
 	}
 	r := reader{rest: string(data)}
 	v, err := r.value(0)
@@ -121,7 +119,6 @@ func (r *reader) array(depth int) (any, error) {
 	}
 }
 
-// text reads a string, which begins with a quote.
 func (r *reader) text() (string, error) {
 	for end := 1; end < len(r.rest); end++ {
 		switch c := r.rest[end]; {
@@ -134,7 +131,7 @@ func (r *reader) text() (string, error) {
 			// Go quotes strings as JSON does, except for \/ and surrogate pairs.
 			s, err := strconv.Unquote(strings.ReplaceAll(quoted, `\/`, "/"))
 			if err != nil || strings.ContainsAny(escapes(quoted), "aUvx01234567'") {
-				return "", fmt.Errorf("%s is not a JSON string that can be read here", quoted)
+				return "", fmt.Errorf("unsupported JSON string %s", quoted)
 			}
 			r.rest = r.rest[end+1:]
 			return s, nil

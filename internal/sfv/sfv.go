@@ -1,6 +1,5 @@
-// Package sfv parses the structured field values of HTTP (RFC 9651): lists and
-// dictionaries, whose members are items or inner lists with parameters. It does
-// not write them.
+// Package sfv parses structured field values of HTTP (RFC 9651): lists and dictionaries
+// of items and inner lists, with parameters. It does not serialize them.
 package sfv
 
 import (
@@ -13,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// A Member is a member of a list or of a dictionary.
+// A Member is a member of a list or dictionary.
 type Member struct {
-	Key    string // of a dictionary; "" in a list
+	Key    string // "" in a list
 	Value  any    // a bare item, or []Member for an inner list
 	Params Params
 }
@@ -23,13 +22,13 @@ type Member struct {
 // A bare item is an int64, a float64 (decimal), a string, a Token, a []byte, a
 // bool, a time.Time (date) or a DisplayString.
 
-// Token is a bare item that is a word without quotes.
+// Token is an unquoted word.
 type Token string
 
-// DisplayString is a bare item that is text in Unicode.
+// DisplayString is Unicode text.
 type DisplayString string
 
-// Params are the parameters of a member. They are Members that have no Params.
+// Params are the parameters of a member; they have no Params themselves.
 type Params []Member
 
 // Get returns the value of a parameter, or nil if there is none.
@@ -42,14 +41,14 @@ func (p Params) Get(key string) any {
 	return nil
 }
 
-// ParseList parses a list. The lines of a field are joined with commas first.
+// ParseList parses a list. Join the lines of a field with commas first.
 func ParseList(text string) ([]Member, error) { return parse(text, (*parser).listMember) }
 
-// ParseDictionary parses a dictionary. If several members have the same key, the
-// last value counts, at the position of the first.
+// ParseDictionary parses a dictionary. The last value of a key counts, at the position
+// of the first.
 func ParseDictionary(text string) ([]Member, error) { return parse(text, (*parser).dictionaryMember) }
 
-// parse implements sections 4.2.1 and 4.2.2 of RFC 9651.
+// parse and the methods of parser implement section 4.2 of RFC 9651.
 func parse(text string, member func(*parser) (Member, error)) ([]Member, error) {
 	p := &parser{text: strings.TrimLeft(text, " ")}
 	var members []Member
@@ -67,13 +66,13 @@ func parse(text string, member func(*parser) (Member, error)) ([]Member, error) 
 			return nil, p.unexpected("a comma")
 		}
 		if p.skip(" \t"); p.text == "" {
-			return nil, errors.New("structured field: comma at the end")
+			return nil, errors.New("structured field: trailing comma")
 		}
 	}
 	return members, nil
 }
 
-// put appends m, or replaces the member with its key.
+// put appends m or replaces the member with its key.
 func put(members []Member, m Member) []Member {
 	for i := range members {
 		if m.Key != "" && members[i].Key == m.Key {
@@ -88,9 +87,9 @@ type parser struct{ text string }
 
 func (p *parser) unexpected(want string) error {
 	if p.text == "" {
-		return fmt.Errorf("structured field: want %s, have the end", want)
+		return fmt.Errorf("structured field: expected %s at the end", want)
 	}
-	return fmt.Errorf("structured field: want %s, have %.20q", want, p.text)
+	return fmt.Errorf("structured field: expected %s, found %.20q", want, p.text)
 }
 
 func (p *parser) skip(chars string) { p.text = strings.TrimLeft(p.text, chars) }
@@ -105,7 +104,6 @@ func (p *parser) take(c byte) bool {
 	return true
 }
 
-// while removes and returns the leading bytes that are wanted.
 func (p *parser) while(wanted func(byte) bool) string {
 	i := 0
 	for i < len(p.text) && wanted(p.text[i]) {
@@ -143,7 +141,6 @@ func (p *parser) listMember() (m Member, err error) {
 	return m, err
 }
 
-// innerList implements section 4.2.1.2.
 func (p *parser) innerList() ([]Member, error) {
 	items := []Member{}
 	for p.text != "" {
@@ -167,7 +164,6 @@ func (p *parser) innerList() ([]Member, error) {
 	return nil, p.unexpected("the end of an inner list")
 }
 
-// params implements section 4.2.3.2.
 func (p *parser) params() (Params, error) {
 	var params Params
 	for p.take(';') {
@@ -196,7 +192,6 @@ func (p *parser) key() (string, error) {
 	}), nil
 }
 
-// bareItem implements section 4.2.3.1.
 func (p *parser) bareItem() (any, error) {
 	if p.text == "" {
 		return nil, p.unexpected("an item")
@@ -222,7 +217,6 @@ func (p *parser) bareItem() (any, error) {
 	return nil, p.unexpected("an item")
 }
 
-// number implements section 4.2.4.
 func (p *parser) number() (any, error) {
 	sign := ""
 	if p.take('-') {
@@ -234,7 +228,7 @@ func (p *parser) number() (any, error) {
 	}
 	if !p.take('.') {
 		if len(whole) > 15 {
-			return nil, errors.New("structured field: integer of more than 15 digits")
+			return nil, errors.New("structured field: integer with more than 15 digits")
 		}
 		return strconv.ParseInt(sign+whole, 10, 64)
 	}
@@ -245,7 +239,6 @@ func (p *parser) number() (any, error) {
 	return strconv.ParseFloat(sign+whole+"."+fraction, 64)
 }
 
-// quoted implements section 4.2.5.
 func (p *parser) quoted() (string, error) {
 	p.text = p.text[1:]
 	var b strings.Builder
@@ -259,20 +252,20 @@ func (p *parser) quoted() (string, error) {
 			return "", fmt.Errorf("structured field: byte %#x in a string", c)
 		case c == '\\':
 			if i++; i == len(p.text) || p.text[i] != '"' && p.text[i] != '\\' {
-				return "", errors.New("structured field: backslash before something else in a string")
+				return "", errors.New("structured field: invalid escape in a string")
 			}
 			c = p.text[i]
 		}
 		b.WriteByte(c)
 	}
-	return "", errors.New("structured field: string without an end")
+	return "", errors.New("structured field: unterminated string")
 }
 
-// bytes implements section 4.2.7. Padding may be missing.
+// bytes also accepts missing padding.
 func (p *parser) bytes() ([]byte, error) {
 	encoded, rest, found := strings.Cut(p.text[1:], ":")
 	if !found {
-		return nil, errors.New("structured field: byte sequence without an end")
+		return nil, errors.New("structured field: unterminated byte sequence")
 	}
 	p.text = rest
 	if strings.ContainsAny(encoded, "\r\n") {
@@ -305,7 +298,6 @@ func (p *parser) date() (time.Time, error) {
 	return time.Unix(seconds, 0), err
 }
 
-// display implements section 4.2.10.
 func (p *parser) display() (DisplayString, error) {
 	p.text = p.text[1:]
 	if !p.take('"') {
@@ -318,21 +310,21 @@ func (p *parser) display() (DisplayString, error) {
 		case c == '"':
 			p.text = p.text[i+1:]
 			if !utf8.ValidString(b.String()) {
-				return "", errors.New("structured field: display string that is not UTF-8")
+				return "", errors.New("structured field: display string is not valid UTF-8")
 			}
 			return DisplayString(b.String()), nil
 		case c < 0x20 || c > 0x7e:
 			return "", fmt.Errorf("structured field: byte %#x in a display string", c)
 		case c == '%':
 			if i+2 >= len(p.text) || strings.Trim(p.text[i+1:i+3], "0123456789abcdef") != "" {
-				return "", errors.New("structured field: percent sign without two lower-case digits")
+				return "", errors.New("structured field: percent sign without two lowercase hex digits")
 			}
 			n, _ := strconv.ParseUint(p.text[i+1:i+3], 16, 8)
 			c, i = byte(n), i+2
 		}
 		b.WriteByte(c)
 	}
-	return "", errors.New("structured field: display string without an end")
+	return "", errors.New("structured field: unterminated display string")
 }
 
 func isLower(c byte) bool { return 'a' <= c && c <= 'z' }

@@ -11,7 +11,6 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// A base is a RoundTripper that sends the individual attempts.
 type base struct {
 	name string
 	make func() http.RoundTripper

@@ -19,7 +19,6 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// responds sends a response with a status and a body.
 func responds(status int, body string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		c.head(id, strconv.Itoa(status))
@@ -27,16 +26,15 @@ func responds(status int, body string) func(*h2Conn, uint32) {
 	}
 }
 
-// respondsUnread sends a response before the request has been read, and tells the
-// client not to send the rest of it.
-func respondsUnread(status int, body string) func(*h2Conn, uint32) {
+// respondsEarly responds before reading the request, then stops the client from sending
+// the rest.
+func respondsEarly(status int, body string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		responds(status, body)(c, id)
 		_ = c.framer.WriteRSTStream(id, http2.ErrCodeNo)
 	}
 }
 
-// breaks starts a response and resets the stream in the middle of the body.
 func breaks(status int, begin string) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		c.head(id, strconv.Itoa(status))
@@ -49,8 +47,8 @@ func resets(code http2.ErrCode) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
 }
 
-// goesAway sends GOAWAY and closes the connection without a response. The last stream
-// ID in the frame is that of the request plus above.
+// goesAway ends the connection without a response. The last stream ID of its GOAWAY is
+// the request's plus above.
 func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		_ = c.framer.WriteGoAway(uint32(max(0, int(id)+above)), code, nil)
@@ -58,10 +56,9 @@ func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	}
 }
 
-// longBody is longer than the initial window of a stream, 65535 bytes.
+// longBody is longer than a stream's initial window of 65535 bytes.
 var longBody = strings.Repeat("0123456789", 7000)
 
-// A kind is a kind of request.
 type kind struct {
 	name, method string
 	key, body    bool
@@ -98,7 +95,6 @@ func (k kind) request(t testing.TB, url string) *http.Request {
 	return req
 }
 
-// counted returns a policy of three attempts, and a counter of them.
 func counted() (retry.Policy, *atomic.Int32) {
 	count := new(atomic.Int32)
 	return retry.Policy{
@@ -111,10 +107,9 @@ func counted() (retry.Policy, *atomic.Int32) {
 	}, count
 }
 
-// A result is the outcome of a call, as seen by the client and the server.
 type result struct {
 	attempts, streams, executed int
-	status                      int // 0 means an error
+	status                      int // 0: error
 	body                        string
 	err, bodyErr                error
 }
@@ -123,8 +118,8 @@ func (r result) figures() string {
 	return fmt.Sprintf("attempts=%d streams=%d executed=%d status=%d", r.attempts, r.streams, r.executed, r.status)
 }
 
-// run sends one request of that kind to a server with those steps. If warm is true,
-// another request uses the connection first; it is not counted.
+// run sends one request of kind k to a server with the given steps. If warm is true, an
+// uncounted request uses the connection first.
 func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	server := &h2Server{steps: steps}
 	url := server.listen(t)
@@ -153,29 +148,27 @@ func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
 	}
 	r.attempts, r.streams, r.executed = int(attempts.Load())-before, streams-before, len(executed)-before
 	if k.body {
-		assert.Equal(t, r.attempts, r.streams, "a body was sent twice by one attempt")
+		assert.Equal(t, r.attempts, r.streams, "an attempt sent its body twice")
 	}
 	return r
 }
 
-// A fault is a way in which a server fails to respond.
 type fault struct {
 	name    string
 	do      func(*h2Conn, uint32)
 	refuses bool // HTTP/2 guarantees that the request was not processed
-	proof   bool // Transport relies on that guarantee, so every request may be repeated
-	// resent reports whether a base itself resends the request, if it has no body.
-	resent func(b base, warm bool) bool
+	proof   bool // Transport relies on that guarantee
+	resent  func(b base, warm bool) bool
 }
 
 func always(base, bool) bool { return true }
 func never(base, bool) bool  { return false }
 
-// onUsed: after an error on the first request of a connection, the request is not
-// resent, because the next connection is expected to fail in the same way.
+// onUsed: after an error on the first request of a connection, the next connection is
+// expected to fail in the same way.
 func onUsed(_ base, warm bool) bool { return warm }
 
-// byStandard: only net/http resends the request. Package x/net no longer does.
+// byStandard: unlike net/http, x/net no longer resends the request.
 func byStandard(b base, _ bool) bool { return b.name == "net/http" }
 
 const refusedStream = "RST_STREAM REFUSED_STREAM"
@@ -194,9 +187,8 @@ var faults = []fault{
 	{"GOAWAY ENHANCE_YOUR_CALM above", goesAway(http2.ErrCodeEnhanceYourCalm, 2), false, false, never},
 }
 
-// expected returns the required result of one such fault that is followed by 200.
 func (f fault) expected(b base, k kind, early, warm bool) string {
-	first := 1 // executions of the stream with the fault
+	first := 1 // of the stream with the fault
 	if early || f.refuses {
 		first = 0
 	}
@@ -211,9 +203,9 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 	return result{attempts: 1, streams: 1, executed: first}.figures()
 }
 
-// TestFaults: a request that must not be executed twice is repeated only if the
-// server has refused it, and a request with a body is sent only once per attempt.
-// The rows of GET show what net/http itself resends.
+// TestFaults: a request that must not be executed twice is retried only if the server
+// refused it, and a body is sent once per attempt. The rows of GET show what net/http
+// resends.
 func TestFaults(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -229,7 +221,7 @@ func TestFaults(t *testing.T) {
 						if r.status == 0 {
 							assert.ErrorIs(t, r.err, retry.ErrUnrepeatable)
 							assert.NotErrorIs(t, r.err, context.Canceled, "the caller did not cancel")
-							assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
+							assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
 						} else {
 							assert.Equal(t, "done", r.body)
 							assert.NoError(t, r.bodyErr)
@@ -241,8 +233,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestRefusedThroughout: the policy alone determines how often a refused request with
-// a body is sent, and the last error is that of the server.
+// TestRefusedThroughout: the policy alone limits how often a refused request with a
+// body is sent. The last error is the server's.
 func TestRefusedThroughout(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -255,14 +247,13 @@ func TestRefusedThroughout(t *testing.T) {
 					r := run(t, b, k, false, refusal, refusal, refusal, refusal)
 					assert.Equal(t, result{attempts: 3, streams: 3}.figures(), r.figures())
 					require.ErrorIs(t, r.err, retry.ErrMaxAttempts)
-					assert.NotContains(t, r.err.Error(), "GetBody", "advice that does not help")
+					assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
 				})
 			}
 		}
 	}
 }
 
-// TestH2Responses: responses that report a failure, or that break off.
 func TestH2Responses(t *testing.T) {
 	const once, again = "attempts=1 streams=1 executed=%d status=%d", "attempts=2 streams=2 executed=%d status=200"
 	for _, test := range []struct {
@@ -270,12 +261,12 @@ func TestH2Responses(t *testing.T) {
 		step     step
 		status   int
 		body     string
-		broken   bool // whether the body of the response breaks off
-		repeated bool // whether a repeatable request is repeated
+		broken   bool // the response's body breaks off
+		repeated bool // a repeatable request is retried
 	}{
 		{name: "200", step: step{do: responds(200, "first")}, status: 200, body: "first"},
 		{name: "503", step: step{do: responds(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
-		{name: "503 before the request is read", step: step{early: true, do: respondsUnread(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
+		{name: "503 before the request is read", step: step{early: true, do: respondsEarly(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
 		{name: "200 that breaks off", step: step{do: breaks(200, "fir")}, status: 200, body: "fir", broken: true},
 		{name: "503 that breaks off", step: step{do: breaks(503, "over")}, status: 503, body: "over", broken: true, repeated: true},
 	} {

@@ -15,31 +15,28 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// A step is what the server does with one stream.
+// A step is the server's reaction to one stream.
 type step struct {
-	// early steps act when the headers have arrived. The body is longer than the
-	// window of a stream, so the complete request cannot have arrived then. Other
-	// steps act when the complete request has been read.
+	// early steps act when the headers have arrived, but not the complete request: its
+	// body is longer than the stream's window.
 	early bool
-	// refuses means that by the rules of HTTP/2 the server has not processed the
-	// request, even if it has read it.
+	// refuses means that, by the rules of HTTP/2, the request was not processed, even
+	// if it was read.
 	refuses bool
 	do      func(c *h2Conn, id uint32)
 }
 
-// h2Server is an HTTP/2 server that reads and writes single frames. It applies one
-// step to each stream, and responds with 200 when there are no steps left.
+// h2Server applies one step to each stream, then responds with 200.
 type h2Server struct {
 	wg sync.WaitGroup
 
 	mu       sync.Mutex
 	steps    []step
-	streams  int      // number of streams whose headers have arrived
-	executed []string // the bodies of the requests that were read completely and not refused
+	streams  int      // whose headers have arrived
+	executed []string // bodies of complete requests that were not refused
 	conns    []net.Conn
 }
 
-// listen starts the server on a local port and returns its URL.
 func (s *h2Server) listen(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -59,7 +56,6 @@ func (s *h2Server) listen(t testing.TB) string {
 	return "http://" + listener.Addr().String() + "/"
 }
 
-// dial connects a Transport to the server without a network.
 func (s *h2Server) dial(context.Context, string, string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
 	s.start(&queuedConn{Conn: ours, ready: make(chan struct{}, 1), done: make(chan struct{})})
@@ -73,7 +69,6 @@ func (s *h2Server) start(conn net.Conn) {
 	s.wg.Go(func() { s.serve(conn) })
 }
 
-// stop closes all connections and waits until the server's goroutines have ended.
 func (s *h2Server) stop() {
 	s.mu.Lock()
 	for _, conn := range s.conns {
@@ -105,7 +100,6 @@ func (s *h2Server) seen() (streams int, executed []string) {
 	return s.streams, s.executed
 }
 
-// h2Conn is one connection to the server.
 type h2Conn struct {
 	server *h2Server
 	conn   net.Conn
@@ -118,8 +112,8 @@ type h2Stream struct {
 	body bytes.Buffer
 }
 
-// serve reads frames until the client closes the connection. Errors of writing are
-// ignored: after them, reading fails too.
+// serve reads until the client closes the connection. It ignores write errors, because
+// reading fails then, too.
 func (s *h2Server) serve(conn net.Conn) {
 	defer conn.Close()
 	preface := make([]byte, len(http2.ClientPreface))
@@ -168,8 +162,7 @@ func (c *h2Conn) handle(frame http2.Frame) {
 	}
 }
 
-// proceed performs the step if its condition is met. Later frames of the stream are
-// ignored.
+// proceed performs the step when it is due. Later frames of the stream are ignored.
 func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
 	if complete && !st.step.refuses {
 		c.server.execute(st.body.String())
@@ -180,23 +173,21 @@ func (c *h2Conn) proceed(id uint32, st *h2Stream, complete bool) {
 	}
 }
 
-// head sends the headers of a response that has a body.
 func (c *h2Conn) head(id uint32, status string) {
 	var block bytes.Buffer
 	_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: status})
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
 }
 
-// finish closes the sending side of the connection. A reset could overtake the frames
-// that were sent before.
+// finish closes only the sending side. A reset could overtake frames sent before.
 func (c *h2Conn) finish() {
 	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
 }
 
-// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, like
-// writes to a socket. Without the queue, both ends would block in writes to each other.
+// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, like a
+// socket's. Otherwise both ends could block in writes to each other.
 type queuedConn struct {
 	net.Conn
 	once  sync.Once
@@ -214,7 +205,7 @@ func (q *queuedConn) Write(p []byte) (int, error) {
 	q.mu.Unlock()
 	select {
 	case q.ready <- struct{}{}:
-	default: // pump will see the new data
+	default: // pump will find the new data
 	}
 	return len(p), nil
 }

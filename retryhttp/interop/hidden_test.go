@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// vanishing starts a server that reads the second request and then closes or resets
-// its connection without a response. It counts the requests that it has read.
+// vanishing reads each connection's second request, then closes or resets the
+// connection without a response.
 func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 	hits = new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,9 +36,8 @@ func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 	return server.URL, hits
 }
 
-// TestHiddenHTTP1: on a connection that was used before, net/http would silently
-// resend some requests without a body. Transport prevents that: every request is an
-// attempt.
+// TestHiddenHTTP1: on a used connection, net/http would silently resend some requests
+// without a body. With a Transport, every send is an attempt.
 func TestHiddenHTTP1(t *testing.T) {
 	const body = "body"
 	for _, test := range []struct {
@@ -103,7 +102,6 @@ func fetch(t *testing.T, client *http.Client, method, url, body string, key, fai
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 }
 
-// staleConn is a connection that is broken when the second request is written.
 type staleConn struct {
 	net.Conn
 	stale *atomic.Bool
@@ -116,10 +114,10 @@ func (c staleConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestHiddenUnwritten: if nothing of a request could be written, no server has received
-// it, so net/http may resend it whatever its method. Its trace does not distinguish this
-// case from others. Therefore it counts as an attempt if the request may be repeated,
-// and as a failure if the request has a body and must not be executed twice.
+// TestHiddenUnwritten: if nothing was written, net/http may resend any request, but its
+// trace does not distinguish this case. A Transport therefore counts it as an attempt
+// if the request may be repeated, and as a failure if the request has a body and must
+// not be executed twice.
 func TestHiddenUnwritten(t *testing.T) {
 	for _, test := range []struct {
 		kind     kind
@@ -155,16 +153,14 @@ func TestHiddenUnwritten(t *testing.T) {
 	}
 }
 
-// overPipes returns an HTTP/2 client of net/http that connects to a server in the same
-// bubble.
 func overPipes(server *h2Server) *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(true)
 	return &http.Transport{Protocols: protocols, DialContext: server.dial}
 }
 
-// TestHiddenHTTP2: an attempt without a body uses at most two streams, and net/http adds
-// no waits between them.
+// TestHiddenHTTP2: an attempt without a body uses at most two streams, without a wait
+// by net/http between them.
 func TestHiddenHTTP2(t *testing.T) {
 	for _, test := range []struct {
 		code    http2.ErrCode
@@ -195,7 +191,6 @@ func TestHiddenHTTP2(t *testing.T) {
 	}
 }
 
-// TestShownHTTP2Waits: a request with a body waits as the policy specifies.
 func TestShownHTTP2Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusal := step{refuses: true, do: resets(http2.ErrCodeRefusedStream)}

@@ -20,8 +20,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// resendCount is used below otelhttp. It records the number of the retry in the span, as
-// the semantic conventions define it: 1 for the first retry.
+// resendCount, below otelhttp, records the number of the retry in the span, as the
+// semantic conventions define it: 1 for the first retry.
 type resendCount struct{ base http.RoundTripper }
 
 func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -31,7 +31,6 @@ func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.base.RoundTrip(req)
 }
 
-// traced returns a recorder of spans, and the options with which otelhttp uses it.
 func traced() (*tracetest.SpanRecorder, []otelhttp.Option) {
 	recorder := tracetest.NewSpanRecorder()
 	return recorder, []otelhttp.Option{
@@ -47,7 +46,7 @@ func putBody(ctx context.Context, t *testing.T, client *http.Client, url string)
 	return client.Do(req)
 }
 
-// ended returns the spans in the order of their start. It checks that all have ended.
+// ended returns the spans by start time and checks that all have ended.
 func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for _, span := range recorder.Started() {
@@ -61,7 +60,6 @@ func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySp
 	return spans
 }
 
-// number returns an attribute of a span, or 0 if the span does not have it.
 func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	for _, kv := range span.Attributes() {
 		if kv.Key == key {
@@ -71,8 +69,8 @@ func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	return 0
 }
 
-// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. The
-// span ends even if the response is discarded.
+// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. It
+// ends even if the response is discarded.
 func TestTracedBelow(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()
@@ -98,7 +96,6 @@ func TestTracedBelow(t *testing.T) {
 	}
 }
 
-// TestTracedAbove: the call has one span, which ends when the response is closed.
 func TestTracedAbove(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()
@@ -121,7 +118,6 @@ func TestTracedAbove(t *testing.T) {
 	}
 }
 
-// TestTracedOnBothSides: the spans of the attempts are children of the span of the call.
 func TestTracedOnBothSides(t *testing.T) {
 	server := newScripted(t, gives(503, 10), gives(200, 10))
 	recorder, options := traced()
@@ -142,16 +138,15 @@ func TestTracedOnBothSides(t *testing.T) {
 	}
 }
 
-// spansOfAll is the number of spans if the policy of the tests makes all its attempts.
+// spansOfAll is the number of spans if all attempts are made.
 const spansOfAll = 3
 
-// endings are the ways in which a call can end.
 var endings = []struct {
 	name    string
 	failure http.HandlerFunc // of every attempt
 	policy  func(*retry.Policy, context.CancelFunc)
 	spans   int
-	status  int // 0 means an error
+	status  int // 0: error
 }{
 	{name: "empty responses", failure: gives(503, 0), spans: spansOfAll, status: 503},
 	{name: "short responses", failure: gives(503, 10), spans: spansOfAll, status: 503},

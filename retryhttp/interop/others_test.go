@@ -17,9 +17,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// nodeScript is an HTTP/2 server that fails in many ways. Depending on the number of
-// the stream, it resets the stream before or after it has "executed" the request,
-// destroys the session, responds, or responds and closes the session gracefully.
+// nodeScript is an HTTP/2 server. Depending on the stream ID, it resets the stream
+// before or after "executing" the request, destroys the session, responds, or responds
+// and closes the session gracefully.
 const nodeScript = `
 const http2 = require('http2');
 const server = http2.createServer();
@@ -43,8 +43,8 @@ server.on('stream', (stream, headers) => {
 server.listen(PORT, '127.0.0.1');
 `
 
-// node runs nodeScript and returns its address and the file that lists the requests
-// that it has executed.
+// node runs nodeScript and returns its address and the file that lists the executed
+// requests.
 func node(t *testing.T) (address, executed string) {
 	path, address := program(t, "node"), freeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
@@ -56,7 +56,7 @@ func node(t *testing.T) (address, executed string) {
 }
 
 // TestNode: a request that must not run twice does not, all others succeed, and the
-// number of attempts limits the number of requests that are sent.
+// number of attempts limits the number of sends.
 func TestNode(t *testing.T) {
 	const many = 100
 	for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
@@ -93,8 +93,8 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// TestCaddy: Caddy runs in front of a server that drops connections. It responds with
-// 502 where HAProxy refuses the stream.
+// TestCaddy: in front of a server that drops connections, Caddy responds with 502 where
+// HAProxy refuses the stream.
 func TestCaddy(t *testing.T) {
 	path := program(t, "caddy")
 	for _, k := range []kind{get, put, post, postEmpty} {
@@ -130,8 +130,8 @@ http://%s {
 	}
 }
 
-// TestGunicorn: over HTTP/1.1, each worker of the server exits after 50 requests, which
-// ends its connections.
+// TestGunicorn: over HTTP/1.1, each worker exits after 50 requests, which ends its
+// connections.
 func TestGunicorn(t *testing.T) {
 	path, dir, address := program(t, "gunicorn"), t.TempDir(), freeAddress(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "app.py"), []byte(`
@@ -148,7 +148,7 @@ def app(environ, start_response):
 			policy, attempts := counted()
 			policy.MaxAttempts = 6
 			policy.Backoff = retry.FullJitter{Base: 20 * time.Millisecond}
-			policy.AttemptTimeout = 3 * time.Second // a worker that exits may leave a connection open without a response
+			policy.AttemptTimeout = 3 * time.Second // an exiting worker may leave a connection open without a response
 			failed := sendMany(t, &retryhttp.Transport{Base: c.transport(t), Policy: policy}, c.url, k, 150)
 			t.Logf("%d failed, %d attempts, %d requests", len(failed), attempts.Load(), c.headers.Load()-before)
 			assert.LessOrEqual(t, c.headers.Load()-before, int64(attempts.Load()))

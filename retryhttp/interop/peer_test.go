@@ -20,11 +20,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// Both sides make up to five attempts, the default of go-retryablehttp (the peer), with
-// waits of 1 ms.
+// bothAttempts is the default of go-retryablehttp (the peer).
 const bothAttempts = 5
 
-// A side sends a request with one of the two clients that are compared.
 type side func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error)
 
 func newPeer(base http.RoundTripper) *retryablehttp.Client {
@@ -37,8 +35,7 @@ func newPeer(base http.RoundTripper) *retryablehttp.Client {
 
 func peerSide(base http.RoundTripper) side {
 	client := newPeer(base)
-	// If the server requests a wait of an hour, the peer begins to wait. Canceling the
-	// context then stands for a caller that gives up.
+	// The peer waits for an hour if asked to; cancel stands for a caller that gives up.
 	var cancel context.CancelFunc
 	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
@@ -76,20 +73,17 @@ func ourSide(base http.RoundTripper) side {
 	}
 }
 
-// An outcome is the outcome of one or more calls.
 type outcome struct {
 	executed    int
 	connections int
-	response    string // status and length of the body; "" means an error
+	response    string // status and length of the body; "": error
 	err         string // a part of it
 	body        string // of the last request
 }
 
-// hangsUp reads the request and resets the connection.
 func hangsUp(w http.ResponseWriter, _ *http.Request) { drop(w, true) }
 
-// asksFor sends a 503 response with a Retry-After header.
-func asksFor(wait string) http.HandlerFunc {
+func unavailableFor(wait string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", wait)
 		gives(503, 10)(w, r)
@@ -98,13 +92,12 @@ func asksFor(wait string) http.HandlerFunc {
 
 func order() io.Reader { return strings.NewReader("order") }
 
-// halfReader returns a reader of ten bytes, half of which have been read.
-func halfReader() io.Reader { return halfRead() }
+func partlyReadReader() io.Reader { return partlyRead() }
 
-// halfSeeker returns such a reader without a Len method, like a file.
-func halfSeeker() io.Reader { return struct{ io.ReadSeeker }{halfRead()} }
+// partlyReadSeeker has no Len method, like a file.
+func partlyReadSeeker() io.Reader { return struct{ io.ReadSeeker }{partlyRead()} }
 
-func halfRead() *strings.Reader {
+func partlyRead() *strings.Reader {
 	r := strings.NewReader("0123456789")
 	_, _ = r.Seek(5, io.SeekStart)
 	return r
@@ -115,17 +108,16 @@ type comparison struct {
 	handlers   []http.HandlerFunc
 	method     string
 	body       func() io.Reader
-	calls      int // 0 means one
+	calls      int // 0: one
 	peer, ours outcome
 }
 
-// Parts of the errors that the two sides return.
 const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
 
 var ok, down = gives(200, 2), gives(503, 10)
 
-// comparisons include some of the reasons why package retryhttp exists. The behavior of
-// the peer is asserted too, so that each statement about it is verified.
+// comparisons include reasons why package retryhttp exists, so the peer's behavior is
+// asserted, too.
 var comparisons = []comparison{
 	{
 		name: "POST, always reset after it was processed", method: "POST", body: order, handlers: []http.HandlerFunc{hangsUp},
@@ -158,17 +150,17 @@ var comparisons = []comparison{
 		ours: outcome{executed: 5, connections: 1, response: "200 2"},
 	},
 	{
-		name: "GET, Retry-After of an hour", method: "GET", handlers: []http.HandlerFunc{asksFor("3600")},
+		name: "GET, Retry-After of an hour", method: "GET", handlers: []http.HandlerFunc{unavailableFor("3600")},
 		peer: outcome{executed: 1, connections: 1, err: context.Canceled.Error()},
 		ours: outcome{executed: 1, connections: 1, response: "503 10"},
 	},
 	{
-		name: "PUT of half a Seeker", method: "PUT", body: halfSeeker, handlers: []http.HandlerFunc{down, ok},
+		name: "PUT of half a Seeker", method: "PUT", body: partlyReadSeeker, handlers: []http.HandlerFunc{down, ok},
 		peer: outcome{executed: 2, connections: 1, response: "200 2", body: "0123456789"},
 		ours: outcome{executed: 2, connections: 1, response: "200 2", body: "56789"},
 	},
 	{
-		name: "PUT of half a strings.Reader", method: "PUT", body: halfReader, handlers: []http.HandlerFunc{down, ok},
+		name: "PUT of half a strings.Reader", method: "PUT", body: partlyReadReader, handlers: []http.HandlerFunc{down, ok},
 		peer: outcome{executed: 0, connections: 5, err: "ContentLength=5 with Body length 10"},
 		ours: outcome{executed: 2, connections: 1, response: "200 2", body: "56789"},
 	},
@@ -176,7 +168,6 @@ var comparisons = []comparison{
 
 func four(h http.HandlerFunc) []http.HandlerFunc { return []http.HandlerFunc{h, h, h, h} }
 
-// TestPeer compares the outcomes of the same calls with those of go-retryablehttp.
 func TestPeer(t *testing.T) {
 	for _, c := range comparisons {
 		t.Run(c.name, func(t *testing.T) {
@@ -186,7 +177,7 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// run returns the outcome. An error that contains err is shortened to err.
+// run shortens an error that contains err to err.
 func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err string) (o outcome) {
 	server := newScripted(t, c.handlers...)
 	base, dials := newBase(t), new(atomic.Int32)
@@ -218,8 +209,7 @@ func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err 
 	return o
 }
 
-// TestPeerRetryAfter compares the waits that a response requests. Without a header, the
-// peer waits for 1 ms; its limit is 40 ms.
+// TestPeerRetryAfter: without a header, the peer waits for 1 ms; its limit is 40 ms.
 func TestPeerRetryAfter(t *testing.T) {
 	const least, most = time.Millisecond, 40 * time.Millisecond
 	now := time.Date(2020, time.February, 2, 2, 2, 2, 0, time.UTC)
@@ -253,8 +243,7 @@ func TestPeerRetryAfter(t *testing.T) {
 	}
 }
 
-// TestPeerRedirect: the peer's RoundTripper follows redirects itself, so the client above
-// it does not see them. A Transport leaves them to the client.
+// TestPeerRedirect: the peer's RoundTripper follows redirects.
 func TestPeerRedirect(t *testing.T) {
 	server := newScripted(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/there", http.StatusFound) }, gives(200, 2))
 	for _, s := range []struct {

@@ -24,8 +24,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// program returns the path of a program, or skips the test if it is not installed. With
-// CI=true nginx and HAProxy are required, because .ci/run installs them.
+// program returns the path of a program, or skips the test. With CI=true nginx and
+// HAProxy are required, because .ci/run installs them.
 func program(t *testing.T, name string) string {
 	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin", "/usr/local/sbin") {
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -39,7 +39,7 @@ func program(t *testing.T, name string) string {
 	return ""
 }
 
-// serve runs a server until the test ends, and waits until it accepts connections.
+// serve starts a server and waits until it accepts connections.
 func serve(t *testing.T, address string, command ...string) {
 	var log bytes.Buffer
 	cmd := exec.Command(command[0], command[1:]...)
@@ -63,7 +63,6 @@ func serve(t *testing.T, address string, command ...string) {
 	}, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
 }
 
-// freeAddress returns an address with an unused port.
 func freeAddress(t *testing.T) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -77,7 +76,7 @@ func configuration(t *testing.T, text string) string {
 	return name
 }
 
-// nginx runs nginx with those directives in its server block, using HTTP/2 or HTTP/1.1
+// nginx runs nginx with the directives in its server block, using HTTP/2 or HTTP/1.1
 // without TLS, and returns its address.
 func nginx(t *testing.T, protocol, directives string) string {
 	path, address, dir := program(t, "nginx"), freeAddress(t), t.TempDir()
@@ -97,8 +96,8 @@ http {
 	return address
 }
 
-// haproxy runs HAProxy in front of a backend and returns its address. It uses HTTP/2 or
-// HTTP/1.1 without TLS for clients, and HTTP/1.1 for the backend.
+// haproxy runs HAProxy in front of a backend and returns its address. Clients use
+// HTTP/2 or HTTP/1.1 without TLS, the backend HTTP/1.1.
 func haproxy(t *testing.T, protocol, backend string) string {
 	path, address := program(t, "haproxy"), freeAddress(t)
 	option := ""
@@ -121,8 +120,8 @@ backend back
 	return address
 }
 
-// counter is a proxy that terminates TLS and counts the requests of clients: HEADERS
-// frames of HTTP/2, and requests without a body of HTTP/1.1.
+// counter is a proxy that terminates TLS and counts requests: HEADERS frames of HTTP/2,
+// and HTTP/1.1 requests without a body.
 type counter struct {
 	url      string
 	tls      *tls.Config // for clients
@@ -193,7 +192,6 @@ func (c *counter) relay(client net.Conn, target string) {
 	<-done
 }
 
-// count counts the requests in the data of a client.
 func (c *counter) count(r *io.PipeReader) {
 	defer io.Copy(io.Discard, r)
 	if c.protocol == "HTTP/1.1" {
@@ -225,16 +223,15 @@ func (c *counter) count(r *io.PipeReader) {
 	}
 }
 
-// transport returns an http.Transport for requests to c.
 func (c *counter) transport(t *testing.T) *http.Transport {
 	base := &http.Transport{TLSClientConfig: c.tls.Clone(), ForceAttemptHTTP2: c.protocol == "HTTP/2", MaxIdleConnsPerHost: 50}
 	t.Cleanup(base.CloseIdleConnections)
 	return base
 }
 
-// executions is a backend that counts how often each request is executed, by its path.
-// If it is faulty, it executes every fourth request and then closes the connection
-// without a response.
+// executions is a backend that counts the executions of each request by its path. If
+// faulty, it executes every fourth request and then closes the connection without a
+// response.
 type executions struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -263,7 +260,6 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 
 func (e *executions) address() string { return strings.TrimPrefix(e.URL, "http://") }
 
-// twice returns how many requests were executed more than once.
 func (e *executions) twice() (n int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// sendMany sends that many requests, ten at a time, each with its own path, and returns
-// the errors.
+// sendMany sends ten requests at a time, each with its own path, and returns the
+// errors.
 func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) (failed []error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -38,7 +38,7 @@ func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) 
 		})
 	}
 	wg.Wait()
-	require.NoError(t, ctx.Err(), "the requests do not end")
+	require.NoError(t, ctx.Err(), "requests are still in flight")
 	return failed
 }
 
@@ -66,14 +66,12 @@ func sendOne(ctx context.Context, rt http.RoundTripper, url string, k kind) erro
 	return err
 }
 
-// wrapped is a base that wraps an http.Transport, as tracing does.
 type wrapped struct{ http.RoundTripper }
 
 func (w wrapped) RoundTrip(req *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(req.Clone(req.Context()))
 }
 
-// overBases runs a test with an http.Transport and with a wrapper of one as the base.
 func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) http.RoundTripper)) {
 	t.Run("http.Transport", func(t *testing.T) {
 		test(t, func(base *http.Transport) http.RoundTripper { return base })
@@ -83,8 +81,8 @@ func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) 
 	})
 }
 
-// TestNginxResets: a server that resets every stream receives one request per attempt of
-// the policy, and over HTTP/2 one more from net/http.
+// TestNginxResets: a server that resets every stream receives one request per attempt,
+// and over HTTP/2 one more from net/http.
 func TestNginxResets(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -107,8 +105,8 @@ func TestNginxResets(t *testing.T) {
 	}
 }
 
-// TestNginxKeepalive: nginx ends a connection after 100 requests, with a graceful GOAWAY
-// over HTTP/2. That costs no attempt if net/http itself can resend the request, and no
+// TestNginxKeepalive: nginx ends a connection after 100 requests, over HTTP/2 with a
+// graceful GOAWAY. That costs no attempt if net/http can resend the request, and no
 // request is executed twice.
 func TestNginxKeepalive(t *testing.T) {
 	for _, test := range []struct {
@@ -144,7 +142,7 @@ func TestNginxKeepalive(t *testing.T) {
 				if _, direct := base.(*http.Transport); direct || test.kind != postEmpty {
 					assert.Empty(t, failed)
 				}
-				for _, err := range failed { // with a wrapper, the Transport cannot see why the request failed
+				for _, err := range failed { // with a wrapper, the Transport cannot know why the request failed
 					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 				}
 			})
@@ -152,9 +150,9 @@ func TestNginxKeepalive(t *testing.T) {
 	}
 }
 
-// TestHAProxyRefuses: HAProxy resets a stream with REFUSED_STREAM even if the server has
-// executed the request and then closed its connection. A request that must not run twice
-// does not; with TrustRefusedStream it does.
+// TestHAProxyRefuses: HAProxy refuses a stream even if the server executed the request
+// and then closed its connection. Requests that must not run twice do so only with
+// TrustRefusedStream.
 func TestHAProxyRefuses(t *testing.T) {
 	const many = 200
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {

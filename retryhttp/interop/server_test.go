@@ -13,15 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scripted is a server that handles each request with the next of its handlers, and all
-// further requests with the last one.
+// scripted uses its handlers in order, then repeats the last one.
 type scripted struct {
 	url string
 
 	mu       sync.Mutex
 	bodies   []string
-	parents  []string // their Traceparent headers
-	attempts []string // their Attempt headers
+	parents  []string // Traceparent headers
+	attempts []string // Attempt headers
 	handlers []http.HandlerFunc
 }
 
@@ -47,14 +46,12 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next(w, r)
 }
 
-// restart makes the server start again with its first handler.
 func (s *scripted) restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bodies = nil
 }
 
-// gives sends a response with a status and a body of that length.
 func gives(status, length int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", strconv.Itoa(length))
@@ -63,10 +60,8 @@ func gives(status, length int) http.HandlerFunc {
 	}
 }
 
-// dies closes the connection without a response.
 func dies(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// drop ends the connection of a request without a response.
 func drop(w http.ResponseWriter, reset bool) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err == nil && reset {
@@ -84,7 +79,6 @@ func newBase(t *testing.T) *http.Transport {
 	return base
 }
 
-// whole reads and closes a response, and returns its body.
 func whole(t *testing.T, resp *http.Response) string {
 	t.Helper()
 	data, err := io.ReadAll(resp.Body)

@@ -12,7 +12,6 @@ import (
 	"github.com/gobackoff/retry/internal/sfv"
 )
 
-// plain converts a value of httpsfv into one of package sfv.
 func plain(v any) any {
 	switch v := v.(type) {
 	case httpsfv.Token:
@@ -49,9 +48,9 @@ func plainParams(p *httpsfv.Params) (params sfv.Params) {
 
 func base64(err error) bool { return err != nil && strings.Contains(err.Error(), "illegal base64") }
 
-// TestStructuredFields compares the parser with httpsfv on random texts that consist of
-// pieces of structured fields. It skips base64 without padding, which a parser should
-// accept according to RFC 9651, and which httpsfv rejects.
+// TestStructuredFields compares the parser with httpsfv on random sequences of
+// structured-field pieces. It skips base64 without padding, which RFC 9651 recommends
+// accepting and httpsfv rejects.
 func TestStructuredFields(t *testing.T) {
 	pieces := []string{
 		"a", "b*", "*k", "A", "1", "-1", "1.5", "-0.125", "123456789012345", "999999999999.999", `"s"`, `"\""`, `"\\"`,

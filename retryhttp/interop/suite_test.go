@@ -12,17 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// refused lists the tests of go-retryablehttp that must fail with the adapter to package
-// retryhttp, and why.
+// refused lists the tests of go-retryablehttp that must fail with a Transport, and why.
 var refused = map[string]string{
 	"TestClient_RequestWithContext": "no attempt is made with a context that has ended, so CheckRetry is not called",
 }
 
-// TestPeerSuite runs the tests of go-retryablehttp with its Client.Do replaced with that of
+// TestPeerSuite runs go-retryablehttp's tests with its Client.Do replaced by that of
 // testdata/retryablehttp/adapter.go, which uses a Transport.
 func TestPeerSuite(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it takes a minute")
+		t.Skip("takes a minute")
 	}
 	source := strings.TrimSpace(output(t, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/hashicorp/go-retryablehttp"))
 	root, err := filepath.Abs("../..")
@@ -49,7 +48,7 @@ func TestPeerSuite(t *testing.T) {
 	}
 	cmd := exec.Command("go", "test", "-mod=mod", "-vet=off", "-json", "-timeout", "3m", ".")
 	cmd.Dir = dir
-	log, _ := cmd.CombinedOutput() // it fails if a test does
+	log, _ := cmd.CombinedOutput() // fails if a test does
 	passed, failed := 0, map[string]bool{}
 	for line := range strings.Lines(string(log)) {
 		var event struct{ Action, Test string }
