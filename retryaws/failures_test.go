@@ -33,7 +33,7 @@ func TestFailures(t *testing.T) {
 	assert.Empty(t, f.list)
 }
 
-// TestFailuresUncomparable: uncomparable errors neither panic nor are kept.
+// TestFailuresUncomparable: uncomparable errors cause no panic and are not kept.
 func TestFailuresUncomparable(t *testing.T) {
 	var f failures
 	for _, err := range []error{uncomparable{"a"}, struct{ error }{uncomparable{"a"}}} {
