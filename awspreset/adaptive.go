@@ -13,10 +13,10 @@ import (
 
 // An AdaptiveLimiter is a [retry.Limiter] that learns how many attempts per
 // second a resource accepts: the rate limiter of the AWS SDKs' adaptive mode. It
-// limits nothing until an attempt is throttled. Then each attempt takes a token,
-// and each outcome changes the rate of new tokens. Throttling sets it to 0.7 times
-// the lower of the measured and the allowed rate. Other outcomes raise it along a
-// cubic curve, slowly near the rate that was last throttled and faster below and
+// limits nothing until an attempt is throttled. From then on, each attempt takes a
+// token, and each outcome changes the rate of new tokens. Throttling sets it to 0.7
+// times the lower of the measured and the allowed rate. Other outcomes raise it along
+// a cubic curve, slowly near the rate that was last throttled and faster below and
 // above it, up to twice the measured rate. The rate is at least one attempt in two
 // seconds. The bucket holds one second's worth of tokens, at least one, plus those
 // reserved for waiting callers.
@@ -24,14 +24,14 @@ import (
 // Use it if a single client comes near the limit of a resource that reports
 // throttling ([retry.ClassThrottled]), such as a table or an account's quota. Share
 // one AdaptiveLimiter per resource, by pointer, among all policies and goroutines
-// that call it. If several resources share one, throttling by one slows down calls
-// to all.
+// that call it. If it serves several resources, throttling by one slows down calls to
+// all.
 //
 // The zero value is ready to use and follows the SDKs' common description as of
-// November 2026. Callers are served first come, first served, but may take up to a
-// second to notice that a caller ahead has left. If the clock goes back, time stands
-// still. An AdaptiveLimiter is safe for concurrent use, must not be copied, starts
-// no goroutine and holds no timer.
+// November 2026. Callers are served in order of arrival; they may take up to a second
+// to notice that one ahead has left. If the clock goes back, time stands still. An
+// AdaptiveLimiter is safe for concurrent use, must not be copied, starts no goroutine
+// and holds no timer.
 //
 // It only delays attempts, so a [retry.Budget] is still needed. Every success is
 // reported to the Budget. In the adaptive mode of aws/aws-sdk-go-v2 v1.47.6,
@@ -43,8 +43,8 @@ import (
 // DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/internal/TokenBucket.java.
 type AdaptiveLimiter struct {
-	// Clock tells the time and waits; nil means the system clock. It must not
-	// change once the limiter is in use.
+	// Clock tells the time and waits; nil means the system clock. Do not change it
+	// once the limiter is in use.
 	Clock retry.Clock
 
 	rules adaptiveRules
@@ -86,7 +86,7 @@ const longestStep = 24 * time.Hour
 // rate may rise meanwhile.
 const lookAgain = time.Second
 
-// adaptiveRules are an SDK's differences from the zero value.
+// adaptiveRules are the differences of an SDK from the zero value.
 type adaptiveRules struct {
 	initialFill    float64       // tokens per second before the first outcome
 	debt           bool          // take a token at once and wait once, without checking again
@@ -244,7 +244,7 @@ func (l *AdaptiveLimiter) start() {
 	}
 }
 
-// advance updates the time and the tokens. After start, only it reads the clock.
+// advance updates the time and the tokens.
 func (l *AdaptiveLimiter) advance() {
 	at := l.now()
 	least := time.Duration(0)
@@ -316,7 +316,7 @@ func (r *adaptiveRules) round(x float64) float64 {
 // cubicBeta · top, is flat at top after window, and then rises. The zero value is
 // that of a limiter never throttled.
 type cubic struct {
-	top    float64 // attempts a second when throttled
+	top    float64 // attempts per second when throttled
 	window float64 // seconds
 }
 

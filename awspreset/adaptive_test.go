@@ -50,7 +50,6 @@ type adaptiveStep struct {
 
 func (s *adaptiveStep) time() time.Time { return traceTime(s.T, s.TNS) }
 
-// traceTime adds two units, because a file has only one of them.
 func traceTime(seconds float64, ns int64) time.Time {
 	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
 }
@@ -67,9 +66,8 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded and checks each wait to a nanosecond. SDKs that compute
-// seconds in floating point or truncate waits to nanoseconds wait again for less than a
-// nanosecond; here both are one wait.
+// traceClock waits as recorded and checks each wait to a nanosecond. It skips the further
+// waits of less than a nanosecond that rounding causes in some SDKs.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and waits
 	now        time.Time
@@ -101,15 +99,14 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// begin sets the clock to the time before the recorded waits, in all traces a whole
-// number of milliseconds.
+// begin sets the clock to the time before the recorded waits.
 func (c *traceClock) begin(after time.Time, waits []float64) {
 	c.after, c.waits, c.now = after, waits, after
 	for _, w := range waits {
 		c.now = c.now.Add(-time.Duration(w).Truncate(c.unit))
 	}
 	if len(waits) > 0 {
-		c.now = c.now.Round(ms)
+		c.now = c.now.Round(ms) // whole in all traces
 	}
 }
 
@@ -408,8 +405,7 @@ func TestAdaptiveLimiterCanceled(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterCanceledInLine: a caller that leaves makes room for those behind it;
-// those ahead keep their turns.
+// TestAdaptiveLimiterCanceledInLine: a caller that leaves makes room for those behind it.
 func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := drained(t, &awspreset.AdaptiveLimiter{})
@@ -435,8 +431,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	})
 }
 
-// TestAdaptiveLimiterOrder: callers are served first come, first served, even if others
-// leave.
+// TestAdaptiveLimiterOrder: callers are served in order of arrival, even if others leave.
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
 		synctest.Test(t, func(t *testing.T) {
@@ -531,7 +526,6 @@ func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	assert.Equal(t, before+100, budget.Balance())
 }
 
-// fuzzClock moves as the fuzzer decides, even back, and fails on impossible waits.
 type fuzzClock struct {
 	t         *testing.T
 	now       time.Time
@@ -587,8 +581,8 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	})
 }
 
-// fuzzStep turns a byte into a step of the clock: usually up to two seconds, but also up
-// to 146 years, forward or back.
+// fuzzStep returns a step of the clock: usually up to two seconds, but also up to 146
+// years, forward or back.
 func fuzzStep(b byte) time.Duration {
 	if b < 192 {
 		return time.Duration(b) * 10 * ms
@@ -712,9 +706,8 @@ func ExampleAdaptiveLimiter() {
 	// writes a second: about 20
 }
 
-// TestAdaptiveLimiterRecoversFromACrowd: waiting callers do not keep the rate down after
-// throttling has ended. Callers at the front are close to their deadline, so tokens must
-// also reach those behind them.
+// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, tokens also reach
+// callers behind those that are close to their deadline.
 func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

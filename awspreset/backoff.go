@@ -9,9 +9,6 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// This file has the delay rules of SDKs whose arithmetic differs from that of the
-// exported rules.
-
 // wholeFull is FullJitter with JavaScript's Math.floor or Java's Random.nextInt:
 // floor(u · t) milliseconds, where t is the ceiling.
 type wholeFull struct {

@@ -15,14 +15,13 @@ import (
 // [Preset] has one.
 //
 // It applies the SDK's rules to the methods and standard types of errors that
-// [retry.DefaultClassifier] reads. Exceptions of the SDKs correspond to the errors
-// of package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and the methods
-// Timeout() and ConnectionError(). A failed checksum is an error with the code
-// ChecksumError, or CRC32CheckFailed in JavaScript v2. An error without a status, a
-// code or such a type is permanent, except that JavaScript v2 and botocore's
-// standard modes retry every *url.Error. The Classifier never returns
-// [retry.ClassUnknown], so classifiers after it in [retry.FirstOf] are not
-// consulted.
+// [retry.DefaultClassifier] reads. The SDKs' own exceptions correspond to errors of
+// package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and errors with a method
+// Timeout() or ConnectionError(). A failed checksum has the code ChecksumError, or
+// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such a type
+// is permanent, except that JavaScript v2 and botocore's standard modes retry every
+// *url.Error. The Classifier never returns [retry.ClassUnknown], so classifiers after
+// it in [retry.FirstOf] are not consulted.
 //
 // Retryable() or RetryableError() count as the retryable trait of an SDK's model:
 // true means retryable whatever the status, except in botocore's legacy mode and
@@ -75,9 +74,8 @@ func (c Classifier) Classify(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Preset that is not one of the constants, and a Service that
-// has other characters than names in the AWS CLI: lowercase letters, digits and
-// hyphens.
+// Validate reports a Preset that is not one of the constants, and a Service with
+// characters other than lowercase letters, digits and hyphens.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
@@ -91,7 +89,7 @@ func (c Classifier) Validate() error {
 
 // PolicyText returns the text of the Classifier's policy, such as
 // "aws-standard-2026 service=dynamodb", or "" if the Classifier is invalid or sets
-// other fields than Preset and Service: see [retry.RegisterPreset].
+// fields other than Preset and Service: see [retry.RegisterPreset].
 func (c Classifier) PolicyText() string {
 	if c != (Classifier{Preset: c.Preset, Service: c.Service}) || c.Validate() != nil {
 		return ""
@@ -303,7 +301,7 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return class
 }
 
-// isClientError reports whether an error is known only as one of an HTTP client.
+// isClientError reports whether all that is known is that an HTTP client failed.
 func isClientError(f *errfacts.Facts) bool {
 	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }

@@ -14,19 +14,18 @@ const (
 	awsAttemptsVariable = "AWS_MAX_ATTEMPTS"
 )
 
-// FromEnv returns a preset's policy for a service, as [Preset.Policy] does, after
-// applying two environment variables:
+// FromEnv returns the policy of a preset for a service after applying two
+// environment variables:
 //
-//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that
-//     mode, of the same SDK and generation; an SDK has one legacy mode for all
-//     generations;
-//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of
-//     attempts, the first included.
+//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that mode
+//     of the same SDK and generation; all generations share a legacy mode;
+//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
+//     the first included.
 //
 // Unset or empty variables change nothing. Any other value, or a mode that the SDK
 // lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore the variable
-// instead. The variables are read only during the call; no other variable and no
-// configuration file is read.
+// instead. FromEnv reads the variables only during the call, and no other variable or
+// configuration file.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	if err := preset.Policy(service).Validate(); err != nil {
 		return retry.Policy{}, err

@@ -74,8 +74,8 @@ const (
 	// to which a success returns 1 more than the last retry cost; hints are
 	// ignored.
 	GoV2Standard
-	// GoV2StandardRepaired is GoV2Standard with full jitter for every delay, with
-	// base 2 s.
+	// GoV2StandardRepaired is GoV2Standard with full jitter (base 2 s) for every
+	// delay.
 	GoV2StandardRepaired
 	// GoV2Adaptive is GoV2Standard with an [AdaptiveLimiter]. A success without
 	// retries returns nothing to the quota, so tokens taken by failed calls are
@@ -114,8 +114,8 @@ const (
 	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
 	// attempts; full jitter with base 100 ms, or equal jitter with base 500 ms after
 	// throttling, in whole milliseconds; a quota of 500 (5 per retry, free after
-	// throttling); waits at least as long as the server asks, up to an hour (in the
-	// SDK without limit). DynamoDB has 9 attempts and base 25 ms.
+	// throttling); waits at least as long as the server asks, up to an hour (without
+	// limit in the SDK). DynamoDB has 9 attempts and base 25 ms.
 	JavaV2Legacy
 	// JavaV2Standard is the SDK's standard mode before 2026: 3 attempts; full jitter
 	// with base 100 ms (1 s after throttling), in whole milliseconds; a quota of 500
@@ -127,9 +127,9 @@ const (
 	// milliseconds. DynamoDB Streams is like any other service. The SDK's STS and
 	// DynamoDB clients use hints as JavaV2Standard does; that defect is not copied.
 	JavaV2Standard2026
-	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it
-	// waits at least as long as the server asks. In the SDK, long polls in this
-	// mode give up without waiting.
+	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it waits
+	// at least as long as the server asks. In this mode, the SDK's long polls give
+	// up without waiting.
 	JavaV2Adaptive2026
 
 	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms,
@@ -154,8 +154,8 @@ const (
 	JavaScriptV3Standard
 	// JavaScriptV3Adaptive is JavaScriptV3Standard with an [AdaptiveLimiter].
 	JavaScriptV3Adaptive
-	// JavaScriptV3Standard2026 is Standard2026 with the SDK's choice of errors, in
-	// whole milliseconds: the default since @smithy/core 3.40.0.
+	// JavaScriptV3Standard2026, the SDK's default since @smithy/core 3.40.0, is
+	// Standard2026 with the SDK's choice of errors, in whole milliseconds.
 	JavaScriptV3Standard2026
 	// JavaScriptV3Adaptive2026 is JavaScriptV3Standard2026 with an
 	// [AdaptiveLimiter].

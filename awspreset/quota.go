@@ -6,8 +6,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// This file has the retry quotas of SDKs whose refunds differ from a TokenBudget's.
-
 // goQuota is the quota of the AWS SDK for Go v2 before 2026: a success after retries
 // returns one token more than the last retry took.
 type goQuota struct{ *retry.TokenBudget }

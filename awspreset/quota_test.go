@@ -11,7 +11,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestPresetQuotaIsPerPolicy: each policy has its own quota. Two presets have none.
 func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	without := 0
 	for preset := range awspreset.All() {

@@ -19,7 +19,6 @@ import (
 
 var update = flag.Bool("update", false, "update the tables of docs/aws.md")
 
-// TestTables: the tables of docs/aws.md match the presets.
 func TestTables(t *testing.T) {
 	const page = "../docs/aws.md"
 	text, err := os.ReadFile(page)
@@ -47,7 +46,6 @@ func head(cells ...string) string {
 	return row(cells...) + strings.Repeat("|---", len(cells)) + "|\n"
 }
 
-// forDynamoDB adds DynamoDB's value in parentheses if it differs.
 func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string {
 	general, dynamoDB := cell(preset.Policy("")), cell(preset.Policy("dynamodb"))
 	if general == dynamoDB {
@@ -174,7 +172,6 @@ func errorsTable() string {
 		})
 }
 
-// grouped returns a table with one row for presets that do not differ.
 func grouped(head string, rowOf func(preset awspreset.Preset, presets string) string) string {
 	var first []awspreset.Preset
 	groups := map[string][]string{}
@@ -193,7 +190,6 @@ func grouped(head string, rowOf func(preset awspreset.Preset, presets string) st
 	return table.String()
 }
 
-// statuses returns the statuses of a class, with runs as ranges.
 func statuses(preset awspreset.Preset, class retry.Class) string {
 	c := preset.Policy("").Classifier
 	var ranges []string

@@ -18,8 +18,7 @@ type pollingDelay struct {
 	DelayMS       int64 `json:"delay_ms"`
 }
 
-// checkPollingDelay checks a Java sample: no wait before the first poll, then 2ⁿ · 100 ms
-// with a cap.
+// checkPollingDelay checks a Java sample that waits 2ⁿ · 100 ms with a cap.
 func checkPollingDelay(c pollingDelay) error {
 	if c.Retry <= 0 {
 		return mustBe("the sample's first delay", c.DelayMS, 0)
@@ -91,7 +90,7 @@ func checkPollingLoop(c pollingLoop) error {
 		limit = milliseconds(*c.MaxIntervalMS)
 	}
 	p := retry.Policy{MaxAttempts: c.MaxRetries + 1}
-	waits, before := c.WaitsMS, 0 // before: attempts before the first poll
+	waits, attemptsBefore := c.WaitsMS, 0
 	switch c.Variant {
 	case "java":
 		// The sample waits 0 ms before the first poll; Do does not wait.
@@ -103,16 +102,16 @@ func checkPollingLoop(c pollingLoop) error {
 	case "pseudo-code":
 		// The sample waits before every poll, so the first attempt here is not a poll. It
 		// polls once even if the maximum is 0.
-		before = 1
-		p.MaxAttempts = max(c.MaxRetries, 1) + before
+		attemptsBefore = 1
+		p.MaxAttempts = max(c.MaxRetries, 1) + attemptsBefore
 		p.Backoff = retry.Exponential{Base: 100 * time.Millisecond, Cap: limit}
 	default:
 		return fmt.Errorf("unknown variant %q", c.Variant)
 	}
-	script := slices.Repeat([]error{errors.New("not ready")}, before+c.SucceedsOn-1)
+	script := slices.Repeat([]error{errors.New("not ready")}, attemptsBefore+c.SucceedsOn-1)
 	r := play(p, append(script, nil), retrytest.Fixed(0))
 	return errors.Join(
-		mustBe("number of polls", r.attempts-before, c.Polls),
+		mustBe("number of polls", r.attempts-attemptsBefore, c.Polls),
 		agreeAll(r.waits, waits, time.Millisecond),
 		r.ended(c.Succeeded),
 		r.gaveUp(!c.Succeeded, false),

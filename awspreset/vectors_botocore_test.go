@@ -169,8 +169,7 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 		}
 		err = errors.Join(err, c.checkFlags(p, r))
 		if c.OK && r.last == exceptions["ChecksumError"] {
-			// The standard mode finally returns the bad response as a success; here it is
-			// still a failure.
+			// The standard mode finally returns the bad response as a success.
 			c.OK = false
 			p.Budget.Deposit(retry.ClassTransient, true)
 		}
@@ -186,9 +185,8 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 	}
 }
 
-// checkFlags compares the reason why the call ended with the flags in the last response's
-// metadata. The standard modes set one even if the last allowed attempt succeeded; the SDK
-// sets none with the exceptions that it raises.
+// checkFlags checks the flags in the last response's metadata. The standard modes set one
+// even if the last allowed attempt succeeded; exceptions have none.
 func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
 	last := c.Responses[min(r.attempts, len(c.Responses))-1]
 	switch {
@@ -257,7 +255,6 @@ func checkBotocoreStandardDelay(preset awspreset.Preset) func(botocoreStandardDe
 	}
 }
 
-// withCap returns a preset's rule with a cap set by the user.
 func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
 	if by, ok := b.(retry.WhenThrottled); ok {
 		b = by.Else
@@ -315,7 +312,7 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	}
 	for _, preset := range presets {
 		class := preset.Policy(c.Service).Classify(failed).Class
-		if preset == awspreset.Standard2026 && c.isBotocores() {
+		if preset == awspreset.Standard2026 && c.onlyInBotocore() {
 			err = errors.Join(err, mustBe("whether Standard2026 differs", class != retry.ClassPermanent, !c.Retryable))
 			continue
 		}
@@ -329,9 +326,9 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	return err
 }
 
-// isBotocores reports whether only botocore has this rule: it retries every error of an
+// onlyInBotocore reports whether other SDKs differ: it retries every error of an
 // HTTP client, but not two codes of single services.
-func (c botocoreStandardClass) isBotocores() bool {
+func (c botocoreStandardClass) onlyInBotocore() bool {
 	switch {
 	case c.Retryable:
 		return c.Exception == "SSLError" || c.Exception == "HTTPClientError" || c.Exception == "ResponseStreamingError" || c.CRC32 == "bad"

@@ -79,7 +79,6 @@ func (connectionSays) Error() string { return "failure by script" }
 
 func (e connectionSays) ConnectionError() bool { return bool(e) }
 
-// goExceptions are errors by their names in the vectors.
 var goExceptions = map[string]error{
 	"context.Canceled":                       errors.New("context canceled"),
 	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // the same two methods

@@ -215,7 +215,6 @@ type javaHistoric struct {
 	DelayMS    int64 `json:"delay_ms"`
 }
 
-// checkJavaHistoric derives the rules of old releases from today's.
 func checkJavaHistoric(c javaHistoric) error {
 	const limit = 20 * time.Second
 	base := map[string]time.Duration{"default": 100 * ms, "dynamodb": 25 * ms}[c.Service]

@@ -28,7 +28,6 @@ func checkJSDelay(service string) func(jsDelay) error {
 	}
 }
 
-// jsBackoff returns the preset's rule with a base set by the user.
 func jsBackoff(p retry.Policy, baseMS number) retry.Backoff {
 	if b, ok := p.Backoff.(retry.FullJitter); ok && b.Base == baseMS.times(time.Millisecond) {
 		return p.Backoff
@@ -62,7 +61,6 @@ func checkJSClass(c jsClass) error {
 			return err
 		}
 	}
-	// The option adds errors caused by clock skew, and no others.
 	classifier.CorrectsClockSkew = true
 	_, err = checkClass(classifier, failed, c.Retryable || c.ClockSkew)
 	return err
@@ -129,8 +127,8 @@ var (
 	customResult = regexp.MustCompile(`customBackoff returns (\S+)`)
 )
 
-// customBackoff is the user's function, which the name of the trace describes. For an
-// unknown function it replays the recorded delays.
+// customBackoff is the user's function described by the name of the trace. An unknown
+// function replays the recorded delays.
 func (c jsExec) customBackoff() retry.Backoff {
 	if m := customStep.FindStringSubmatch(c.Name); m != nil {
 		step, _ := strconv.Atoi(m[1])
@@ -257,8 +255,8 @@ type jsQuotaStep struct {
 	Capacity     float64
 }
 
-// waits returns the waits after the step. Before 2026 the function's caller waits.
 func (s jsQuotaStep) waits() []number {
+	// Before 2026, the function's caller waits.
 	if s.TokenDelayMS == 0 {
 		return s.SleptMS
 	}
@@ -373,9 +371,8 @@ func checkJSExecV3(c jsExecV3) error {
 	)
 }
 
-// jsHandler is the function of JavaScript v2 that fetches credentials. It belongs to no
-// preset: it adds the server's hint to the delay, and its caller decides which errors are
-// retryable.
+// jsHandler is the function of JavaScript v2 that fetches credentials. Its rules are in no
+// preset: it adds the hint to the delay, and its caller decides which errors are retryable.
 type jsHandler struct {
 	Version string `json:"sdk_version"`
 	Options struct {

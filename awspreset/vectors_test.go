@@ -31,7 +31,7 @@ import (
 )
 
 // vectorChecks has the check for each file in testdata/vectors. The checks depend on the
-// schema, not on the number or values of the cases, so the files can be replaced.
+// schema only, so the files can be replaced.
 var vectorChecks = map[string]func(t *testing.T, file string){
 	"js-v2.json":                          vectors(checkJSDelay("")),
 	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
@@ -91,7 +91,7 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"retry-mode-config.json":            vectors(checkEnv),
 }
 
-// excludedVectors are the cases that this library does not reproduce, with the reasons.
+// excludedVectors are cases that this library does not reproduce.
 var excludedVectors = []struct {
 	files string // a pattern for path.Match
 	match func(c map[string]any) bool
@@ -175,7 +175,6 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectors returns a check of all cases of a file.
 func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 	return func(t *testing.T, file string) {
 		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
@@ -241,7 +240,7 @@ func (n number) times(unit time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(n) * float64(unit)))
 }
 
-// onlyRandom returns 0 for rules without jitter, whose cases have no random number.
+// onlyRandom returns 0 for rules without jitter.
 func onlyRandom(random []float64) float64 {
 	if len(random) == 0 {
 		return 0
@@ -257,10 +256,9 @@ func afterRetry(n int64, class retry.Class) retry.Attempt {
 // wholeNanosecond is the slack for truncation to a Duration.
 const wholeNanosecond = 1.0
 
-// agree compares a delay with that of an SDK that computes in floating point without
-// rounding. It allows less than slack nanoseconds plus the resolution of a float64, which
-// exceeds a nanosecond above 2⁵³ ns. Delays in the SDKs are unbounded; here the longest is
-// 2⁶³-1 ns.
+// agree compares a delay with that of an SDK. It allows less than slack nanoseconds plus
+// the resolution of a float64, which exceeds a nanosecond above 2⁵³ ns. Delays in the SDKs
+// are unbounded; here the longest is 2⁶³-1 ns.
 func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
 	if math.IsNaN(float64(sdk)) {
 		return mustBe("delay", got, 0) // 0 · ∞, for which the SDK does not wait
@@ -308,9 +306,9 @@ var exceptions = map[string]error{
 	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"TimeoutError":           readError(os.ErrDeadlineExceeded), // of a socket or connection timer
-	"RequestAbortedError":    canceled{},                        // by the caller
-	"AbortError":             errorOfCode("AbortError"),         // by the caller, in version 3
+	"TimeoutError":           readError(os.ErrDeadlineExceeded),
+	"RequestAbortedError":    canceled{},                // by the caller
+	"AbortError":             errorOfCode("AbortError"), // by the caller, in version 3
 	"EPIPE":                  readError(syscall.EPIPE),
 	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
 	"EHOSTUNREACH":           dialError(syscall.EHOSTUNREACH),
@@ -322,7 +320,7 @@ var exceptions = map[string]error{
 	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
 
 	// botocore.
-	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the base class
+	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),
 	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),
@@ -337,7 +335,7 @@ var exceptions = map[string]error{
 	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"), // in aws-sdk-js
 
 	// aws-sdk-java: the direct causes of its exceptions.
-	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the base class
+	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"SocketException":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),
 	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),
@@ -358,7 +356,6 @@ func exception(name string) (error, error) {
 	return err, nil
 }
 
-// checkClass also checks that the class is never ClassUnknown.
 func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
 	class := c.Classify(err)
 	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
@@ -374,7 +371,6 @@ func checkThrottled(class retry.Class, throttling *bool) error {
 	return mustBe(fmt.Sprintf("whether class %v is throttled", class), class == retry.ClassThrottled, *throttling)
 }
 
-// playback is the result of a call of Do with a scripted operation.
 type playback struct {
 	waits    []time.Duration
 	attempts int
@@ -383,7 +379,6 @@ type playback struct {
 	balances []float64
 }
 
-// play makes a call with the given outcomes; the last repeats.
 func play(p retry.Policy, outcomes []error, random func() float64) playback {
 	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
 	p.Clock, p.Rand = clock, random
@@ -415,8 +410,7 @@ func (r playback) gaveUp(maxAttempts, budget bool) error {
 		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
-// recorded returns the numbers of a vector in turn, then the given one for the rest of a
-// call's attempts.
+// recorded replays us and then, for the rest of the attempts, a constant.
 func recorded(us []float64, then float64, attempts int) func() float64 {
 	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
 }

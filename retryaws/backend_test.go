@@ -29,7 +29,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onEveryBackend runs test with a fake server and, if available, with moto_server.
 func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("stand-in", func(t *testing.T) {
 		t.Log("the server is a fake")

@@ -33,7 +33,6 @@ var (
 	asCommon = awspreset.Classifier{Preset: awspreset.Standard2026}
 )
 
-// failure returns a client's error for one response, without retries.
 func failure(ctx context.Context, t testing.TB, s step) error {
 	t.Helper()
 	options := newDynamoDB(t, newScript(s), asMiddleware, retry.Policy{}).Options()
@@ -130,7 +129,6 @@ func TestTransportClasses(t *testing.T) {
 	}
 }
 
-// cutShort breaks the connection after body.
 func cutShort(body string) step {
 	return func(req *http.Request) (*http.Response, error) {
 		resp, err := respond(200, body)(req)
@@ -139,7 +137,6 @@ func cutShort(body string) step {
 	}
 }
 
-// TestCanceledClass: an attempt that the caller canceled is not retried.
 func TestCanceledClass(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -181,8 +178,7 @@ var halfBuilt = map[string]*smithyhttp.ResponseError{
 	"empty response": {Response: &smithyhttp.Response{}, Err: io.ErrUnexpectedEOF},
 }
 
-// TestHalfBuiltErrors: errors with methods that panic are classified by their other
-// properties.
+// TestHalfBuiltErrors: errors whose methods panic are classified by other properties.
 func TestHalfBuiltErrors(t *testing.T) {
 	for name, err := range halfBuilt {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +191,6 @@ func TestHalfBuiltErrors(t *testing.T) {
 	}
 }
 
-// TestHalfBuiltResponses: incomplete responses cause no panic.
 func TestHalfBuiltResponses(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	steps := map[string]step{

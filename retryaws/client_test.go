@@ -46,7 +46,6 @@ var (
 	}
 )
 
-// modeVariable selects the SDK's loop.
 const modeVariable = "AWS_NEW_RETRIES_2026"
 
 var modes = []struct{ name, value string }{{"legacy", ""}, {"2026", "true"}}
@@ -85,7 +84,6 @@ func getItem(ctx context.Context, c *dynamodb.Client) error {
 	return err
 }
 
-// A step responds to one request.
 type step func(*http.Request) (*http.Response, error)
 
 // script is a transport that runs its steps in order; the last repeats.

@@ -40,7 +40,7 @@ func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 }
 
 // number converts the SDK's number of a retry to that of the failed attempt before
-// it, from 1. Numbers that the SDK never uses count as the nearest that it does.
+// it, at least 1.
 func (d *Delayer) number(attempt int) int {
 	if d.sdk.startsAtZero() && attempt < math.MaxInt {
 		attempt++
@@ -52,10 +52,10 @@ func (d *Delayer) number(attempt int) int {
 // start of a chain no longer matters.
 const longestChain = 64
 
-// delay draws the delay after the failed attempt a with the number. The SDK does not
-// report the call of an attempt, so all earlier delays of the call are drawn again. The
-// delays of rules like [retry.DecorrelatedJitter] therefore have the right distribution
-// but do not form a chain.
+// delay draws the delay after the failed attempt a. The SDK does not identify the call,
+// so all its earlier delays are drawn again. The delays of rules like
+// [retry.DecorrelatedJitter] therefore have the right distribution but do not form a
+// chain.
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
 	rule := retry.Capped{Of: d.Backoff} // never negative; default for nil
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {

@@ -23,7 +23,6 @@ import (
 
 var _ sdkretry.BackoffDelayer = (*retryaws.Delayer)(nil)
 
-// TestDelays: the SDK's requests have the policy's delays in both modes.
 func TestDelays(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -84,7 +83,6 @@ func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (g
 	return gaps
 }
 
-// TestConcurrentStart: concurrent first calls get the delays of their own attempts.
 func TestConcurrentStart(t *testing.T) {
 	const calls = 50
 	inEveryForm(t, func(t *testing.T, f form) {
@@ -106,7 +104,6 @@ func TestConcurrentStart(t *testing.T) {
 	})
 }
 
-// recorder is a rule that records its calls.
 type recorder struct {
 	mu      sync.Mutex
 	numbers []int
@@ -127,7 +124,6 @@ func (r *recorder) counts() map[int]int {
 	return counts
 }
 
-// TestNumbers: every number from the SDK gives a delay.
 func TestNumbers(t *testing.T) {
 	for _, numbers := range [][]int{
 		{1, 2, 3}, {0, 1, 2}, {1, math.MaxInt}, {0, math.MaxInt - 1}, {0, math.MaxInt}, {-1}, {math.MinInt}, {0, math.MinInt},

@@ -3,9 +3,8 @@
 //
 //   - [New] makes a Retryer, through which the SDK's own loop consults the policy.
 //     Use it unless it lacks a feature that you need.
-//   - [WithPolicy] replaces the SDK's loop with [retry.Do], so time limits and hooks
-//     work, too. The SDK's metrics, spans and logs of attempts and its correction of
-//     a wrong clock are lost.
+//   - [WithPolicy] replaces the SDK's loop with [retry.Do]. Time limits and hooks
+//     then work, too, but the SDK's metrics, logs and clock correction are lost.
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
 //     choice of errors, number of attempts and quota.
 //

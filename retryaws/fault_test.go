@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fault is how a proxy handles a request.
 type fault func(*proxy, http.ResponseWriter, *http.Request)
 
 // proxy executes a plan of faults, one per request, and then forwards requests
@@ -86,9 +85,8 @@ func (p *proxy) client() *http.Client {
 	}}}
 }
 
-// ownBody sends a copy of a request's body. The SDK closes the body at the first
-// response, and net/http, if it is still using the body, then breaks the connection
-// while the response is being read.
+// ownBody sends a copy of a request's body. The SDK closes the body when a response
+// arrives; if net/http still uses it, it breaks the connection.
 type ownBody struct{ next http.RoundTripper }
 
 func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -135,7 +133,6 @@ func lose(p *proxy, w http.ResponseWriter, r *http.Request) {
 	reset(p, w, r)
 }
 
-// truncate breaks the connection within the response.
 func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	p.forward.ServeHTTP(whole, r)
@@ -147,7 +144,6 @@ func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// garble replaces the response's body with one that cannot be parsed.
 func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	p.forward.ServeHTTP(whole, r)

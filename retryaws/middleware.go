@@ -19,15 +19,15 @@ import (
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
 //
-// All fields of the policy have their usual meaning, except that a nil Classifier
-// means the errors that the SDK retries, and that errors of [retry.ClassUnknown] are
-// left to the SDK's rules. The client's Retryer and RetryMaxAttempts,
-// AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. A call that gives up returns
-// a [retry.Error] inside the SDK's OperationError; errors.As still finds the API error.
+// All fields of the policy have their usual meaning, except that without a Classifier,
+// and for errors of [retry.ClassUnknown], the SDK's rules apply. The client's Retryer
+// and RetryMaxAttempts, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. A call
+// that gives up returns a [retry.Error] inside the SDK's OperationError; errors.As
+// still finds the API error.
 //
-// An attempt that returns no output within AttemptTimeout is a timeout; a later output
-// is discarded. Reading a streamed body, like that of S3's GetObject, is not part of
-// the attempt.
+// An attempt without output within AttemptTimeout is canceled and counts as a timeout;
+// a later output is discarded. Reading a streamed body, like that of S3's GetObject, is
+// not part of the attempt.
 //
 // A request whose body cannot be rewound is attempted once. Presigning is not affected.
 // Other functions of the SDK's loop are lost: metrics, spans and results of attempts

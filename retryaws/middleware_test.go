@@ -47,7 +47,6 @@ func TestInvalidPolicy(t *testing.T) {
 	assert.Zero(t, transport.count())
 }
 
-// TestRequestHeader: both forms send the header of the SDK's loop.
 func TestRequestHeader(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for attempts, format := range map[int]string{0: "attempt=%d; max=3", math.MaxInt: "attempt=%d"} {
@@ -86,7 +85,6 @@ func TestRewind(t *testing.T) {
 	})
 }
 
-// TestRewindOnce: a body that cannot be rewound is sent once.
 func TestRewindOnce(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}})
@@ -99,7 +97,6 @@ func TestRewindOnce(t *testing.T) {
 	assert.Equal(t, "attempt=1; max=1", transport.requests[0].Header.Get("Amz-Sdk-Request"))
 }
 
-// fragile is a body that cannot be rewound once broken is set.
 type fragile struct {
 	*bytes.Reader
 	broken error

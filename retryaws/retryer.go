@@ -40,10 +40,9 @@ type Retryer struct {
 //     config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given to
 //     config.WithRetryer, which ignores the variable.
 //   - Backoff does not get the actual previous delay: see [Delayer].
-//   - Classifier: nil means the errors that the SDK retries, and errors of
-//     [retry.ClassUnknown] are left to the SDK's rules. Wrappers of the Retryer, such
-//     as the SDK's AddWithErrorCodes, decide before the policy. Every STS client has
-//     such a wrapper.
+//   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
+//     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
+//     decide before the policy. Every STS client has such a wrapper.
 //   - Budget: a retry that a wrapper decided is withdrawn, too, and costs as much as
 //     after a transient failure. Each failure is reported as the first of its call,
 //     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries
@@ -51,10 +50,9 @@ type Retryer struct {
 //     been withdrawn. If a wrapper consults the Retryer but retries against its
 //     decision, the failure also counts as a response.
 //   - Limiter: its error ends a call without the error of the previous attempt.
-//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true, the SDK handles its long
-//     polls itself.
-//   - Hint: with AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the rule's
-//     result, even of HintIgnore, to honor x-amz-retry-after.
+//   - With AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the result of the
+//     Hint rule, even of HintIgnore, to honor x-amz-retry-after.
+//   - LongPoll is ignored. With that variable, the SDK handles its long polls itself.
 //   - A call that gives up returns the SDK's error. It is not a [retry.Error] and,
 //     after the last attempt, does not match [retry.ErrMaxAttempts].
 //   - A wait that would end after the context's deadline is started, and the call
@@ -95,9 +93,8 @@ func (r *Retryer) MaxAttempts() int {
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// IsErrorRetryable reports whether the policy retries after err; for nil it returns
-// false. If it returns false, the call ends, and its response is reported to the
-// Budget.
+// IsErrorRetryable reports whether the policy retries after err; it is false for nil.
+// If it is false, the call ends, and its response is reported to the Budget.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
@@ -181,8 +178,8 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 }
 
 // token returns the function that the SDK calls with an attempt's error. paid is the
-// class of the failure for which the attempt was withdrawn, or ClassUnknown for the
-// token that every attempt has.
+// class of the failure whose retry was withdrawn, or ClassUnknown for the token that
+// every attempt has.
 func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
 	return func(err error) error {
 		if err == nil {
@@ -194,8 +191,7 @@ func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error
 	}
 }
 
-// isCanceled detects the SDK's error for a canceled attempt. A token without a
-// context has no other sign.
+// isCanceled detects canceled attempts for tokens without a context.
 func isCanceled(err error) bool {
 	canceled, ok := errors.AsType[interface {
 		error
@@ -204,11 +200,10 @@ func isCanceled(err error) bool {
 	return ok && canceled.CanceledError()
 }
 
-// succeeded reports a success to Budget and Limiter.
-//
-// A retry has two tokens. The SDK's loop that counts from 0 returns only the token of
-// the retry. The loop that counts from 1 returns that and then the attempt's, so one
-// token of an attempt must be skipped; as all make the same report, any will do.
+// succeeded reports a success to Budget and Limiter. A retry has two tokens. The SDK's
+// loop that counts from 0 returns only that of the retry. The loop that counts from 1
+// then returns that of the attempt, too, so one token of an attempt must be skipped; any
+// will do, because all make the same report.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return

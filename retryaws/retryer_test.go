@@ -99,7 +99,6 @@ func assertAPIError(t *testing.T, err error, code string) {
 	}
 }
 
-// ledger is a Budget and a Limiter that records calls.
 type ledger struct {
 	mu       sync.Mutex
 	refuse   bool
@@ -144,7 +143,6 @@ func (l *ledger) Observe(a retry.Attempt) {
 	l.observed[a.Class]++
 }
 
-// TestAccounts: each finished call and each attempt is reported once.
 func TestAccounts(t *testing.T) {
 	const (
 		transient = retry.ClassTransient
@@ -211,7 +209,6 @@ func TestAccountsTogether(t *testing.T) {
 	})
 }
 
-// TestAccountsRandom: both forms report the same to budget and limiter.
 func TestAccountsRandom(t *testing.T) {
 	const calls = 500
 	kinds := []step{ok, ok, unavailable, throttled, denied, failWith(io.EOF), respond(200, "<html>"), respond(429, "{}")}
@@ -244,8 +241,8 @@ func TestAccountsRandom(t *testing.T) {
 	}
 }
 
-// TestBudget: an empty budget ends a call with both the API's error and the refusal.
-// Successes refill it, and so do permanent failures unless SuccessOnly is set.
+// TestBudget: an empty budget ends a call with both errors. Successes refill it, and so
+// do permanent failures unless SuccessOnly is set.
 func TestBudget(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, successOnly := range []bool{false, true} {
@@ -275,7 +272,6 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestOuterLoop: an outer policy does not retry after ErrBudget.
 func TestOuterLoop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
@@ -327,8 +323,8 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// TestCancelAttempt: a context that ends within an attempt causes no deposit, retry or
-// withdrawal, whatever the Classifier returns.
+// TestCancelAttempt: cancellation within an attempt ends the call, whatever the Classifier
+// returns.
 func TestCancelAttempt(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	for _, classifier := range []retry.Classifier{nil, always} {
@@ -416,7 +412,6 @@ func TestRetryMaxAttempts(t *testing.T) {
 	})
 }
 
-// TestHints: the policy's rule applies, and no hint makes a call sleep for years.
 func TestHints(t *testing.T) {
 	const (
 		ms = time.Millisecond

@@ -49,7 +49,6 @@ func TestServices(t *testing.T) {
 
 func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard.Policy(service) }
 
-// despite requires that call succeeds after the whole plan.
 func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	t.Helper()
 	p.expect(plan...)
@@ -76,7 +75,6 @@ func (p *proxy) refused(t *testing.T, call func() error) {
 	assert.Equal(t, 1, p.count(), "requests")
 }
 
-// content returns the same pseudo-random bytes every time.
 func content(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
@@ -162,8 +160,8 @@ func tryDynamoDB(t *testing.T, p *proxy, f form, policy retry.Policy) {
 	p.refused(t, func() error { _, err := get(uniqueName()); return err })
 }
 
-// TestExecuted: without a Classifier, a response that cannot be parsed ends the call, as
-// in the SDK's own retryer: the operation has been executed, and a retry would add twice.
+// TestExecuted: without a Classifier, a response that cannot be parsed ends the call: the
+// operation has been executed, and a retry would add twice.
 func TestExecuted(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryForm(t, func(t *testing.T, f form) {

@@ -108,7 +108,6 @@ func TestAttemptTimeoutCanceled(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutReleases: contexts of attempts that ended in time are released.
 func TestAttemptTimeoutReleases(t *testing.T) {
 	transport := newScript(unavailable, ok)
 	require.NoError(t, getItem(t.Context(), newDynamoDB(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, AttemptTimeout: time.Hour})))

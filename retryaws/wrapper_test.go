@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// inEveryMode passes test the cost of a retry in the SDK's quota of 500.
+// inEveryMode runs test with the cost of a retry in the SDK's quota of 500.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
 	for i, mode := range modes {
@@ -133,7 +133,6 @@ func TestOldWrapper(t *testing.T) {
 	})
 }
 
-// overriding is a wrapper that consults the Retryer and may override its decision.
 type overriding struct {
 	aws.RetryerV2
 	calls int
