@@ -54,7 +54,7 @@ type AdaptiveLimiter struct {
 	enabled bool // has been throttled
 
 	read    time.Time     // last reading of the clock
-	elapsed time.Duration // until then, from the whole second of the first use
+	elapsed time.Duration // from the whole second of the first use to read
 
 	tokens, fill, capacity float64 // fill: per second; 0: no outcome yet
 	issued                 uint64
@@ -83,15 +83,15 @@ const (
 const longestStep = 24 * time.Hour
 
 // lookAgain bounds the waits of callers that are not next in line, because the
-// rate may rise meanwhile.
+// rate may rise in the meantime.
 const lookAgain = time.Second
 
 // adaptiveRules are the differences of an SDK from the zero value.
 type adaptiveRules struct {
 	initialFill    float64       // tokens per second before the first outcome
 	debt           bool          // take a token at once and wait once, without checking again
-	waitUnit       time.Duration // waits are truncated to it; 0: rounded up to nanoseconds
-	eightDecimals  bool          // of rates and the curve's window
+	waitUnit       time.Duration // waits are truncated to multiples; 0: rounded up to nanoseconds
+	eightDecimals  bool          // rounds rates and the curve's window
 	ignoreFailures bool          // except throttling
 	followBack     bool          // a clock going back removes up to a second's worth of tokens
 }
@@ -166,7 +166,7 @@ func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	l.grow(rate * cubicBeta)
 }
 
-// Rate returns the attempts currently allowed per second, at least 0.5, or 0 (no
+// Rate returns the number of attempts allowed per second, at least 0.5, or 0 (no
 // limit) if no attempt has been throttled yet.
 func (l *AdaptiveLimiter) Rate() float64 {
 	l.mu.Lock()
@@ -209,8 +209,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if there are enough for all callers ahead, too. Otherwise it
-// returns how long to wait.
+// take takes a token if enough are left for all callers ahead. Otherwise it returns
+// how long to wait.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)

@@ -68,7 +68,7 @@ func javaCeiling(base, limit time.Duration, number int) float64 {
 func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
 
 // goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds after
-// attempt a while 2ᵃ seconds are at most Cap, then exactly Cap.
+// attempt a, while 2ᵃ seconds are at most Cap; then exactly Cap.
 type goFull struct {
 	Cap time.Duration
 }
@@ -85,5 +85,5 @@ func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
 
 func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// retriesBefore returns the number of retries before the one after attempt.
+// retriesBefore returns the number of retries before the one that follows attempt.
 func retriesBefore(attempt int) int { return max(1, attempt) - 1 }

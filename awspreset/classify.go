@@ -38,8 +38,8 @@ type Classifier struct {
 	Service string // adds the rules of one service, named as in the AWS CLI; "": none
 
 	// RenewsCredentials states that the operation renews expired credentials, as
-	// JavaScript v2 does, which then retries the codes RequestExpired and
-	// ExpiredToken. Other SDKs ignore the field.
+	// JavaScript v2 does. JavaScriptV2 then retries the codes RequestExpired and
+	// ExpiredToken; other presets ignore the field.
 	RenewsCredentials bool
 
 	// CorrectsClockSkew states that the operation adjusts its clock to the server's,
@@ -261,7 +261,7 @@ var botocoreRules = []struct {
 }
 
 // botocoreClass has the rules of botocore's standard modes. Since 2026, status 429 is
-// throttling unless the operation's model has the error's code, which is unknown here.
+// throttling unless the operation's model has the error's code; models are unknown here.
 func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:

@@ -18,14 +18,14 @@ const (
 // environment variables:
 //
 //   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that mode
-//     of the same SDK and generation; all generations share a legacy mode;
+//     of the same SDK and generation; generations share one legacy mode;
 //   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
 //     the first included.
 //
 // Unset or empty variables change nothing. Any other value, or a mode that the SDK
 // lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore the variable
-// instead. FromEnv reads the variables only during the call, and no other variable or
-// configuration file.
+// instead. FromEnv reads the variables only during the call; it reads no other variable
+// and no configuration file.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	if err := preset.Policy(service).Validate(); err != nil {
 		return retry.Policy{}, err

@@ -84,7 +84,7 @@ func (c *Cubic) Throttle(rate float64) float64 {
 	return c.curve.rate(0)
 }
 
-// Rate returns the rate seconds after throttling.
+// Rate returns the allowed rate that many seconds after throttling.
 func (c *Cubic) Rate(seconds float64) float64 { return c.curve.rate(seconds) }
 
 // Shape returns the curve's parameters.

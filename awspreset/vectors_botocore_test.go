@@ -326,8 +326,8 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	return err
 }
 
-// onlyInBotocore reports whether other SDKs differ: it retries every error of an
-// HTTP client, but not two codes of single services.
+// onlyInBotocore reports whether other SDKs differ: botocore retries every error of an HTTP
+// client, but not two codes of single services.
 func (c botocoreStandardClass) onlyInBotocore() bool {
 	switch {
 	case c.Retryable:

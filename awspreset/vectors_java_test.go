@@ -158,7 +158,7 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 		return err
 	}
 	r := play(p, script, random)
-	r.repeatQuotaDefects(p, script)
+	r.copyQuotaDefects(p, script)
 	if !slices.Equal(r.balances, c.CapacityAtSend) {
 		err = fmt.Errorf("balances at each attempt are %v, want %v", r.balances, c.CapacityAtSend)
 	}
@@ -172,9 +172,9 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 	)
 }
 
-// repeatQuotaDefects changes the quota as only the SDK does: it takes the cost of a retry
+// copyQuotaDefects changes the quota as only the SDK does: it takes the cost of a retry
 // even after the last failure, and then returns 5 if the call has taken anything.
-func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
+func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return
 	}

@@ -107,7 +107,7 @@ func checkJSExec(c jsExec) error {
 	}
 	message := ""
 	if strings.Contains(c.Name, "Signature expired") {
-		message = "Signature expired" // only the names of the traces have messages
+		message = "Signature expired" // the traces have messages only in their names
 	}
 	script, err := scriptOf(c.Responses, badChecksum, message, noHint)
 	if err != nil {

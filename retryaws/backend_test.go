@@ -57,8 +57,8 @@ type program struct {
 	err  error
 }
 
-// untilClosed runs a program until its standard input is closed, at the latest by the
-// system when the test ends.
+// untilClosed runs a program until its standard input is closed. The system closes it when
+// the test process ends.
 const untilClosed = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ cat <&3; kill $server; } >/dev/null 2>&1 &
 	wait $server`

@@ -31,7 +31,7 @@
 // ends the call, because the operation has been executed. Your own Classifier decides
 // first; errors of [retry.ClassUnknown] are left to the SDK's rules.
 //
-// These rules retry after a lost connection, although the operation may have been
+// These rules also retry after a lost connection, although the operation may have been
 // executed. Make an operation that must not run twice, such as an UpdateItem that adds
 // to a number, idempotent (with a condition or a client token), or send it with
 // MaxAttempts 1.

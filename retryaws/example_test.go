@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// flaky returns a server that accepts every third request, and a client's configuration.
+// flaky returns a server that accepts every third request, and a client configuration.
 func flaky() (*httptest.Server, aws.Config) {
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -110,7 +110,7 @@ func ExampleWithPolicy_errors() {
 	// true
 }
 
-// The SDK's standard retryer with delays that always have full jitter; its own reach
+// The SDK's standard retryer with full jitter for every delay. Its own delays reach
 // exactly 20 s.
 func ExampleDelayer() {
 	server, cfg := flaky()

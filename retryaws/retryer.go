@@ -43,13 +43,13 @@ type Retryer struct {
 //   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
 //     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
 //     decide before the policy. Every STS client has such a wrapper.
-//   - Budget: a retry that a wrapper decided is withdrawn, too, and costs as much as
+//   - Budget: retries decided by a wrapper are withdrawn, too, and cost as much as
 //     after a transient failure. Each failure is reported as the first of its call,
 //     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries
 //     per call if every call fails. A retry that the Hint rule forbids has already
 //     been withdrawn. If a wrapper consults the Retryer but retries against its
 //     decision, the failure also counts as a response.
-//   - Limiter: its error ends a call without the error of the previous attempt.
+//   - Limiter: its error ends a call and hides the error of the previous attempt.
 //   - With AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the result of the
 //     Hint rule, even of HintIgnore, to honor x-amz-retry-after.
 //   - LongPoll is ignored. With that variable, the SDK handles its long polls itself.
@@ -93,8 +93,8 @@ func (r *Retryer) MaxAttempts() int {
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// IsErrorRetryable reports whether the policy retries after err; it is false for nil.
-// If it is false, the call ends, and its response is reported to the Budget.
+// IsErrorRetryable reports whether the policy retries after err; it never does after
+// nil. If it does not, the call ends, and its response is reported to the Budget.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false

@@ -25,7 +25,7 @@ import (
 )
 
 // TestServices: despite every fault, written data is read back byte for byte, with
-// exactly one request more than faults.
+// exactly one more request than faults.
 func TestServices(t *testing.T) {
 	services := map[string]func(*testing.T, *proxy, form, retry.Policy){
 		"s3": tryS3, "dynamodb": tryDynamoDB, "sqs": trySQS,

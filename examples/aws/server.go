@@ -36,7 +36,7 @@ func throttle(milliseconds string) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response; over TCP, it resets it.
+// reset closes the connection without a response, over TCP with a reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
