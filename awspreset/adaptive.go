@@ -112,7 +112,7 @@ func adaptiveJavaV1() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{debt: true, waitUnit: time.Millisecond, ignoreFailures: true}}
 }
 
-// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, on a clock finer than
+// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, but with a clock finer than
 // milliseconds.
 func adaptiveJavaScriptV3() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{eightDecimals: true, followBack: true}}
@@ -244,7 +244,6 @@ func (l *AdaptiveLimiter) start() {
 	}
 }
 
-// advance updates the time and the tokens.
 func (l *AdaptiveLimiter) advance() {
 	at := l.now()
 	least := time.Duration(0)
@@ -258,7 +257,7 @@ func (l *AdaptiveLimiter) advance() {
 }
 
 // most returns the capacity of the bucket, including tokens reserved for callers in
-// line. Without these a long line would starve: callers at the front give up before
+// line. Without these, a long line would starve: callers at the front give up before
 // they check, and those behind find too few tokens.
 func (l *AdaptiveLimiter) most() float64 {
 	return l.capacity + float64(max(0, len(l.line)-1))

@@ -32,7 +32,7 @@ const (
 	// 2026: 3 attempts; full jitter with base 50 ms (1 s after throttling); a
 	// quota of 500 tokens (14 per retry, 5 after throttling); server hints
 	// lengthen a delay by at most 5 s. DynamoDB and DynamoDB Streams have 4
-	// attempts and base 25 ms. If in doubt, use this one.
+	// attempts and a base of 25 ms. If in doubt, use this one.
 	Standard2026 Preset = iota
 	// Adaptive2026 is Standard2026 with an [AdaptiveLimiter].
 	Adaptive2026
@@ -95,7 +95,7 @@ const (
 	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts; random
 	// delays from 1 ms to min(20 s, 2ⁿ · 100 ms), or equal jitter with base 500 ms
 	// after throttling; a quota of 500 (5 per retry, free after throttling); hints
-	// are ignored. DynamoDB has 11 attempts and base 25 ms.
+	// are ignored. DynamoDB has 11 attempts and a base of 25 ms.
 	//
 	// When a call ends, the SDK returns the tokens of its last paid retry, even if
 	// free retries followed or the call ends throttled; here only the last retry
@@ -115,7 +115,7 @@ const (
 	// attempts; full jitter with base 100 ms, or equal jitter with base 500 ms after
 	// throttling, in whole milliseconds; a quota of 500 (5 per retry, free after
 	// throttling); waits at least as long as the server asks, up to an hour (without
-	// limit in the SDK). DynamoDB has 9 attempts and base 25 ms.
+	// limit in the SDK). DynamoDB has 9 attempts and a base of 25 ms.
 	JavaV2Legacy
 	// JavaV2Standard is the SDK's standard mode before 2026: 3 attempts; full jitter
 	// with base 100 ms (1 s after throttling), in whole milliseconds; a quota of 500
@@ -133,7 +133,7 @@ const (
 	JavaV2Adaptive2026
 
 	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms,
-	// uncapped; no quota; hints are ignored. DynamoDB has 11 attempts and base
+	// uncapped; no quota; hints are ignored. DynamoDB has 11 attempts and a base of
 	// 50 ms. Above 24.8 days, the limit of a Node.js timer, the SDK waits 1 ms; here
 	// the formula holds.
 	JavaScriptV2
@@ -202,8 +202,9 @@ func (p Preset) Source() string { return p.row().source }
 
 // Policy returns a new policy for a service, named as in the AWS CLI, such as
 // dynamodb or s3. Some services have their own delays, attempts or retryable errors;
-// the others are like "", no particular service. [retry.Policy.Validate] rejects
-// names that the AWS CLI cannot have, such as DynamoDB.
+// the others are like "", which means no particular service.
+// [retry.Policy.Validate] rejects names that the AWS CLI cannot have, such as
+// DynamoDB.
 //
 // Like a client of an SDK, each policy has its own retry quota and, in adaptive
 // modes, its own limiter. Make one policy per service and use it, or copies of it,

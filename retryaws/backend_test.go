@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// motoVariable is the path of moto_server, from the Python package moto. If it is not set,
+// motoVariable names the path of moto_server, from the Python package moto. If it is not set,
 // PATH is searched.
 const motoVariable = "MOTO_SERVER"
 

@@ -6,7 +6,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// withDefaults applies the defaults of this package.
 func withDefaults(p retry.Policy) retry.Policy {
 	if p.MaxAttempts == 0 {
 		p.MaxAttempts = defaultMaxAttempts

@@ -86,7 +86,7 @@ func (p *proxy) client() *http.Client {
 }
 
 // ownBody sends a copy of a request's body. The SDK closes the body when a response
-// arrives; if net/http still uses it, it breaks the connection.
+// arrives, and net/http then breaks the connection if it is still using the body.
 type ownBody struct{ next http.RoundTripper }
 
 func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener for pipes, so client and server can share a synctest bubble, in
-// which waits take no time.
+// memory is a listener whose connections are pipes, so client and server can share a
+// synctest bubble, in which waits take no time.
 type memory chan net.Conn
 
 func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }

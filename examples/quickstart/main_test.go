@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener for pipes, so client and server can share a synctest bubble, in
-// which waits take no time.
+// memory is a listener whose connections are pipes, so client and server can share a
+// synctest bubble, in which waits take no time.
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
