@@ -12,32 +12,30 @@ import (
 )
 
 // An AdaptiveLimiter is a [retry.Limiter] that learns how many attempts per
-// second a resource accepts: the client-side rate limiter of the AWS SDKs'
-// adaptive mode. It does not limit anything until the first attempt is
-// throttled. After that each attempt takes a token, and each outcome changes the
-// rate of new tokens. Throttling reduces it to 0.7 times the measured or allowed
-// rate. Other outcomes raise it along a cubic curve, slowly near the rate that
-// was last throttled and faster below and above it, up to twice the measured
-// rate. The rate is at least one attempt in two seconds. The bucket holds one
-// second's worth of tokens, at least one, plus those reserved for waiting
-// callers.
+// second a resource accepts: the rate limiter of the AWS SDKs' adaptive mode. It
+// limits nothing until an attempt is throttled. From then on, each attempt takes a
+// token, and each outcome changes the rate of new tokens. Throttling sets it to 0.7
+// times the lower of the measured and the allowed rate. Other outcomes raise it along
+// a cubic curve, slowly near the rate that was last throttled and faster below and
+// above it, up to twice the measured rate. The rate is at least one attempt in two
+// seconds. The bucket holds one second's worth of tokens, at least one, plus those
+// reserved for waiting callers.
 //
 // Use it if a single client comes near the limit of a resource that reports
-// throttling ([retry.ClassThrottled]), such as a table or an account's quota. Each
-// resource needs its own AdaptiveLimiter, shared by pointer among all policies and
-// goroutines that call it; if several resources share one, throttling by one slows
-// down the calls to all.
+// throttling ([retry.ClassThrottled]), such as a table or an account's quota. Share
+// one AdaptiveLimiter per resource, by pointer, among all policies and goroutines
+// that call it. If it serves several resources, throttling by one slows down calls to
+// all.
 //
-// The zero value is ready to use and follows the common description of the SDKs as
-// of November 2026. Callers are served first come, first served; it takes up to a
-// second until they notice that a caller ahead of them has left. If the clock goes
-// back, time stands still. An AdaptiveLimiter is safe for concurrent use, must not
-// be copied, starts no goroutine and holds no timer.
+// The zero value is ready to use and follows the SDKs' common description as of
+// November 2026. Callers are served in order of arrival; they may take up to a second
+// to notice that one ahead has left. If the clock goes back, time stands still. An
+// AdaptiveLimiter is safe for concurrent use, must not be copied, starts no goroutine
+// and holds no timer.
 //
-// It only delays attempts, so a [retry.Budget] is still needed. In aws/aws-sdk-go-v2
-// v1.47.6 the adaptive mode does not return tokens to the retry quota after a
-// success without retries, so a used-up quota stays empty. Here every success is
-// reported to the Budget.
+// It only delays attempts, so a [retry.Budget] is still needed. Every success is
+// reported to the Budget. In the adaptive mode of aws/aws-sdk-go-v2 v1.47.6,
+// successes without retries are not, so a used-up quota stays empty.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
@@ -45,7 +43,7 @@ import (
 // DefaultRateLimiter; aws/aws-sdk-java at e8ea7076 (1.12, 2024),
 // com/amazonaws/internal/TokenBucket.java.
 type AdaptiveLimiter struct {
-	// Clock tells the time and waits. nil: the system's. It must not be changed
+	// Clock tells the time and waits; nil means the system clock. Do not change it
 	// once the limiter is in use.
 	Clock retry.Clock
 
@@ -56,50 +54,50 @@ type AdaptiveLimiter struct {
 	enabled bool // has been throttled
 
 	read    time.Time     // last reading of the clock
-	elapsed time.Duration // at that time, since the whole second in which the limiter was first used
+	elapsed time.Duration // from the whole second of the first use to read
 
-	tokens, fill, capacity float64 // fill is in tokens a second; 0: no outcome yet
+	tokens, fill, capacity float64 // fill: per second; 0: no outcome yet
 	issued                 uint64
-	line                   []uint64 // tickets of the callers waiting for a token, in order
+	line                   []uint64 // tickets of waiting callers, in order
 
-	measured    float64       // attempts a second, smoothed
+	measured    float64       // per second, smoothed
 	attempts    int           // since measuredAt
 	measuredAt  time.Duration // a multiple of measureEvery
 	curve       cubic
-	throttledAt time.Duration // most recent time
+	throttledAt time.Duration
 }
 
 // The constants of the AWS SDKs.
 const (
 	cubicBeta    = 0.7 // throttling multiplies the rate by this
 	cubicScale   = 0.4 // how fast the curve rises
-	smoothing    = 0.8 // the share of the newest measurement
+	smoothing    = 0.8 // weight of the newest measurement
 	measureEvery = 500 * time.Millisecond
 	minFill      = 0.5
 	minCapacity  = 1
-	maxGrowth    = 2 // above the measured rate
+	maxGrowth    = 2 // times the measured rate
 )
 
-// longestStep bounds the steps of the clock. Longer ones would not change the
-// rates, and the bound keeps their arithmetic from overflowing.
+// longestStep bounds clock steps, so that the arithmetic cannot overflow. Longer
+// steps would not change the rates.
 const longestStep = 24 * time.Hour
 
-// lookAgain is how long callers that are not next in line wait before they check
-// again, because the rate may have risen.
+// lookAgain bounds the waits of callers that are not next in line, because the
+// rate may rise in the meantime.
 const lookAgain = time.Second
 
-// adaptiveRules are what one SDK does differently from the zero value.
+// adaptiveRules are the differences of an SDK from the zero value.
 type adaptiveRules struct {
-	initialFill    float64       // tokens a second before the first outcome
-	debt           bool          // a token is taken at once and waited for once, without another check
-	waitUnit       time.Duration // waits are truncated to whole units; 0: rounded up to nanoseconds
-	eightDecimals  bool          // rates and the curve's window are rounded to 8 decimals
-	ignoreFailures bool          // failures other than throttling change nothing
-	followBack     bool          // if the clock goes back, tokens are removed, at most one second's worth
+	initialFill    float64       // tokens per second before the first outcome
+	debt           bool          // take a token at once and wait once, without checking again
+	waitUnit       time.Duration // waits are truncated to multiples; 0: rounded up to nanoseconds
+	eightDecimals  bool          // rounds rates and the curve's window
+	ignoreFailures bool          // except throttling
+	followBack     bool          // a clock going back removes up to a second's worth of tokens
 }
 
-// adaptiveBotocore limits as boto/botocore 1.43.11 does. There a higher
-// rate wakes the waiting caller; here it takes effect after the wait.
+// adaptiveBotocore limits as boto/botocore 1.43.11 does, but a higher rate does
+// not end the current wait.
 func adaptiveBotocore() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
 }
@@ -114,14 +112,14 @@ func adaptiveJavaV1() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{debt: true, waitUnit: time.Millisecond, ignoreFailures: true}}
 }
 
-// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, on a clock that is
-// finer than its milliseconds.
+// adaptiveJavaScriptV3 limits as @smithy/core 3.41.0 does, but with a clock finer than
+// milliseconds.
 func adaptiveJavaScriptV3() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{eightDecimals: true, followBack: true}}
 }
 
-// Wait waits until the next attempt may start. If ctx ends first it takes no
-// token and returns the error of ctx, or that of the Clock.
+// Wait waits until the next attempt may start. If ctx ends first, Wait takes no
+// token and returns the error of ctx or of the Clock.
 func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -140,8 +138,8 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Observe adjusts the rate after an attempt. [retry.Do] calls it; a caller of
-// Wait must call it too.
+// Observe adjusts the rate after an attempt. [retry.Do] calls it; other callers of
+// Wait must do so, too.
 func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	throttled := a.Err != nil && a.Class == retry.ClassThrottled
 	if l.rules.ignoreFailures && a.Err != nil && !throttled {
@@ -168,8 +166,8 @@ func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	l.grow(rate * cubicBeta)
 }
 
-// Rate returns the number of attempts per second that are allowed now, at least
-// 0.5, or 0 if no attempt has been throttled yet and there is no limit.
+// Rate returns the number of attempts allowed per second, at least 0.5, or 0 (no
+// limit) if no attempt has been throttled yet.
 func (l *AdaptiveLimiter) Rate() float64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,8 +177,8 @@ func (l *AdaptiveLimiter) Rate() float64 {
 	return l.fill
 }
 
-// join gives the caller a ticket and returns how long to wait. A wait of 0 means
-// that the caller has a token or needs none.
+// join returns a ticket and how long to wait. A wait of 0 means that the caller
+// has a token or needs none.
 func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,14 +192,12 @@ func (l *AdaptiveLimiter) join() (ticket uint64, wait time.Duration) {
 	return ticket, l.take(ticket)
 }
 
-// again returns how much longer to wait, after the wait that join or again returned.
 func (l *AdaptiveLimiter) again(ticket uint64) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.take(ticket)
 }
 
-// leave removes the ticket of a caller that stops waiting.
 func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,8 +209,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if there are enough for all callers ahead too. Otherwise it
-// returns how long to wait for one.
+// take takes a token if enough are left for all callers ahead. Otherwise it returns
+// how long to wait.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)
@@ -234,7 +230,6 @@ func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	return wait
 }
 
-// start begins the measurements, at the first use.
 func (l *AdaptiveLimiter) start() {
 	if l.started {
 		return
@@ -249,8 +244,6 @@ func (l *AdaptiveLimiter) start() {
 	}
 }
 
-// advance updates the time and the tokens. Nothing else reads the clock while the
-// limiter is in use.
 func (l *AdaptiveLimiter) advance() {
 	at := l.now()
 	least := time.Duration(0)
@@ -263,15 +256,13 @@ func (l *AdaptiveLimiter) advance() {
 	l.tokens = min(l.most(), l.tokens+step.Seconds()*l.fill)
 }
 
-// most returns the capacity of the bucket. Tokens reserved for callers in line are
-// kept until those callers check again. Otherwise a long line would starve: callers
-// at the front give up before they check, and callers behind them find too few
-// tokens.
+// most returns the capacity of the bucket, including tokens reserved for callers in
+// line. Without these, a long line would starve: callers at the front give up before
+// they check, and those behind find too few tokens.
 func (l *AdaptiveLimiter) most() float64 {
 	return l.capacity + float64(max(0, len(l.line)-1))
 }
 
-// measure counts an attempt, and ends the measurement if its period is over.
 func (l *AdaptiveLimiter) measure() {
 	l.attempts++
 	at := l.elapsed.Truncate(measureEvery)
@@ -283,7 +274,6 @@ func (l *AdaptiveLimiter) measure() {
 	l.attempts, l.measuredAt = 0, at
 }
 
-// grow sets the rate, within a limit that depends on the measured one.
 func (l *AdaptiveLimiter) grow(rate float64) {
 	l.setRate(min(l.rules.round(rate), maxGrowth*l.measured))
 }
@@ -314,18 +304,18 @@ func (r *adaptiveRules) round(x float64) float64 {
 	}
 	n := math.Round(x * 1e8)
 	// x · 1e8 may have been rounded up to a half: 0.7 times a number with 8 decimals
-	// can be just below or above a half.
+	// can be just below one.
 	if math.FMA(x, 1e8, -n) < -0.5 {
 		n--
 	}
 	return n / 1e8
 }
 
-// cubic is the curve of the allowed rate over the time since throttling. It
-// begins at cubicBeta · top, is back at top after window, where it is flat, and
-// rises from there. The zero value is that of a limiter never throttled.
+// cubic is the allowed rate over the time since throttling: it begins at
+// cubicBeta · top, is flat at top after window, and then rises. The zero value is
+// that of a limiter never throttled.
 type cubic struct {
-	top    float64 // attempts a second when throttled
+	top    float64 // attempts per second when throttled
 	window float64 // seconds
 }
 
@@ -333,7 +323,6 @@ func throttledAtRate(rate float64) cubic {
 	return cubic{top: rate, window: math.Cbrt(rate * (1 - cubicBeta) / cubicScale)}
 }
 
-// rate returns the allowed rate at a number of seconds after throttling.
 func (c cubic) rate(seconds float64) float64 {
 	d := seconds - c.window
 	return cubicScale*d*d*d + c.top

@@ -29,8 +29,8 @@ var (
 	errNoWait = errors.New("this clock does not wait")
 )
 
-// adaptiveTrace is a recording of an SDK's limiter: its steps, and its state after each.
-// Times and waits are in seconds in some files and in other units in others.
+// adaptiveTrace is a recording of an SDK's limiter with its state after each step. The
+// units of times and waits differ between files.
 type adaptiveTrace struct {
 	Start   float64 `json:"start_time"`
 	StartNS int64   `json:"start_time_ns"`
@@ -50,12 +50,11 @@ type adaptiveStep struct {
 
 func (s *adaptiveStep) time() time.Time { return traceTime(s.T, s.TNS) }
 
-// traceTime returns the time of a file, which is in one of two units.
 func traceTime(seconds float64, ns int64) time.Time {
 	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
 }
 
-// waits returns the recorded waits in nanoseconds.
+// waits returns nanoseconds.
 func (s *adaptiveStep) waits() []float64 {
 	waits := slices.Clone(s.WaitsNS)
 	for _, w := range s.WaitsS {
@@ -67,14 +66,13 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded, and checks each wait to a nanosecond. An SDK waits again
-// for less than that if its seconds are floating-point numbers or it truncates waits to
-// nanoseconds; one wait here represents both.
+// traceClock waits as recorded and checks each wait to a nanosecond. It skips the further
+// waits of less than a nanosecond that rounding causes in some SDKs.
 type traceClock struct {
-	tick, unit time.Duration // of the SDK's clock and of its waits
+	tick, unit time.Duration // of the SDK's clock and waits
 	now        time.Time
-	waits      []float64 // the rest of those recorded for a step
-	after      time.Time // the time when they are over; zero: the clock does not wait
+	waits      []float64 // remaining in the step
+	after      time.Time // end of the waits; zero: the clock does not wait
 }
 
 func (c *traceClock) Now() time.Time { return c.now.Round(c.tick) }
@@ -86,7 +84,7 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	if len(c.waits) == 0 {
 		return fmt.Errorf("waits another %v", d)
 	}
-	// A whole unit here may be slightly less in an SDK's seconds, and be truncated.
+	// A whole unit may be slightly less in an SDK's seconds, and be truncated.
 	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
 	if d < want || d > most {
 		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
@@ -101,20 +99,17 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// begin sets the clock to the time before the recorded waits, which is a whole number of
-// milliseconds in all traces.
+// begin sets the clock to the time before the recorded waits.
 func (c *traceClock) begin(after time.Time, waits []float64) {
 	c.after, c.waits, c.now = after, waits, after
 	for _, w := range waits {
 		c.now = c.now.Add(-time.Duration(w).Truncate(c.unit))
 	}
 	if len(waits) > 0 {
-		c.now = c.now.Round(ms)
+		c.now = c.now.Round(ms) // whole in all traces
 	}
 }
 
-// checkAdaptiveTrace replays a trace of an SDK whose clock and waits have the
-// given units.
 func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit time.Duration) func(adaptiveTrace) error {
 	return func(trace adaptiveTrace) error {
 		clock := &traceClock{tick: tick, unit: unit, now: traceTime(trace.Start, trace.StartNS)}
@@ -155,16 +150,14 @@ func (s *adaptiveStep) check(got awspreset.AdaptiveState, responded bool) error 
 	want := s.AdaptiveState
 	want.ThrottledAt += s.ThrottledNS / 1e9
 	if !responded && got.Fill == 0 {
-		// The JavaScript SDK begins with a rate but, like most SDKs, does not use it
-		// before it has set another, so there is none here.
+		// The JavaScript SDK begins with a rate that it never uses.
 		want.Fill, want.Capacity = 0, 0
 	}
 	return sameState(got, want)
 }
 
-// sameState compares numbers to 1e-9: the SDKs subtract times of about 1000 seconds as
-// floating-point numbers, each with an error of 1e-13 s, and times here are whole
-// nanoseconds.
+// sameState compares numbers to 1e-9: the SDKs subtract floating-point times of about
+// 1000 seconds, each with an error of 1e-13 s; times here are whole nanoseconds.
 func sameState(got, want awspreset.AdaptiveState) error {
 	var errs []error
 	w := reflect.ValueOf(want)
@@ -178,7 +171,6 @@ func sameState(got, want awspreset.AdaptiveState) error {
 	return errors.Join(errs...)
 }
 
-// bucketTrace is a trace of a token bucket alone.
 type bucketTrace struct {
 	Rate  float64 `json:"initial_max_rate"`
 	Start float64 `json:"start_time"`
@@ -221,7 +213,6 @@ func checkTokenBucketTrace(trace bucketTrace) error {
 	return nil
 }
 
-// takeTokens takes several tokens, each as one attempt.
 func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
 	if !block {
 		clock.after = time.Time{}
@@ -234,8 +225,6 @@ func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, bloc
 	return nil
 }
 
-// cubicTrace is a trace of the calculator alone. It is compared to a relative 1e-12,
-// because a cube root and a power of 1/3 differ in the last digit.
 type cubicTrace struct {
 	Top   float64 `json:"starting_max_rate"`
 	Start float64 `json:"start_time"`
@@ -262,7 +251,7 @@ func checkCubicTrace(trace cubicTrace) error {
 		top, window := calculator.Shape()
 		got, want := []float64{rate, top, window}, []float64{step.Rate, step.Top, step.K}
 		for j := range want {
-			if math.Abs(got[j]-want[j]) > 1e-12*want[j] {
+			if math.Abs(got[j]-want[j]) > 1e-12*want[j] { // math.Cbrt and a power of 1/3 differ in the last digit
 				return fmt.Errorf("step %d, %s: rate, top and window are %v, want %v", i, step.Op, got, want)
 			}
 		}
@@ -270,8 +259,7 @@ func checkCubicTrace(trace cubicTrace) error {
 	return nil
 }
 
-// throttledOnce returns a limiter on the system's clock that has just been
-// throttled, at 10 attempts a second.
+// throttledOnce throttles l at 10 attempts per second.
 func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
 	t.Helper()
 	for i := range 60 {
@@ -286,7 +274,6 @@ func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.Adapti
 	return l
 }
 
-// drained returns such a limiter with almost no token left.
 func drained(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
 	t.Helper()
 	throttledOnce(t, l)
@@ -296,7 +283,6 @@ func drained(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimi
 	return l
 }
 
-// everyAdaptive has the limiters of the SDKs and of this package.
 var everyAdaptive = []struct {
 	name string
 	make func() *awspreset.AdaptiveLimiter
@@ -312,7 +298,7 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 	for _, tt := range everyAdaptive {
 		t.Run(tt.name, func(t *testing.T) {
 			l := tt.make()
-			l.Clock = &traceClock{now: time.Unix(1000, 0)} // which does not wait
+			l.Clock = &traceClock{now: time.Unix(1000, 0)}
 			ctx := t.Context()
 			assert.Zero(t, testing.AllocsPerRun(100, func() {
 				if l.Wait(ctx) != nil {
@@ -329,14 +315,13 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterOutcomes: which outcomes raise the rate, and which lower it.
 func TestAdaptiveLimiterOutcomes(t *testing.T) {
 	failed := func(class retry.Class) retry.Attempt { return failedWith(class) }
 	tests := []struct {
 		name    string
 		attempt retry.Attempt
-		grows   bool // the rate in general
-		java    bool // and that of Java v1
+		grows   bool
+		java    bool // grows in Java v1
 	}{
 		{"success", responded, true, true},
 		{"permanent failure", failed(retry.ClassPermanent), true, false},
@@ -380,10 +365,10 @@ func TestAdaptiveLimiterTakesTurns(t *testing.T) {
 					go func() {
 						assert.NoError(t, l.Wait(t.Context()))
 						came := time.Since(start).Seconds() * rate
-						assert.InDelta(t, missing+float64(i), came, 0.02, "tokens that had to come for caller %d", i)
+						assert.InDelta(t, missing+float64(i), came, 0.02, "new tokens when caller %d was served", i)
 						done <- i
 					}()
-					synctest.Wait() // until it waits
+					synctest.Wait()
 				}
 				time.Sleep(time.Minute)
 				assert.Len(t, done, callers)
@@ -420,8 +405,7 @@ func TestAdaptiveLimiterCanceled(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterCanceledInLine: a caller that leaves the queue makes room for those
-// behind it, and those before it keep their turns.
+// TestAdaptiveLimiterCanceledInLine: a caller that leaves makes room for those behind it.
 func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := drained(t, &awspreset.AdaptiveLimiter{})
@@ -430,7 +414,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var last atomic.Int64
 		for i := range 60 {
-			waiter := ctx // of every other one
+			waiter := ctx
 			if i%2 == 0 {
 				waiter = t.Context()
 			}
@@ -447,8 +431,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 	})
 }
 
-// TestAdaptiveLimiterOrder: callers are served first come, first served, even while others
-// arrive and leave.
+// TestAdaptiveLimiterOrder: callers are served in order of arrival, even if others leave.
 func TestAdaptiveLimiterOrder(t *testing.T) {
 	for stay := range 21 {
 		synctest.Test(t, func(t *testing.T) {
@@ -507,8 +490,8 @@ func TestAdaptiveLimiterConcurrent(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterClockGoesBack: a clock that goes back by an hour prolongs no wait
-// except the one in progress.
+// TestAdaptiveLimiterClockGoesBack: a clock that goes back prolongs only the wait in
+// progress.
 func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(10_000, 0)}
 	l := &awspreset.AdaptiveLimiter{Clock: clock}
@@ -523,11 +506,11 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 		clock.Advance(100 * ms)
 		l.Observe(responded)
 	}
-	assert.Greater(t, l.Rate(), 10., "and rates are measured on")
+	assert.Greater(t, l.Rate(), 10., "rates are still measured")
 }
 
-// TestAdaptiveLimiterLeavesBudget: in the adaptive mode of the AWS SDK for Go an empty
-// quota stays empty, because successes do not refill it (aws/aws-sdk-go-v2 v1.47.6).
+// TestAdaptiveLimiterLeavesBudget: successes refill the budget, unlike in the adaptive
+// mode of aws/aws-sdk-go-v2 v1.47.6.
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
 	budget := &retry.TokenBudget{}
@@ -543,13 +526,11 @@ func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	assert.Equal(t, before+100, budget.Balance())
 }
 
-// fuzzClock moves as the fuzzer decides, even back, and fails if a limiter asks for an
-// impossible wait.
 type fuzzClock struct {
 	t         *testing.T
 	now       time.Time
 	longest   time.Duration
-	waits     int // for one token
+	waits     int
 	mostWaits int
 }
 
@@ -564,8 +545,7 @@ func (c *fuzzClock) Sleep(_ context.Context, d time.Duration) error {
 }
 
 // FuzzAdaptiveLimiter: whatever happens, and however the clock moves, the rate is at least
-// one in two seconds, no caller waits longer than that, and there are never more tokens
-// than the bucket holds.
+// one attempt in two seconds, no caller waits longer, and the bucket never overflows.
 func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Add(uint8(0), []byte{3, 0, 1, 100, 4, 200, 0, 255})
 	f.Add(uint8(1), []byte("throttled, then waits, then the clock goes back"))
@@ -573,8 +553,7 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, events []byte) {
 		tested := everyAdaptive[int(kind)%len(everyAdaptive)]
 		ours := tested.name == "zero value"
-		// The limiters of the SDKs wait longer after the clock has gone back, perhaps at a
-		// higher rate.
+		// The SDKs' limiters wait longer after the clock has gone back.
 		clock := &fuzzClock{t: t, now: time.Unix(int64(kind), 123456789), longest: time.Hour, mostWaits: 3}
 		if ours {
 			clock.longest, clock.mostWaits = 2*time.Second, 2
@@ -602,8 +581,8 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	})
 }
 
-// fuzzStep turns a byte into a step of the clock: mostly some milliseconds, but also none,
-// up to centuries, and back by as much.
+// fuzzStep returns a step of the clock: usually up to two seconds, but also up to 146
+// years, forward or back.
 func fuzzStep(b byte) time.Duration {
 	if b < 192 {
 		return time.Duration(b) * 10 * ms
@@ -615,7 +594,6 @@ func fuzzStep(b byte) time.Duration {
 	return step
 }
 
-// requireSound checks the invariants after every event.
 func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	t.Helper()
 	s, rate := l.State(), l.Rate()
@@ -633,8 +611,8 @@ func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	}
 }
 
-// quota is a server that accepts a number of attempts a second, and after a pause one
-// second's worth at once. An attempt takes a millisecond.
+// quota is a server that accepts rate attempts per second, and one second's worth at once
+// after a pause. An attempt takes a millisecond.
 type quota struct {
 	clock    *retrytest.Clock
 	rate     float64
@@ -678,7 +656,7 @@ func TestAdaptiveLimiterFindsRate(t *testing.T) {
 			}
 			run(time.Minute)
 			attempts, refused := run(10 * time.Minute)
-			t.Logf("%.2f attempts a second, %.2f refused", attempts, refused)
+			t.Logf("%.2f attempts per second, %.2f refused", attempts, refused)
 			assert.InDelta(t, rate, attempts, 0.3*rate)
 			assert.Less(t, refused, 0.3*attempts)
 		})
@@ -705,9 +683,9 @@ func benchmarkAdaptive(b *testing.B, l *awspreset.AdaptiveLimiter) {
 	}
 }
 
-// A table accepts 20 writes a second, and 1000 writes are to be made as fast as it allows.
+// A program makes 1000 writes to a table that accepts 20 per second.
 func ExampleAdaptiveLimiter() {
-	clock := &retrytest.Clock{Start: time.Unix(0, 0)} // so no caller has to wait
+	clock := &retrytest.Clock{Start: time.Unix(0, 0)}
 	refused := func(limiter retry.Limiter) int {
 		policy := retry.Policy{Clock: clock, Limiter: limiter, Backoff: retry.Constant(5 * ms), MaxAttempts: retry.Unlimited}
 		table := &quota{clock: clock, rate: 20}
@@ -728,9 +706,8 @@ func ExampleAdaptiveLimiter() {
 	// writes a second: about 20
 }
 
-// TestAdaptiveLimiterRecoversFromACrowd: waiting callers do not keep the rate down after
-// throttling has ended. Each new token belongs to one of them. Those in front are close to
-// their deadline, so tokens must also reach those behind them.
+// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, tokens also reach
+// callers behind those that are close to their deadline.
 func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {
@@ -762,7 +739,7 @@ func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 			arrive(7 * 120)
 			before := served.Load()
 			arrive(200)
-			assert.Greater(t, served.Load()-before, int32(180), "a minute after the last throttling, with a rate of %v", l.Rate())
+			assert.Greater(t, served.Load()-before, int32(180), "after throttling has ended, at a rate of %v", l.Rate())
 			calls.Wait()
 		})
 	}

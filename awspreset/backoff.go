@@ -9,12 +9,8 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// This file has the delay rules of AWS SDKs whose arithmetic differs from that of
-// the exported rules.
-
-// wholeFull is FullJitter in the arithmetic of Math.floor in JavaScript and of
-// java.util.Random.nextInt: floor(u · t) whole milliseconds, where t is the
-// ceiling in milliseconds.
+// wholeFull is FullJitter with JavaScript's Math.floor or Java's Random.nextInt:
+// floor(u · t) milliseconds, where t is the ceiling.
 type wholeFull struct {
 	Base time.Duration
 	Cap  time.Duration
@@ -29,9 +25,8 @@ func (b wholeFull) String() string { return fmt.Sprintf("whole-full base=%v cap=
 
 func (b wholeFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaFull is FullJitter as in the AWS SDK for Java v1: floor(u · t) + 1 whole
-// milliseconds, from 1 to t inclusive, where t is the ceiling in whole
-// milliseconds.
+// javaFull is FullJitter as in the AWS SDK for Java v1: floor(u · t) + 1 milliseconds,
+// from 1 to t, where t is javaCeiling.
 type javaFull struct {
 	Base time.Duration
 	Cap  time.Duration
@@ -46,9 +41,8 @@ func (b javaFull) String() string { return fmt.Sprintf("java-full base=%v cap=%v
 
 func (b javaFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaEqual is EqualJitter as in the AWS SDKs for Java: t/2 + floor(u · (t/2
-// + 1)) whole milliseconds, from t/2 to t inclusive, where t is the ceiling
-// and t/2 its half, rounded down.
+// javaEqual is EqualJitter as in the AWS SDKs for Java: t/2 + floor(u · (t/2 + 1))
+// milliseconds, from t/2 (rounded down) to t, where t is javaCeiling.
 type javaEqual struct {
 	Base time.Duration
 	Cap  time.Duration
@@ -64,19 +58,17 @@ func (b javaEqual) String() string { return fmt.Sprintf("java-equal base=%v cap=
 
 func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. The SDK lets n
-// grow to 30 and holds the result in an int, so it is a whole number below 2³¹.
+// javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. In the SDK, n is at most
+// 30 and the result an int, so it is below 2³¹.
 func javaCeiling(base, limit time.Duration, number int) float64 {
 	t := milliseconds(base) * dur.Power(2, min(retriesBefore(number), 30))
 	return min(t, milliseconds(dur.Limit(limit)), math.MaxInt32)
 }
 
-// milliseconds returns the whole milliseconds of d; a negative d counts as 0.
 func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
 
-// goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds,
-// where a is the number of the failed attempt, while 2ᵃ seconds are at most Cap;
-// after that exactly Cap.
+// goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds after
+// attempt a, while 2ᵃ seconds are at most Cap; then exactly Cap.
 type goFull struct {
 	Cap time.Duration
 }
@@ -93,6 +85,5 @@ func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
 
 func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// retriesBefore returns the number of retries before the one that may follow the
-// attempt with that number.
-func retriesBefore(number int) int { return max(1, number) - 1 }
+// retriesBefore returns the number of retries before the one that follows attempt.
+func retriesBefore(attempt int) int { return max(1, attempt) - 1 }

@@ -12,7 +12,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// FuzzBackoff: the arithmetic of the SDKs is defined for every input.
 func FuzzBackoff(f *testing.F) {
 	f.Add(int64(0), int64(0), 0, 0.0)
 	f.Add(int64(100*ms), int64(20*time.Second), 3, 0.5)
@@ -41,13 +40,12 @@ func FuzzBackoff(f *testing.F) {
 	})
 }
 
-// TestSpreadKeepsTheCap: a Spread keeps the cap of an SDK's rule.
 func TestSpreadKeepsTheCap(t *testing.T) {
 	for preset := range awspreset.All() {
 		rule := preset.Policy("").Backoff
 		for _, class := range []retry.Class{retry.ClassTransient, retry.ClassThrottled} {
 			a := retry.Attempt{Number: 40, Class: class}
-			if most := rule.Delay(a, almost1); most < time.Minute { // the rule has a cap
+			if most := rule.Delay(a, almost1); most < time.Minute { // capped
 				assert.LessOrEqual(t, retry.Spread{Of: rule, Fraction: 1}.Delay(a, almost1), 20*time.Second, "%v %v", preset, class)
 			}
 		}
@@ -60,8 +58,8 @@ func TestPresetBackoffKeepsTheContract(t *testing.T) {
 	}
 }
 
-// TestJitterAtTheCap: at the cap the delays of the presets are spread out, except those of
-// GoV2Standard, because the SDK applies the cap after the jitter.
+// TestJitterAtTheCap: delays at the cap are spread out, except those of GoV2Standard, which
+// have no jitter there.
 func TestJitterAtTheCap(t *testing.T) {
 	const limit = 20 * time.Second
 	for preset, want := range map[awspreset.Preset][]time.Duration{

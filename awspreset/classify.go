@@ -14,39 +14,37 @@ import (
 // A Classifier retries the errors that an AWS SDK retries. The policy of each
 // [Preset] has one.
 //
-// It reads the methods and standard types of errors as [retry.DefaultClassifier] does, and applies
-// the SDK's rules to them. The SDKs' own exceptions are recognized by their counterparts in Go: the
-// errors of package net, io.EOF, io.ErrUnexpectedEOF, the errors of TLS, and the methods Timeout()
-// and ConnectionError(). A failed checksum is an error with the code ChecksumError, or
-// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such a type is permanent,
-// except that JavaScript v2 and botocore's standard modes retry every *url.Error. So the Classifier
-// never returns [retry.ClassUnknown], and classifiers after it in [retry.FirstOf] are not
-// consulted.
+// It applies the SDK's rules to the methods and standard types of errors that
+// [retry.DefaultClassifier] reads. The SDKs' own exceptions correspond to errors of
+// package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and errors with a method
+// Timeout() or ConnectionError(). A failed checksum has the code ChecksumError, or
+// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such a type
+// is permanent, except that JavaScript v2 and botocore's standard modes retry every
+// *url.Error. The Classifier never returns [retry.ClassUnknown], so classifiers after
+// it in [retry.FirstOf] are not consulted.
 //
-// Retryable() or RetryableError() count as the retryable trait of an SDK's
-// model: true means that the error is retried whatever its status, except by
-// botocore's legacy mode and Java v1; false means that it is not retried, in Go
-// v2 and JavaScript v2 only.
+// Retryable() or RetryableError() count as the retryable trait of an SDK's model:
+// true means retryable whatever the status, except in botocore's legacy mode and
+// Java v1; false means not retryable, in Go v2 and JavaScript v2 only.
 //
-// All SDKs retry the statuses 500, 502, 503 and 504 and most of the codes that
-// mean throttling. They differ in other statuses, in the codes of single
-// services and in network errors; docs/aws.md has tables. For example,
-// Standard2026 and JavaScript v3 do not retry a failed TLS handshake. Go v2
-// retries every failure to send a request, because its clients report it as an
-// error with ConnectionError(); of other errors it retries neither failed
-// handshakes nor host names that DNS does not know.
+// All SDKs retry the statuses 500, 502, 503 and 504 and most throttling codes. They
+// differ in other statuses, in the codes of single services and in network errors;
+// docs/aws.md has tables. For example, Standard2026 and JavaScript v3 do not retry
+// failed TLS handshakes. Go v2 retries every failure to send a request, which its
+// clients report with ConnectionError(); otherwise it retries neither failed
+// handshakes nor host names unknown to DNS.
 type Classifier struct {
 	Preset  Preset // whose rules apply
 	Service string // adds the rules of one service, named as in the AWS CLI; "": none
 
-	// RenewsCredentials states that the operation gets new credentials after the
-	// old ones expired, as JavaScript v2 does; it then retries the codes
-	// RequestExpired and ExpiredToken. Other SDKs ignore it.
+	// RenewsCredentials states that the operation renews expired credentials, as
+	// JavaScript v2 does. JavaScriptV2 then retries the codes RequestExpired and
+	// ExpiredToken; other presets ignore the field.
 	RenewsCredentials bool
 
-	// CorrectsClockSkew states that the operation adjusts its clock to that of the
-	// server, as several SDKs do; errors that a wrong clock causes are then retried.
-	// Java v1 always retries them, botocore never.
+	// CorrectsClockSkew states that the operation adjusts its clock to the server's,
+	// as several SDKs do. Errors caused by a wrong clock are then retried; Java v1
+	// always retries them, botocore never.
 	CorrectsClockSkew bool
 }
 
@@ -76,9 +74,8 @@ func (c Classifier) Classify(err error) retry.Class {
 	return standardClass(c, &f)
 }
 
-// Validate reports a Preset that is not one of the constants, and a Service that
-// cannot be a name in the AWS CLI, where names have lowercase letters, digits and
-// hyphens.
+// Validate reports a Preset that is not one of the constants, and a Service with
+// characters other than lowercase letters, digits and hyphens.
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
@@ -90,9 +87,9 @@ func (c Classifier) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// PolicyText returns the text of the policy that the Classifier belongs to, such
-// as "aws-standard-2026 service=dynamodb", or "" if a field besides Preset and
-// Service is set: see [retry.RegisterPreset].
+// PolicyText returns the text of the Classifier's policy, such as
+// "aws-standard-2026 service=dynamodb", or "" if the Classifier is invalid or sets
+// fields other than Preset and Service: see [retry.RegisterPreset].
 func (c Classifier) PolicyText() string {
 	if c != (Classifier{Preset: c.Preset, Service: c.Service}) || c.Validate() != nil {
 		return ""
@@ -104,7 +101,6 @@ func (c Classifier) PolicyText() string {
 	return text
 }
 
-// invalid joins faults into one error; it returns nil if there are none.
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -112,12 +108,11 @@ func invalid(what string, faults []string) error {
 	return fmt.Errorf("%w retry %s: %s", retry.ErrInvalid, what, strings.Join(faults, "; "))
 }
 
-// isServiceName reports whether name has only characters of the names in the AWS CLI.
 func isServiceName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// standardClass has the rules that most SDKs share in their standard modes.
+// standardClass has the rules shared by most standard modes.
 func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
@@ -133,8 +128,8 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// networkClass returns the class of a network error, before or within a response
-// that is not an error itself; any other error is permanent.
+// networkClass classifies a network error before or within a response that is not
+// itself an error. Any other error is permanent.
 func networkClass(f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Kind <= errfacts.Request || f.Status >= 400 || f.Code != "":
@@ -203,9 +198,9 @@ func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return standardClass(c, f)
 }
 
-// botocoreLegacyClass has the rules of _retry.json. In botocore a client of
-// Organizations removes the rule for 429 from all clients of its session; here
-// the rule is missing for that service only.
+// botocoreLegacyClass has the rules of _retry.json. In botocore, a client of
+// Organizations removes the rule for 429 from all clients of its session; here only
+// that service lacks the rule.
 func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case c.Service == "dynamodb" && f.Code == "ChecksumError":
@@ -232,8 +227,7 @@ func (c Classifier) retriedByBotocoreLegacy(status int, code string) bool {
 	return false
 }
 
-// botocoreRules is _retry.json. A rule without a service holds for all services,
-// one without a code for all codes.
+// botocoreRules is _retry.json; "" means any service or any code.
 var botocoreRules = []struct {
 	service string
 	status  int
@@ -266,9 +260,8 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// botocoreClass has the rules of botocore's standard modes. Since 2026 a status
-// of 429 is throttling, unless the operation's model has the code of the error,
-// which is not known here.
+// botocoreClass has the rules of botocore's standard modes. Since 2026, status 429 is
+// throttling unless the operation's model has the error's code; models are unknown here.
 func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:
@@ -308,14 +301,13 @@ func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return class
 }
 
-// isClientError reports whether nothing is known about an error except that an
-// HTTP client reported it.
+// isClientError reports whether all that is known is that an HTTP client failed.
 func isClientError(f *errfacts.Facts) bool {
 	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }
 
-// textHas reports whether the text of an error that is not a response of the service
-// contains one of the words. Some network errors cannot be recognized otherwise.
+// textHas reports whether the text of an error other than a response contains one of
+// the words. Some network errors cannot be recognized otherwise.
 func textHas(f *errfacts.Facts, words ...string) bool {
 	if f.Err == nil || f.Status != 0 || f.Code != "" {
 		return false
@@ -324,9 +316,9 @@ func textHas(f *errfacts.Facts, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// javaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java,
-// which are the same in all modes. A response without a body gets its status
-// line as its code ("503 Slow Down"), which counts as the code SlowDown.
+// javaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java, the
+// same in all modes. A response without a body has its status line as its code:
+// "503 Slow Down" counts as SlowDown.
 func javaV1Class(f *errfacts.Facts) retry.Class {
 	if status, words, ok := strings.Cut(f.Code, " "); ok && status == strconv.Itoa(f.Status) {
 		f.Code = strings.Map(func(r rune) rune {
@@ -345,9 +337,8 @@ func javaV1Class(f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// javaV2Class has the rules of the SDK's AwsRetryStrategy and
-// AwsErrorCode. Some codes of a wrong clock are always retried, others only if
-// the clock is corrected.
+// javaV2Class has the rules of AwsRetryStrategy and AwsErrorCode. Some codes of a
+// wrong clock are always retried, others only if the clock is corrected.
 func javaV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429,
@@ -396,7 +387,6 @@ func isJavaRetryable(code string) bool {
 	return false
 }
 
-// isClockSkew reports whether code is what a client with a wrong clock gets.
 func isClockSkew(code string) bool {
 	switch code {
 	case "RequestTimeTooSkewed", "RequestExpired", "InvalidSignatureException", "SignatureDoesNotMatch",

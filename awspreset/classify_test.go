@@ -26,8 +26,7 @@ func TestServiceName(t *testing.T) {
 	}
 }
 
-// TestPresetClassifierBeyondVectors: rules of the SDKs that the golden vectors do not
-// cover.
+// TestPresetClassifierBeyondVectors: rules that the vectors do not cover.
 func TestPresetClassifierBeyondVectors(t *testing.T) {
 	js := func(service string) retry.Classifier {
 		return awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
@@ -52,14 +51,13 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	}
 	for preset := range awspreset.All() {
 		c := preset.Policy("").Classifier
-		for _, err := range []error{errors.New("says nothing of itself"), context.Canceled, canceled{}} {
+		for _, err := range []error{errors.New("failure without properties"), context.Canceled, canceled{}} {
 			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
 		}
 	}
 }
 
-// TestPresetNetworkFailures: network failures are retried as in the SDK, and a response of
-// the service takes precedence.
+// TestPresetNetworkFailures: a response of the service takes precedence.
 func TestPresetNetworkFailures(t *testing.T) {
 	const (
 		permanent = retry.ClassPermanent
@@ -89,8 +87,7 @@ func TestPresetNetworkFailures(t *testing.T) {
 	}
 }
 
-// TestServiceRules: codes that an SDK retries for one service or with one option, and that
-// no vector covers.
+// TestServiceRules: codes of one service or option that no vector covers.
 func TestServiceRules(t *testing.T) {
 	aws := func(p awspreset.Preset, service string) awspreset.Classifier {
 		return awspreset.Classifier{Preset: p, Service: service}

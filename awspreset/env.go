@@ -9,25 +9,23 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The environment variables that [FromEnv] reads.
 const (
 	awsModeVariable     = "AWS_RETRY_MODE"
 	awsAttemptsVariable = "AWS_MAX_ATTEMPTS"
 )
 
-// FromEnv returns the policy of a preset for a service, as [Preset.Policy] does,
-// after applying two variables of the environment:
+// FromEnv returns the policy of a preset for a service after applying two
+// environment variables:
 //
-//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that
-//     mode, of the same SDK and generation; an SDK has one legacy mode for all
-//     generations;
-//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of
-//     attempts, the first included.
+//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that mode
+//     of the same SDK and generation; generations share one legacy mode;
+//   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
+//     the first included.
 //
-// A variable that is unset or empty changes nothing. Any other value, and a mode
-// that the SDK does not have, is an error that matches [retry.ErrInvalid]; the
-// SDKs differ in such cases, and some ignore the variable. The variables are read
-// during the call only. No other variable and no configuration file is read.
+// Unset or empty variables change nothing. Any other value, or a mode that the SDK
+// lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore the variable
+// instead. FromEnv reads the variables only during the call; it reads no other variable
+// and no configuration file.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	if err := preset.Policy(service).Validate(); err != nil {
 		return retry.Policy{}, err
@@ -53,8 +51,8 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset of the same SDK and generation in another mode, or p and
-// a text that lists the modes.
+// inMode returns the preset of the same SDK and generation in mode, or p and a list
+// of the modes it has.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string

@@ -20,7 +20,7 @@ func TestFromEnv(t *testing.T) {
 		preset         awspreset.Preset
 		service        string
 		mode, attempts string
-		want           string // the policy's text, or a part of the error
+		want           string // the policy's text or part of the error
 	}{
 		{awspreset.Standard2026, "", "", "", "aws-standard-2026"},
 		{awspreset.Standard2026, "dynamodb", "", "7", "aws-standard-2026 service=dynamodb attempts=7"},
@@ -71,8 +71,7 @@ type envCase struct {
 	Error       string
 }
 
-// checkEnv compares with how the SDKs interpret the two variables. Values that one SDK
-// accepts and another refuses are errors here.
+// checkEnv: values that one SDK accepts and another refuses are errors here.
 func checkEnv(c envCase) error {
 	preset := awspreset.BotocoreLegacy
 	switch {
@@ -94,7 +93,7 @@ func checkEnv(c envCase) error {
 		os.Setenv(name, value)
 	}
 	if value, set := c.Env["AWS_RETRY_MODE"]; set && value == "" {
-		c.Error = "" // botocore refuses it; here an empty variable counts as unset
+		c.Error = "" // an error in botocore; here empty means unset
 	}
 	p, err := awspreset.FromEnv(preset, c.Service)
 	if c.Error != "" || c.SDK[0] == '@' && c.Env["AWS_RETRY_MODE"] == "legacy" || refusedSomewhere(c.Env) {

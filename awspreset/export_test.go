@@ -13,7 +13,7 @@ func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, 
 func JavaEqual(base, limit time.Duration) retry.Backoff { return javaEqual{base, limit} }
 func GoFull(limit time.Duration) retry.Backoff          { return goFull{limit} }
 
-// The limiters of the SDKs, for the checks of their traces.
+// The SDKs' limiters.
 var (
 	AdaptiveBotocore     = adaptiveBotocore
 	AdaptiveGoV2         = adaptiveGoV2
@@ -21,18 +21,18 @@ var (
 	AdaptiveJavaScriptV3 = adaptiveJavaScriptV3
 )
 
-// Rules returns the SDK-specific rules of the limiter.
+// Rules returns the SDK-specific rules.
 func (l *AdaptiveLimiter) Rules() any { return l.rules }
 
 // AdaptiveJavaScriptV3Before43 is the limiter of @smithy/util-retry 4.2.9, which waits
-// once and then takes the token even if there is none.
+// once and takes the token even if there is none.
 func AdaptiveJavaScriptV3Before43() *AdaptiveLimiter {
 	l := adaptiveJavaScriptV3()
 	l.rules.debt = true
 	return l
 }
 
-// AdaptiveBucket is a limiter used only as a bucket of tokens.
+// AdaptiveBucket returns a limiter for use as a token bucket.
 func AdaptiveBucket(fill float64) *AdaptiveLimiter {
 	l := adaptiveBotocore()
 	l.rules.initialFill = fill
@@ -40,7 +40,7 @@ func AdaptiveBucket(fill float64) *AdaptiveLimiter {
 	return l
 }
 
-// AdaptiveState is what the traces record of a limiter. Times are in seconds.
+// AdaptiveState is a limiter's state in a trace. Times are in seconds.
 type AdaptiveState struct {
 	Enabled     bool    `json:"enabled"`
 	Fill        float64 `json:"fill_rate"`
@@ -66,26 +66,26 @@ func (l *AdaptiveLimiter) State() AdaptiveState {
 	}
 }
 
-// Start starts the limiter, as its first use does; the constructors of the SDKs do the same.
+// Start starts the limiter, as its first use and the SDKs' constructors do.
 func (l *AdaptiveLimiter) Start() { l.start() }
 
-// SetRate changes the rate from now on.
+// SetRate changes the rate.
 func (l *AdaptiveLimiter) SetRate(rate float64) {
 	l.advance()
 	l.setRate(rate)
 }
 
-// Cubic is the calculator of the allowed rate.
+// Cubic calculates the allowed rate.
 type Cubic struct{ curve cubic }
 
-// ThrottleBudget returns the rate after throttling at a rate.
+// Throttle returns the new rate after throttling at rate.
 func (c *Cubic) Throttle(rate float64) float64 {
 	c.curve = throttledAtRate(rate)
 	return c.curve.rate(0)
 }
 
-// Rate returns the rate at a time in seconds after throttling.
+// Rate returns the allowed rate that many seconds after throttling.
 func (c *Cubic) Rate(seconds float64) float64 { return c.curve.rate(seconds) }
 
-// Shape returns the parameters of the curve.
+// Shape returns the curve's parameters.
 func (c *Cubic) Shape() (top, window float64) { return c.curve.top, c.curve.window }

@@ -26,7 +26,6 @@ func failedWith(class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: 1, Err: errOp, Class: class}
 }
 
-// Errors with the methods that the presets read.
 type (
 	statusedError int
 	codedError    struct{ code string }
@@ -47,13 +46,13 @@ func mustBe[T comparable](what string, got, want T) error {
 	return nil
 }
 
-// milliseconds converts n, saturating.
+// milliseconds saturates.
 func milliseconds(n int64) time.Duration {
 	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// Parts of the errors of a service. An error must not have a method for something that the
-// case does not have, because classifiers look for methods.
+// Parts of service errors. An error must not have methods for fields that its case lacks,
+// because classifiers look for methods.
 type (
 	scripted   struct{}
 	hasStatus  struct{ status int }
@@ -105,11 +104,9 @@ func readError(err error) error { return &net.OpError{Op: "read", Net: "tcp", Er
 
 func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 
-// requestError returns err as net/http reports it.
 func requestError(err error) error { return &url.Error{Op: "Post", URL: "https://service/", Err: err} }
 
-// balance returns the balance of the policy's quota as the SDK reports it: -1 if there is
-// none.
+// balance returns -1 if there is no quota, as the SDK does.
 func balance(p retry.Policy) float64 {
 	if b, ok := p.Budget.(interface{ Balance() float64 }); ok {
 		return b.Balance()
@@ -117,7 +114,6 @@ func balance(p retry.Policy) float64 {
 	return -1
 }
 
-// tokens returns the token bucket of a preset's budget.
 func tokens(b retry.Budget) *retry.TokenBudget {
 	if bucket, ok := b.(*retry.TokenBudget); ok {
 		return bucket

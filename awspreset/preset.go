@@ -10,162 +10,152 @@ import (
 	"github.com/gobackoff/retry/internal/limiters"
 )
 
-// A Preset is the retry behavior of one AWS SDK in one of its modes. It stands
-// for a whole [retry.Policy].
-//
-// The delays, the number of attempts, the retry quota and its refunds, the use
-// of server hints and the choice of errors are those of the SDK. So are the
-// defects that the comments below name. Delays that the SDK computes in floating
+// A Preset is the retry behavior of one AWS SDK in one of its modes: its delays,
+// number of attempts, retry quota and refunds, use of server hints, choice of
+// errors, and the defects named below. Delays that the SDK computes in floating
 // point are truncated to whole nanoseconds.
 //
-// A constant never changes its meaning: if an SDK changes its behavior, the new
-// behavior gets its own constant. The SDKs changed their standard mode together in
-// November 2026; names with 2026 are that mode.
+// A constant never changes its meaning: new behavior of an SDK gets a new
+// constant. Names with 2026 follow the standard mode that the SDKs changed
+// together in November 2026.
 //
-// The SDKs retry only errors that they know; under a preset all others are
-// permanent. To retry more, set Classifier to [retry.DefaultClassifier], or put
-// another in front with [retry.FirstOf].
+// Errors that the SDK does not know are permanent. To retry more, set Classifier
+// to [retry.DefaultClassifier], or put another in front with [retry.FirstOf].
 type Preset uint8
 
-// In these comments u is a random number in [0, 1) and n the number of retries
-// before the delay, so n is 0 before the first retry.
+// In these comments, full jitter with base b means delays of u · min(20 s, 2ⁿ · b),
+// where u is a random number in [0, 1) and n is the number of retries before the
+// delay (0 before the first retry). Equal jitter means delays between half of
+// min(20 s, 2ⁿ · b) and all of it.
 const (
 	// Standard2026 is the behavior that the SDKs have shared since November
-	// 2026: 3 attempts; delays of u · min(20 s, 2ⁿ · 50 ms), or after throttling
-	// u · min(20 s, 2ⁿ · 1 s); a quota of 500 tokens, from which a retry takes
-	// 14, or 5 after throttling; a server hint lengthens a delay by at most 5 s.
-	// DynamoDB and DynamoDB Streams have 4 attempts and a base of 25 ms.
-	// If in doubt, use this one.
+	// 2026: 3 attempts; full jitter with base 50 ms (1 s after throttling); a
+	// quota of 500 tokens (14 per retry, 5 after throttling); server hints
+	// lengthen a delay by at most 5 s. DynamoDB and DynamoDB Streams have 4
+	// attempts and a base of 25 ms. If in doubt, use this one.
 	Standard2026 Preset = iota
 	// Adaptive2026 is Standard2026 with an [AdaptiveLimiter].
 	Adaptive2026
 
 	// BotocoreLegacy is the default of botocore and boto3 until 1.43: 5
-	// attempts; u · 2ⁿ seconds without a cap; no quota. DynamoDB, but not
-	// DynamoDB Streams, has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
+	// attempts; u · 2ⁿ seconds, uncapped; no quota. DynamoDB (not DynamoDB
+	// Streams) has 10 attempts and delays of 2ⁿ · 50 ms without jitter.
 	BotocoreLegacy
 	// BotocoreStandardLateCap is botocore's standard mode until 1.34.106. Its cap
-	// applies after the jitter, so many delays are exactly 20 s. BotocoreStandard
-	// has this defect fixed.
+	// applies after the jitter, so many delays are exactly 20 s; BotocoreStandard
+	// fixes this defect.
 	BotocoreStandardLateCap
 	// BotocoreAdaptiveLateCap is BotocoreStandardLateCap with an
 	// [AdaptiveLimiter].
 	BotocoreAdaptiveLateCap
 	// BotocoreStandard is botocore's standard mode from 1.34.107 to 1.43: 3
-	// attempts, even for DynamoDB; u · min(20 s, 2ⁿ seconds); a quota of 500,
-	// from which a retry takes 5, or 10 after a timeout; hints are ignored.
+	// attempts, even for DynamoDB; full jitter with base 1 s; a quota of 500 (5 per
+	// retry, 10 after a timeout); hints are ignored.
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].
 	BotocoreAdaptive
-	// BotocoreStandard2026 is botocore's standard mode, and its default, since
-	// 1.44.0: Standard2026, but it also retries failed TLS handshakes, bad
-	// checksums of DynamoDB and every other error of an HTTP client.
+	// BotocoreStandard2026 is botocore's standard mode and default since 1.44.0:
+	// Standard2026, but it also retries failed TLS handshakes, bad DynamoDB
+	// checksums and every other error of an HTTP client.
 	BotocoreStandard2026
 	// BotocoreAdaptive2026 is BotocoreStandard2026 with an [AdaptiveLimiter].
 	BotocoreAdaptive2026
 	// BotocoreStandard2026Preview is botocore's standard mode in 1.43 with
-	// AWS_NEW_RETRIES_2026=true: BotocoreStandard2026, but it retries a status
-	// of 429 only with a code that means throttling.
+	// AWS_NEW_RETRIES_2026=true: BotocoreStandard2026, but status 429 is retried
+	// only with a throttling code.
 	BotocoreStandard2026Preview
 	// BotocoreAdaptive2026Preview is BotocoreStandard2026Preview with an
 	// [AdaptiveLimiter].
 	BotocoreAdaptive2026Preview
 
 	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026: 3
-	// attempts; u · 2ⁿ · 2 s for the first four retries, after that exactly
-	// 20 s; a quota of 500, from which a retry takes 5, or 10 after a timeout; a
-	// success returns 1 more than the last retry took; hints are ignored.
-	// Because of the missing jitter, clients that wait 20 s retry together.
+	// attempts; u · 2ⁿ · 2 s for the first four retries, then exactly 20 s, so
+	// clients retry together; a quota of 500 (5 per retry, 10 after a timeout),
+	// to which a success returns 1 more than the last retry cost; hints are
+	// ignored.
 	GoV2Standard
-	// GoV2StandardRepaired is GoV2Standard with full jitter for every delay:
-	// u · min(20 s, 2ⁿ · 2 s).
+	// GoV2StandardRepaired is GoV2Standard with full jitter (base 2 s) for every
+	// delay.
 	GoV2StandardRepaired
 	// GoV2Adaptive is GoV2Standard with an [AdaptiveLimiter]. A success without
-	// retries returns nothing to its quota, so tokens that were taken by calls
-	// that failed are lost for good.
+	// retries returns nothing to the quota, so tokens taken by failed calls are
+	// lost for good.
 	GoV2Adaptive
 	// GoV2AdaptiveRepaired is GoV2StandardRepaired with an [AdaptiveLimiter]:
 	// every success returns tokens.
 	GoV2AdaptiveRepaired
-	// GoV2Standard2026 is Standard2026 with the errors of the AWS SDK for Go
-	// v2: it retries a status of 429 only with a code that means throttling.
+	// GoV2Standard2026 is Standard2026 with the SDK's choice of errors: status 429
+	// is retried only with a throttling code.
 	GoV2Standard2026
 	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter] and the
-	// defect of GoV2Adaptive. Adaptive2026 does not have this defect, but
-	// retries more errors.
+	// defect of GoV2Adaptive. Adaptive2026 lacks this defect but retries more
+	// errors.
 	GoV2Adaptive2026
 
-	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts;
-	// random delays from 1 ms to min(20 s, 2ⁿ · 100 ms), or after throttling
-	// equal jitter up to min(20 s, 2ⁿ · 500 ms); a quota of 500, from which a
-	// retry takes 5, or nothing after throttling; hints are ignored. DynamoDB
-	// has 11 attempts and a base of 25 ms.
+	// JavaV1Legacy is the default of the AWS SDK for Java v1: 4 attempts; random
+	// delays from 1 ms to min(20 s, 2ⁿ · 100 ms), or equal jitter with base 500 ms
+	// after throttling; a quota of 500 (5 per retry, free after throttling); hints
+	// are ignored. DynamoDB has 11 attempts and a base of 25 ms.
 	//
-	// At the end of a call the SDK returns the tokens of the last retry that was
-	// not free, even if free retries after throttling followed, and even if the
-	// call ends throttled; here only the last retry counts.
+	// When a call ends, the SDK returns the tokens of its last paid retry, even if
+	// free retries followed or the call ends throttled; here only the last retry
+	// counts.
 	JavaV1Legacy
-	// JavaV1Standard is the standard mode of the AWS SDK for Java v1: 3
-	// attempts; random delays from 1 ms to min(20 s, 2ⁿ · 100 ms) after all
-	// errors; a quota of 500, from which a retry takes 5, or 10 after a timeout.
-	// DynamoDB has the delays and attempts of JavaV1Legacy.
+	// JavaV1Standard is the SDK's standard mode: 3 attempts; random delays from
+	// 1 ms to min(20 s, 2ⁿ · 100 ms) after any error; a quota of 500 (5 per retry,
+	// 10 after a timeout). DynamoDB has the delays and attempts of JavaV1Legacy.
 	//
-	// In the SDK a call that ends with a timeout loses 5 tokens for a retry that
-	// does not happen; here it does not.
+	// In the SDK, a call that ends with a timeout loses 5 tokens for a retry that
+	// never happens; here it does not.
 	JavaV1Standard
 	// JavaV1Adaptive is JavaV1Standard with an [AdaptiveLimiter].
 	JavaV1Adaptive
 
 	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
-	// attempts; u · min(20 s, 2ⁿ · 100 ms), or after throttling equal jitter up to
-	// min(20 s, 2ⁿ · 500 ms), in whole milliseconds; a quota of 500, from which
-	// a retry takes 5, or nothing after throttling; waits at least as long as the
-	// server asks. DynamoDB has 9 attempts and a base of 25 ms. The SDK has no
-	// upper bound for a hint; here it is an hour.
+	// attempts; full jitter with base 100 ms, or equal jitter with base 500 ms after
+	// throttling, in whole milliseconds; a quota of 500 (5 per retry, free after
+	// throttling); waits at least as long as the server asks, up to an hour (without
+	// limit in the SDK). DynamoDB has 9 attempts and a base of 25 ms.
 	JavaV2Legacy
-	// JavaV2Standard is the standard mode of the AWS SDK for Java v2 before
-	// 2026: 3 attempts; u · min(20 s, 2ⁿ · 100 ms), or after throttling
-	// u · min(20 s, 2ⁿ · 1 s), in whole milliseconds; a quota of 500, from which
-	// a retry takes 5; waits at least as long as the server asks. DynamoDB has 9
-	// attempts and a base of 25 ms.
+	// JavaV2Standard is the SDK's standard mode before 2026: 3 attempts; full jitter
+	// with base 100 ms (1 s after throttling), in whole milliseconds; a quota of 500
+	// (5 per retry). Hints and DynamoDB are treated as in JavaV2Legacy.
 	JavaV2Standard
 	// JavaV2Adaptive is JavaV2Standard with an [AdaptiveLimiter].
 	JavaV2Adaptive
-	// JavaV2Standard2026 is Standard2026 with the errors of the AWS SDK for Java
-	// v2, in whole milliseconds. DynamoDB Streams is like any other service. The
-	// SDK's clients of STS and DynamoDB use hints as JavaV2Standard does; that
-	// defect is not copied.
+	// JavaV2Standard2026 is Standard2026 with the SDK's choice of errors, in whole
+	// milliseconds. DynamoDB Streams is like any other service. The SDK's STS and
+	// DynamoDB clients use hints as JavaV2Standard does; that defect is not copied.
 	JavaV2Standard2026
-	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it
-	// waits at least as long as the server asks. In this mode a long poll of the
-	// SDK does not wait before it gives up.
+	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it waits
+	// at least as long as the server asks. In this mode, the SDK's long polls give
+	// up without waiting.
 	JavaV2Adaptive2026
 
-	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms
-	// without a cap; no quota; hints are ignored. DynamoDB has 11 attempts and a
-	// base of 50 ms. For delays above 24.8 days, the limit of a Node.js timer,
-	// the SDK waits 1 ms; here the delay is that of the formula.
+	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms,
+	// uncapped; no quota; hints are ignored. DynamoDB has 11 attempts and a base of
+	// 50 ms. Above 24.8 days, the limit of a Node.js timer, the SDK waits 1 ms; here
+	// the formula holds.
 	JavaScriptV2
-	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for JavaScript
-	// v3 with @smithy/util-retry before 4.3.0. It has three defects that
-	// JavaScriptV3Standard does not have: the cap applies after the jitter, so many
+	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
+	// JavaScript v3 with @smithy/util-retry before 4.3.0. It has three defects
+	// that JavaScriptV3Standard lacks: the cap applies after the jitter, so many
 	// delays are exactly 20 s; any success fills the quota, which may grow beyond
 	// 500; and it waits at least as long as the server asks, up to 20 s. The SDK
-	// ignores a Retry-After in seconds. With @smithy/middleware-retry before 4.4.41
-	// each call of the SDK has a new quota, which then limits nothing. The SDK's
-	// adaptive mode ignores throttling before 4.2.13, so it is the same as this.
+	// ignores a Retry-After in seconds. With @smithy/middleware-retry before
+	// 4.4.41, each call of the SDK has its own quota, which limits nothing. With
+	// @smithy/util-retry before 4.2.13, the SDK's adaptive mode ignores throttling,
+	// so it is the same as this.
 	JavaScriptV3StandardLateCap
-	// JavaScriptV3Standard is the standard mode of the AWS SDK for JavaScript v3
-	// from @smithy/util-retry 4.3.0 to @smithy/core 3.39: 3 attempts;
-	// u · min(20 s, 2ⁿ · 100 ms), or after throttling u · min(20 s, 2ⁿ · 500 ms),
-	// in whole milliseconds; a quota of 500, from which a retry takes 10, or 5
-	// after throttling; a server hint lengthens a delay by at most 5 s.
+	// JavaScriptV3Standard is the SDK's standard mode from @smithy/util-retry 4.3.0
+	// to @smithy/core 3.39: 3 attempts; full jitter with base 100 ms (500 ms after
+	// throttling), in whole milliseconds; a quota of 500 (10 per retry, 5 after
+	// throttling); hints lengthen a delay by at most 5 s.
 	JavaScriptV3Standard
 	// JavaScriptV3Adaptive is JavaScriptV3Standard with an [AdaptiveLimiter].
 	JavaScriptV3Adaptive
-	// JavaScriptV3Standard2026 is Standard2026 with the errors of the AWS SDK
-	// for JavaScript v3, in whole milliseconds. It is the SDK's default since
-	// @smithy/core 3.40.0.
+	// JavaScriptV3Standard2026, the SDK's default since @smithy/core 3.40.0, is
+	// Standard2026 with the SDK's choice of errors, in whole milliseconds.
 	JavaScriptV3Standard2026
 	// JavaScriptV3Adaptive2026 is JavaScriptV3Standard2026 with an
 	// [AdaptiveLimiter].
@@ -186,7 +176,7 @@ func init() {
 	})
 }
 
-// All returns all presets, in the order of the constants.
+// All returns the presets in the order of the constants.
 func All() iter.Seq[Preset] {
 	return func(yield func(Preset) bool) {
 		for i := range presets {
@@ -197,7 +187,7 @@ func All() iter.Seq[Preset] {
 	}
 }
 
-// String returns the name of the preset in the text form of a policy, such as
+// String returns the preset's name in the text form of a policy, such as
 // aws-standard-2026.
 func (p Preset) String() string {
 	if int(p) >= len(presets) {
@@ -206,19 +196,20 @@ func (p Preset) String() string {
 	return p.row().name()
 }
 
-// Source returns the origin of the preset: the SDK's repository and version,
-// and the files or folders in it.
+// Source returns the preset's origin: the SDK's repository, its version, and the
+// files or folders in it.
 func (p Preset) Source() string { return p.row().source }
 
 // Policy returns a new policy for a service, named as in the AWS CLI, such as
 // dynamodb or s3. Some services have their own delays, attempts or retryable errors;
-// all others are like "", which means no particular service. [retry.Policy.Validate]
-// rejects names that the AWS CLI cannot have, for example DynamoDB.
+// the others are like "", which means no particular service.
+// [retry.Policy.Validate] rejects names that the AWS CLI cannot have, such as
+// DynamoDB.
 //
-// Each policy has its own retry quota and, in an adaptive mode, its own limiter, as
-// a client of an SDK has. Make one policy for each service, keep it, and use it, or
-// copies of it, for all calls. The limiter is an *[AdaptiveLimiter] on the system's
-// clock: if you set the policy's Clock, set the limiter's too.
+// Like a client of an SDK, each policy has its own retry quota and, in adaptive
+// modes, its own limiter. Make one policy per service and use it, or copies of it,
+// for all calls. The limiter is an *[AdaptiveLimiter] on the system clock: if you
+// set the policy's Clock, set the limiter's too.
 func (p Preset) Policy(service string) retry.Policy {
 	row := p.row()
 	policy := row.policy(service)
@@ -229,8 +220,8 @@ func (p Preset) Policy(service string) retry.Policy {
 	return policy
 }
 
-// row returns the preset's row of the table. For a value that is not a preset,
-// which [Classifier.Validate] reports, it returns the first row.
+// row returns the first row for a value that is not a preset;
+// [Classifier.Validate] reports such values.
 func (p Preset) row() *presetRow {
 	if int(p) >= len(presets) {
 		p = Standard2026
@@ -238,13 +229,12 @@ func (p Preset) row() *presetRow {
 	return &presets[p]
 }
 
-// presetRow is the definition of a preset.
 type presetRow struct {
-	sdk        string // "" for the common behavior of the SDKs
+	sdk        string // "" for the SDKs' common behavior
 	mode       string // as AWS_RETRY_MODE names it; "" if the SDK has only one
-	generation string // the rest of the name
+	generation string
 	source     string
-	policy     func(service string) retry.Policy // without Classifier and Limiter
+	policy     func(service string) retry.Policy // without Classifier, Limiter
 	limiter    func() *AdaptiveLimiter           // nil: none
 }
 
@@ -259,7 +249,6 @@ func (p *presetRow) name() string {
 	return name.String()
 }
 
-// Parts of Preset.Source.
 const (
 	sourceCommon       = "the retry behavior that the AWS SDKs announced for November 2026, as in boto/botocore 1.44.5 and aws/aws-sdk-go-v2 v1.47.6"
 	sourceBotocore     = "boto/botocore 1.43.11, botocore/retries/standard.py, quota.py, adaptive.py"
@@ -270,8 +259,7 @@ const (
 	sourceJavaScript   = "smithy-lang/smithy-typescript, packages/core/src/submodules/retry, @smithy/core"
 )
 
-// presets is the table of all presets. It is plain data, so that the package takes
-// no time to initialize.
+// presets is plain data, so the package takes no time to initialize.
 var presets = [...]presetRow{
 	Standard2026: {"", "standard", "2026", sourceCommon, standard2026, nil},
 	Adaptive2026: {"", "adaptive", "2026", sourceCommon, standard2026, adaptiveCommon},
@@ -327,10 +315,9 @@ var presets = [...]presetRow{
 	JavaScriptV3Adaptive2026: {"js-v3", "adaptive", "2026", sourceJavaScript + " 3.41.0", whole2026, adaptiveJavaScriptV3},
 }
 
-// awsCap is the cap of every SDK that has one: of the delay, or of its ceiling.
+// awsCap is the cap of every SDK that has one.
 const awsCap = 20 * time.Second
 
-// standard2026 is the standard mode that the SDKs agreed on.
 func standard2026(service string) retry.Policy {
 	base, attempts := base2026(service)
 	return policy2026(attempts, retry.FullJitter{Base: time.Second, Cap: awsCap}, retry.FullJitter{Base: base, Cap: awsCap})
@@ -358,17 +345,14 @@ func policy2026(attempts int, throttled, others retry.Backoff) retry.Policy {
 	}
 }
 
-// The retry quota of the SDKs: its capacity, and the cost of a retry since 2026.
 const quotaCapacity = 500
 
 var costs2026 = retry.TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// quota returns the retry quota of an SDK: 500 tokens, refilled only by successes.
 func quota(costs retry.TokenCosts) *retry.TokenBudget {
 	return &retry.TokenBudget{Capacity: quotaCapacity, Costs: costs, SuccessOnly: true}
 }
 
-// adaptiveCommon returns a limiter that follows the SDKs' common description.
 func adaptiveCommon() *AdaptiveLimiter { return &AdaptiveLimiter{} }
 
 func botocoreLegacy(service string) retry.Policy {
@@ -395,7 +379,7 @@ func goStandard(string) retry.Policy {
 	return goPolicy(goFull{Cap: awsCap}, goQuota{quota(goCosts)})
 }
 
-// goRepaired is goStandard without the jump of goFull to 20 s.
+// goRepaired is goStandard without goFull's jump to 20 s.
 func goRepaired(string) retry.Policy {
 	return goPolicy(retry.FullJitter{Base: 2 * time.Second, Cap: awsCap}, goQuota{quota(goCosts)})
 }
@@ -467,7 +451,6 @@ func javaV2(service string, attempts int, throttled retry.Backoff, costs retry.T
 	}
 }
 
-// javaV2Standard2026 treats DynamoDB Streams like any other service.
 func javaV2Standard2026(service string) retry.Policy {
 	if service == "dynamodbstreams" {
 		service = ""

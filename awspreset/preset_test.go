@@ -57,7 +57,6 @@ func TestPresetUnknown(t *testing.T) {
 	}
 }
 
-// TestPresetLimiters: each adaptive preset has the limiter of its own SDK.
 func TestPresetLimiters(t *testing.T) {
 	common := func() *awspreset.AdaptiveLimiter { return &awspreset.AdaptiveLimiter{} }
 	limiters := map[string]func() *awspreset.AdaptiveLimiter{

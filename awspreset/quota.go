@@ -6,11 +6,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// This file has the retry quotas of AWS SDKs whose refunds differ from those of a
-// TokenBudget.
-
-// goQuota is the quota of the AWS SDK for Go v2 before 2026, in which a
-// success after retries returns one more token than the last retry took.
+// goQuota is the quota of the AWS SDK for Go v2 before 2026: a success after retries
+// returns one token more than the last retry took.
 type goQuota struct{ *retry.TokenBudget }
 
 func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
@@ -20,12 +17,10 @@ func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// growingQuota is the quota of the AWS SDK for JavaScript v3 with
-// @smithy/util-retry before 4.3.0, which takes the larger of capacity and
-// balance instead of the smaller: a success fills it and makes it grow.
+// growingQuota is the quota of @smithy/util-retry before 4.3.0, which takes the larger
+// of capacity and balance instead of the smaller: a success fills it or makes it grow.
 type growingQuota struct{ balance atomic.Int64 }
 
-// The cost of a retry in a growingQuota, by the class of the failure before it.
 const (
 	growingCost          = 10
 	growingThrottledCost = 5
@@ -73,5 +68,5 @@ func (q *growingQuota) Deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// Balance returns the tokens that are left.
+// Balance returns the tokens left.
 func (q *growingQuota) Balance() float64 { return float64(q.balance.Load()) }

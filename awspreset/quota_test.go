@@ -11,8 +11,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestPresetQuotaIsPerPolicy: each policy of a preset has a quota of its own. Two presets
-// have none.
 func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	without := 0
 	for preset := range awspreset.All() {
@@ -30,12 +28,10 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 	assert.Equal(t, 2, without)
 }
 
-// TestPresetRefunds: what a success refills in quotas that are not a plain TokenBudget,
-// even from many goroutines.
 func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
 		preset          awspreset.Preset
-		first, retried  float64 // the balance after a success from 400
+		first, retried  float64 // balance after a success from 400
 		above, afterBad float64 // after a success from 500, and a permanent failure from 400
 	}{
 		{awspreset.Standard2026, 401, 414, 500, 400},

@@ -17,9 +17,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/aws.md anew")
+var update = flag.Bool("update", false, "update the tables of docs/aws.md")
 
-// TestTables: the tables of the documentation are what the presets do.
 func TestTables(t *testing.T) {
 	const page = "../docs/aws.md"
 	text, err := os.ReadFile(page)
@@ -36,19 +35,17 @@ func TestTables(t *testing.T) {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
-	if want != string(text) { // both are too long
+	if want != string(text) { // too long to print
 		t.Errorf("the tables of %s are stale: go test ./awspreset -run TestTables -update", page)
 	}
 }
 
-// row returns a line of a table in Markdown.
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
 
 func head(cells ...string) string {
 	return row(cells...) + strings.Repeat("|---", len(cells)) + "|\n"
 }
 
-// forDynamoDB adds what differs for DynamoDB.
 func forDynamoDB(preset awspreset.Preset, cell func(retry.Policy) string) string {
 	general, dynamoDB := cell(preset.Policy("")), cell(preset.Policy("dynamodb"))
 	if general == dynamoDB {
@@ -83,7 +80,7 @@ func delaysTable() string {
 	return table.String()
 }
 
-// delayOf returns the delay before retry n, 0 for the first.
+// delayOf returns the delay before retry n, counted from 0.
 func delayOf(p retry.Policy, n int, class retry.Class, u float64) time.Duration {
 	return p.Backoff.Delay(retry.Attempt{Number: n + 1, Class: class}, u)
 }
@@ -119,7 +116,7 @@ func jitterAfter(p retry.Policy, class retry.Class) string {
 	return text
 }
 
-// capOf looks at a retry far beyond the one at which any cap is reached.
+// capOf checks a retry far beyond those that reach a cap.
 func capOf(p retry.Policy) string {
 	const far = 62
 	most, middle := delayOf(p, far, retry.ClassTransient, almost1), delayOf(p, far, retry.ClassTransient, 0.5)
@@ -175,9 +172,8 @@ func errorsTable() string {
 		})
 }
 
-// grouped returns a table with one row for all presets that do not differ.
 func grouped(head string, rowOf func(preset awspreset.Preset, presets string) string) string {
-	var first []awspreset.Preset // of each group
+	var first []awspreset.Preset
 	groups := map[string][]string{}
 	for preset := range awspreset.All() {
 		content := rowOf(preset, "")
@@ -194,7 +190,6 @@ func grouped(head string, rowOf func(preset awspreset.Preset, presets string) st
 	return table.String()
 }
 
-// statuses returns the statuses with the class, with runs of them as ranges.
 func statuses(preset awspreset.Preset, class retry.Class) string {
 	c := preset.Policy("").Classifier
 	var ranges []string
@@ -213,7 +208,7 @@ func statuses(preset awspreset.Preset, class retry.Class) string {
 	return none(ranges)
 }
 
-// knownCodes are all codes that any SDK knows.
+// knownCodes are the codes that any SDK knows; the first 14 mean throttling.
 var knownCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
 	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
@@ -225,7 +220,7 @@ var knownCodes = []string{
 }
 
 func codes(preset awspreset.Preset, throttled bool) string {
-	const throttling = 14 // the first of knownCodes
+	const throttling = 14
 	c, bad := preset.Policy("").Classifier, 400
 	var in, out []string
 	for i, code := range knownCodes {

@@ -18,18 +18,16 @@ type pollingDelay struct {
 	DelayMS       int64 `json:"delay_ms"`
 }
 
-// checkPollingDelay compares the waits of a Java sample: none before the first
-// poll, 2ⁿ · 100 ms with a cap before the others.
+// checkPollingDelay checks a Java sample that waits 2ⁿ · 100 ms with a cap.
 func checkPollingDelay(c pollingDelay) error {
 	if c.Retry <= 0 {
-		// No rule is involved: Do does not wait before the first attempt.
-		return mustBe("the sample's delay", c.DelayMS, 0)
+		return mustBe("the sample's first delay", c.DelayMS, 0)
 	}
 	limit := milliseconds(c.MaxIntervalMS)
 	want := milliseconds(c.DelayMS)
 	exact := new(big.Int).Lsh(big.NewInt(100), uint(c.Retry))
 	if exact.Cmp(big.NewInt(c.ExpMS)) != 0 {
-		want = limit // the sample's long overflows; here the delay saturates
+		want = limit // the sample's long overflows
 	}
 	rule := retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
 	return mustBe("delay", rule.Delay(afterRetry(c.Retry-1, retry.ClassUnknown), 0), want)
@@ -37,17 +35,16 @@ func checkPollingDelay(c pollingDelay) error {
 
 type blogDelay struct {
 	Strategy  string
-	Base, Cap number // in the simulator's unit of time, a millisecond here
+	Base, Cap number // in milliseconds
 	Retry     int64
 	Random    []float64
 	Delay     number
-	Delays    []number // of one chain, each drawn from the one before
+	Delays    []number // one chain
 }
 
 func checkBlogDelay(c blogDelay) error {
 	base, limit := c.Base.times(time.Millisecond), c.Cap.times(time.Millisecond)
-	// The simulator adds and multiplies more often than necessary.
-	const slack = wholeNanosecond + 1e-4
+	const slack = wholeNanosecond + 1e-4 // the simulator rounds more often
 	var rule retry.Backoff
 	switch c.Strategy {
 	case "ExpoBackoff":
@@ -64,7 +61,7 @@ func checkBlogDelay(c blogDelay) error {
 		}
 		for i, u := range c.Random {
 			a.Number, a.Waited = i+1, rule.Delay(a, u)
-			inherited = slack + 3*u*inherited // an earlier truncation counts 3u times
+			inherited = slack + 3*u*inherited // earlier truncation counts 3u times
 			if err := agree(a.Waited, c.Delays[i], time.Millisecond, inherited); err != nil {
 				return fmt.Errorf("delay %d: %w", i+1, err)
 			}
@@ -86,36 +83,35 @@ type pollingLoop struct {
 	Succeeded     bool
 }
 
-// checkPollingLoop builds the two polling loops of the AWS General Reference
-// from a policy.
+// checkPollingLoop builds the polling loops of the AWS General Reference.
 func checkPollingLoop(c pollingLoop) error {
 	var limit time.Duration
 	if c.MaxIntervalMS != nil {
 		limit = milliseconds(*c.MaxIntervalMS)
 	}
 	p := retry.Policy{MaxAttempts: c.MaxRetries + 1}
-	waits, before := c.WaitsMS, 0 // attempts before the first poll
+	waits, attemptsBefore := c.WaitsMS, 0
 	switch c.Variant {
 	case "java":
-		// It waits 0 ms before the first poll, where Do does not wait.
+		// The sample waits 0 ms before the first poll; Do does not wait.
 		if len(waits) == 0 || waits[0] != 0 {
 			return fmt.Errorf("first wait of %v is not 0", waits)
 		}
 		waits = waits[1:]
 		p.Backoff = retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
 	case "pseudo-code":
-		// The first attempt here starts an operation. The sample waits before every poll,
-		// and polls once even if it is told to poll 0 times.
-		before = 1
-		p.MaxAttempts = max(c.MaxRetries, 1) + before
+		// The sample waits before every poll, so the first attempt here is not a poll. It
+		// polls once even if the maximum is 0.
+		attemptsBefore = 1
+		p.MaxAttempts = max(c.MaxRetries, 1) + attemptsBefore
 		p.Backoff = retry.Exponential{Base: 100 * time.Millisecond, Cap: limit}
 	default:
 		return fmt.Errorf("unknown variant %q", c.Variant)
 	}
-	script := slices.Repeat([]error{errors.New("not ready")}, before+c.SucceedsOn-1)
+	script := slices.Repeat([]error{errors.New("not ready")}, attemptsBefore+c.SucceedsOn-1)
 	r := play(p, append(script, nil), retrytest.Fixed(0))
 	return errors.Join(
-		mustBe("number of polls", r.attempts-before, c.Polls),
+		mustBe("number of polls", r.attempts-attemptsBefore, c.Polls),
 		agreeAll(r.waits, waits, time.Millisecond),
 		r.ended(c.Succeeded),
 		r.gaveUp(!c.Succeeded, false),

@@ -54,7 +54,7 @@ func checkBotocoreDelay(c botocoreDelay) error {
 		// botocore refuses a base that is not positive; here it means no wait.
 		return mustBe("delay", got, 0)
 	case "OverflowError":
-		// growth ** n does not fit into a float in Python; here the delay saturates.
+		// growth ** n overflows in Python; here the delay saturates.
 		growth := new(big.Int).Exp(big.NewInt(int64(c.Growth)), big.NewInt(c.Attempt-1), nil)
 		return near(got, exact.Mul(exact, new(big.Rat).SetInt(growth)), wholeNanosecond)
 	}
@@ -67,7 +67,7 @@ type botocoreClass struct {
 	Code       *string
 	Exception  string
 	CRC32      string
-	Attempt    int // that failed; 0: the limit of attempts does not matter
+	Attempt    int // that failed; 0: any
 	Random     []float64
 	Retryable  bool
 	DelayS     *number `json:"delay_s"`
@@ -81,7 +81,7 @@ func (c botocoreClass) failure() (error, error) {
 	case strings.HasPrefix(c.CRC32, "bad"):
 		return exception("ChecksumError")
 	case c.CRC32 != "":
-		return nil, nil // the response is good
+		return nil, nil
 	}
 	return serviceError(c.Status, c.Code, ""), nil
 }
@@ -108,7 +108,7 @@ func checkBotocoreClass(c botocoreClass) error {
 		}
 	}
 	if c.MaxReached != nil {
-		err = mustBe("whether attempt "+strconv.Itoa(c.Attempt)+" was one too many", errors.Is(r.err, retry.ErrMaxAttempts) && c.Attempt >= r.attempts, *c.MaxReached)
+		err = mustBe("whether attempt "+strconv.Itoa(c.Attempt)+" was the last", errors.Is(r.err, retry.ErrMaxAttempts) && c.Attempt >= r.attempts, *c.MaxReached)
 	}
 	return errors.Join(err, r.ended(failed == nil))
 }
@@ -169,8 +169,7 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 		}
 		err = errors.Join(err, c.checkFlags(p, r))
 		if c.OK && r.last == exceptions["ChecksumError"] {
-			// At the end, the standard mode returns the bad response as a success; here it
-			// remains a failure.
+			// The standard mode finally returns the bad response as a success.
 			c.OK = false
 			p.Budget.Deposit(retry.ClassTransient, true)
 		}
@@ -186,9 +185,8 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 	}
 }
 
-// checkFlags compares the reason for the end of the call with the flags in the metadata of
-// the last response. The standard modes also set one if the last attempt succeeded. The
-// SDK sets none for the exceptions that it raises.
+// checkFlags checks the flags in the last response's metadata. The standard modes set one
+// even if the last allowed attempt succeeded; exceptions have none.
 func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
 	last := c.Responses[min(r.attempts, len(c.Responses))-1]
 	switch {
@@ -200,7 +198,7 @@ func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
 	return r.gaveUp(c.MaxReached, c.QuotaReached)
 }
 
-// pythonHint reads x-amz-retry-after with int(), which takes signs, spaces,
+// pythonHint reads x-amz-retry-after as Python's int() does, which accepts signs, spaces,
 // underscores and the digits of all scripts.
 func pythonHint(headers map[string]string) time.Duration {
 	var digits strings.Builder
@@ -222,8 +220,6 @@ func pythonHint(headers map[string]string) time.Duration {
 	}
 	return hint
 }
-
-// botocore.
 
 type botocoreStandardDelay struct {
 	Attempt     int
@@ -252,14 +248,13 @@ func checkBotocoreStandardDelay(preset awspreset.Preset) func(botocoreStandardDe
 		case "":
 			return agree(got, c.DelayS, time.Second, wholeNanosecond)
 		case "OverflowError":
-			// 2 ** 1024 does not fit into a float in Python; here the ceiling is the cap.
+			// 2 ** 1024 overflows in Python; here the ceiling is the cap.
 			return agree(got, number(20*onlyRandom(c.Random)), time.Second, wholeNanosecond)
 		}
 		return fmt.Errorf("unknown error %q", c.Error)
 	}
 }
 
-// withCap returns a preset's rule with the cap of an SDK's user.
 func withCap(b retry.Backoff, class retry.Class, limit time.Duration) retry.Backoff {
 	if by, ok := b.(retry.WhenThrottled); ok {
 		b = by.Else
@@ -291,7 +286,7 @@ type botocoreStandardClass struct {
 	} `json:"modeled_shape"`
 }
 
-// modeled is an error whose model in the SDK says that it is retryable.
+// modeled is an error that is retryable in the SDK's model.
 type modeled struct{ error }
 
 func (e modeled) Unwrap() error { return e.error }
@@ -317,7 +312,7 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	}
 	for _, preset := range presets {
 		class := preset.Policy(c.Service).Classify(failed).Class
-		if preset == awspreset.Standard2026 && c.isBotocores() {
+		if preset == awspreset.Standard2026 && c.onlyInBotocore() {
 			err = errors.Join(err, mustBe("whether Standard2026 differs", class != retry.ClassPermanent, !c.Retryable))
 			continue
 		}
@@ -331,9 +326,9 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	return err
 }
 
-// isBotocores reports whether botocore differs from the other SDKs here: it retries
-// everything that an HTTP client reports, and does not retry two codes of single services.
-func (c botocoreStandardClass) isBotocores() bool {
+// onlyInBotocore reports whether other SDKs differ: botocore retries every error of an HTTP
+// client, but not two codes of single services.
+func (c botocoreStandardClass) onlyInBotocore() bool {
 	switch {
 	case c.Retryable:
 		return c.Exception == "SSLError" || c.Exception == "HTTPClientError" || c.Exception == "ResponseStreamingError" || c.CRC32 == "bad"

@@ -15,17 +15,14 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// goHint reads x-amz-retry-after with strconv.ParseInt and converts it to nanoseconds
-// without checking for an overflow.
+// goHint converts to nanoseconds without checking for overflow.
 func goHint(headers map[string]string) time.Duration {
 	return wholeHint(headers["x-amz-retry-after"], func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond })
 }
 
-// Go v2.
-
 type goDelay struct {
 	Attempt      int   `json:"sdk_attempt_arg"`
-	Retry        int64 // -1 in the numbering before 2026: never used
+	Retry        int64 // -1 in the old numbering, unused
 	Service      string
 	Throttling   bool
 	MaxBackoffNS int64   `json:"max_backoff_ns"`
@@ -59,7 +56,6 @@ type goClass struct {
 	Timeout    bool
 }
 
-// Errors with one method.
 type (
 	timeoutSays    bool
 	temporarySays  bool
@@ -83,7 +79,6 @@ func (connectionSays) Error() string { return "failure by script" }
 
 func (e connectionSays) ConnectionError() bool { return bool(e) }
 
-// goExceptions are the errors of a Go program by their names in the vectors.
 var goExceptions = map[string]error{
 	"context.Canceled":                       errors.New("context canceled"),
 	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // the same two methods

@@ -17,7 +17,7 @@ type javaDelay struct {
 	Retry      int64
 	Random     []float64
 	Throttling bool
-	Strategy   string // of the SDK; without one it is that of the preset
+	Strategy   string // "": that of the preset
 	BaseMS     int64  `json:"base_ms"`
 	MaxMS      int64  `json:"max_ms"`
 	DelayMS    int64  `json:"delay_ms"`
@@ -44,7 +44,6 @@ func checkJavaDelay(preset awspreset.Preset, service string) func(javaDelay) err
 	}
 }
 
-// javaRule returns the rule of a strategy of the SDK for Java v1.
 func javaRule(strategy string, baseMS, maxMS int64) (retry.Backoff, error) {
 	base, limit := time.Duration(baseMS)*time.Millisecond, time.Duration(maxMS)*time.Millisecond
 	switch strategy {
@@ -120,7 +119,7 @@ func (c javaExec) policy() (retry.Policy, error) {
 		return retry.Policy{}, fmt.Errorf("unknown mode %q", c.Mode)
 	}
 	p := preset.Policy(service)
-	p.Limiter = nil // its waits depend on the time; the traces of the limiter check them
+	p.Limiter = nil // its traces are checked separately
 	if n := c.MaxErrorRetry; n != nil {
 		p.MaxAttempts = *n + 1
 	}
@@ -159,7 +158,7 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 		return err
 	}
 	r := play(p, script, random)
-	r.repeatQuotaDefects(p, script)
+	r.copyQuotaDefects(p, script)
 	if !slices.Equal(r.balances, c.CapacityAtSend) {
 		err = fmt.Errorf("balances at each attempt are %v, want %v", r.balances, c.CapacityAtSend)
 	}
@@ -167,16 +166,15 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 		err,
 		mustBe("number of attempts", r.attempts, c.Attempts),
 		agreeAll(r.waits, c.DelaysMS, time.Millisecond),
-		equalWhole(r.waits),
+		requireWhole(r.waits),
 		mustBe("balance after the call", balance(p), c.CapacityAfter),
 		r.ended(c.Result == "ok"),
 	)
 }
 
-// repeatQuotaDefects changes the quota as the SDK does and the library, as documented, does
-// not: the SDK takes the cost of a retry even after the last failure, and
-// then gives back 5 if the call has taken anything at all.
-func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
+// copyQuotaDefects changes the quota as only the SDK does: it takes the cost of a retry
+// even after the last failure, and then returns 5 if the call has taken anything.
+func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return
 	}
@@ -190,7 +188,6 @@ func (r playback) repeatQuotaDefects(p retry.Policy, script []error) {
 	}
 }
 
-// hasPaid reports whether a retry of the call took tokens.
 func (r playback) hasPaid(p retry.Policy, script []error) bool {
 	retried := min(r.attempts-1, len(script))
 	return slices.ContainsFunc(script[:retried], func(err error) bool {
@@ -198,9 +195,9 @@ func (r playback) hasPaid(p retry.Policy, script []error) bool {
 	})
 }
 
-// equalWhole checks that delays are whole milliseconds, so that agreement within a
-// nanosecond means equality.
-func equalWhole(waits []time.Duration) error {
+// requireWhole checks that waits are whole milliseconds, so agreement within a nanosecond
+// means equality.
+func requireWhole(waits []time.Duration) error {
 	for _, d := range waits {
 		if d%time.Millisecond != 0 {
 			return fmt.Errorf("wait %v is not in whole milliseconds", d)
@@ -208,8 +205,6 @@ func equalWhole(waits []time.Duration) error {
 	}
 	return nil
 }
-
-// Java.
 
 type javaHistoric struct {
 	Variant    string
@@ -220,7 +215,6 @@ type javaHistoric struct {
 	DelayMS    int64 `json:"delay_ms"`
 }
 
-// checkJavaHistoric derives the rules of old releases from those of today.
 func checkJavaHistoric(c javaHistoric) error {
 	const limit = 20 * time.Second
 	base := map[string]time.Duration{"default": 100 * ms, "dynamodb": 25 * ms}[c.Service]

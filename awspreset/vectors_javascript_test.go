@@ -14,8 +14,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// Delays.
-
 type jsDelay struct {
 	Retry   int64
 	Random  []float64
@@ -30,7 +28,6 @@ func checkJSDelay(service string) func(jsDelay) error {
 	}
 }
 
-// jsBackoff is the preset's rule, with the base that a user of the SDK has set.
 func jsBackoff(p retry.Policy, baseMS number) retry.Backoff {
 	if b, ok := p.Backoff.(retry.FullJitter); ok && b.Base == baseMS.times(time.Millisecond) {
 		return p.Backoff
@@ -64,7 +61,6 @@ func checkJSClass(c jsClass) error {
 			return err
 		}
 	}
-	// The option makes errors caused by clock skew retryable, and no others.
 	classifier.CorrectsClockSkew = true
 	_, err = checkClass(classifier, failed, c.Retryable || c.ClockSkew)
 	return err
@@ -97,7 +93,7 @@ func checkJSExec(c jsExec) error {
 		}
 	}
 	classifier := p.Classifier.(awspreset.Classifier)
-	classifier.RenewsCredentials = true // between two attempts the SDK fetches new ones
+	classifier.RenewsCredentials = true // as the SDK does between attempts
 	classifier.CorrectsClockSkew = c.Config.CorrectClockSkew
 	p.Classifier = classifier
 	if n := c.Config.MaxRetries; n != nil {
@@ -111,13 +107,13 @@ func checkJSExec(c jsExec) error {
 	}
 	message := ""
 	if strings.Contains(c.Name, "Signature expired") {
-		message = "Signature expired" // the traces have messages in their names only
+		message = "Signature expired" // the traces have messages only in their names
 	}
 	script, err := scriptOf(c.Responses, badChecksum, message, noHint)
 	if err != nil {
 		return err
 	}
-	// The SDK also draws for errors that it does not retry, so numbers may be left over.
+	// The SDK also draws for errors that it does not retry, so numbers may be left.
 	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
 	return errors.Join(
 		mustBe("number of attempts", r.attempts, c.Attempts),
@@ -131,9 +127,8 @@ var (
 	customResult = regexp.MustCompile(`customBackoff returns (\S+)`)
 )
 
-// customBackoff is the user's function, whose name is in the trace. For functions that it
-// does not know it repeats the recorded delays, so that only the library's handling of
-// them is checked.
+// customBackoff is the user's function described by the name of the trace. An unknown
+// function replays the recorded delays.
 func (c jsExec) customBackoff() retry.Backoff {
 	if m := customStep.FindStringSubmatch(c.Name); m != nil {
 		step, _ := strconv.Atoi(m[1])
@@ -153,7 +148,7 @@ func (c jsExec) customBackoff() retry.Backoff {
 	return s
 }
 
-// jsHint reads x-amz-retry-after or Retry-After with Number().
+// jsHint reads headers with JavaScript's Number().
 func jsHint(headers map[string]string) time.Duration {
 	for name, unit := range map[string]time.Duration{"x-amz-retry-after": time.Millisecond, "retry-after": time.Second} {
 		if x, err := strconv.ParseFloat(headers[name], 64); err == nil {
@@ -162,8 +157,6 @@ func jsHint(headers map[string]string) time.Duration {
 	}
 	return 0
 }
-
-// JavaScript v3.
 
 type jsDelayV3 struct {
 	Retry      int64
@@ -178,7 +171,7 @@ func checkJSDelayV3(preset awspreset.Preset) func(jsDelayV3) error {
 		service := ""
 		if c.BaseMS == 25 {
 			if service = "dynamodb"; preset != awspreset.JavaScriptV3Standard2026 {
-				return checkWhole(c) // the SDK had no such base then, but the function accepts it
+				return checkWhole(c) // the SDK does not use this base, but its function accepts it
 			}
 		}
 		got := preset.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
@@ -186,7 +179,6 @@ func checkJSDelayV3(preset awspreset.Preset) func(jsDelayV3) error {
 	}
 }
 
-// checkWhole checks the rule with a base of its own.
 func checkWhole(c jsDelayV3) error {
 	rule := awspreset.WholeFull(time.Duration(c.BaseMS)*ms, 20*time.Second)
 	return mustBe("delay", rule.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random)), milliseconds(c.DelayMS))
@@ -208,7 +200,7 @@ type jsClassV3 struct {
 func (c jsClassV3) failure() (error, error) {
 	switch {
 	case strings.Contains(c.Message, "REFUSED_STREAM"):
-		return errors.New("stream error: stream ID 1; REFUSED_STREAM"), nil // as net/http has it
+		return errors.New("stream error: stream ID 1; REFUSED_STREAM"), nil // the text of net/http
 	case c.NodeCode != "":
 		err, e := exception(c.NodeCode)
 		if c.Wrapped && e == nil {
@@ -216,7 +208,7 @@ func (c jsClassV3) failure() (error, error) {
 		}
 		return err, e
 	case c.Exception == "TypeError" && c.Message != "other":
-		return exception("fetch") // what browsers say when they cannot connect
+		return exception("fetch")
 	case c.Exception != "":
 		return errors.New(c.Message), nil
 	}
@@ -235,7 +227,7 @@ func checkJSClassV3(preset awspreset.Preset) func(jsClassV3) error {
 			}
 		}
 		if c.Corrected {
-			failed = retry.Transient(failed) // the SDK marks an error itself once it has set its clock
+			failed = retry.Transient(failed) // marked by the SDK once it has set its clock
 		}
 		class := preset.Policy("").Classify(failed).Class
 		return errors.Join(
@@ -263,9 +255,8 @@ type jsQuotaStep struct {
 	Capacity     float64
 }
 
-// waits returns the waits after the step. In releases before 2026 the caller of the
-// function waits.
 func (s jsQuotaStep) waits() []number {
+	// Before 2026, the function's caller waits.
 	if s.TokenDelayMS == 0 {
 		return s.SleptMS
 	}
@@ -277,7 +268,6 @@ func (s jsQuotaStep) failure() error {
 	return withHint(serviceError(&status, nil, ""), s.RetryAfterMS.times(time.Millisecond))
 }
 
-// checkJSQuota runs each operation of a trace as a call.
 func checkJSQuota(preset awspreset.Preset) func(jsQuota) error {
 	return func(c jsQuota) error {
 		p := preset.Policy("")
@@ -297,9 +287,8 @@ func checkJSQuota(preset awspreset.Preset) func(jsQuota) error {
 	}
 }
 
-// checkJSOperation plays the failures of an operation, followed by a permanent
-// one unless it has succeeded. So the policy and not the trace decides how many
-// attempts there are.
+// checkJSOperation plays an operation, adding a permanent failure unless it succeeded,
+// so the policy and not the trace decides the number of attempts.
 func checkJSOperation(p retry.Policy, since2026 bool, steps []jsQuotaStep) error {
 	var script []error
 	var random []float64
@@ -382,9 +371,8 @@ func checkJSExecV3(c jsExecV3) error {
 	)
 }
 
-// jsHandler is the function of JavaScript v2 that fetches credentials and adds the
-// server's hint to the delay. Its rules are not those of a preset: the caller decides
-// which errors are retryable.
+// jsHandler is the function of JavaScript v2 that fetches credentials. Its rules are in no
+// preset: it adds the hint to the delay, and its caller decides which errors are retryable.
 type jsHandler struct {
 	Version string `json:"sdk_version"`
 	Options struct {
@@ -403,7 +391,7 @@ type jsHandler struct {
 	OK       bool
 }
 
-// hintPlus waits for the hint and then for the delay, as lib/event_listeners.js does.
+// hintPlus adds hint and delay, as lib/event_listeners.js does.
 type hintPlus struct{}
 
 func (hintPlus) Wait(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true }
@@ -415,7 +403,7 @@ func checkJSHandler(c jsHandler) error {
 		base = c.Options.RetryDelayOptions.Base.times(time.Millisecond)
 	}
 	if strings.Contains(c.Version, "2.563") {
-		base *= 2 // it counted the retry before it computed the delay
+		base *= 2 // counted the retry before computing the delay
 	}
 	p.Backoff = retry.FullJitter{Base: base}
 	var script []error
@@ -440,7 +428,7 @@ func checkJSHandler(c jsHandler) error {
 	)
 }
 
-// parseIntHint reads the number that the text begins with, as parseInt does.
+// parseIntHint reads a leading number, as parseInt does.
 func parseIntHint(text string) time.Duration {
 	end := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 	if end < 0 {

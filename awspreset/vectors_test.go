@@ -30,11 +30,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// The golden vectors are inputs and outputs of the SDKs' own code: see
-// testdata/vectors/README.md. The checks below know their schema but not their number or
-// values, so the files can be replaced.
-
-// vectorChecks has the check for each file in testdata/vectors.
+// vectorChecks has the check for each file in testdata/vectors. The checks depend on the
+// schema only, so the files can be replaced.
 var vectorChecks = map[string]func(t *testing.T, file string){
 	"js-v2.json":                          vectors(checkJSDelay("")),
 	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
@@ -94,17 +91,16 @@ var vectorChecks = map[string]func(t *testing.T, file string){
 	"retry-mode-config.json":            vectors(checkEnv),
 }
 
-// excludedVectors are the cases that this library does not reproduce, with the reasons. No
-// other case is skipped.
+// excludedVectors are cases that this library does not reproduce.
 var excludedVectors = []struct {
-	files string // as in path.Match
+	files string // a pattern for path.Match
 	match func(c map[string]any) bool
 	why   string
 }{
 	{
 		"java-v1*.json",
 		func(c map[string]any) bool { n, ok := c["retry"].(float64); return ok && n < 0 },
-		"a retry before the first: the SDK throws, or shifts by a negative number; here no attempt number makes n negative",
+		"a retry before the first: the SDK throws or shifts by a negative number; here n is never negative",
 	},
 	{
 		"java-v1-historic.json",
@@ -112,32 +108,32 @@ var excludedVectors = []struct {
 			return c["variant"] == "2015" && c["throttling"] == true && c["service"] == "default" ||
 				c["variant"] == "2016" && c["throttling"] == false
 		},
-		"arithmetic of releases from before 2018, for which there is no preset",
+		"arithmetic of releases before 2018, which have no preset",
 	},
 	{
 		"java-v2.json",
 		func(c map[string]any) bool { return c["retry"].(float64) < 0 },
-		"the delay before the first attempt, which is none",
+		"a delay before the first attempt; Do does not wait there",
 	},
 	{
 		"js-v2-handle-request-with-retries.json",
 		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["options"]), "customBackoff") },
-		"a function of the user's",
+		"a user-defined function",
 	},
 	{
 		"js-v2-handle-request-with-retries.json",
 		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["name"]), "Retry-After -1") },
-		"a wait of less than nothing, which the SDK hands to its timer",
+		"a negative wait, which the SDK passes to its timer",
 	},
 	{
 		"js-v3-*-classification.json",
 		func(c map[string]any) bool { return c["node_code"] == "ECONNABORTED" },
-		"the SDK does not retry a connection that its own system has given up; here it counts as any broken connection",
+		"the SDK does not retry a connection aborted by its own system; here it counts as broken",
 	},
 	{
 		"js-v3-pre2026-classification.json",
 		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
-		"DNS has no response yet: here it counts as in later releases",
+		"a temporary DNS failure counts as in later releases",
 	},
 	{
 		"retry-mode-config.json",
@@ -151,12 +147,12 @@ var excludedVectors = []struct {
 	{
 		"js-v2-exec.json",
 		func(c map[string]any) bool {
-			// The SDK counts the retry before it looks at the delay.
+			// The SDK counts the retry before it checks the delay.
 			retries, _ := c["retry_count"].(float64)
 			delays, _ := c["delays_ms"].([]any)
 			return strings.Contains(fmt.Sprint(c["config"]), "customBackoff") && int(retries) > len(delays)
 		},
-		"a customBackoff that returns a negative number ends the call: a Backoff only says how long to wait, a HintRule may give up",
+		"a customBackoff that returns a negative number ends the call; a Backoff cannot",
 	},
 }
 
@@ -179,14 +175,13 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// vectors returns a check of all cases of a file, given that of one case.
 func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 	return func(t *testing.T, file string) {
 		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
 		require.NoError(t, err)
 		var content struct {
 			Count  *int
-			Params json.RawMessage // fields that all cases have
+			Params json.RawMessage // fields of all cases
 			Cases  []json.RawMessage
 		}
 		require.NoError(t, json.Unmarshal(text, &content), file)
@@ -217,12 +212,10 @@ func vectors[C any](check func(C) error) func(t *testing.T, file string) {
 	}
 }
 
-// both returns a check that runs two checks.
 func both[C any](one, other func(C) error) func(C) error {
 	return func(c C) error { return errors.Join(one(c), other(c)) }
 }
 
-// exclusion returns the reason why a case is skipped, or "".
 func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(raw, &c), file)
@@ -234,8 +227,7 @@ func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	return ""
 }
 
-// number is a floating-point number in JSON. The strings "Infinity" and "NaN"
-// represent values that JSON does not have.
+// number may also be the string "Infinity" or "NaN", which JSON numbers cannot be.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -244,12 +236,11 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// times returns n units as a Duration.
 func (n number) times(unit time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(n) * float64(unit)))
 }
 
-// onlyRandom returns the case's random number; cases of rules without jitter have none.
+// onlyRandom returns 0 for rules without jitter.
 func onlyRandom(random []float64) float64 {
 	if len(random) == 0 {
 		return 0
@@ -262,16 +253,15 @@ func afterRetry(n int64, class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Class: class}
 }
 
-// wholeNanosecond is the most that truncation to a Duration takes away.
+// wholeNanosecond is the slack for truncation to a Duration.
 const wholeNanosecond = 1.0
 
-// agree compares a delay with that of an SDK that computes in floating point without
-// rounding. They differ by less than slack nanoseconds plus the resolution of the float64
-// values, which is more than a nanosecond for delays above 2⁵³ ns. The SDKs have no
-// longest delay; here it is 2⁶³-1 ns.
+// agree compares a delay with that of an SDK. It allows less than slack nanoseconds plus
+// the resolution of a float64, which exceeds a nanosecond above 2⁵³ ns. Delays in the SDKs
+// are unbounded; here the longest is 2⁶³-1 ns.
 func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
 	if math.IsNaN(float64(sdk)) {
-		return mustBe("delay", got, 0) // 0 · ∞, which the SDK treats as a wait of 0
+		return mustBe("delay", got, 0) // 0 · ∞, for which the SDK does not wait
 	}
 	if math.IsInf(float64(sdk), 1) {
 		return mustBe("delay", got, math.MaxInt64)
@@ -298,7 +288,6 @@ func near(got time.Duration, exact *big.Rat, slack float64) error {
 	return nil
 }
 
-// agreeAll compares the waits of a call with the SDK's.
 func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	if len(got) != len(sdk) {
 		return fmt.Errorf("waits are %v, want %v of %v", got, sdk, unit)
@@ -311,51 +300,51 @@ func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	return nil
 }
 
-// exceptions are the Go equivalents of the exceptions that the SDKs raise themselves.
+// exceptions has the Go equivalents of the SDKs' exceptions.
 var exceptions = map[string]error{
-	// aws-sdk-js: the codes of Node.js, and two of its own.
-	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the same errno
-	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // the same errno
+	// aws-sdk-js: codes of Node.js and its own.
+	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
+	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"TimeoutError":           readError(os.ErrDeadlineExceeded), // its socket or connection timer
-	"RequestAbortedError":    canceled{},                        // by the caller
-	"AbortError":             errorOfCode("AbortError"),         // the same in version 3
+	"TimeoutError":           readError(os.ErrDeadlineExceeded),
+	"RequestAbortedError":    canceled{},                // by the caller
+	"AbortError":             errorOfCode("AbortError"), // by the caller, in version 3
 	"EPIPE":                  readError(syscall.EPIPE),
 	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
 	"EHOSTUNREACH":           dialError(syscall.EHOSTUNREACH),
 	"ENETUNREACH":            dialError(syscall.ENETUNREACH),
 	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
-	"EPROTO":                 requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
+	"EPROTO":                 requestError(x509.UnknownAuthorityError{}),
 	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
-	"fetch":                  dialError(syscall.ECONNREFUSED), // the error of browsers that cannot connect
+	"fetch":                  dialError(syscall.ECONNREFUSED), // browsers that cannot connect
 	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
 
 	// botocore.
-	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),      // the general case
-	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
-	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),                              // no connection in time
-	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),                              // no response in time
-	"ConnectionClosedError":   requestError(io.EOF),                                           // closed before a response
-	"SSLError":                requestError(x509.UnknownAuthorityError{}),                     // no TLS with this peer
+	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
+	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),
+	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),
+	"ConnectionClosedError":   requestError(io.EOF), // closed before a response
+	"SSLError":                requestError(x509.UnknownAuthorityError{}),
 	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
-	"IncompleteReadError":     errors.New("incomplete read"),      // while the caller reads a stream, after the call
-	"ResponseStreamingError":  requestError(errors.New("stream")), // a special case of the next
-	"HTTPClientError":         requestError(errors.New("client")), // any other error
-	"ValueError":              errors.New("value out of range"),   // not a network error
-	"ChecksumError":           errorOfCode("ChecksumError"),       // documented at the classifier
-	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"),    // the code that aws-sdk-js gives it
+	"IncompleteReadError":     errors.New("incomplete read"),      // after the call, while the caller reads a stream
+	"ResponseStreamingError":  requestError(errors.New("stream")), // a subclass of HTTPClientError
+	"HTTPClientError":         requestError(errors.New("client")),
+	"ValueError":              errors.New("value out of range"),
+	"ChecksumError":           errorOfCode("ChecksumError"),    // see Classifier
+	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"), // in aws-sdk-js
 
-	// aws-sdk-java: the direct cause of its exception.
-	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)), // the general case
+	// aws-sdk-java: the direct causes of its exceptions.
+	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"SocketException":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),                              // no response in time
-	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),                              // no connection in time
-	"ConnectException":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)), // no connection was made
+	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),
+	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),
+	"ConnectException":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 	"UnknownHostException":    &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"SSLHandshakeException":   requestError(x509.UnknownAuthorityError{}), // no TLS with this peer
-	"NoHttpResponseException": requestError(io.EOF),                       // closed before a response
-	"EOFException":            requestError(io.ErrUnexpectedEOF),          // the body was cut off
-	"RuntimeException":        errors.New("bug"),                          // not an IOException, whatever its own cause
+	"SSLHandshakeException":   requestError(x509.UnknownAuthorityError{}),
+	"NoHttpResponseException": requestError(io.EOF),              // closed before a response
+	"EOFException":            requestError(io.ErrUnexpectedEOF), // truncated body
+	"RuntimeException":        errors.New("bug"),                 // even if its own cause is an IOException
 	"no cause":                errors.New("client failed"),
 }
 
@@ -367,9 +356,6 @@ func exception(name string) (error, error) {
 	return err, nil
 }
 
-// Classification.
-
-// checkClass checks a classifier. A preset's classifier always has an opinion.
 func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
 	class := c.Classify(err)
 	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
@@ -385,18 +371,14 @@ func checkThrottled(class retry.Class, throttling *bool) error {
 	return mustBe(fmt.Sprintf("whether class %v is throttled", class), class == retry.ClassThrottled, *throttling)
 }
 
-// Traces of whole calls.
-
-// playback is what a call of Do did with a scripted operation.
 type playback struct {
 	waits    []time.Duration
 	attempts int
-	last     error     // of the script
-	err      error     // of the call
-	balances []float64 // of the budget, at each attempt
+	last     error // of the script
+	err      error // of the call
+	balances []float64
 }
 
-// play makes a call whose attempts have the given outcomes, the last one repeating.
 func play(p retry.Policy, outcomes []error, random func() float64) playback {
 	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
 	p.Clock, p.Rand = clock, random
@@ -410,7 +392,6 @@ func play(p retry.Policy, outcomes []error, random func() float64) playback {
 	return r
 }
 
-// ended checks how the call ended.
 func (r playback) ended(ok bool) error {
 	switch {
 	case ok && r.err != nil:
@@ -423,31 +404,28 @@ func (r playback) ended(ok bool) error {
 	return nil
 }
 
-// gaveUp checks whether the call gave up for one of two reasons.
 func (r playback) gaveUp(maxAttempts, budget bool) error {
 	return errors.Join(
 		mustBe("whether the number of attempts ended the call", errors.Is(r.err, retry.ErrMaxAttempts), maxAttempts),
 		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
-// recorded returns the numbers of a vector in turn, then the given one, but only as often
-// as a call of that many attempts needs it.
+// recorded replays us and then, for the rest of the attempts, a constant.
 func recorded(us []float64, then float64, attempts int) func() float64 {
 	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
 }
 
-// response is one response of the service in a trace, or the failure that came instead.
+// response is a response of the service in a trace, or a failure without one.
 type response struct {
 	Status       *int
 	Code         *string
 	Headers      map[string]string
 	NetworkError string `json:"network_error"` // aws-sdk-js, aws-sdk-go-v2
-	ErrorName    string `json:"error_name"`    // aws-sdk-js: its own name for the network error
+	ErrorName    string `json:"error_name"`    // of the network error in aws-sdk-js
 	Exception    string // botocore, aws-sdk-java
 }
 
-// scriptOf returns the script of an operation. badChecksum is the exception for responses
-// whose checksum is wrong; "" if the SDK does not check it.
+// scriptOf takes the exception for bad checksums, or "" if the SDK does not check them.
 func scriptOf(responses []response, badChecksum, message string, hint dialect) (script []error, err error) {
 	for _, r := range responses {
 		var failed error
@@ -468,9 +446,6 @@ func scriptOf(responses []response, badChecksum, message string, hint dialect) (
 	return script, nil
 }
 
-// The golden vectors of the SDKs' standard modes.
-
-// hinted is an error of a service with a hint.
 type hinted struct {
 	error
 	after time.Duration
@@ -487,12 +462,12 @@ func withHint(err error, after time.Duration) error {
 	return hinted{err, after}
 }
 
-// A dialect reads a hint from headers as an SDK does; 0: none.
+// A dialect reads a hint from headers as an SDK does; 0 means none.
 type dialect func(headers map[string]string) time.Duration
 
 func noHint(map[string]string) time.Duration { return 0 }
 
-// wholeHint reads a whole number. No SDK accepts a negative one.
+// wholeHint refuses negative numbers, as all SDKs do.
 func wholeHint(text string, unit func(int64) time.Duration) time.Duration {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
@@ -509,7 +484,6 @@ func isLongPoll(operation string) bool {
 	return false
 }
 
-// fill sets the balance of a budget.
 func fill(b retry.Budget, to float64) {
 	p := retry.Policy{Budget: b}
 	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) {
@@ -527,7 +501,6 @@ func classOf(throttling bool) retry.Class {
 	return retry.ClassTransient
 }
 
-// afterHint returns the policy's wait after a failed attempt.
 func afterHint(p retry.Policy, a retry.Attempt, u float64, hint time.Duration) time.Duration {
 	delay := p.Backoff.Delay(a, u)
 	if hint > 0 {

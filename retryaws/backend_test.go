@@ -17,11 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// motoVariable is the path of moto_server of the Python package moto. If it is not
-// set, PATH is searched.
+// motoVariable names the path of moto_server, from the Python package moto. If it is not set,
+// PATH is searched.
 const motoVariable = "MOTO_SERVER"
 
-// moto is one server for all tests of this package.
 var moto program
 
 func TestMain(m *testing.M) {
@@ -30,11 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// onEveryBackend runs test with a fake server and, if available, with
-// moto_server.
 func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	t.Run("stand-in", func(t *testing.T) {
-		t.Log("the server is the fake of this test")
+		t.Log("the server is a fake")
 		server := httptest.NewServer(newStandIn())
 		defer server.Close()
 		test(t, server.URL)
@@ -52,7 +49,6 @@ func onEveryBackend(t *testing.T, test func(t *testing.T, url string)) {
 	})
 }
 
-// program is a server in a separate process.
 type program struct {
 	once sync.Once
 	cmd  *exec.Cmd
@@ -61,13 +57,12 @@ type program struct {
 	err  error
 }
 
-// untilClosed runs a program until its standard input is closed, which the
-// system does whenever the test ends.
+// untilClosed runs a program until its standard input is closed. The system closes it when
+// the test process ends.
 const untilClosed = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ cat <&3; kill $server; } >/dev/null 2>&1 &
 	wait $server`
 
-// start starts the server on a free port, unless it is running.
 func (p *program) start(path string) (string, error) {
 	p.once.Do(func() {
 		p.cmd = exec.Command("sh", "-c", untilClosed, path, "-H", "127.0.0.1", "-p", "0")
@@ -87,7 +82,6 @@ func (p *program) start(path string) (string, error) {
 
 var runningOn = regexp.MustCompile(`Running on (http://127\.0\.0\.1:\d+)`)
 
-// ready waits until the server reports its address.
 func (p *program) ready(stderr io.Reader) (string, error) {
 	tooLate := time.AfterFunc(time.Minute, p.kill)
 	defer tooLate.Stop()
@@ -104,7 +98,6 @@ func (p *program) ready(stderr io.Reader) (string, error) {
 
 func (p *program) kill() { _ = p.life.Close() }
 
-// stop ends the server if it was started.
 func (p *program) stop() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return

@@ -6,8 +6,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// withDefaults returns p with the defaults of this package in place of those
-// of package retry.
 func withDefaults(p retry.Policy) retry.Policy {
 	if p.MaxAttempts == 0 {
 		p.MaxAttempts = defaultMaxAttempts
@@ -19,7 +17,6 @@ func withDefaults(p retry.Policy) retry.Policy {
 // defaultMaxAttempts is the meaning of 0 in a [retry.Policy].
 const defaultMaxAttempts = 3
 
-// classifierOf returns the Classifier of p, followed by the SDK's.
 func classifierOf(p retry.Policy) retry.Classifier {
 	if p.Classifier == nil {
 		return sdkClassifier{}
@@ -28,8 +25,8 @@ func classifierOf(p retry.Policy) retry.Classifier {
 }
 
 // sdkClassifier retries what the SDK's standard retryer retries. Everything else is
-// permanent. That includes requests that could not be signed, and successful
-// responses that could not be parsed, because their operation has been executed.
+// permanent, including requests that could not be signed and successful responses that
+// could not be parsed.
 type sdkClassifier struct{}
 
 func (sdkClassifier) Classify(err error) (class retry.Class) {

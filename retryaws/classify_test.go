@@ -33,7 +33,6 @@ var (
 	asCommon = awspreset.Classifier{Preset: awspreset.Standard2026}
 )
 
-// failure returns the error of a client without retries for one response.
 func failure(ctx context.Context, t testing.TB, s step) error {
 	t.Helper()
 	options := newDynamoDB(t, newScript(s), asMiddleware, retry.Policy{}).Options()
@@ -43,8 +42,7 @@ func failure(ctx context.Context, t testing.TB, s step) error {
 	return err
 }
 
-// verdict returns the SDK's own classification of err.
-func verdict(err error) retry.Class {
+func sdkClass(err error) retry.Class {
 	switch {
 	case !sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool():
 		return retry.ClassPermanent
@@ -56,9 +54,9 @@ func verdict(err error) retry.Class {
 	return retry.ClassTransient
 }
 
-// TestVerdicts: for every code with every status, the preset of this SDK agrees
-// with the SDK, and the others follow their rules.
-func TestVerdicts(t *testing.T) {
+// TestClasses: for every code with every status, the preset of this SDK agrees with the
+// SDK, and the others follow their rules.
+func TestClasses(t *testing.T) {
 	throttling := sdkretry.DefaultThrottleErrorCodes
 	timeouts := sdkretry.DefaultRetryableErrorCodes
 	codes := slices.Concat(slices.Collect(maps.Keys(throttling)), slices.Collect(maps.Keys(timeouts)), []string{
@@ -83,15 +81,14 @@ func TestVerdicts(t *testing.T) {
 			case slices.Contains([]int{425, 509, 599}, status):
 				byDefault = retry.ClassTransient
 			}
-			assert.Equal(t, verdict(err), asGoV2.Classify(err), "go-v2: %d %s", status, code)
+			assert.Equal(t, sdkClass(err), asGoV2.Classify(err), "go-v2: %d %s", status, code)
 			assert.Equal(t, common, asCommon.Classify(err), "standard-2026: %d %s", status, code)
 			assert.Equal(t, byDefault, retry.DefaultClassifier{}.Classify(err), "default: %d %s", status, code)
 		}
 	}
 }
 
-// TestTransportVerdicts: the same for transport errors.
-func TestTransportVerdicts(t *testing.T) {
+func TestTransportClasses(t *testing.T) {
 	const (
 		permanent = retry.ClassPermanent
 		transient = retry.ClassTransient
@@ -101,11 +98,11 @@ func TestTransportVerdicts(t *testing.T) {
 		return failWith(&net.OpError{Op: op, Net: "tcp", Err: err})
 	}
 	tests := []struct {
-		name           string
-		step           step
-		goV2           retry.Class
-		common         retry.Class
-		defaultVerdict retry.Class
+		name      string
+		step      step
+		goV2      retry.Class
+		common    retry.Class
+		byDefault retry.Class
 	}{
 		{"reset", broken("read", os.NewSyscallError("read", syscall.ECONNRESET)), transient, transient, transient},
 		{"refused", broken("dial", os.NewSyscallError("connect", syscall.ECONNREFUSED)), transient, transient, transient},
@@ -124,15 +121,14 @@ func TestTransportVerdicts(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := failure(t.Context(), t, tt.step)
-			assert.Equal(t, tt.goV2, verdict(err), "the SDK")
+			assert.Equal(t, tt.goV2, sdkClass(err), "the SDK")
 			assert.Equal(t, tt.goV2, asGoV2.Classify(err), "go-v2")
 			assert.Equal(t, tt.common, asCommon.Classify(err), "standard-2026")
-			assert.Equal(t, tt.defaultVerdict, retry.DefaultClassifier{}.Classify(err), "default")
+			assert.Equal(t, tt.byDefault, retry.DefaultClassifier{}.Classify(err), "default")
 		})
 	}
 }
 
-// cutShort responds with a body and then breaks the connection.
 func cutShort(body string) step {
 	return func(req *http.Request) (*http.Response, error) {
 		resp, err := respond(200, body)(req)
@@ -141,10 +137,7 @@ func cutShort(body string) step {
 	}
 }
 
-// TestCanceledVerdict: an attempt that the caller canceled is not retried.
-// DefaultClassifier does not classify the context's own error, because Do checks
-// the context first.
-func TestCanceledVerdict(t *testing.T) {
+func TestCanceledClass(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		when func(cancel func()) step
@@ -159,7 +152,7 @@ func TestCanceledVerdict(t *testing.T) {
 			defer cancel()
 			err := failure(ctx, t, tt.when(cancel))
 			assert.ErrorIs(t, err, context.Canceled)
-			assert.Equal(t, retry.ClassPermanent, verdict(err))
+			assert.Equal(t, retry.ClassPermanent, sdkClass(err))
 			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(err))
 			assert.Equal(t, retry.ClassPermanent, asCommon.Classify(err))
 			assert.Equal(t, retry.ClassPermanent, retry.DefaultClassifier{}.Classify(err))
@@ -167,8 +160,8 @@ func TestCanceledVerdict(t *testing.T) {
 	}
 }
 
-// TestHeadVerdict: a response to HEAD has no body, so only the status counts.
-func TestHeadVerdict(t *testing.T) {
+// TestHeadClass: a response to HEAD has no body, so only the status counts.
+func TestHeadClass(t *testing.T) {
 	for status, want := range map[int]retry.Class{
 		403: retry.ClassPermanent, 404: retry.ClassPermanent, 429: retry.ClassThrottled, 503: retry.ClassTransient,
 	} {
@@ -180,14 +173,12 @@ func TestHeadVerdict(t *testing.T) {
 	}
 }
 
-// halfBuilt are response errors without a complete response.
 var halfBuilt = map[string]*smithyhttp.ResponseError{
 	"no response":    {Err: io.ErrUnexpectedEOF},
 	"empty response": {Response: &smithyhttp.Response{}, Err: io.ErrUnexpectedEOF},
 }
 
-// TestHalfBuiltErrors: errors whose methods panic are classified by their other
-// properties.
+// TestHalfBuiltErrors: errors whose methods panic are classified by other properties.
 func TestHalfBuiltErrors(t *testing.T) {
 	for name, err := range halfBuilt {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +191,6 @@ func TestHalfBuiltErrors(t *testing.T) {
 	}
 }
 
-// TestHalfBuiltResponses: missing parts of a response do not make a call panic.
 func TestHalfBuiltResponses(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	steps := map[string]step{

@@ -46,12 +46,10 @@ var (
 	}
 )
 
-// modeVariable selects the mode of the SDK's loop.
 const modeVariable = "AWS_NEW_RETRIES_2026"
 
 var modes = []struct{ name, value string }{{"legacy", ""}, {"2026", "true"}}
 
-// inEveryForm runs test with both forms in both modes of the SDK.
 func inEveryForm(t *testing.T, test func(*testing.T, form)) {
 	for _, mode := range modes {
 		for _, f := range []form{asRetryer, asMiddleware} {
@@ -67,7 +65,6 @@ var credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credent
 	return aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
 })
 
-// newDynamoDB returns a client that uses only transport.
 func newDynamoDB(t testing.TB, transport aws.HTTPClient, f form, p retry.Policy) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region:       "us-east-1",
@@ -87,11 +84,9 @@ func getItem(ctx context.Context, c *dynamodb.Client) error {
 	return err
 }
 
-// A step is a transport's response to one request.
 type step func(*http.Request) (*http.Response, error)
 
-// script is a transport that responds with one step after another; the last
-// one repeats.
+// script is a transport that runs its steps in order; the last repeats.
 type script struct {
 	mu       sync.Mutex
 	steps    []step
@@ -113,7 +108,6 @@ func (s *script) next(req *http.Request) step {
 	return s.steps[min(len(s.requests), len(s.steps))-1]
 }
 
-// count returns the number of requests.
 func (s *script) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +140,6 @@ var (
 	denied      = respond(400, `{"__type":"com.amazonaws.dynamodb.v20120810#AccessDeniedException","message":"no"}`)
 )
 
-// rewrite restarts the script with other steps.
 func (s *script) rewrite(steps ...step) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,8 +23,6 @@ import (
 
 var _ sdkretry.BackoffDelayer = (*retryaws.Delayer)(nil)
 
-// TestDelays: the delays between the SDK's requests are those of the policy,
-// however the SDK numbers its retries.
 func TestDelays(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -37,11 +35,11 @@ func TestDelays(t *testing.T) {
 		{"exponential", retry.Exponential{Base: s, Cap: 5 * s}, 0, unavailable, []time.Duration{s, 2 * s, 4 * s, 5 * s}},
 		{"full jitter", retry.FullJitter{Base: s}, 0.5, unavailable, []time.Duration{s / 2, s, 2 * s, 4 * s}},
 		{"schedule", retry.Schedule{3 * s, s}, 0, unavailable, []time.Duration{3 * s, s, s, s}},
-		{"decorrelated, from the delay before", retry.DecorrelatedJitter{Base: s}, 0.5, unavailable, []time.Duration{2 * s, 3500 * time.Millisecond, 5750 * time.Millisecond, 9125 * time.Millisecond}},
+		{"decorrelated", retry.DecorrelatedJitter{Base: s}, 0.5, unavailable, []time.Duration{2 * s, 3500 * time.Millisecond, 5750 * time.Millisecond, 9125 * time.Millisecond}},
 		{"by class, throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, throttled, []time.Duration{3 * s, 3 * s, 3 * s, 3 * s}},
 		{"by class, not throttled", retry.WhenThrottled{Throttled: retry.Constant(3 * s), Else: retry.Constant(s)}, 0, unavailable, []time.Duration{s, s, s, s}},
-		{"the zero policy's", nil, 0.5, unavailable, []time.Duration{s / 40, s / 20, s / 10, s / 5}},
-		{"negative ones of a rule are 0", rule(-s), 0, unavailable, []time.Duration{0, 0, 0, 0}},
+		{"zero policy", nil, 0.5, unavailable, []time.Duration{s / 40, s / 20, s / 10, s / 5}},
+		{"negative", rule(-s), 0, unavailable, []time.Duration{0, 0, 0, 0}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -72,7 +70,7 @@ type rule time.Duration
 
 func (r rule) Delay(retry.Attempt, float64) time.Duration { return time.Duration(r) }
 
-// gaps returns the times between the requests of one failing call.
+// gaps returns the times between the requests of a failing call.
 func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (gaps []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,8 +83,6 @@ func gaps(t *testing.T, every step, newClient func(*script) *dynamodb.Client) (g
 	return gaps
 }
 
-// TestConcurrentStart: the first calls, made concurrently, get the delays of
-// their own attempts.
 func TestConcurrentStart(t *testing.T) {
 	const calls = 50
 	inEveryForm(t, func(t *testing.T, f form) {
@@ -98,8 +94,7 @@ func TestConcurrentStart(t *testing.T) {
 				group.Go(func() { assert.Error(t, getItem(t.Context(), c)) })
 			}
 			group.Wait()
-			// To draw the delay of retry n, the Retryer must draw the earlier ones
-			// again.
+			// For the delay of retry n, the Retryer draws the earlier ones again.
 			drawn := map[int]int{1: calls, 2: calls, 3: calls}
 			if f.name == asRetryer.name {
 				drawn = map[int]int{1: 3 * calls, 2: 2 * calls, 3: calls}
@@ -109,7 +104,6 @@ func TestConcurrentStart(t *testing.T) {
 	})
 }
 
-// recorder is a rule that counts its calls.
 type recorder struct {
 	mu      sync.Mutex
 	numbers []int
@@ -130,7 +124,6 @@ func (r *recorder) counts() map[int]int {
 	return counts
 }
 
-// TestNumbers: every number that the SDK might pass gives a delay.
 func TestNumbers(t *testing.T) {
 	for _, numbers := range [][]int{
 		{1, 2, 3}, {0, 1, 2}, {1, math.MaxInt}, {0, math.MaxInt - 1}, {0, math.MaxInt}, {-1}, {math.MinInt}, {0, math.MinInt},
@@ -148,8 +141,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestChainForgets: a chain cut to longestChain ends with the same delay as a
-// longer one.
+// TestChainForgets: a chain cut to longestChain ends like a longer one.
 func TestChainForgets(t *testing.T) {
 	limit := 10 * time.Second
 	d := &retryaws.Delayer{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: limit}, Rand: retrytest.Fixed(0.5)}

@@ -1,13 +1,12 @@
-// Package retryaws makes the clients of the AWS SDK for Go v2 retry according to
-// a policy of package [retry]. There are three ways:
+// Package retryaws makes clients of the AWS SDK for Go v2 retry according to a
+// policy of package [retry], in one of three ways:
 //
-//   - [New] makes a Retryer for the client. The SDK's own loop stays and consults the
-//     policy. Use this unless it lacks a feature that you need.
-//   - [WithPolicy] replaces the SDK's loop with [retry.Do], so that time limits and hooks
-//     also work. The SDK's metrics, spans and logs of attempts and its correction of a
-//     wrong clock are lost.
+//   - [New] makes a Retryer, through which the SDK's own loop consults the policy.
+//     Use it unless it lacks a feature that you need.
+//   - [WithPolicy] replaces the SDK's loop with [retry.Do]. Time limits and hooks
+//     then work, too, but the SDK's metrics, logs and clock correction are lost.
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
-//     choice of errors, its number of attempts and its quota.
+//     choice of errors, number of attempts and quota.
 //
 // The parts of a policy that each uses:
 //
@@ -27,23 +26,22 @@
 //
 // # Which errors are retried
 //
-// Without a Classifier, New and WithPolicy retry the errors that the SDK's standard
-// retryer retries, and no others. In particular, a successful response that cannot be
-// parsed ends the call, because its operation has been executed. Your own Classifier
-// decides first; errors that it classifies as [retry.ClassUnknown] are left to the SDK's
-// rules.
+// Without a Classifier, New and WithPolicy retry exactly the errors that the SDK's
+// standard retryer retries. In particular, a successful response that cannot be parsed
+// ends the call, because the operation has been executed. Your own Classifier decides
+// first; errors of [retry.ClassUnknown] are left to the SDK's rules.
 //
-// Like the SDK's retryer, these rules retry after a lost connection, although the
-// operation may have been executed. Make an operation that must not run twice, such as an
-// UpdateItem that adds to a number, idempotent (with a condition or a client token), or
-// send it with MaxAttempts 1.
+// These rules also retry after a lost connection, although the operation may have been
+// executed. Make an operation that must not run twice, such as an UpdateItem that adds
+// to a number, idempotent (with a condition or a client token), or send it with
+// MaxAttempts 1.
 //
 // # One loop only
 //
-// By default, a client of the SDK makes three attempts. If you call it inside [retry.Do]
-// or another loop, the attempts multiply (three times three is nine), and the waits add
-// up. If the policy must be outside, because one attempt is more than one call of the
-// client, disable the SDK's loop with
+// By default, a client of the SDK makes three attempts. Inside [retry.Do] or another
+// loop, the attempts multiply (three times three is nine), and the waits add up. If the
+// policy must be outside, because an attempt is more than one call of the client,
+// disable the SDK's loop with
 //
 //	o.Retryer = aws.NopRetryer{}
 //

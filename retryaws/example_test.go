@@ -19,8 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// flaky returns a server that accepts only every third request, and the
-// configuration of a client for it.
+// flaky returns a server that accepts every third request, and a client configuration.
 func flaky() (*httptest.Server, aws.Config) {
 	var requests atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,13 +33,13 @@ func flaky() (*httptest.Server, aws.Config) {
 	return server, aws.Config{Region: "us-east-1", Credentials: aws.AnonymousCredentials{}, BaseEndpoint: &server.URL}
 }
 
-// The SDK's loop consults a policy, here that of another SDK.
+// The SDK's loop consults the policy of another SDK.
 func ExampleNew() {
 	server, cfg := flaky()
 	defer server.Close()
 
 	policy := awspreset.JavaV2Standard.Policy("dynamodb")
-	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // that of the preset is too slow for an example
+	policy.Backoff = retry.FullJitter{Base: time.Millisecond} // the preset's is too slow for an example
 	retryer, err := retryaws.New(policy)
 	if err != nil {
 		fmt.Println(err)
@@ -60,8 +59,7 @@ func ExampleNew() {
 	// [books]
 }
 
-// The loop of package retry replaces the SDK's. Its hooks show why a call took
-// so long.
+// The loop of package retry replaces the SDK's. Its hooks show why a call took so long.
 func ExampleWithPolicy() {
 	server, cfg := flaky()
 	defer server.Close()
@@ -92,8 +90,7 @@ func ExampleWithPolicy() {
 	// [books]
 }
 
-// The error matches both the last failure and the reason why there was no further
-// attempt.
+// The error matches both the last failure and the reason for giving up.
 func ExampleWithPolicy_errors() {
 	server, cfg := flaky()
 	defer server.Close()
@@ -113,8 +110,8 @@ func ExampleWithPolicy_errors() {
 	// true
 }
 
-// The SDK's standard retryer with other delays: these always have full jitter,
-// while the SDK's own reach exactly 20 s.
+// The SDK's standard retryer with full jitter for every delay. Its own delays reach
+// exactly 20 s.
 func ExampleDelayer() {
 	server, cfg := flaky()
 	defer server.Close()

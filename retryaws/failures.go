@@ -9,29 +9,28 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A failure is a failed attempt for which the SDK has not yet decided whether it
-// ends the call.
+// A failure is a failed attempt for which the SDK has not yet decided whether to
+// retry.
 type failure struct {
 	err      error
-	paid     retry.Class // class of the failure before the attempt; ClassUnknown for a first attempt
+	paid     retry.Class // of the failure before the attempt; ClassUnknown if none
 	canceled bool
 }
 
-// failures connects the SDK's calls for one failed attempt. The SDK first returns
-// the attempt's tokens and then asks for a decision; only the error is the same in
-// both calls. Both happen in one goroutine without a wait in between, so the list
-// is short. Only last attempts for which a wrapper decided without asking remain in
-// it.
+// failures connects the SDK's calls for one failed attempt by their common error: the
+// SDK first returns the attempt's tokens and then calls IsErrorRetryable or
+// GetRetryToken. Both happen in one goroutine without a wait in between, so the list is
+// short. Only last attempts that a wrapper ended without consulting the Retryer remain.
 type failures struct {
 	mu   sync.Mutex
 	list []failure
 }
 
-// maxFailures bounds the list; the oldest failure is dropped.
+// maxFailures bounds the list. The oldest failure is dropped.
 const maxFailures = 256
 
-// add adds a failure, or returns false if its error is in the list: then
-// another token of the same attempt has already been returned.
+// add returns false if the error is already in the list, because another token of the
+// attempt has been returned.
 func (f *failures) add(n failure) bool {
 	if !reflect.ValueOf(n.err).Comparable() {
 		return true
@@ -48,8 +47,8 @@ func (f *failures) add(n failure) bool {
 	return true
 }
 
-// take removes the failure with the error err or with one that err wraps, because
-// the SDK wraps errors that it attributes to a wrong clock.
+// take removes the failure with err or an error that err wraps: the SDK wraps errors
+// that it attributes to a wrong clock.
 func (f *failures) take(err error) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -66,8 +65,6 @@ func (f *failures) take(err error) (failure, bool) {
 	return failure{}, false
 }
 
-// index returns the position of the newest failure with a comparable error, or
-// -1 if there is none.
 func (f *failures) index(err error) int {
 	for i, n := range slices.Backward(f.list) {
 		if n.err == err {

@@ -33,7 +33,6 @@ func TestFailures(t *testing.T) {
 	assert.Empty(t, f.list)
 }
 
-// TestFailuresUncomparable: uncomparable errors neither panic nor are kept.
 func TestFailuresUncomparable(t *testing.T) {
 	var f failures
 	for _, err := range []error{uncomparable{"a"}, struct{ error }{uncomparable{"a"}}} {
@@ -44,7 +43,6 @@ func TestFailuresUncomparable(t *testing.T) {
 	assert.Empty(t, f.list)
 }
 
-// TestFailuresBounded: failures without a decision do not accumulate.
 func TestFailuresBounded(t *testing.T) {
 	var f failures
 	for range 10 * maxFailures {

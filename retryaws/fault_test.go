@@ -19,11 +19,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A fault is how a proxy handles a request.
 type fault func(*proxy, http.ResponseWriter, *http.Request)
 
-// proxy is between a client and a server and executes a plan of faults, one for
-// each request. After the plan it forwards requests unchanged.
+// proxy executes a plan of faults, one per request, and then forwards requests
+// unchanged.
 type proxy struct {
 	*httptest.Server
 	forward http.Handler
@@ -44,14 +43,12 @@ func newProxy(t *testing.T, target string) *proxy {
 	return p
 }
 
-// expect sets the plan and resets the count of requests.
 func (p *proxy) expect(plan ...fault) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.plan, p.requests = plan, 0
 }
 
-// count returns the number of requests.
 func (p *proxy) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,9 +67,9 @@ func (p *proxy) next() fault {
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.next()(p, w, r) }
 
-// client returns an HTTP client that times out as soon as the proxy hangs, so that
-// no test has to wait. It makes a connection for each request, because net/http
-// silently repeats some requests on a reused connection.
+// client returns an HTTP client that times out as soon as the proxy hangs. It makes a
+// connection for each request, because net/http silently retries some requests on a
+// reused connection.
 func (p *proxy) client() *http.Client {
 	return &http.Client{Transport: ownBody{&http.Transport{
 		DisableKeepAlives: true,
@@ -88,9 +85,8 @@ func (p *proxy) client() *http.Client {
 	}}}
 }
 
-// ownBody sends a copy of a request's body. The SDK closes the body as soon as
-// there is a response. If net/http is still using the body then, it treats that as
-// a failure and breaks the connection while the response is being read.
+// ownBody sends a copy of a request's body. The SDK closes the body when a response
+// arrives, and net/http then breaks the connection if it is still using the body.
 type ownBody struct{ next http.RoundTripper }
 
 func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -105,8 +101,7 @@ func (o ownBody) RoundTrip(r *http.Request) (*http.Response, error) {
 	return o.next.RoundTrip(r)
 }
 
-// endPatience makes everything that the client waits for time out.
-func (p *proxy) endPatience() {
+func (p *proxy) timeOutReads() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, conn := range p.lines {
@@ -114,7 +109,6 @@ func (p *proxy) endPatience() {
 	}
 }
 
-// refuse responds with an error.
 func refuse(status int, body string) fault {
 	return func(_ *proxy, w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -123,7 +117,7 @@ func refuse(status int, body string) fault {
 	}
 }
 
-// reset breaks the connection before the server has seen the request.
+// reset breaks the connection before the request reaches the server.
 func reset(_ *proxy, w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -139,7 +133,6 @@ func lose(p *proxy, w http.ResponseWriter, r *http.Request) {
 	reset(p, w, r)
 }
 
-// truncate breaks the connection within the server's response.
 func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	p.forward.ServeHTTP(whole, r)
@@ -151,8 +144,6 @@ func truncate(p *proxy, w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// garble replaces the body of the server's response with one that cannot be
-// parsed.
 func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
 	whole := httptest.NewRecorder()
 	p.forward.ServeHTTP(whole, r)
@@ -161,9 +152,8 @@ func garble(p *proxy, w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "<html>")
 }
 
-// hang never responds.
 func hang(p *proxy, _ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
-	p.endPatience()
+	p.timeOutReads()
 	<-r.Context().Done()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// withHint adds the wait that the server asked for in the headers of its response
-// to err, so that package retry finds it. It returns err itself if there is none.
+// withHint adds the hint in the response's headers to err, for package retry. Without
+// a hint it returns err itself.
 func withHint(err error) error {
 	var response *smithyhttp.ResponseError
 	if !errors.As(err, &response) || response == nil || response.Response == nil || response.Response.Response == nil {
@@ -22,7 +22,6 @@ func withHint(err error) error {
 	return err
 }
 
-// hintError is an error with a hint.
 type hintError struct {
 	err   error
 	after time.Duration

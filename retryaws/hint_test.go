@@ -16,7 +16,6 @@ import (
 
 const general = "Retry-After"
 
-// TestWithHint: half-built errors without a response stay unchanged.
 func TestWithHint(t *testing.T) {
 	var none *smithyhttp.ResponseError
 	withHeaders := func(h http.Header) error {
@@ -35,7 +34,7 @@ func TestWithHint(t *testing.T) {
 		"no headers":          withHeaders(nil),
 		"no hint":             withHeaders(http.Header{general: {"-1"}}),
 	} {
-		assert.True(t, withHint(err) == err, name) // compared as pointers, because some have no text
+		assert.True(t, withHint(err) == err, name) // assert.Equal might print err, which may panic
 	}
 
 	err := withHeaders(http.Header{general: {"3"}})

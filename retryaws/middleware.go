@@ -19,21 +19,20 @@ import (
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
 //
-// All fields of the policy have their usual meaning, except that a nil Classifier
-// means the errors that the SDK retries, and that errors of [retry.ClassUnknown] are
-// left to the SDK's rules. The client's Retryer and RetryMaxAttempts,
-// AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. The error of a call that
-// gives up is a [retry.Error] inside the SDK's OperationError; errors.As finds the
-// API error in it as before.
+// All fields of the policy have their usual meaning, except that without a Classifier,
+// and for errors of [retry.ClassUnknown], the SDK's rules apply. The client's Retryer
+// and RetryMaxAttempts, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. A call
+// that gives up returns a [retry.Error] inside the SDK's OperationError; errors.As
+// still finds the API error.
 //
-// AttemptTimeout ends an attempt that has not returned its output in time; it counts
-// as a timeout, and a later output is discarded. Reading a streamed body, like that
-// of S3's GetObject, is not part of the attempt.
+// An attempt without output within AttemptTimeout is canceled and counts as a timeout;
+// a later output is discarded. Reading a streamed body, like that of S3's GetObject, is
+// not part of the attempt.
 //
-// A request whose body cannot be rewound is attempted once. Requests that are only
-// presigned are not affected. Other functions of the SDK's loop are lost: metrics,
-// spans and results of attempts (GetAttemptResults), the logs of aws.LogRetries (the
-// policy's OnRetry can log instead), and the correction of a wrong clock.
+// A request whose body cannot be rewound is attempted once. Presigning is not affected.
+// Other functions of the SDK's loop are lost: metrics, spans and results of attempts
+// (GetAttemptResults), the logs of aws.LogRetries (OnRetry can log instead), and the
+// correction of a wrong clock.
 //
 // If the policy is invalid, every call fails before anything is sent, with an
 // error that matches [retry.ErrInvalid].
@@ -57,10 +56,8 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 	}
 }
 
-// loopID is the name of the middleware that retries.
-const loopID = "Retry"
+const loopID = "Retry" // of the SDK's loop
 
-// loop runs the rest of the stack under a policy.
 type loop struct{ policy retry.Policy }
 
 func (loop) ID() string { return loopID }
@@ -73,7 +70,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 		return out, metadata, fmt.Errorf("retryaws: request of unknown type %T", in.Request)
 	}
 	p := l.policy
-	p.AttemptTimeout = 0 // timeLimit applies it: a streamed body is read after the operation returned
+	p.AttemptTimeout = 0 // see timeLimit: a streamed body is read after the operation
 	if req.GetStream() != nil && !req.IsStreamSeekable() {
 		p.MaxAttempts = 1
 	}
@@ -91,8 +88,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	return out, metadata, err
 }
 
-// prepare returns the request of an attempt. Each attempt has its own, because the
-// rest of the stack modifies it.
+// prepare returns a copy of req, because the rest of the stack modifies it.
 func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
 	attempt := req.Clone()
 	if number > 1 {

@@ -24,7 +24,6 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// newS3 returns a client that uses only transport.
 func newS3(t testing.TB, transport aws.HTTPClient, f form, p retry.Policy) *s3.Client {
 	return s3.New(s3.Options{
 		Region:       "us-east-1",
@@ -48,8 +47,6 @@ func TestInvalidPolicy(t *testing.T) {
 	assert.Zero(t, transport.count())
 }
 
-// TestRequestHeader: the header that the SDK's loop would send counts each
-// attempt.
 func TestRequestHeader(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for attempts, format := range map[int]string{0: "attempt=%d; max=3", math.MaxInt: "attempt=%d"} {
@@ -62,7 +59,7 @@ func TestRequestHeader(t *testing.T) {
 	})
 }
 
-// TestRewind: every attempt sends the whole body from its initial position.
+// TestRewind: every attempt sends the body from its initial position.
 func TestRewind(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		var sent []string
@@ -88,7 +85,6 @@ func TestRewind(t *testing.T) {
 	})
 }
 
-// TestRewindOnce: a body that cannot be rewound is sent once.
 func TestRewindOnce(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}})
@@ -101,7 +97,6 @@ func TestRewindOnce(t *testing.T) {
 	assert.Equal(t, "attempt=1; max=1", transport.requests[0].Header.Get("Amz-Sdk-Request"))
 }
 
-// fragile is a body that can no longer be rewound once broken is set.
 type fragile struct {
 	*bytes.Reader
 	broken error
@@ -114,8 +109,7 @@ func (f *fragile) Seek(offset int64, whence int) (int64, error) {
 	return f.Reader.Seek(offset, whence)
 }
 
-// TestRewindFails: a failure to rewind ends the call with that error and the
-// previous failure.
+// TestRewindFails: a failure to rewind ends the call with both errors.
 func TestRewindFails(t *testing.T) {
 	body := &fragile{Reader: bytes.NewReader([]byte("body"))}
 	transport := newScript(func(req *http.Request) (*http.Response, error) {
@@ -128,7 +122,6 @@ func TestRewindFails(t *testing.T) {
 	assert.Equal(t, 1, transport.count())
 }
 
-// TestPresign: presigning works with the policy.
 func TestPresign(t *testing.T) {
 	transport := newScript(ok)
 	presigner := s3.NewPresignClient(newS3(t, transport, asMiddleware, retry.Policy{AttemptTimeout: time.Second}))
@@ -138,8 +131,6 @@ func TestPresign(t *testing.T) {
 	assert.Zero(t, transport.count())
 }
 
-// TestHooks: the policy's hooks are called, and its clock and time limit are
-// used.
 func TestHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
@@ -170,7 +161,6 @@ func TestHooks(t *testing.T) {
 	})
 }
 
-// TestUnknownRequest: a stack for another transport is refused.
 func TestUnknownRequest(t *testing.T) {
 	stack := middleware.NewStack("test", func() any { return "request" })
 	require.NoError(t, stack.Finalize.Add(middleware.FinalizeMiddlewareFunc("Retry", nil), middleware.After))
@@ -180,8 +170,7 @@ func TestUnknownRequest(t *testing.T) {
 	assert.EqualError(t, err, "retryaws: request of unknown type string")
 }
 
-// TestTwice: of two policies for one call the last one counts, which may come from
-// the options of the call.
+// TestTwice: the last policy wins, such as one in the options of the call.
 func TestTwice(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 5, AttemptTimeout: time.Hour})

@@ -11,15 +11,14 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// numbering detects how the SDK's loop numbers the retries of a call: from 1, or,
-// with AWS_NEW_RETRIES_2026=true, from 0. It runs that loop once, so it stays
-// correct if the SDK changes its default.
+// numbering detects whether the SDK's loop numbers retries from 1 or, with
+// AWS_NEW_RETRIES_2026=true, from 0. It runs that loop once, so it stays correct if
+// the SDK changes its default.
 type numbering struct {
 	once     sync.Once
 	fromZero bool
 }
 
-// startsAtZero reports whether the SDK numbers the first retry 0.
 func (n *numbering) startsAtZero() bool {
 	n.once.Do(func() {
 		p := &probe{first: 1}
@@ -30,8 +29,8 @@ func (n *numbering) startsAtZero() bool {
 	return n.fromZero
 }
 
-// probe is both the Retryer of a loop and the request that fails in it. It
-// records the number of the first retry and ends the loop there.
+// probe is both the Retryer and the handler of a loop. It fails, records the number of
+// the first retry, and ends the loop there.
 type probe struct {
 	aws.NopRetryer
 	first int

@@ -12,21 +12,20 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Retryer makes the SDK's own loop retry according to a [retry.Policy]. It is
-// an aws.RetryerV2. Make it with [New]; the zero Retryer uses the zero Policy. A
+// A Retryer is an aws.RetryerV2 that makes the SDK's own loop retry according to a
+// [retry.Policy]. Make it with [New]; the zero Retryer uses the zero Policy. A
 // Retryer must not be copied.
 //
-// Any number of clients, calls and goroutines may use a Retryer. All of them share
-// the policy's Budget and Limiter, so use one Retryer for each service.
+// Any number of clients and goroutines may use a Retryer. They share the policy's
+// Budget and Limiter, so use one Retryer per service.
 //
 // It works with and without AWS_NEW_RETRIES_2026=true, which changes how the SDK
-// numbers its retries. The variable must not change after the first call.
+// numbers retries. The variable must not change after the first call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
 
-	// successesToSkip is the number of successes that will be reported a second
-	// time, by the token of the attempt. See succeeded.
+	// successesToSkip counts successes that will be reported again: see succeeded.
 	successesToSkip atomic.Int64
 	failures        failures
 }
@@ -35,31 +34,29 @@ type Retryer struct {
 // is invalid or sets a field that works only with [WithPolicy]: MaxElapsed,
 // AttemptTimeout, Clock, OnAttempt, OnRetry or OnGiveUp.
 //
-// Some fields differ from their meaning in [retry.Do]:
+// Differences from [retry.Do]:
 //
 //   - MaxAttempts: the client's RetryMaxAttempts takes precedence. The SDK's package
 //     config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given to
 //     config.WithRetryer, which ignores the variable.
 //   - Backoff does not get the actual previous delay: see [Delayer].
-//   - Classifier: nil means the errors that the SDK retries, and errors of
-//     [retry.ClassUnknown] are left to the SDK's rules. Wrappers around the Retryer,
-//     such as the SDK's AddWithErrorCodes, decide before the policy. Each client of
-//     STS has such a wrapper.
-//   - Budget: every retry is withdrawn, even if a wrapper decided it; it then costs
-//     as much as after a transient failure. Each failure is reported as the first of
-//     its call, which matters only for [retry.RatioBudget]: it allows
-//     Ratio/(1−Ratio) retries for each call if every call fails. A retry that the
-//     Hint rule forbids has already been withdrawn. If a wrapper asks the Retryer
-//     and then retries against its decision, the failure also counts as a response.
-//   - Limiter: its error ends a call, without the error of the previous attempt.
-//   - LongPoll is ignored. With AWS_NEW_RETRIES_2026=true the SDK handles its long
-//     polls itself.
-//   - Hint: with AWS_NEW_RETRIES_2026=true the SDK adds up to 5 s to the result
-//     of the rule, even of HintIgnore, to honor x-amz-retry-after.
-//   - A call that gives up returns the SDK's error. It is not a [retry.Error], and
-//     after the last attempt it does not match [retry.ErrMaxAttempts].
-//   - A wait that would end after the context's deadline is started, and the
-//     SDK's error then has the context's error, not the last failure.
+//   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
+//     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
+//     decide before the policy. Every STS client has such a wrapper.
+//   - Budget: retries decided by a wrapper are withdrawn, too, and cost as much as
+//     after a transient failure. Each failure is reported as the first of its call,
+//     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries
+//     per call if every call fails. A retry that the Hint rule forbids has already
+//     been withdrawn. If a wrapper consults the Retryer but retries against its
+//     decision, the failure also counts as a response.
+//   - Limiter: its error ends a call and hides the error of the previous attempt.
+//   - With AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the result of the
+//     Hint rule, even of HintIgnore, to honor x-amz-retry-after.
+//   - LongPoll is ignored. With that variable, the SDK handles its long polls itself.
+//   - A call that gives up returns the SDK's error. It is not a [retry.Error] and,
+//     after the last attempt, does not match [retry.ErrMaxAttempts].
+//   - A wait that would end after the context's deadline is started, and the call
+//     then fails with the context's error, not the last failure.
 func New(p retry.Policy) (*Retryer, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
@@ -96,9 +93,8 @@ func (r *Retryer) MaxAttempts() int {
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// IsErrorRetryable reports whether the policy retries after err. For nil it returns
-// false. If it returns false, the call ends, and its response is reported to the
-// Budget.
+// IsErrorRetryable reports whether the policy retries after err; it never does after
+// nil. If it does not, the call ends, and its response is reported to the Budget.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
@@ -112,9 +108,9 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 
 func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
 
-// RetryDelay returns the wait before the retry that has this number in the SDK:
-// the delay, combined by the Hint rule with the wait that the server asked for. If
-// the rule gives up, the error matches opErr and [retry.ErrHint].
+// RetryDelay returns the wait before the retry that has this number in the SDK: the
+// Hint rule's combination of delay and server hint. If the rule gives up, the error
+// matches opErr and [retry.ErrHint].
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
 	delay := r.delays.delay(r.delays.number(attempt), a)
@@ -143,7 +139,7 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (func(error) error, error
 }
 
 // GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only for
-// retryers that are not an aws.RetryerV2, such as a wrapper with an embedded
+// retryers that are not an aws.RetryerV2, such as a wrapper that embeds an
 // aws.Retryer.
 func (r *Retryer) GetInitialToken() func(error) error {
 	return r.token(context.Background(), retry.ClassUnknown)
@@ -151,10 +147,10 @@ func (r *Retryer) GetInitialToken() func(error) error {
 
 // GetRetryToken withdraws from the Budget. The error of a refusal, which the SDK
 // joins to opErr, matches [retry.ErrBudget] and is permanent for an outer
-// [retry.Do]. Once ctx is done, nothing is withdrawn, and the error is that of ctx.
+// [retry.Do]. Once ctx is done, GetRetryToken withdraws nothing and returns the
+// error of ctx.
 //
-// The SDK calls it for every retry, even if a wrapper of the Retryer decided it
-// against the Classifier. Such a retry costs as much as after a transient failure.
+// The SDK calls it for every retry, even one decided by a wrapper: see [New].
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
 	r.failures.take(opErr)
 	if err := ctx.Err(); err != nil {
@@ -171,10 +167,9 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	return r.token(ctx, a.Class), nil
 }
 
-// attempt classifies an attempt that ended with err.
 func (r *Retryer) attempt(err error) retry.Attempt {
 	p := retry.Policy{Classifier: r.policy.Classifier}
-	if p.Classifier == nil { // of the zero Retryer
+	if p.Classifier == nil { // the zero Retryer
 		p.Classifier = sdkClassifier{}
 	}
 	a := p.Classify(withHint(err))
@@ -182,9 +177,9 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 	return a
 }
 
-// token returns the function that the SDK calls with an attempt's error when it
-// has ended. paid is the class of the failure for which the attempt was
-// withdrawn, or ClassUnknown for the token that every attempt has.
+// token returns the function that the SDK calls with an attempt's error. paid is the
+// class of the failure whose retry was withdrawn, or ClassUnknown for the token that
+// every attempt has.
 func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
 	return func(err error) error {
 		if err == nil {
@@ -196,8 +191,7 @@ func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error
 	}
 }
 
-// isCanceled reports whether err is the SDK's error for a canceled attempt. A
-// token without a context has no other way to detect that.
+// isCanceled detects canceled attempts for tokens without a context.
 func isCanceled(err error) bool {
 	canceled, ok := errors.AsType[interface {
 		error
@@ -206,12 +200,10 @@ func isCanceled(err error) bool {
 	return ok && canceled.CanceledError()
 }
 
-// succeeded reports a success to Budget and Limiter.
-//
-// A retry has two tokens. In the loop that counts from 1 the SDK returns both,
-// that of the retry first, so one token of the other kind must be skipped. In
-// the loop that counts from 0 it returns only that of the retry. It does not
-// matter which call's token is skipped, because the report is the same for all.
+// succeeded reports a success to Budget and Limiter. A retry has two tokens. The SDK's
+// loop that counts from 0 returns only that of the retry. The loop that counts from 1
+// then returns that of the attempt, too, so one token of an attempt must be skipped; any
+// will do, because all make the same report.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return
@@ -223,7 +215,7 @@ func (r *Retryer) succeeded(paid retry.Class) {
 	r.observe(retry.Attempt{})
 }
 
-// takeOne subtracts 1 from n unless it is 0, and reports whether it did.
+// takeOne decrements n unless it is 0, and reports whether it did.
 func takeOne(n *atomic.Int64) bool {
 	for {
 		old := n.Load()
@@ -242,7 +234,6 @@ func (r *Retryer) deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// observe reports the outcome of an attempt to the Limiter, if it is an Observer.
 func (r *Retryer) observe(a retry.Attempt) {
 	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
 		limiter.Observe(a)

@@ -99,7 +99,6 @@ func assertAPIError(t *testing.T, err error, code string) {
 	}
 }
 
-// ledger is a Budget and a Limiter that records its calls.
 type ledger struct {
 	mu       sync.Mutex
 	refuse   bool
@@ -144,8 +143,6 @@ func (l *ledger) Observe(a retry.Attempt) {
 	l.observed[a.Class]++
 }
 
-// TestAccounts: every form makes the same reports to budget and limiter: each
-// finished call once, and each attempt once.
 func TestAccounts(t *testing.T) {
 	const (
 		transient = retry.ClassTransient
@@ -184,7 +181,6 @@ func TestAccounts(t *testing.T) {
 	})
 }
 
-// TestAccountsTogether: the same for many concurrent calls.
 func TestAccountsTogether(t *testing.T) {
 	const calls = 64
 	inEveryForm(t, func(t *testing.T, f form) {
@@ -213,8 +209,6 @@ func TestAccountsTogether(t *testing.T) {
 	})
 }
 
-// TestAccountsRandom: over many calls of all kinds, both forms report the same to
-// budget and limiter.
 func TestAccountsRandom(t *testing.T) {
 	const calls = 500
 	kinds := []step{ok, ok, unavailable, throttled, denied, failWith(io.EOF), respond(200, "<html>"), respond(429, "{}")}
@@ -247,9 +241,8 @@ func TestAccountsRandom(t *testing.T) {
 	}
 }
 
-// TestBudget: an empty budget ends a call with both the API's error and the
-// refusal. Successes refill it, and so does a permanent failure unless
-// SuccessOnly is set.
+// TestBudget: an empty budget ends a call with both errors. Successes refill it, and so
+// do permanent failures unless SuccessOnly is set.
 func TestBudget(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, successOnly := range []bool{false, true} {
@@ -279,8 +272,6 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// TestOuterLoop: an outer policy does not retry a call that the budget has
-// ended.
 func TestOuterLoop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
@@ -291,7 +282,6 @@ func TestOuterLoop(t *testing.T) {
 	})
 }
 
-// limit is a Limiter that admits a number of attempts.
 type limit struct{ left int }
 
 var errLimit = errors.New("limit reached")
@@ -312,7 +302,6 @@ func TestLimiter(t *testing.T) {
 	})
 }
 
-// TestCancel: the end of the context ends the wait.
 func TestCancel(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		synctest.Test(t, func(t *testing.T) {
@@ -327,15 +316,15 @@ func TestCancel(t *testing.T) {
 			assert.Equal(t, time.Minute, time.Since(start))
 			assert.Equal(t, 1, transport.count())
 			assert.Empty(t, l.deposits)
-			if f.name == asMiddleware.name { // the SDK's loop loses it
+			if f.name == asMiddleware.name { // lost in the SDK's loop
 				assertAPIError(t, err, "ServiceUnavailable")
 			}
 		})
 	})
 }
 
-// TestCancelAttempt: if the context ends in an attempt, there is no response, no
-// retry and no withdrawal, whatever the Classifier returns.
+// TestCancelAttempt: cancellation within an attempt ends the call, whatever the Classifier
+// returns.
 func TestCancelAttempt(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	for _, classifier := range []retry.Classifier{nil, always} {
@@ -355,7 +344,6 @@ func TestCancelAttempt(t *testing.T) {
 	}
 }
 
-// TestSilentServer: a deadline ends a call to a server that never responds.
 func TestSilentServer(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		synctest.Test(t, func(t *testing.T) {
@@ -371,8 +359,7 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// TestMarkers: markers of package retry, set by other parts of the SDK's stack,
-// take precedence over the classifier.
+// TestMarkers: marks of package retry in the SDK's errors override the classifier.
 func TestMarkers(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, tt := range []struct {
@@ -392,7 +379,6 @@ func TestMarkers(t *testing.T) {
 	})
 }
 
-// TestInitialToken: the token of older interfaces counts like the newer one.
 func TestInitialToken(t *testing.T) {
 	l := newLedger()
 	r, err := retryaws.New(retry.Policy{Budget: l, Limiter: l})
@@ -403,7 +389,6 @@ func TestInitialToken(t *testing.T) {
 	assert.False(t, r.IsErrorRetryable(nil))
 }
 
-// TestEndedContext: no retry is withdrawn once the context is done.
 func TestEndedContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -415,9 +400,8 @@ func TestEndedContext(t *testing.T) {
 	assert.Empty(t, l.withdraw)
 }
 
-// TestRetryMaxAttempts: the client's own number of attempts, which may come
-// from the environment, overrides that of a Retryer, but not that of
-// WithPolicy.
+// TestRetryMaxAttempts: the client's RetryMaxAttempts overrides a Retryer's policy but
+// not that of WithPolicy.
 func TestRetryMaxAttempts(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(unavailable)
@@ -428,8 +412,6 @@ func TestRetryMaxAttempts(t *testing.T) {
 	})
 }
 
-// TestHints: the policy's rule decides about the server's hint, and no hint makes a
-// call sleep for years.
 func TestHints(t *testing.T) {
 	const (
 		ms = time.Millisecond
@@ -441,7 +423,7 @@ func TestHints(t *testing.T) {
 		header string
 		value  string
 		want   time.Duration
-		sdk    time.Duration // the wait in the SDK's 2026 mode, if different
+		sdk    time.Duration // in the SDK's 2026 mode, if different
 	}{
 		{"at least, the default", nil, "Retry-After", "7", 7 * s, 0},
 		{"AWS's own", nil, "X-Amz-Retry-After", "1500", 1500 * ms, 0},
@@ -478,7 +460,6 @@ type negativeHint struct{}
 
 func (negativeHint) Wait(time.Duration, time.Duration) (time.Duration, bool) { return -time.Hour, true }
 
-// TestNegativeWait: no wait is negative, whatever a rule returns.
 func TestNegativeWait(t *testing.T) {
 	r, err := retryaws.New(retry.Policy{Backoff: rule(-time.Hour), Hint: negativeHint{}})
 	require.NoError(t, err)
@@ -489,8 +470,7 @@ func TestNegativeWait(t *testing.T) {
 	}
 }
 
-// TestHintStop: a rule that gives up ends the call with both errors, and also
-// ends an outer policy.
+// TestHintStop: a rule that gives up ends the call with both errors, and an outer policy.
 func TestHintStop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(respond(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))

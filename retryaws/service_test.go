@@ -24,8 +24,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestServices: with every fault and in every form, written data is read back byte
-// for byte, with exactly one more request than there were faults.
+// TestServices: despite every fault, written data is read back byte for byte, with
+// exactly one more request than faults.
 func TestServices(t *testing.T) {
 	services := map[string]func(*testing.T, *proxy, form, retry.Policy){
 		"s3": tryS3, "dynamodb": tryDynamoDB, "sqs": trySQS,
@@ -49,7 +49,6 @@ func TestServices(t *testing.T) {
 
 func javaLike(service string) retry.Policy { return awspreset.JavaV2Standard.Policy(service) }
 
-// despite checks that call succeeds and that the plan was completed.
 func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	t.Helper()
 	p.expect(plan...)
@@ -58,8 +57,8 @@ func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	p.expect()
 }
 
-// cut returns the fault of a truncated response, if the policy retries after one.
-// The SDK does not, because the operation has been executed.
+// cut returns the fault of a truncated response if the policy retries after it. The SDK
+// does not, because the operation has been executed.
 func cut(p retry.Policy) []fault {
 	if p.Classifier == nil {
 		return nil
@@ -67,7 +66,7 @@ func cut(p retry.Policy) []fault {
 	return []fault{truncate}
 }
 
-// refused checks that call fails at once with a response of the server.
+// refused requires that call fails at once with a response of the server.
 func (p *proxy) refused(t *testing.T, call func() error) {
 	t.Helper()
 	p.expect()
@@ -76,7 +75,6 @@ func (p *proxy) refused(t *testing.T, call func() error) {
 	assert.Equal(t, 1, p.count(), "requests")
 }
 
-// content returns pseudo-random bytes that are always the same.
 func content(size int) []byte {
 	b := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(b) // never fails
@@ -85,8 +83,7 @@ func content(size int) []byte {
 
 var names atomic.Int64
 
-// newName returns a name that no other test uses on the server.
-func newName() *string { return aws.String(fmt.Sprintf("test-%d", names.Add(1))) }
+func uniqueName() *string { return aws.String(fmt.Sprintf("test-%d", names.Add(1))) }
 
 func tryS3(t *testing.T, p *proxy, f form, policy retry.Policy) {
 	slowDown := refuse(503, "<Error><Code>SlowDown</Code></Error>")
@@ -94,7 +91,7 @@ func tryS3(t *testing.T, p *proxy, f form, policy retry.Policy) {
 		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL, UsePathStyle: true,
 		HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
 	})
-	bucket, key, want := newName(), newName(), content(1<<20)
+	bucket, key, want := uniqueName(), uniqueName(), content(1<<20)
 	ctx := t.Context()
 	if _, err := c.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: bucket}); err != nil {
 		t.Fatal(err)
@@ -115,9 +112,9 @@ func tryS3(t *testing.T, p *proxy, f form, policy retry.Policy) {
 		}
 		return err
 	})
-	p.refused(t, func() error { _, err := getObject(ctx, c, bucket, newName()); return err })
+	p.refused(t, func() error { _, err := getObject(ctx, c, bucket, uniqueName()); return err })
 
-	// The caller reads a streamed body, so its errors are not retried.
+	// Errors of a streamed body are not retried, because the caller reads it.
 	p.expect(truncate)
 	_, err := getObject(ctx, c, bucket, key)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
@@ -140,7 +137,7 @@ func tryDynamoDB(t *testing.T, p *proxy, f form, policy retry.Policy) {
 		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL,
 		HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
 	})
-	table, id := newName(), &types.AttributeValueMemberS{Value: "1"}
+	table, id := uniqueName(), &types.AttributeValueMemberS{Value: "1"}
 	want := map[string]types.AttributeValue{"id": id, "data": &types.AttributeValueMemberB{Value: content(64 << 10)}}
 	ctx := t.Context()
 	createTable(t, c, table)
@@ -160,12 +157,11 @@ func tryDynamoDB(t *testing.T, p *proxy, f form, policy retry.Policy) {
 		assert.Equal(t, want, got)
 		return err
 	})
-	p.refused(t, func() error { _, err := get(newName()); return err })
+	p.refused(t, func() error { _, err := get(uniqueName()); return err })
 }
 
-// TestExecuted: without a Classifier, a call ends with a response that the SDK
-// cannot parse, as it does with the SDK's own retryer: the operation has been
-// executed, and repeating it would count twice.
+// TestExecuted: without a Classifier, a response that cannot be parsed ends the call: the
+// operation has been executed, and a retry would add twice.
 func TestExecuted(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryForm(t, func(t *testing.T, f form) {
@@ -177,7 +173,7 @@ func TestExecuted(t *testing.T) {
 						Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL,
 						HTTPClient: p.client(), Retryer: f.retryer(t, policy), APIOptions: f.options(policy),
 					})
-					table, key := newName(), map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
+					table, key := uniqueName(), map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}}
 					createTable(t, c, table)
 
 					p.expect(broken, broken, broken, broken)
@@ -221,7 +217,7 @@ func trySQS(t *testing.T, p *proxy, f form, policy retry.Policy) {
 	want := base64.StdEncoding.EncodeToString(content(64 << 10))
 	ctx := t.Context()
 	// A message whose delivery was lost must be available to the next attempt.
-	queue, err := c.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: newName(), Attributes: map[string]string{"VisibilityTimeout": "0"}})
+	queue, err := c.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: uniqueName(), Attributes: map[string]string{"VisibilityTimeout": "0"}})
 	require.NoError(t, err)
 	p.despite(t, slices.Concat([]fault{unavailable, throttled, reset, lose, hang}, cut(policy)), func() error {
 		_, err := c.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue.QueueUrl, MessageBody: &want})

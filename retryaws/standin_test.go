@@ -12,11 +12,10 @@ import (
 	"sync"
 )
 
-// standIn is a fake server with the parts of S3, DynamoDB and SQS that the tests
-// of this package need.
+// standIn fakes the parts of S3, DynamoDB and SQS that these tests need.
 type standIn struct {
 	mu     sync.Mutex
-	stored map[string][]byte // objects by their path, items and messages by table and queue
+	stored map[string][]byte // objects by path, items by table, messages by queue
 	counts map[string]int    // updates by table
 }
 
@@ -25,7 +24,7 @@ func newStandIn() *standIn { return &standIn{stored: map[string][]byte{}, counts
 func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client has gone
+		return // the client disconnected
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,7 +62,7 @@ func (s *standIn) serveJSON(w http.ResponseWriter, operation string, body []byte
 		TableName, QueueName, QueueUrl, MessageBody string
 		Item                                        json.RawMessage
 	}
-	_ = json.Unmarshal(body, &in) // the clients always send valid JSON
+	_ = json.Unmarshal(body, &in) // always valid
 	queue := path.Base(in.QueueUrl)
 	var out any = struct{}{}
 	switch operation {

@@ -11,9 +11,9 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// timeLimit is a time limit for one attempt; 0 means none. The attempt's context
-// does not end when the attempt returns, because that would cut off a body that the
-// caller still has to read. It ends when the body is closed.
+// timeLimit is a time limit for one attempt; 0 means none. The attempt's context ends
+// when the body is closed, not when the attempt returns, because the caller may still
+// read the body.
 type timeLimit time.Duration
 
 type cancelKey struct{}
@@ -31,18 +31,18 @@ func (limit timeLimit) handle(parent context.Context, in middleware.FinalizeInpu
 	if err != nil {
 		cancel()
 	}
-	// A late output is discarded; a body that is not yet read is cut off.
+	// A late output is discarded; its unread body, if any, is cut off.
 	if !inTime && parent.Err() == nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = &timeoutError{limit, err}
 	}
 	return out, metadata, err
 }
 
-// timeoutError replaces the SDK's error for an attempt whose own context has
-// ended. The SDK's error would blame the caller.
+// timeoutError replaces the SDK's error, which would report a cancellation by the
+// caller.
 type timeoutError struct {
 	limit timeLimit
-	err   error // used for its text; nil if there was an output
+	err   error // nil if there was an output
 }
 
 func (e *timeoutError) Error() string {
@@ -55,8 +55,8 @@ func (e *timeoutError) Error() string {
 func (e *timeoutError) Unwrap() error { return context.DeadlineExceeded }
 func (e *timeoutError) Timeout() bool { return true }
 
-// releaser ends the context of an attempt with a time limit when its body is
-// closed. The SDK closes a body that it does not return to the caller.
+// releaser ends an attempt's context when its body is closed. The SDK closes bodies
+// that it does not return to the caller.
 type releaser struct{}
 
 func (releaser) ID() string { return "ReleaseAttempt" }

@@ -16,13 +16,11 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// silent never responds.
 func silent(req *http.Request) (*http.Response, error) {
 	<-req.Context().Done()
 	return nil, req.Context().Err()
 }
 
-// endless responds with a body that never ends.
 func endless(req *http.Request) (*http.Response, error) {
 	resp, err := ok(req)
 	resp.Body = io.NopCloser(readerFunc(func([]byte) (int, error) {
@@ -36,8 +34,8 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// TestAttemptTimeout: an attempt that takes too long, even while reading the
-// response body, is a timeout, which is retried, not a cancellation.
+// TestAttemptTimeout: an attempt that takes too long, even while reading the response
+// body, is a timeout and not a cancellation.
 func TestAttemptTimeout(t *testing.T) {
 	for name, hang := range map[string]step{"no response": silent, "no end": endless} {
 		t.Run(name, func(t *testing.T) {
@@ -70,11 +68,10 @@ func TestAttemptTimeout(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutLate: a response after the time limit is ignored.
 func TestAttemptTimeoutLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		late := func(req *http.Request) (*http.Response, error) {
-			time.Sleep(time.Hour) // ignoring its context
+			time.Sleep(time.Hour)
 			return ok(req)
 		}
 		transport := newScript(late, ok)
@@ -89,14 +86,14 @@ func TestAttemptTimeoutLate(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutCanceled: if the caller's context ends within an attempt, the
-// call is canceled, even if the attempt's time limit has passed, too.
+// TestAttemptTimeoutCanceled: if the caller's context ends within an attempt, the call is
+// canceled, even if the time limit has passed, too.
 func TestAttemptTimeoutCanceled(t *testing.T) {
-	deaf := func(req *http.Request) (*http.Response, error) {
+	late := func(req *http.Request) (*http.Response, error) {
 		time.Sleep(time.Hour)
 		return nil, req.Context().Err()
 	}
-	for name, s := range map[string]step{"in time": silent, "too late": deaf} {
+	for name, s := range map[string]step{"in time": silent, "too late": late} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
@@ -111,8 +108,6 @@ func TestAttemptTimeoutCanceled(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutReleases: the context of an attempt that ended in time is
-// released.
 func TestAttemptTimeoutReleases(t *testing.T) {
 	transport := newScript(unavailable, ok)
 	require.NoError(t, getItem(t.Context(), newDynamoDB(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, AttemptTimeout: time.Hour})))
@@ -122,8 +117,8 @@ func TestAttemptTimeoutReleases(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutStream: a streamed body may be read without limit, and its
-// Close ends the attempt's context.
+// TestAttemptTimeoutStream: a streamed body may be read without limit, and closing it ends
+// the attempt's context.
 func TestAttemptTimeoutStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		transport := newScript(respond(200, "content"))

@@ -19,10 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// This file tests Retryers inside the SDK's wrappers and others.
-
-// inEveryMode runs test in both modes of the SDK, with the cost of a retry in its
-// quota of 500.
+// inEveryMode runs test with the cost of a retry in the SDK's quota of 500.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
 	for i, mode := range modes {
@@ -40,10 +37,8 @@ func newRetryer(t *testing.T, p retry.Policy) *retryaws.Retryer {
 	return r
 }
 
-// TestWrappedBudget: the budget bounds retries that a wrapper decides, like the
-// SDK's own quota: 300 calls that fail with a code that only the wrapper retries
-// send no more requests than with the SDK's standard retryer. Every client of STS
-// puts such a wrapper around its Retryer.
+// TestWrappedBudget: the budget bounds retries that only a wrapper decides, as the SDK's
+// own quota does. Every STS client has such a wrapper.
 func TestWrappedBudget(t *testing.T) {
 	const calls = 300
 	refused := slices.Repeat([]fault{refuse(400, `<ErrorResponse><Error><Code>IDPCommunicationError</Code></Error></ErrorResponse>`)}, 3*calls)
@@ -69,8 +64,8 @@ func TestWrappedBudget(t *testing.T) {
 	})
 }
 
-// TestWrappedAccounts: a failure that a wrapper retries is not a response for the
-// budget, and every attempt is reported to the limiter.
+// TestWrappedAccounts: a failure that a wrapper retries is not deposited, and every attempt
+// is reported to the limiter.
 func TestWrappedAccounts(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {
@@ -97,15 +92,14 @@ func TestWrappedAccounts(t *testing.T) {
 	})
 }
 
-// wrapped returns a client that sends its requests to p.
 func wrapped(p *proxy, r aws.Retryer) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", Credentials: credentials, BaseEndpoint: &p.URL, HTTPClient: p.client(), Retryer: r,
 	})
 }
 
-// TestWrappedBackoff: successes are counted once, even if a wrapper does not pass
-// on the numbers of the retries.
+// TestWrappedBackoff: successes are reported once, even if a wrapper hides the numbers of
+// the retries.
 func TestWrappedBackoff(t *testing.T) {
 	const calls = 8
 	onEveryBackend(t, func(t *testing.T, url string) {
@@ -122,8 +116,7 @@ func TestWrappedBackoff(t *testing.T) {
 	})
 }
 
-// TestOldWrapper: a canceled call got no response, even if the SDK has no context
-// of the attempt.
+// TestOldWrapper: a canceled call is not deposited, even if its token has no context.
 func TestOldWrapper(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {
@@ -140,29 +133,27 @@ func TestOldWrapper(t *testing.T) {
 	})
 }
 
-// asking is a wrapper that asks the Retryer and then makes its own decision.
-type asking struct {
+type overriding struct {
 	aws.RetryerV2
-	asked int
+	calls int
 }
 
-func (w *asking) IsErrorRetryable(err error) bool {
-	w.asked++
+func (w *overriding) IsErrorRetryable(err error) bool {
+	w.calls++
 	return w.RetryerV2.IsErrorRetryable(err) || errors.Is(err, errOdd)
 }
 
 var errOdd = retry.Permanent(errors.New("odd"))
 
-// TestAskingWrapper: retries that a wrapper decides against the Retryer's decision
-// cost the same as others.
-func TestAskingWrapper(t *testing.T) {
+// TestOverridingWrapper: retries against the Retryer's decision cost the same as others.
+func TestOverridingWrapper(t *testing.T) {
 	inEveryMode(t, func(t *testing.T, _ float64) {
 		l := newLedger()
-		w := &asking{RetryerV2: newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})}
+		w := &overriding{RetryerV2: newRetryer(t, retry.Policy{Backoff: retry.NoDelay{}, Budget: l})}
 		options := newDynamoDB(t, newScript(failWith(errOdd)), asMiddleware, retry.Policy{}).Options()
 		options.Retryer, options.APIOptions = w, nil
 		require.ErrorIs(t, getItem(t.Context(), dynamodb.New(options)), errOdd)
-		assert.Equal(t, 3, w.asked)
+		assert.Equal(t, 3, w.calls)
 		assert.Equal(t, map[retry.Class]int{retry.ClassTransient: 2}, l.withdraw)
 	})
 }

@@ -34,12 +34,11 @@ func main() {
 	}
 }
 
-// scenario is one call of a client.
 type scenario struct {
 	operation string
 	policy    retry.Policy
 	form      form
-	fails     string // the code of the expected error; "": none
+	fails     string // the expected error code; "": none
 	call      func(context.Context, *dynamodb.Client) error
 }
 
@@ -84,8 +83,8 @@ func scenarios() []scenario {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// run serves the scripts on listener and makes all calls. The test of this
-// program connects the two in memory and fixes the random numbers.
+// run serves the scripts on listener and makes all calls. The test connects the two in
+// memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()
@@ -100,7 +99,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	return nil
 }
 
-// run makes the call and returns an error if the outcome is not the expected one.
+// run makes the call and returns an error if the outcome is unexpected.
 func (sc scenario) run(w io.Writer, dial dialer, url string) error {
 	timeline := newTimeline(w, newHTTPClient(dial))
 	options := dynamodb.Options{
@@ -125,14 +124,13 @@ func (sc scenario) run(w io.Writer, dial dialer, url string) error {
 	return fmt.Errorf("want the error code %q, got the error %v", sc.fails, err)
 }
 
-// newHTTPClient returns a client that makes a connection for each request. On a
-// reused connection, net/http may silently repeat a request, which the timeline
-// would not show.
+// newHTTPClient returns a client that makes a connection for each request. On reused
+// connections, net/http may retry silently, and the timeline would not show it.
 func newHTTPClient(dial dialer) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }
 
-// credentials returns arbitrary credentials: the server does not check them.
+// credentials returns arbitrary credentials; the server does not check them.
 func credentials(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: "key", SecretAccessKey: "secret"}, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so that client and server can
-// be in one synctest bubble, where waits take no time.
+// memory is a listener whose connections are pipes, so client and server can share a
+// synctest bubble, in which waits take no time.
 type memory chan net.Conn
 
 func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
@@ -35,7 +35,7 @@ func (m memory) dial(context.Context, string, string) (net.Conn, error) {
 	return client, nil
 }
 
-// eachMode runs test with both loops that the SDK has.
+// eachMode runs test with both loops of the SDK.
 func eachMode(t *testing.T, test func(*testing.T)) {
 	for _, mode := range []string{"", "true"} {
 		t.Run("AWS_NEW_RETRIES_2026="+mode, func(t *testing.T) {
@@ -75,7 +75,7 @@ DeleteItem, policy aws-botocore-legacy service=dynamodb, in the SDK's loop
 	})
 }
 
-// TestDuration: the program ends within five seconds, even with the longest delays.
+// TestDuration: even with the longest delays, the program ends within five seconds.
 func TestDuration(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
 		start := time.Now()
@@ -85,7 +85,6 @@ func TestDuration(t *testing.T) {
 	})
 }
 
-// TestUnexpectedEnding: the program reports a call with an unexpected outcome.
 func TestUnexpectedEnding(t *testing.T) {
 	eachMode(t, func(t *testing.T) {
 		listener := memory(make(chan net.Conn))
@@ -104,7 +103,6 @@ func TestUnexpectedEnding(t *testing.T) {
 	})
 }
 
-// TestUnfitPolicy: a policy that the form cannot follow ends the program.
 func TestUnfitPolicy(t *testing.T) {
 	sc := scenarios()[0]
 	sc.policy.AttemptTimeout = time.Second

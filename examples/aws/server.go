@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// scripts are the server's responses to the requests for an operation, in
-// order. The last one repeats.
+// scripts are the responses for each operation, in order. The last one repeats.
 var scripts = map[string][]http.HandlerFunc{
 	"PutItem":    {throttle(""), fail(503, "ServiceUnavailable"), reset, succeed},
 	"GetItem":    {throttle("400"), hang, succeed},
@@ -19,7 +18,7 @@ var scripts = map[string][]http.HandlerFunc{
 
 func succeed(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }
 
-// fail responds with one of DynamoDB's errors.
+// fail responds with a DynamoDB error.
 func fail(status int, code string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", code)
@@ -27,8 +26,7 @@ func fail(status int, code string) http.HandlerFunc {
 	}
 }
 
-// throttle responds with throttling, and with a hint if milliseconds is not
-// empty.
+// throttle adds a hint if milliseconds is not empty.
 func throttle(milliseconds string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if milliseconds != "" {
@@ -38,12 +36,11 @@ func throttle(milliseconds string) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response. Over TCP the client sees a
-// reset.
+// reset closes the connection without a response, over TCP with a reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // closes the connection without a reset
+		panic(http.ErrAbortHandler) // closes without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -51,10 +48,8 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// hang sends no response until the client gives up.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// server runs the scripts.
 type server struct {
 	http  *http.Server
 	ended chan struct{}
@@ -67,7 +62,7 @@ func startServer(listener net.Listener) *server {
 	}
 	s := &server{ended: make(chan struct{})}
 	s.http = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client disconnects
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise a disconnecting client goes unnoticed
 		_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 		steps, known := scripts[operation]
 		if !known {
@@ -78,7 +73,7 @@ func startServer(listener net.Listener) *server {
 	})}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(listener) // ends with an error when the server is closed
+		_ = s.http.Serve(listener) // returns http.ErrServerClosed
 	}()
 	return s
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// timeline is an HTTP client that prints one line for each request, that is, for
-// each attempt of the service client that uses it.
+// timeline is an HTTP client that prints one line per request, that is, per attempt of
+// its service client.
 type timeline struct {
 	w      io.Writer
 	client aws.HTTPClient
@@ -27,7 +27,7 @@ func newTimeline(w io.Writer, client aws.HTTPClient) *timeline {
 	return &timeline{w: w, client: client, start: now, ended: now}
 }
 
-// Do makes the request.
+// Do makes the request and prints its line.
 func (t *timeline) Do(req *http.Request) (*http.Response, error) {
 	t.number++
 	waited, at := time.Since(t.ended).Round(time.Millisecond), t.elapsed()
@@ -39,7 +39,6 @@ func (t *timeline) Do(req *http.Request) (*http.Response, error) {
 
 func (t *timeline) elapsed() time.Duration { return time.Since(t.start).Round(time.Millisecond) }
 
-// outcome returns a short text for the outcome of an attempt.
 func outcome(resp *http.Response, err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -1,5 +1,5 @@
-// Quickstart starts a server that fails in scripted ways, calls it with
-// package retry under several policies, and prints a timeline.
+// Quickstart starts a server that fails in scripted ways, calls it under several
+// policies, and prints a timeline.
 package main
 
 import (
@@ -29,7 +29,6 @@ func main() {
 	}
 }
 
-// scenario is one call and its expected outcome.
 type scenario struct {
 	path   string
 	policy retry.Policy
@@ -46,23 +45,22 @@ const (
 
 func scenarios() []scenario {
 	const patience = 300 * time.Millisecond
-	java := awspreset.JavaV1Legacy.Policy("") // shared by both calls to that server, including its retry quota
+	java := awspreset.JavaV1Legacy.Policy("") // both calls share its retry quota
 	impatient := java
 	impatient.AttemptTimeout = patience
 	return []scenario{
 		{"/report", awspreset.JavaScriptV2.Policy(""), succeeds},
 		{"/table", awspreset.BotocoreLegacy.Policy(""), succeeds},
 		{"/object", impatient, succeeds},
-		// The zero Policy waits as long as the server asks; those of the SDKs do
-		// not.
+		// Unlike the other policies, the zero Policy waits as long as the server asks.
 		{"/queue", retry.Policy{AttemptTimeout: patience}, succeeds},
 		{"/down", java, givesUp},
 		{"/nothing", awspreset.BotocoreLegacy.Policy(""), stops},
 	}
 }
 
-// run serves the scripts on listener and makes all calls. The test of this
-// program connects the two in memory and fixes the random numbers.
+// run serves the scripts on listener and makes all calls. The test connects the two in
+// memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()
@@ -79,8 +77,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	return nil
 }
 
-// call runs the scenario and returns an error if the outcome is not the expected
-// one.
+// call runs the scenario and returns an error if the outcome is unexpected.
 func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
 	timeline := newTimeline(w)
 	text, err := retry.DoValue(context.Background(), timeline.watch(sc.policy), func(ctx context.Context) (string, error) {
@@ -111,14 +108,13 @@ func (sc scenario) call(w io.Writer, client *http.Client, url string) error {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// newClient returns a client that makes a connection for each request. On a
-// reused connection, net/http silently repeats a lost GET, which the timeline
-// would not show.
+// newClient returns a client that makes a connection for each request. On reused
+// connections, net/http silently retries a lost GET, and the timeline would not show it.
 func newClient(dial dialer) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }
 
-// get is the operation: one attempt. It does not deal with retries.
+// get makes one attempt; it contains no retry logic.
 func get(ctx context.Context, client *http.Client, url string) (string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -136,7 +132,6 @@ func get(ctx context.Context, client *http.Client, url string) (string, error) {
 	return string(body), retryhttp.CheckStatus(resp)
 }
 
-// outcome returns a short text for the outcome of an attempt.
 func outcome(a retry.Attempt) string {
 	var status *retryhttp.StatusError
 	var network *net.OpError

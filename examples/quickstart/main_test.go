@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// memory is a listener whose connections are pipes, so that client and server can
-// be in one synctest bubble, where waits take no time.
+// memory is a listener whose connections are pipes, so client and server can share a
+// synctest bubble, in which waits take no time.
 type memory struct {
 	conns  chan net.Conn
 	closed chan struct{}
@@ -93,7 +93,7 @@ The server saw 16 requests.
 	})
 }
 
-// TestDuration: the program ends within ten seconds, even with the longest delays.
+// TestDuration: even with the longest delays, the program ends within ten seconds.
 func TestDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -103,7 +103,6 @@ func TestDuration(t *testing.T) {
 	})
 }
 
-// TestUnexpectedEnding: the program reports a call with an unexpected outcome.
 func TestUnexpectedEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		listener := listenInMemory()

@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// scripts are the server's responses to the requests for a path, in order. The
-// last one repeats.
+// scripts are the responses for each path, in order. The last one repeats.
 var scripts = map[string][]http.HandlerFunc{
 	"/report":  {status(503), throttle(1), respond("42 rows")},
 	"/table":   {reset, status(503), respond("3 columns")},
@@ -26,7 +25,6 @@ func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { http.Error(w, http.StatusText(code), code) }
 }
 
-// throttle responds with throttling and a hint.
 func throttle(seconds int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", fmt.Sprint(seconds))
@@ -34,12 +32,11 @@ func throttle(seconds int) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response. Over TCP the client sees a
-// reset.
+// reset closes the connection without a response, over TCP with a reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
-		panic(http.ErrAbortHandler) // closes the connection without a reset
+		panic(http.ErrAbortHandler) // closes without a reset
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -47,10 +44,8 @@ func reset(w http.ResponseWriter, _ *http.Request) {
 	_ = conn.Close()
 }
 
-// hang sends no response until the client gives up.
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// server runs the scripts.
 type server struct {
 	http  *http.Server
 	count atomic.Int64
@@ -70,7 +65,7 @@ func startServer(listener net.Listener) *server {
 	s.http = &http.Server{Handler: mux}
 	go func() {
 		defer close(s.ended)
-		_ = s.http.Serve(listener) // ends with an error when the server is closed
+		_ = s.http.Serve(listener) // returns http.ErrServerClosed
 	}()
 	return s
 }

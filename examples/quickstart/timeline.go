@@ -9,12 +9,12 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// timeline prints one line for each attempt of a call.
+// timeline prints one line per attempt.
 type timeline struct {
 	w     io.Writer
 	start time.Time
-	began time.Duration // the start of the current attempt, relative to the start of the call
-	ended retry.Attempt // the latest attempt that has ended
+	began time.Duration // of the current attempt, since start
+	ended retry.Attempt // the latest that has ended
 }
 
 func newTimeline(w io.Writer) *timeline {
