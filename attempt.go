@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// An Attempt is what is known about one call of the operation.
+// With one more field, an Attempt and a rule with three fields would no longer both fit
+// into registers, which would double the time of Delay.
+
+// An Attempt describes one call of the operation.
 type Attempt struct {
-	// With one more field, an Attempt and a rule with three fields would not both
-	// fit into registers, which would double the time of Delay.
 	Number       int           // 1 for the first attempt
 	Waited       time.Duration // the wait before this attempt; 0 for the first
-	Err          error         // the failure; nil before the attempt ends, and if it succeeded
-	Class        Class         // how Err was classified
+	Err          error         // nil before the end and after a success
+	Class        Class         // the class of Err
 	Unrepeatable bool          // Err forbids a retry: see [Unrepeatable]
-	Hint         time.Duration // the wait that the server asked for; 0: none
+	Hint         time.Duration // the wait requested by the server; 0: none
 }
 
-// retriesBefore returns the number of retries before the one that may follow the
-// attempt with that number: n in the formulas.
+// retriesBefore returns n of the formulas, the number of retries so far, for an
+// attempt number.
 func retriesBefore(number int) int { return max(1, number) - 1 }
 
-// A Class says what an error means for retrying.
+// A Class is what an error means for retrying.
 type Class uint8
 
 const (
@@ -34,7 +35,7 @@ const (
 
 var classNames = [...]string{"unknown", "permanent", "transient", "timeout", "throttled"}
 
-// String returns the name of the class in lower case.
+// String returns the class in lower case.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]

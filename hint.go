@@ -7,22 +7,20 @@ import (
 )
 
 // A HintRule combines the delay of a [Backoff] with a hint, the wait that the server
-// asked for. The hint comes from [After], or from a method RetryAfter()
-// time.Duration of the error or of one that it wraps. Only After makes a permanent
-// error retryable. Wait is called only if hint is above 0. It returns the wait, or
-// false to give up at once.
+// asked for. A hint comes from [After] or from the error chain: from a method
+// RetryAfter() time.Duration, or from an error of a known library. Only After makes a
+// permanent error retryable. Wait is called only if hint is above 0; it returns the
+// wait, or false to give up at once.
 //
-// A hint never makes the rules here wait longer than their Max: servers have sent
-// hints of 55 years, a date instead of a number of seconds.
+// The rules here bound the hint: servers have asked for 55 years by sending a date as
+// a number of seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
 
-// maxHint is the default Max of the rules.
-const maxHint = time.Hour
+const defaultMaxHint = time.Hour
 
-// HintAtLeast waits for the longer of the delay and the hint. It is the
-// default rule.
+// HintAtLeast, the default, waits for the longer of the delay and the hint.
 type HintAtLeast struct {
 	Max time.Duration // a longer hint counts as Max; 0 or less: an hour
 }
@@ -53,10 +51,10 @@ func (r HintOrGiveUp) Validate() error {
 	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
-// HintWindow never shortens the delay and lengthens it by at most Width: the rule of
-// the AWS SDKs since November 2026, for their header x-amz-retry-after.
+// HintWindow lengthens the delay to the hint, but by at most Width, as the AWS SDKs do
+// for x-amz-retry-after since November 2026.
 type HintWindow struct {
-	Width time.Duration // how much longer than the delay; 0 or less: 5 s
+	Width time.Duration // longest extension; 0 or less: 5 s
 }
 
 // Wait returns max(delay, min(hint, delay + Width)).
@@ -81,7 +79,7 @@ func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return de
 
 func hintOrMax(limit time.Duration) time.Duration {
 	if limit <= 0 {
-		return maxHint
+		return defaultMaxHint
 	}
 	return limit
 }

@@ -8,26 +8,25 @@ import (
 	"time"
 )
 
-// Do calls op until it succeeds, fails permanently, or the policy gives up. It
-// returns nil if and only if op returned nil.
+// Do calls op until it succeeds, fails permanently, or the policy gives up. It returns
+// nil if and only if op returned nil.
 //
-// A permanent error is returned unchanged. In all other cases Do returns an [*Error]
-// that holds the reason for giving up and matches the last failure.
+// A permanent error is returned unchanged. Otherwise Do returns an [*Error] that holds
+// the reason for giving up and matches the last failure.
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
-// failure permanent. Do never begins an attempt once ctx is done, and never starts a
-// wait that would end after ctx's deadline: it gives up at once with an error that
-// matches [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
-// Only ctx itself counts, so an attempt that exceeded its own time limit is retried.
+// failure permanent. Do begins no attempt once ctx is done, and no wait that would end
+// after ctx's deadline: it gives up at once with an error that matches
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only ctx
+// itself counts, so an attempt that exceeded its own time limit is retried.
 //
-// An invalid policy, a nil ctx and a nil op are refused before op is called, with an
-// error that matches [ErrInvalid]. Panics in op pass through. If one of the policy's
-// functions panics after op has failed, the panic continues with an error that matches
-// that failure too.
+// An invalid policy, a nil ctx and a nil op are refused with an error that matches
+// [ErrInvalid]. Panics in op pass through. If a function of the policy panics after op
+// has failed, the panic continues with an error that matches that failure too.
 //
-// Retry at one layer only. If an inner call of Do gave up, its error is permanent here,
-// unless it is marked with [Transient] or was caused only by this call's
+// Retry at one layer only. If an inner call of Do gave up, its error is permanent
+// here, unless it is marked with [Transient] or was caused only by this call's
 // AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
@@ -35,8 +34,7 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	}
 	var first error
 	if p.bare() && ctx.Err() == nil {
-		// The first attempt needs none of the loop's state, and most calls
-		// succeed here: this doubles their speed.
+		// Most calls succeed here, without the loop's state: this doubles their speed.
 		if first = op(ctx); first == nil {
 			return nil
 		}
@@ -44,8 +42,8 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation that returns a value. Along with an error it
-// returns the value of the last attempt, or the zero value if there was none.
+// DoValue is [Do] for an operation that returns a value. It returns the value of the
+// last attempt, even with an error, or the zero value if there was no attempt.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.unfit(ctx, op != nil) {
@@ -98,15 +96,14 @@ type call struct {
 	paid      Class         // class of the failure that the last retry was withdrawn for
 	staggered bool          // the wait for Stagger is over
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
-	inOp      bool          // the operation is running
-	overtime  bool          // the attempt ran into AttemptTimeout
-	progress  bool          // Err is marked with Progress
-	timed     bool          // start is set
-	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
+	inOp      bool
+	overtime  bool      // the attempt ran into AttemptTimeout
+	progress  bool      // Err is marked with Progress
+	timed     bool      // start is set
+	start     time.Time // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
 
-// begin starts the call.
 func (c *call) begin(p *Policy) {
 	if p.MaxElapsed != 0 {
 		c.started(p.Clock)
@@ -114,9 +111,9 @@ func (c *call) begin(p *Policy) {
 }
 
 // turn makes one attempt, or takes first as its failure if that is not nil, and
-// decides what follows: a wait and another turn, or the end of the call with err.
-// Only waits on the system's clock fit in a select, so with another clock turn does
-// the waiting.
+// decides what follows: a wait and another turn, or the end of the call with err. Only
+// waits on the system's clock fit in a select; with another clock, turn does the
+// waiting.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error, first error) (wait time.Duration, ended bool, err error) {
 	var reason error
 	switch {
@@ -146,7 +143,6 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 	return wait, false, nil
 }
 
-// stagger returns the wait before the first attempt.
 func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	c.staggered = true
 	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
@@ -156,8 +152,7 @@ func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	return wait, nil
 }
 
-// admit waits for the Limiter. It returns nil if the next attempt may begin, or the
-// reason why not.
+// admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
 func (c *call) admit(ctx context.Context, p *Policy) error {
 	if p.Limiter != nil && !c.spent && ctx.Err() == nil {
 		if err := p.Limiter.Wait(ctx); err != nil {
@@ -173,7 +168,6 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return nil
 }
 
-// try makes one attempt and sets its outcome in c.attempt.
 func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	if c.attempt.Number != math.MaxInt {
 		c.attempt.Number++
@@ -235,8 +229,7 @@ func (c *call) conclude(p *Policy, err error) {
 	}
 }
 
-// next decides what follows a failure: a retry after the returned wait, or the
-// end for the returned reason.
+// next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
 	if ctx.Err() != nil && !a.final() {
@@ -279,13 +272,13 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 // loops. failed holds the Number and Err of the failed attempt, and in Waited the wait
 // before it; elapsed is the time since the first attempt began. Next returns the wait
 // before the next attempt, or the reason why there is none: [ErrPermanent], another
-// reason of an [Error], or an error that matches [ErrInvalid].
+// Error.Reason, or an error that matches [ErrInvalid].
 //
 // After an error marked with [Progress] (see [Policy.Classify]), restart the count of
-// attempts and the time. Next withdraws from the Budget; its caller deposits after a
-// success, a permanent failure or progress, with the Class of the last failure that was
-// retried. The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are
-// left to the caller.
+// attempts and the time. Next withdraws from the Budget; the caller deposits after a
+// success, a permanent failure or progress, with the Class of the last failure that
+// was retried. The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline
+// are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {
@@ -300,11 +293,11 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	return p.decide(&failed, elapsed, noDeadline)
 }
 
-// noDeadline is the time left where there is no deadline.
+// noDeadline is the time left if there is no deadline.
 const noDeadline time.Duration = math.MaxInt64
 
 // decide returns the wait before the retry of a, or the reason why there is none. The
-// budget comes last, so that a retry that will not happen costs nothing.
+// Budget comes last, so that a retry that will not happen costs nothing.
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
 	switch {
 	case a.Class == ClassPermanent:
@@ -328,7 +321,6 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	return wait, nil
 }
 
-// giveUp ends the call without success.
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
 	// The reason alone is not enough: a Limiter may return any error.
 	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
@@ -348,9 +340,9 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
-// alarm returns a channel that receives when a wait on the system's clock is over.
-// The waits of one call share a timer, but calls do not: a timer made outside a
-// synctest bubble runs in real time inside it.
+// alarm returns a channel that receives when a wait on the system's clock is over. The
+// waits of one call share a timer, but calls do not: a timer made outside a synctest
+// bubble runs in real time inside it.
 //
 //go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {
@@ -372,13 +364,12 @@ func (c *call) cutShort(ctx context.Context, p *Policy) error {
 
 func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 
-// elapsed returns the time since start. It is never negative, even if the clock goes
-// back.
+// elapsed is never negative, even if the clock goes back.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // guard is deferred by the functions that run a call. A panic in the operation passes
-// through; a panic in one of the policy's functions continues as an error that keeps
-// the operation's.
+// through; one in a function of the policy continues as an error that keeps the
+// operation's.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
 		return
@@ -388,7 +379,6 @@ func (c *call) guard() {
 	}
 }
 
-// timeLeft returns the time until the deadline of ctx.
 func timeLeft(ctx context.Context, clock Clock) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return deadline.Sub(now(clock))
@@ -396,8 +386,8 @@ func timeLeft(ctx context.Context, clock Clock) time.Duration {
 	return noDeadline
 }
 
-// contextReason returns the end of ctx as a reason that matches its error and
-// its cause, or other if ctx is alive.
+// contextReason returns a reason that matches the error and the cause of ctx, or other
+// if ctx is not done.
 func contextReason(ctx context.Context, other error) error {
 	err := ctx.Err()
 	if err == nil {
