@@ -12,10 +12,10 @@ import (
 type Attempt struct {
 	Number       int           // 1 for the first attempt
 	Waited       time.Duration // the wait before this attempt; 0 for the first
-	Err          error         // nil before the end and after a success
+	Err          error         // nil until the attempt fails
 	Class        Class         // the class of Err
 	Unrepeatable bool          // Err forbids a retry: see [Unrepeatable]
-	Hint         time.Duration // the wait requested by the server; 0: none
+	Hint         time.Duration // the wait requested by the server, if any
 }
 
 // retriesBefore returns n of the formulas, the number of retries so far, for an
@@ -26,11 +26,11 @@ func retriesBefore(number int) int { return max(1, number) - 1 }
 type Class uint8
 
 const (
-	ClassUnknown   Class = iota // no opinion: the next classifier decides; if none does, transient
-	ClassPermanent              // the same call would fail again: no retry
-	ClassTransient              // the same call may succeed later
+	ClassUnknown   Class = iota // no opinion; transient if no other classifier has one
+	ClassPermanent              // would fail again: not retried
+	ClassTransient              // may succeed later
 	ClassTimeout                // no response in time; the outcome is unknown
-	ClassThrottled              // the server is overloaded, or limits the caller's rate
+	ClassThrottled              // the server is overloaded or limits the caller's rate
 )
 
 var classNames = [...]string{"unknown", "permanent", "transient", "timeout", "throttled"}

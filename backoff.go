@@ -33,7 +33,7 @@ type NoDelay struct{}
 // Delay returns 0.
 func (NoDelay) Delay(Attempt, float64) time.Duration { return 0 }
 
-// Constant is the same delay before every retry. A negative value counts as 0.
+// Constant is the same delay before every retry.
 type Constant time.Duration
 
 // Delay returns the constant.
@@ -46,12 +46,11 @@ func (b Constant) Validate() error {
 
 // Exponential multiplies the delay by Factor with each retry: min(Cap, Base ·
 // Factorⁿ). Without jitter, clients that fail together will retry together: prefer
-// [FullJitter]. Its formula, and those of FullJitter, [EqualJitter] and
-// [DecorrelatedJitter], are from Marc Brooker, "Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015.
+// [FullJitter]. The formula, and those of the jitter rules, are from Marc Brooker,
+// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 type Exponential struct {
-	Base   time.Duration // first delay; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less: none
+	Base   time.Duration // first delay
+	Cap    time.Duration // largest delay
 	Factor float64       // growth; 0 and NaN: 2; below 1 counts as 1
 }
 
@@ -73,9 +72,9 @@ func (b Exponential) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // Linear adds Step to the delay with each retry: min(Cap, Base + n · Step).
 type Linear struct {
-	Base time.Duration // first delay; below 0 counts as 0
-	Step time.Duration // added by each further retry; 0: Base; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less: none
+	Base time.Duration // first delay
+	Step time.Duration // added by each further retry; 0: Base
+	Cap  time.Duration // largest delay
 }
 
 // Delay implements [Backoff].
@@ -105,8 +104,8 @@ func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 // Fibonacci grows the delay by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, more slowly
 // than doubling: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
-	Base time.Duration // first and second delay; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less: none
+	Base time.Duration // first and second delay
+	Cap  time.Duration // largest delay
 }
 
 // Delay implements [Backoff].
@@ -131,8 +130,7 @@ func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 const maxFibonacci = 92
 
 // Schedule lists the delay before each retry; the last one repeats. An empty Schedule
-// does not wait; a negative delay counts as 0. The slice must not be changed while in
-// use.
+// does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
 // Delay returns the entry for the retry after a.

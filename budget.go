@@ -9,19 +9,18 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Budget bounds the retries of all calls to one resource, so that they do not
-// overload it while it fails. Share it by pointer among all policies for that
-// resource. It must be safe for concurrent use and must not block. If in doubt, use a
-// [TokenBudget]. A [RatioBudget] bounds the share of retries over time; a
-// [ThrottleBudget] stops them early.
+// A Budget bounds the retries of all calls to one resource. Share it by pointer among
+// all policies for that resource. It must be safe for concurrent use and must not
+// block. If in doubt, use a [TokenBudget]. A [RatioBudget] bounds the share of retries
+// over time; a [ThrottleBudget] stops them early. These must not be copied or changed
+// after first use.
 //
 // A call that gives up or panics is not reported, so the cost of its retries stays
 // spent.
 type Budget interface {
 	// TryWithdraw takes the cost of retrying failed and reports whether the budget
-	// sufficed. It is called after all other checks, so a token is wasted only if the
-	// call ends before the retry begins. failed.Number is 1 for the first failure of a
-	// call.
+	// sufficed. It is called last, so a token is wasted only if the call ends before
+	// the retry begins. failed.Number is 1 for the first failure of a call.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports that a call succeeded or failed permanently. paid is the class of
@@ -52,7 +51,7 @@ func (c TokenCosts) of(class Class) float64 {
 // retries.
 //
 // The zero value is the retry quota of the AWS SDKs as of November 2026. Tokens are
-// counted in thousandths. A TokenBudget must not be copied or changed after first use.
+// counted in thousandths.
 type TokenBudget struct {
 	Capacity float64    // maximum tokens; 0: 500
 	Costs    TokenCosts // all zero: 14, or 5 after throttling
@@ -66,8 +65,8 @@ type TokenBudget struct {
 	// Otherwise it counts as a success, because the resource responded.
 	SuccessOnly bool
 
-	// Deficit is the number of tokens missing at the start. A process that makes few
-	// calls should start empty, because it would never use up a full budget.
+	// Deficit is the number of tokens missing at the start. A process with few calls
+	// should start empty, because it would never use up a full budget.
 	Deficit float64
 
 	spent atomic.Int64 // in thousandths, net of deposits
@@ -78,12 +77,12 @@ const defaultCapacity = 500
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
 // FleetBudget returns a [TokenBudget] of one token, which a retry takes and ten
-// successes return, for one of very many processes that make few calls each.
+// successes return, for one of very many processes with few calls each.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
 
-// TryWithdraw takes the cost of retrying a, if there are enough tokens.
+// TryWithdraw implements [Budget].
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
@@ -97,7 +96,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	}
 }
 
-// Deposit returns tokens as the fields say, up to Capacity.
+// Deposit implements [Budget].
 func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
@@ -156,10 +155,9 @@ func (b *TokenBudget) costs() TokenCosts {
 }
 
 // ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6): a
-// retryable failure takes one token, a success returns a fraction of one, and a retry
-// needs more than half of the tokens. Failures whose retry is refused count too;
-// unlike in gRPC, a failed last attempt does not. A ThrottleBudget must not be copied
-// or changed after first use.
+// retryable failure takes one token, and is retried only if more than half of the
+// tokens are left. Failures that are not retried for that reason count too; unlike in
+// gRPC, a failed last attempt does not.
 type ThrottleBudget struct {
 	MaxTokens  float64 // maximum and initial tokens; 0: 10
 	TokenRatio float64 // tokens returned by a success; 0: 0.1
@@ -167,14 +165,14 @@ type ThrottleBudget struct {
 	missing atomic.Int64 // thousandths below MaxTokens
 }
 
-// TryWithdraw takes a token and reports whether more than half are left.
+// TryWithdraw implements [Budget].
 func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 	full := b.full()
 	missing := b.add(1000, full)
 	return full-missing > full/2
 }
 
-// Deposit returns TokenRatio tokens if the call succeeded.
+// Deposit implements [Budget].
 func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
@@ -190,7 +188,7 @@ func (b *ThrottleBudget) Validate() error {
 	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
 }
 
-// Balance returns the tokens that are left.
+// Balance returns the tokens in the bucket.
 func (b *ThrottleBudget) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
 
 func (b *ThrottleBudget) full() int64 {
@@ -214,13 +212,12 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 // RatioBudget is a [Budget] that allows retries in proportion to recent calls, plus a
 // few per second. It is modeled on the RetryBudget of Twitter's Finagle, defaults
 // included. Floor applies to each RatioBudget: 10 per second in each of 100 processes
-// is 1,000 retries per second. A RatioBudget must not be copied or changed after first
-// use.
+// is 1,000 retries per second.
 type RatioBudget struct {
 	Ratio  float64       // retries per call; 0: 0.2; below 0: none
 	Floor  float64       // additional retries per second; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's; if it goes back, time stands still until it catches up
+	Clock  Clock         // nil: the system's; if it goes back, time stops until it catches up
 
 	latest atomic.Int64 // epoch
 	slots  [ratioSlots]atomic.Uint64
@@ -228,7 +225,7 @@ type RatioBudget struct {
 
 const ratioSlots = 10
 
-// TryWithdraw takes one retry from the window's balance, if there is one.
+// TryWithdraw implements [Budget].
 func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	epoch := b.epoch()
 	if a.Number == 1 {
@@ -244,7 +241,7 @@ func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	return true
 }
 
-// Deposit counts the call, unless its first failure was already counted.
+// Deposit implements [Budget].
 func (b *RatioBudget) Deposit(paid Class, _ bool) {
 	if paid == ClassUnknown {
 		b.add(b.epoch(), b.ratio())

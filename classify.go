@@ -9,7 +9,7 @@ import (
 
 // A Classifier decides what an error means for retrying. It is called at most once for
 // each failed attempt, with a non-nil error, and returns [ClassUnknown] if it has no
-// opinion. It must be safe for concurrent use. Markers override it: see [Permanent].
+// opinion. It must be safe for concurrent use.
 type Classifier interface {
 	Classify(err error) Class
 }
@@ -20,8 +20,8 @@ type ClassifierFunc func(err error) Class
 // Classify calls f.
 func (f ClassifierFunc) Classify(err error) Class { return f(err) }
 
-// FirstOf returns a Classifier that consults classifiers in order and returns the
-// first class other than [ClassUnknown]. Put your own rules before the default ones:
+// FirstOf returns a Classifier that consults classifiers in order, up to the first
+// class other than [ClassUnknown]. Put your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }
@@ -149,9 +149,9 @@ func isResponse(err error) bool {
 //   - SQLState() string and Redis replies;
 //   - errors of gRPC, Connect, Kubernetes, Google, MySQL, SQL Server, SQLite and
 //     MongoDB, and of any type with a field StatusCode, HTTPStatusCode or Response;
-//   - Timeout() bool and ConnectionError() bool, the errors of package net, and
-//     io.EOF: timeouts, broken connections and unknown host names are retried; failed
-//     TLS handshakes and invalid certificates are not;
+//   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
+//     timeouts, broken connections and unknown host names are retried; failed TLS
+//     handshakes and invalid certificates are not;
 //   - local failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound,
 //     sql.ErrNoRows, and JSON errors.
 //
@@ -159,7 +159,7 @@ func isResponse(err error) bool {
 // effect, such as a connection lost during a MySQL statement, are unrepeatable: see
 // [Unrepeatable]. Any other error is [ClassUnknown]. [Do] checks its own context, so a
 // context.Canceled that reaches the classifier is the operation's own, and permanent.
-// Methods that panic on half-built values are treated as absent.
+// Methods that panic on half-built values are ignored.
 type DefaultClassifier struct{}
 
 // Classify returns the class of err. For an unrepeatable error it returns

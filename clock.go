@@ -6,7 +6,7 @@ import (
 )
 
 // A Clock tells the time and waits. It must be safe for concurrent use. Package
-// retrytest has one for tests and simulations.
+// retrytest has one for tests.
 type Clock interface {
 	// Now returns the current time. Context deadlines are compared with it.
 	Now() time.Time
@@ -16,14 +16,13 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// SystemClock is the real clock, which a nil Clock also means. It works inside and
-// outside testing/synctest bubbles.
+// SystemClock is the real clock. It works inside and outside testing/synctest bubbles.
 type SystemClock struct{}
 
-// Now returns [time.Now].
+// Now implements [Clock].
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// Sleep waits for d or until ctx is done.
+// Sleep implements [Clock].
 func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	// A timer of 0 would race with a context that is already done.
 	if err := ctx.Err(); err != nil || d <= 0 {

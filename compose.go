@@ -9,11 +9,10 @@ import (
 )
 
 // Jittered randomizes a share of another rule's delay t: (1 − Share) · t + u · Share ·
-// t. A Share of 1 is full jitter and 0.5 is equal jitter: Jittered{Of: Fibonacci{…},
-// Share: 1} is full jitter over Fibonacci growth.
+// t. A Share of 1 is full jitter; 0.5 is equal jitter.
 type Jittered struct {
 	Of    Backoff // nil: the default rule
-	Share float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+	Share float64 // clamped to [0, 1]; NaN counts as 0
 }
 
 // Delay implements [Backoff].
@@ -35,10 +34,10 @@ func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class)
 // the cap of Of. The mean is that of Of, unless the cap cuts it.
 type Spread struct {
 	Of       Backoff // nil: the default rule
-	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+	Fraction float64 // clamped to [0, 1]; NaN counts as 0
 }
 
-// Delay returns Of · (1 + Fraction · (2u − 1)).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
@@ -58,7 +57,7 @@ func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 // [EqualJitter] applies before the jitter.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
-	Cap time.Duration // largest delay; 0 or less: none
+	Cap time.Duration // largest delay
 }
 
 // Delay implements [Backoff].
@@ -75,10 +74,10 @@ func (b Capped) Validate() error {
 
 func (b Capped) limit(class Class) time.Duration { return min(dur.Limit(b.Cap), limitOf(b.Of, class)) }
 
-// WhenThrottled uses one rule after throttled attempts and another after all others.
+// WhenThrottled selects a rule by the class of the failure.
 type WhenThrottled struct {
 	Throttled Backoff // after [ClassThrottled]; nil: the default rule
-	Else      Backoff // otherwise; nil: the default rule
+	Else      Backoff // after every other class; nil: the default rule
 }
 
 // Delay implements [Backoff].

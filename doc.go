@@ -25,24 +25,24 @@
 //
 // A [Backoff] is a pure function of the failed [Attempt] and a random number u in [0,
 // 1). Start with [FullJitter]; [Jittered], [Spread], [Capped] and [WhenThrottled]
-// compose rules. Every rule accepts any field values and returns a delay between 0 and
-// its cap. In the formulas, n is the number of retries so far.
+// compose rules. In the formulas, n is the number of retries so far. Every rule
+// accepts any field values and returns a delay between 0 and its cap: a negative
+// duration counts as 0, and a Cap of 0 or less means none.
 //
 // # Errors
 //
 // Permanent errors end the call; all others are retried. [DefaultClassifier]
 // understands the errors of many libraries. The operation can override it by marking
 // an error with [Permanent], [Transient], [Throttled], [After], [Unrepeatable] or
-// [Progress]. When Do gives up, it returns an [*Error] that matches the last failure
-// and the reason.
+// [Progress].
 //
 // # Retry storms
 //
 // Jitter spreads retries out; it does not reduce their number. A server that fails at
 // 70 % load, and whose clients make three retries, receives 2.8 times what it can
 // serve, and stays down as long as they keep retrying. This happens whenever
-// utilization · (1 + retries) > 1. Give a policy that many calls share a [Budget]: the
-// same server then recovers as soon as it works again. Retry at one layer only.
+// utilization · (1 + retries) > 1. Share a [Budget] among all calls: the same server
+// then recovers as soon as it works again. Retry at one layer only.
 //
 // # What is left out
 //

@@ -10,34 +10,31 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and by
-// that of [Do] if it refuses a call.
+// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and of
+// calls that [Do] refuses.
 var ErrInvalid = errors.New("invalid")
 
-// Reasons for giving up, as in Error.Reason. Once the context is done, its error is
-// the reason instead.
+// Reasons for giving up: see [Error].
 var (
-	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
+	// ErrMaxAttempts means the operation failed MaxAttempts times.
 	ErrMaxAttempts = errors.New("all attempts used")
-	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
+	// ErrMaxElapsed means the next wait would have ended after MaxElapsed.
 	ErrMaxElapsed = errors.New("time limit of the policy")
-	// ErrBudget means that the client's own Budget, not the server, refused the retry.
+	// ErrBudget means the client's own Budget, not the server, refused the retry.
 	ErrBudget = errors.New("client-side retry budget used up")
-	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
+	// ErrHint means the server asked for a longer wait than the HintRule allows.
 	ErrHint = errors.New("server asks for too long a wait")
-	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
+	// ErrUnrepeatable means the operation must not be repeated: see [Unrepeatable].
 	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason passed to OnGiveUp after a permanent failure. Do then
-	// returns the operation's own error, which does not match it.
+	// ErrPermanent is the reason passed to OnGiveUp after a permanent failure.
 	ErrPermanent = errors.New("permanent failure")
 )
 
 // errDeadline is the reason for giving up before the context's deadline.
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
-// ErrNoReturn is passed to an attempt's completion callback if the operation
-// panicked or called [runtime.Goexit], and to the done of a [Group] if any
-// function called Goexit.
+// ErrNoReturn is passed to callbacks if the operation panicked or called
+// [runtime.Goexit]: see [Hooks] and [Group.Go].
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is what [Do] returns when it gives up. With errors.Is and errors.As, it
@@ -46,19 +43,17 @@ type Error struct {
 	// Err is the last failure; nil if the operation never ran.
 	Err error
 
-	// Reason is [ErrMaxAttempts], [ErrMaxElapsed], [ErrBudget], [ErrHint] or
-	// [ErrUnrepeatable]; the error of the Limiter or Clock; an error that matches
-	// context.DeadlineExceeded if the next wait would have ended after the context's
-	// deadline; or, once the context is done, an error that matches its error and its
-	// cause.
+	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
+	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
+	// next wait would have ended after the context's deadline; or, once the context is
+	// done, an error that matches its error and its cause.
 	Reason error
 
 	// Attempts is the number of attempts made.
 	Attempts int
 
-	// Elapsed is the time from the end of the first attempt to the end of the call.
-	// With a MaxElapsed it includes the first attempt; otherwise the start is not
-	// recorded, so that calls that succeed do not read the clock.
+	// Elapsed is the time from the end of the first attempt to the end of the call. If
+	// the policy has a MaxElapsed, it includes the first attempt.
 	Elapsed time.Duration
 
 	// Next is the wait that was not started; 0 if none was due.

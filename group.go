@@ -9,17 +9,16 @@ import (
 // A Group retries operations in the background, as [Do] does. A waiting call holds no
 // goroutine, so a million of them need a few hundred megabytes.
 //
-// The zero Group uses the zero Policy and has no limit. A Group is safe for concurrent
-// use, but not both inside and outside a synctest bubble. It must not be copied or
-// changed after first use.
+// A Group is safe for concurrent use, but not both inside and outside a synctest
+// bubble. It must not be copied or changed after first use.
 type Group struct {
-	// Policy decides about retries. A call that waits for its Limiter, or on a Clock
-	// other than the system's, holds a goroutine and counts against Limit.
+	// A call that waits for the Policy's Limiter, or on a Clock other than the
+	// system's, holds a goroutine and counts against Limit.
 	Policy Policy
 
-	// Limit bounds the number of concurrent attempts. Others wait, in the order in
-	// which they became due; the context bounds that wait, MaxElapsed does not. 0 or
-	// less means no limit.
+	// Limit bounds the number of concurrent attempts. Others wait in the order in which
+	// they became due; the context bounds that wait, MaxElapsed does not. 0 or less
+	// means no limit.
 	Limit int
 
 	calls sync.WaitGroup

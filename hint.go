@@ -7,13 +7,13 @@ import (
 )
 
 // A HintRule combines the delay of a [Backoff] with a hint, the wait that the server
-// asked for. A hint comes from [After] or from the error chain: from a method
-// RetryAfter() time.Duration, or from an error of a known library. Only After makes a
-// permanent error retryable. Wait is called only if hint is above 0; it returns the
-// wait, or false to give up at once.
+// asked for. A hint comes from [After] or from the error chain: a method RetryAfter()
+// time.Duration, or an error of a known library. Only After makes a permanent error
+// retryable. Wait is called only if hint is above 0; it returns the wait, or false to
+// give up at once.
 //
-// The rules here bound the hint: servers have asked for 55 years by sending a date as
-// a number of seconds.
+// The rules here bound the hint: servers have asked for 55 years by sending a date
+// instead of a number of seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
@@ -25,7 +25,7 @@ type HintAtLeast struct {
 	Max time.Duration // a longer hint counts as Max; 0 or less: an hour
 }
 
-// Wait returns max(delay, min(hint, Max)).
+// Wait implements [HintRule].
 func (r HintAtLeast) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, min(hint, hintOrMax(r.Max))), true
 }
@@ -51,13 +51,13 @@ func (r HintOrGiveUp) Validate() error {
 	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
-// HintWindow lengthens the delay to the hint, but by at most Width, as the AWS SDKs do
-// for x-amz-retry-after since November 2026.
+// HintWindow waits for max(delay, min(hint, delay + Width)), as the AWS SDKs do for
+// x-amz-retry-after since November 2026.
 type HintWindow struct {
-	Width time.Duration // longest extension; 0 or less: 5 s
+	Width time.Duration // 0 or less: 5 s
 }
 
-// Wait returns max(delay, min(hint, delay + Width)).
+// Wait implements [HintRule].
 func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	width := r.Width
 	if width <= 0 {
@@ -74,7 +74,7 @@ func (r HintWindow) Validate() error {
 // HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.
 type HintIgnore struct{}
 
-// Wait returns delay.
+// Wait implements [HintRule].
 func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return delay, true }
 
 func hintOrMax(limit time.Duration) time.Duration {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Hooks are functions that a [Policy] calls as it runs, for metrics, traces and logs.
-// They must be safe for concurrent use if the Policy is shared, and should not block.
-// Each may be nil. [Policy.With] adds hooks to a Policy.
+// Hooks are called by a [Policy] as it runs, for metrics, traces and logs. They must
+// be safe for concurrent use if the Policy is shared, and should not block. Each may
+// be nil.
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
 	// operation gets the returned context, or ctx if that is nil. The returned
 	// function, unless nil, is called exactly once after the attempt, with its Err and
-	// Class. Err is ErrNoReturn if the operation panicked.
+	// Class. Err is ErrNoReturn if the operation panicked or called Goexit.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
 	// OnRetry is called just before the wait for a retry, which may be 0. No retry

@@ -8,12 +8,11 @@ import (
 
 // FullJitter draws the delay between 0 and an exponential ceiling: u · min(Cap, Base ·
 // Factorⁿ). It spreads retries well and is the default. For a minimum delay, use
-// [EqualJitter], [DecorrelatedJitter] or [Jittered]. The fields are those of
-// [Exponential].
+// [EqualJitter], [DecorrelatedJitter] or [Jittered].
 type FullJitter struct {
 	Base   time.Duration // first ceiling
-	Cap    time.Duration // largest ceiling; 0 or less: none
-	Factor float64       // growth; 0: 2
+	Cap    time.Duration // largest ceiling
+	Factor float64       // as in [Exponential]
 }
 
 // Delay implements [Backoff].
@@ -32,11 +31,11 @@ func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u ·
 // t/2, where t = min(Cap, Base · Factorⁿ). It takes more time and spreads retries less
-// than [FullJitter]. The fields are those of [Exponential].
+// than [FullJitter].
 type EqualJitter struct {
 	Base   time.Duration // first ceiling
-	Cap    time.Duration // largest ceiling; 0 or less: none
-	Factor float64       // growth; 0: 2
+	Cap    time.Duration // largest ceiling
+	Factor float64       // as in [Exponential]
 }
 
 // Delay implements [Backoff].
@@ -53,15 +52,15 @@ func (b EqualJitter) Validate() error {
 
 func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// DecorrelatedJitter draws the delay from the previous wait, not from the attempt
-// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, or Base before
-// the first retry. prev includes hints, so set a Cap if there are any.
+// DecorrelatedJitter draws the delay from the previous wait: min(Cap, Base + u ·
+// (3·prev − Base)), where prev is a.Waited, or Base before the first retry. prev
+// includes hints, so set a Cap if there are any.
 //
-// At the cap, most draws are cut to exactly Cap, without jitter. With Redraw the delay
-// is uniform in [Base, min(Cap, 3·prev)], as if drawn again until it fits.
+// At the cap, most draws are cut to exactly Cap. With Redraw the delay is uniform in
+// [Base, min(Cap, 3·prev)], as if drawn again until it fits.
 type DecorrelatedJitter struct {
-	Base   time.Duration // smallest delay; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less: none
+	Base   time.Duration // smallest delay
+	Cap    time.Duration // largest delay
 	Redraw bool          // keep the jitter at the cap
 }
 

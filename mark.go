@@ -18,13 +18,12 @@ func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}
 // call of [Do]. See [Permanent].
 func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
 
-// Throttled marks err so that it is retried as throttling: the server is
-// overloaded. See [Permanent].
+// Throttled marks err so that it is retried as throttling. See [Permanent].
 func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
 
-// After marks err so that it is retried with d as the hint: see [HintRule]. It
-// overrides the Classifier, so even a 404 is retried; its class is then transient. A d
-// of 0 or less means no hint. See [Permanent].
+// After marks err so that it is retried with the hint d: see [HintRule]. It overrides
+// the Classifier, so even a 404 is retried, as transient. A d of 0 or less means no
+// hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
@@ -32,13 +31,13 @@ func After(err error, d time.Duration) error {
 // Unrepeatable marks err so that it is not retried even if its class is retryable: the
 // operation, such as a commit whose connection was lost, may have taken effect, and
 // repeating it could apply it twice. [Do] gives up with [ErrUnrepeatable]; limiters
-// and hooks still get the class and the hint. See [Permanent].
+// and hooks still get the class and hint. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
 // Progress marks err as the end of a run that did useful work, such as a connection
 // that lived for hours. It counts as the first failure of a call: attempt numbers,
 // delays and MaxElapsed restart, and the Budget gets the deposit of a success.
-// Error.Attempts remains the total. The class and the hint are kept. See [Permanent].
+// Error.Attempts remains the total. The class and hint are kept. See [Permanent].
 func Progress(err error) error { return marked(err, mark{progress: true}) }
 
 type mark struct {

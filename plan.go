@@ -10,9 +10,10 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// Delays returns the waits of a call whose attempts all fail immediately with
-// transient errors, without waiting. Each iteration draws new waits; it may be endless
-// if attempts are Unlimited.
+// Delays draws the waits of a call whose attempts all fail immediately with transient
+// errors. It stops at MaxElapsed and ignores hints, budgets, limiters, Stagger and
+// deadlines. Each iteration draws new waits; it may be endless if attempts are
+// Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
 }
@@ -32,8 +33,7 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	}
 }
 
-// A Plan summarizes the waits of a call whose attempts all fail, for comparison with
-// your deadline. See [Policy.Plan].
+// A Plan is the result of [Policy.Plan]. Compare it with your deadline.
 type Plan struct {
 	Retries []WaitStats // the wait before each retry, in order
 	Total   WaitStats   // the sum of all waits
@@ -56,9 +56,7 @@ const (
 	maxDraws = 200_000
 )
 
-// Plan computes the waits of a call whose attempts all fail immediately with transient
-// errors, for at most 100 retries. It leaves out retries that MaxElapsed does not
-// allow, and ignores hints, budgets, limiters, Stagger and deadlines.
+// Plan summarizes the waits that [Policy.Delays] draws, for at most 100 retries.
 //
 // Min and Max are bounds. Mean and P99 are estimates from a fixed number of draws,
 // within 2 % of the true value or 1 % of Max, whichever is more.

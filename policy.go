@@ -8,32 +8,30 @@ import (
 	"time"
 )
 
-// A Policy says when to retry. The zero Policy is safe in production: up to three
-// attempts, with full jitter below 50 ms and then 100 ms, or below 1 s and 2 s after
-// throttling.
+// A Policy says when to retry. The zero Policy is safe in production: three attempts,
+// with random waits below 50 ms and 100 ms, or below 1 s and 2 s after throttling.
 //
 // A Policy holds no state of a call. Copy it to derive a variant; use it concurrently
 // as long as it is not changed. Copies share the Budget and the Limiter, which belong
-// to the resource that is called.
+// to the called resource.
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts is the largest number of attempts, including the first. 0 means 3, or
-	// one more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no
-	// bound.
+	// MaxAttempts bounds the number of attempts, including the first. 0 means 3, or one
+	// more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no bound.
 	MaxAttempts int
 
 	// MaxElapsed ends a call whose next wait would end later than this after its start.
-	// It does not interrupt attempts; the context and AttemptTimeout do. 0 means no
+	// It does not interrupt attempts; AttemptTimeout and the context do. 0 means no
 	// limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout is the time limit of each attempt, set on the operation's context.
-	// An attempt that exceeds it has [ClassTimeout], unless its error is marked or has
-	// its own status or code. The context is canceled when the operation returns, so
-	// the operation must read a response to its end. 0 means no limit.
+	// AttemptTimeout limits each attempt through the operation's context. An attempt
+	// that exceeds it has [ClassTimeout], unless its error is marked or has its own
+	// status or code. The context is canceled when the operation returns, so the
+	// operation must read a response to its end. 0 means no limit.
 	AttemptTimeout time.Duration
 
 	// Stagger bounds a random wait before the first attempt, for clients that start
@@ -43,10 +41,10 @@ type Policy struct {
 	// Classifier decides which errors are retried. nil means DefaultClassifier{}.
 	Classifier Classifier
 
-	// Hint combines the delay with the server's hint. nil means HintAtLeast{}.
+	// Hint combines delay and hint. nil means HintAtLeast{}.
 	Hint HintRule
 
-	// Budget bounds the retries of all calls to one resource. nil means no bound.
+	// Budget bounds the retries of all calls to a resource. nil means no bound.
 	Budget Budget
 
 	// LongPoll is for callers that poll in a loop: if only the Budget refuses a retry,
@@ -63,11 +61,11 @@ type Policy struct {
 	// for concurrent use if the Policy is shared. nil means math/rand/v2.Float64.
 	Rand func() float64
 
-	// Hooks observe the calls. Policy.With adds more.
+	// Hooks observe the calls. [Policy.With] adds more.
 	Hooks
 }
 
-// Unlimited, as Policy.MaxAttempts, means no bound.
+// Unlimited, as MaxAttempts, means no bound.
 const Unlimited = math.MaxInt
 
 const defaultMaxAttempts = 3
@@ -79,10 +77,10 @@ func (p Policy) With(h Hooks) Policy {
 	return p
 }
 
-// Validate returns one error that lists everything wrong with the Policy and matches
-// [ErrInvalid], or nil. It calls the method Validate() error of each part that has
-// one. [ParsePolicy] calls Validate; Do checks only the Policy's own numbers, because
-// every Backoff here is safe for any value.
+// Validate checks the Policy and each part that has a method Validate() error. The
+// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
+// it; Do checks only the Policy's own numbers, because every Backoff here is safe for
+// any value.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -148,9 +146,8 @@ func (p *Policy) maxAttempts() int {
 }
 
 // Classify classifies err as [Do] does and returns an Attempt with Err, Class,
-// Unrepeatable and Hint. The Class comes from the markers in err, or else from the
-// Classifier; if neither decides, it is transient. Number is 1 after [Progress],
-// because counting restarts, and otherwise 0. A nil err gives a zero Attempt.
+// Unrepeatable and Hint. Number is 1 after [Progress], because counting restarts, and
+// otherwise 0. A nil err gives a zero Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
 	if err != nil && a.classify(p.Classifier, false) {

@@ -11,8 +11,7 @@ import (
 // Do calls op until it succeeds, fails permanently, or the policy gives up. It returns
 // nil if and only if op returned nil.
 //
-// A permanent error is returned unchanged. Otherwise Do returns an [*Error] that holds
-// the reason for giving up and matches the last failure.
+// A permanent error is returned unchanged. Otherwise Do returns an [*Error].
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
@@ -25,9 +24,8 @@ import (
 // [ErrInvalid]. Panics in op pass through. If a function of the policy panics after op
 // has failed, the panic continues with an error that matches that failure too.
 //
-// Retry at one layer only. If an inner call of Do gave up, its error is permanent
-// here, unless it is marked with [Transient] or was caused only by this call's
-// AttemptTimeout.
+// If an inner call of Do gave up, its error is permanent here, unless it is marked
+// with [Transient] or was caused only by this call's AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
@@ -42,8 +40,8 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation that returns a value. It returns the value of the
-// last attempt, even with an error, or the zero value if there was no attempt.
+// DoValue is [Do] for an operation with a value. It returns the value of the last
+// attempt, even along with an error.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.unfit(ctx, op != nil) {
@@ -96,11 +94,11 @@ type call struct {
 	paid      Class         // class of the failure that the last retry was withdrawn for
 	staggered bool          // the wait for Stagger is over
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
-	inOp      bool
-	overtime  bool      // the attempt ran into AttemptTimeout
-	progress  bool      // Err is marked with Progress
-	timed     bool      // start is set
-	start     time.Time // start of the call if the policy has a MaxElapsed, else time of the first failure
+	inOp      bool          // op is running
+	overtime  bool          // the attempt ran into AttemptTimeout
+	progress  bool          // Err is marked with Progress
+	timed     bool          // start is set
+	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
 
@@ -269,7 +267,7 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 }
 
 // Next makes the decision of [Do] without its loop, for queues, controllers and custom
-// loops. failed holds the Number and Err of the failed attempt, and in Waited the wait
+// loops. failed needs the Number and Err of the failed attempt, and in Waited the wait
 // before it; elapsed is the time since the first attempt began. Next returns the wait
 // before the next attempt, or the reason why there is none: [ErrPermanent], another
 // Error.Reason, or an error that matches [ErrInvalid].

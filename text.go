@@ -33,15 +33,10 @@ const (
 	none      = "none"      // no budget, no limiter
 )
 
-// String returns the text form, which [ParsePolicy] reads, such as
-//
-//	full base=50ms cap=20s attempts=5 elapsed=1m
-//	aws-standard-2026 service=dynamodb attempts=6
-//
-// It omits classifiers, clocks, random sources, hooks, and budgets and limiters of
-// other packages, but the name of a preset stands for all of its parts. A Backoff of
-// another package prints as its String method or its type, and a HintRule as its type;
-// neither can be parsed.
+// String returns the text form that [ParsePolicy] reads. It omits classifiers, clocks,
+// random sources, hooks, and budgets and limiters of other packages, but the name of a
+// preset stands for all of its parts. A Backoff of another package prints as its
+// String method or its type, and a HintRule as its type; neither can be parsed.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -228,9 +223,9 @@ func valueText(v reflect.Value) string {
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then
-// keys and values in any order, separated by spaces, commas or semicolons. Durations
-// need units. The rules are
+// First comes the name of a preset ([RegisterPreset]) or rule, then keys and values in
+// any order, separated by spaces, commas or semicolons. Durations need units. The
+// rules are
 //
 //	standard                                  what a nil Backoff means
 //	none                                      NoDelay
@@ -336,9 +331,8 @@ func scalarText(value any) (string, error) {
 	return "", fmt.Errorf("a %T is not a text, a number or true or false; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
 }
 
-// UnmarshalJSON accepts a text as UnmarshalText does, or an object with the keys of
-// the text: {"rule": "full", "base": "100ms", "attempts": 7}, or "preset" instead of
-// "rule".
+// UnmarshalJSON accepts a text, or an object with the keys of the text and "rule" or
+// "preset": {"rule": "full", "base": "100ms", "attempts": 7}.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	value, err := jsonvalue.Parse(data)
 	if err != nil {
