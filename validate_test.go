@@ -20,7 +20,6 @@ type strictBackoff struct{}
 func (strictBackoff) Delay(retry.Attempt, float64) time.Duration { return time.Second }
 func (*strictBackoff) Validate() error                           { return errors.New("not strict enough") }
 
-// TestValid: policies that have no faults.
 func TestValid(t *testing.T) {
 	valid := []retry.Policy{
 		{},
@@ -114,7 +113,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestInvalidRules: the error names the field that is wrong, and its value.
+// TestInvalidRules: the error has the name and the value of the invalid field.
 func TestInvalidRules(t *testing.T) {
 	for fault, b := range map[string]retry.Backoff{
 		"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},
