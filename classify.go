@@ -159,7 +159,7 @@ func isResponse(err error) bool {
 // effect, such as a connection lost during a MySQL statement, are unrepeatable: see
 // [Unrepeatable]. Any other error is [ClassUnknown]. [Do] checks its own context, so a
 // context.Canceled that reaches the classifier is the operation's own, and permanent.
-// Methods that panic on half-built values are ignored.
+// Methods that panic are ignored.
 type DefaultClassifier struct{}
 
 // Classify returns the class of err. For an unrepeatable error it returns

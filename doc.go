@@ -38,11 +38,11 @@
 //
 // # Retry storms
 //
-// Jitter spreads retries out; it does not reduce their number. A server that fails at
-// 70 % load, and whose clients make three retries, receives 2.8 times what it can
-// serve, and stays down as long as they keep retrying. This happens whenever
-// utilization · (1 + retries) > 1. Share a [Budget] among all calls: the same server
-// then recovers as soon as it works again. Retry at one layer only.
+// Jitter spreads retries out; it does not reduce their number. If a server fails at 70
+// % load and its clients make three retries, it receives 2.8 times what it can serve,
+// and stays down as long as they keep retrying. This happens whenever utilization · (1
+// + retries) > 1. With a shared [Budget], the same server recovers as soon as it works
+// again. Retry at one layer only.
 //
 // # What is left out
 //

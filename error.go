@@ -52,8 +52,8 @@ type Error struct {
 	// Attempts is the number of attempts made.
 	Attempts int
 
-	// Elapsed is the time from the end of the first attempt to the end of the call. If
-	// the policy has a MaxElapsed, it includes the first attempt.
+	// Elapsed is the time from the end of the first attempt to the end of the call. It
+	// includes the first attempt only if the policy has a MaxElapsed.
 	Elapsed time.Duration
 
 	// Next is the wait that was not started; 0 if none was due.

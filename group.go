@@ -9,8 +9,8 @@ import (
 // A Group retries operations in the background, as [Do] does. A waiting call holds no
 // goroutine, so a million of them need a few hundred megabytes.
 //
-// A Group is safe for concurrent use, but not both inside and outside a synctest
-// bubble. It must not be copied or changed after first use.
+// A Group is safe for concurrent use, but not both inside and outside a synctest bubble. It
+// must not be copied or changed after first use.
 type Group struct {
 	// A call that waits for the Policy's Limiter, or on a Clock other than the
 	// system's, holds a goroutine and counts against Limit.
@@ -96,8 +96,8 @@ func (g *Group) leave() {
 	go c.run()
 }
 
-// watch makes c wait until it is claimed or ended (the Done channel of its context) is
-// closed. g.mu must be held.
+// watch makes c wait until it is claimed or its context ends; ended is the context's
+// Done channel. g.mu must be held.
 func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	c.waits = true
 	if ended == nil {

@@ -6,11 +6,10 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint, the wait that the server
-// asked for. A hint comes from [After] or from the error chain: a method RetryAfter()
-// time.Duration, or an error of a known library. Only After makes a permanent error
-// retryable. Wait is called only if hint is above 0; it returns the wait, or false to
-// give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint. The hint comes from
+// [After] or from the error chain: a method RetryAfter() time.Duration, or an error of
+// a known library. Only After makes a permanent error retryable. Wait is called only
+// if hint is above 0; it returns the wait, or false to give up at once.
 //
 // The rules here bound the hint: servers have asked for 55 years by sending a date
 // instead of a number of seconds.

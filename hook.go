@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Hooks are called by a [Policy] as it runs, for metrics, traces and logs. They must
-// be safe for concurrent use if the Policy is shared, and should not block. Each may
-// be nil.
+// Hooks observe the calls under a [Policy], for metrics, traces and logs. They must be
+// safe for concurrent use if the Policy is shared, and should not block. Each may be
+// nil.
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
 	// operation gets the returned context, or ctx if that is nil. The returned

@@ -207,7 +207,7 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 // RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
 // digits, "-", "_" and ".". policy is called for each text with that name; the second
 // form gets the value of the key service, or "". RegisterPreset panics if the name is
-// malformed or taken. Package awspreset registers the presets of the AWS SDKs.
+// malformed or taken.
 //
 // If the Classifier has a method PolicyText() string, and that text has the same
 // Backoff, the Policy prints as the text followed by the differences.

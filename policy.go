@@ -11,9 +11,9 @@ import (
 // A Policy says when to retry. The zero Policy is safe in production: three attempts,
 // with random waits below 50 ms and 100 ms, or below 1 s and 2 s after throttling.
 //
-// A Policy holds no state of a call. Copy it to derive a variant; use it concurrently
-// as long as it is not changed. Copies share the Budget and the Limiter, which belong
-// to the called resource.
+// A Policy holds no state of a call, so it can be copied, and used concurrently as
+// long as it is not changed. Copies share the Budget and the Limiter, which belong to
+// the called resource.
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
@@ -38,24 +38,17 @@ type Policy struct {
 	// together. 0 means no wait.
 	Stagger time.Duration
 
-	// Classifier decides which errors are retried. nil means DefaultClassifier{}.
-	Classifier Classifier
+	Classifier Classifier // nil: DefaultClassifier{}
+	Hint       HintRule   // nil: HintAtLeast{}
+	Budget     Budget     // nil: no bound
 
-	// Hint combines delay and hint. nil means HintAtLeast{}.
-	Hint HintRule
-
-	// Budget bounds the retries of all calls to a resource. nil means no bound.
-	Budget Budget
-
-	// LongPoll is for callers that poll in a loop: if only the Budget refuses a retry,
-	// Do waits out the delay before it returns ErrBudget. OnRetry is not called.
+	// LongPoll keeps callers that poll in a loop from spinning: if only the Budget
+	// refuses a retry, Do waits out the delay before it returns ErrBudget. OnRetry is
+	// not called.
 	LongPoll bool
 
-	// Limiter delays attempts, including the first. nil means no delay.
-	Limiter Limiter
-
-	// Clock tells the time and waits. nil means SystemClock{}.
-	Clock Clock
+	Limiter Limiter // nil: no delay
+	Clock   Clock   // nil: SystemClock{}
 
 	// Rand returns a uniform random number in [0, 1) for each delay. It must be safe
 	// for concurrent use if the Policy is shared. nil means math/rand/v2.Float64.
@@ -79,8 +72,7 @@ func (p Policy) With(h Hooks) Policy {
 
 // Validate checks the Policy and each part that has a method Validate() error. The
 // error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers, because every Backoff here is safe for
-// any value.
+// it; Do checks only the Policy's own numbers, because every Backoff here is safe.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {

@@ -40,8 +40,8 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation with a value. It returns the value of the last
-// attempt, even along with an error.
+// DoValue is [Do] for an operation that returns a value. It returns the value of the
+// last attempt, even along with an error.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.unfit(ctx, op != nil) {
@@ -103,7 +103,7 @@ type call struct {
 }
 
 func (c *call) begin(p *Policy) {
-	if p.MaxElapsed != 0 {
+	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
 		c.started(p.Clock)
 	}
 }
@@ -267,16 +267,16 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 }
 
 // Next makes the decision of [Do] without its loop, for queues, controllers and custom
-// loops. failed needs the Number and Err of the failed attempt, and in Waited the wait
-// before it; elapsed is the time since the first attempt began. Next returns the wait
-// before the next attempt, or the reason why there is none: [ErrPermanent], another
-// Error.Reason, or an error that matches [ErrInvalid].
+// loops. failed needs Number, Waited and Err; elapsed is the time since the first
+// attempt began. Next returns the wait before the next attempt, or the reason for
+// giving up: [ErrPermanent], another Error.Reason, or an error that matches
+// [ErrInvalid].
 //
-// After an error marked with [Progress] (see [Policy.Classify]), restart the count of
-// attempts and the time. Next withdraws from the Budget; the caller deposits after a
-// success, a permanent failure or progress, with the Class of the last failure that
-// was retried. The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline
-// are left to the caller.
+// After an error marked with [Progress] (see [Policy.Classify]), restart the count and
+// the time. Next withdraws from the Budget; the caller deposits after a success, a
+// permanent failure or progress, with the Class of the last failure that was retried.
+// The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are left to
+// the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {
@@ -366,8 +366,7 @@ func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // guard is deferred by the functions that run a call. A panic in the operation passes
-// through; one in a function of the policy continues as an error that keeps the
-// operation's.
+// through; one in a function of the policy continues with the operation's error added.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
 		return
