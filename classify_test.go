@@ -152,7 +152,7 @@ func TestClassOfConnections(t *testing.T) {
 func TestClassOfLocalFailures(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"no such file", &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, permanent},
-		{"no such file, from a file system of its own", wrapped(fs.ErrNotExist), permanent},
+		{"no such file, wrapped", wrapped(fs.ErrNotExist), permanent},
 		{"no such socket yet", dialed(os.NewSyscallError("connect", syscall.ENOENT)), transient},
 		{"no such program", &exec.Error{Name: "x", Err: exec.ErrNotFound}, permanent},
 		{"a program that failed", &exec.ExitError{}, unknown},

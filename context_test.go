@@ -52,7 +52,7 @@ func testContextEnds(t *testing.T, do doer) {
 			calls: 2, until: 14 * s, is: context.Canceled, isCause: true},
 		{name: "deadline in the first wait", timeout: s / 10,
 			calls: 1, until: 0, is: context.DeadlineExceeded},
-		{name: "deadline in a wait that the server asked for", timeout: 15 * s, hint: time.Minute,
+		{name: "deadline in a wait for a hint", timeout: 15 * s, hint: time.Minute,
 			calls: 1, until: 0, is: context.DeadlineExceeded},
 		{name: "deadline in the first wait, counted from the end of the attempt", timeout: 15 * s, takes: 6 * s,
 			calls: 1, until: 6 * s, is: context.DeadlineExceeded},
@@ -110,7 +110,7 @@ func (tt contextCase) check(t *testing.T, do doer, p retry.Policy) {
 	assert.Equal(t, tt.calls, asError(t, err).Attempts)
 	assert.ErrorIs(t, err, tt.is)
 	if tt.cancel > 0 {
-		assert.Zero(t, asError(t, err).Next, "a wait that was begun is not the next one")
+		assert.Zero(t, asError(t, err).Next, "a wait that began is not the next one")
 	}
 	assert.Equal(t, tt.calls > 0, errors.Is(err, errOp), "last failure")
 	assert.Equal(t, tt.isCause, errors.Is(err, errCause), "cause")
@@ -230,7 +230,7 @@ func checkState(t *testing.T, state contextState, op contextOp) {
 	}
 	switch {
 	case strings.HasPrefix(op.name, "permanent") && calls == op.calls:
-		assert.Equal(t, last, err, "a permanent failure is returned as it is")
+		assert.Equal(t, last, err, "a permanent failure is returned unchanged")
 	case ctx.Err() != nil:
 		assert.ErrorIs(t, err, ctx.Err())
 		assert.ErrorIs(t, err, context.Cause(ctx))
@@ -261,15 +261,15 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 			<-ctx.Done()
 			return fmt.Errorf("get: %w", context.Cause(ctx))
 		}, 3 * limit},
-		"a limit of the operation's own": {0, func(ctx context.Context) error {
+		"a limit set by the operation": {0, func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
 			<-ctx.Done()
 			return ctx.Err()
 		}, 3 * limit},
-		"a client's limit":                 {0, func(context.Context) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, 0},
-		"a limit with an error of its own": {0, func(context.Context) error { return os.ErrDeadlineExceeded }, 0},
-		"joined with another error":        {0, func(context.Context) error { return errors.Join(errOp, context.DeadlineExceeded) }, 0},
+		"a client's limit":                {0, func(context.Context) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, 0},
+		"a limit with another error type": {0, func(context.Context) error { return os.ErrDeadlineExceeded }, 0},
+		"joined with another error":       {0, func(context.Context) error { return errors.Join(errOp, context.DeadlineExceeded) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

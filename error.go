@@ -150,7 +150,7 @@ type policyPanic struct {
 }
 
 func (e *policyPanic) Error() string {
-	return fmt.Sprintf("panic in a function of the retry policy: %v (while dealing with: %v)", e.value, e.err)
+	return fmt.Sprintf("panic in a function of the retry policy: %v (while handling: %v)", e.value, e.err)
 }
 
 func (e *policyPanic) Unwrap() []error {

@@ -127,7 +127,7 @@ func TestGroupCanceled(t *testing.T) {
 		cancel(errCause)
 		synctest.Wait()
 		assert.ElementsMatch(t, []string{"waits 1", "waits with the same Done 1", "has no place 0"}, ended)
-		begin(doomed, "begins too late, and has no place", fails)
+		begin(doomed, "begins too late and gets no slot", fails)
 		assert.Len(t, ended, 4)
 		close(free)
 		begin(doomed, "begins too late", fails)
@@ -252,7 +252,7 @@ func TestGroupGoexit(t *testing.T) {
 // if nothing had happened.
 func TestGroupPanics(t *testing.T) {
 	const env = "RETRY_GROUP_PANICS"
-	dealingWith := "panic in a function of the retry policy: boom (while dealing with: operation failed)"
+	policyPanic := "panic in a function of the retry policy: boom (while handling: operation failed)"
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		op     func(context.Context) error
@@ -260,12 +260,12 @@ func TestGroupPanics(t *testing.T) {
 	}{
 		"operation": {retry.Policy{}, func(context.Context) error { panic("boom") }, "panic: boom"},
 		"OnRetry": {retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("boom") }}},
-			fails, dealingWith},
-		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, dealingWith},
-		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, dealingWith},
+			fails, policyPanic},
+		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, policyPanic},
+		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, policyPanic},
 		"OnGiveUp, after the wait of LongPoll": {retry.Policy{
 			Backoff: retry.Constant(ms), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}, Hooks: panicOnGiveUp(),
-		}, fails, dealingWith},
+		}, fails, policyPanic},
 	} {
 		if os.Getenv(env) == name { // the other process
 			ctx, cancel := context.WithCancel(context.Background())
@@ -357,7 +357,7 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 		return weak.Make(large)
 	}()
 	<-waits
-	require.NoError(t, inPlace(g), "the place is free once the call waits")
+	require.NoError(t, inPlace(g), "the slot is free once the call waits")
 	cancel()
 	assert.ErrorIs(t, <-ended, context.Canceled)
 	g.Wait()
@@ -367,7 +367,7 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 		}
 		time.Sleep(ms)
 	}
-	t.Error("the canceled call is kept")
+	t.Error("the canceled call is retained")
 }
 
 // TestGroupForgetsEachCanceledCall: calls that end with the same context are released

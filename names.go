@@ -213,7 +213,7 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 // Backoff, the Policy prints as the text followed by the differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
-		panic(fmt.Sprintf("retry: %q cannot be the name of a preset", name))
+		panic(fmt.Sprintf("retry: %q is not a valid preset name", name))
 	}
 	p := preset{name: name}
 	switch policy := any(policy).(type) {

@@ -195,7 +195,7 @@ func TestDoValue(t *testing.T) {
 
 	v, err = retry.DoValue(t.Context(), p, func(context.Context) (int, error) { return 7, errOp })
 	require.ErrorIs(t, err, errOp)
-	assert.Equal(t, 7, v, "the last value is returned beside the error")
+	assert.Equal(t, 7, v, "the last value is returned with the error")
 
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -393,7 +393,7 @@ func TestPanicOfPolicy(t *testing.T) {
 			require.True(t, ok, "%v", v)
 			assert.ErrorIs(t, e, errOp)
 			assert.ErrorIs(t, e, boom)
-			assert.EqualError(t, e, "panic in a function of the retry policy: boom (while dealing with: operation failed)")
+			assert.EqualError(t, e, "panic in a function of the retry policy: boom (while handling: operation failed)")
 		})
 	}
 	t.Run("of a hook before anything failed", func(t *testing.T) {
@@ -509,12 +509,12 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
 		"an inner call was canceled by it":  {gaveUp(context.Canceled), retry.ClassTimeout},
 		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
-		"an inner call must not repeat":     {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
+		"an inner call was unrepeatable":    {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
 		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
 		"marked":                            {retry.Permanent(errOp), retry.ClassPermanent},
 		"marked as throttled":               {retry.Throttled(errOp), retry.ClassThrottled},
 		"a response at the last moment":     {statusedError(404), retry.ClassPermanent},
-		"a retry asked for with a wait":     {retry.After(errOp, time.Second), retry.ClassTimeout},
+		"a retry with a hint":               {retry.After(errOp, time.Second), retry.ClassTimeout},
 		"an inner call that was refused":    {retry.ErrInvalid, retry.ClassPermanent},
 		"canceled by what the limit closed": {context.Canceled, retry.ClassTimeout},
 	} {
@@ -796,7 +796,7 @@ func TestNext(t *testing.T) {
 			assert.ErrorIs(t, reason, tt.reason)
 		})
 	}
-	t.Run("what the rule and the budget see", func(t *testing.T) {
+	t.Run("the rule and the budget get the attempt", func(t *testing.T) {
 		var seen []retry.Attempt
 		p := retry.Policy{Budget: seeing{&seen}, Backoff: retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
 			seen = append(seen, a)

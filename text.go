@@ -328,7 +328,7 @@ func scalarText(value any) (string, error) {
 	case string, bool, int, int64, uint64, float64, time.Duration:
 		return fmt.Sprint(v), nil
 	}
-	return "", fmt.Errorf("a %T is not a text, a number or true or false; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
+	return "", fmt.Errorf("a %T is not a text, a number or a boolean; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
 }
 
 // UnmarshalJSON accepts a text, or an object with the keys of the text and "rule" or
@@ -479,7 +479,7 @@ func (p *parser) rule() (reflect.Value, error) {
 	}
 	err := fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
 	if strings.HasPrefix(name, "aws-") && !slices.ContainsFunc(presetNames(), func(known string) bool { return strings.HasPrefix(known, "aws-") }) {
-		err = fmt.Errorf("%w; the presets of the AWS SDKs need the import of github.com/gobackoff/retry/awspreset", err)
+		err = fmt.Errorf("%w; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/awspreset", err)
 	}
 	return reflect.Value{}, err
 }
@@ -629,7 +629,7 @@ func parseLimiter(value string) (Limiter, error) {
 	}
 	err := fmt.Errorf("unknown limiter=%s; known are %s", value, strings.Join(names, ", "))
 	if value == "adaptive" {
-		err = fmt.Errorf("%w; the adaptive one needs the import of github.com/gobackoff/retry/awspreset", err)
+		err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
 	}
 	return nil, err
 }

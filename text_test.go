@@ -125,7 +125,7 @@ func TestTextOfPresets(t *testing.T) {
 	assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m", p.String())
 	parsed, err := retry.ParsePolicy(p.String())
 	require.NoError(t, err)
-	assert.Equal(t, p, parsed, "with the classifier, the hint rule and a budget of its own")
+	assert.Equal(t, p, parsed, "with the classifier, the hint rule and a new budget")
 	assert.NotSame(t, p.Budget, parsed.Budget)
 	p.Hint = retry.HintAtLeast{Max: time.Hour}
 	assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least:1h", p.String())
@@ -179,7 +179,7 @@ func TestMapping(t *testing.T) {
 		"no rule for a key":    {`{"base": "1s"}`, "", `unknown key "base"; known here: attempts`},
 		"an unknown rule":      {`{"rule": "ful", "base": "1s"}`, "", `unknown name "ful"`},
 		"no unit":              {`{"rule": "full", "base": 100}`, "", "base=100 needs a unit"},
-		"a rule as mapping":    {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or true or false"},
+		"a rule as mapping":    {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or a boolean"},
 		"nothing":              {`{"attempts": null}`, "", "a <nil> is not a text"},
 		"a key inside a value": {`{"rule": "full", "base": "1s attempts=9"}`, "", "base=1s attempts=9 is not a duration"},
 		"a list at the top":    {`["full"]`, "", "is neither a text nor a mapping"},

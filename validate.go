@@ -77,7 +77,7 @@ func baseFaults(base, limit time.Duration) []string {
 	faults := append(durationFaults("Base", base), durationFaults("Cap", limit)...)
 	switch {
 	case base == 0:
-		faults = append(faults, "Base is 0, which never waits; NoDelay says so")
+		faults = append(faults, "Base is 0, which never waits; use NoDelay instead")
 	case limit > 0 && base > limit:
 		faults = append(faults, fmt.Sprintf("Base %v is above Cap %v", base, limit))
 	}
