@@ -18,8 +18,7 @@ type Attempt struct {
 	Hint         time.Duration // the wait requested by the server, if any
 }
 
-// retriesBefore returns n of the formulas, the number of retries so far, for an
-// attempt number.
+// retriesBefore returns n in the formulas: the number of retries up to this attempt.
 func retriesBefore(number int) int { return max(1, number) - 1 }
 
 // A Class is what an error means for retrying.

@@ -18,9 +18,9 @@ import (
 // A call that gives up or panics is not reported, so the cost of its retries stays
 // spent.
 type Budget interface {
-	// TryWithdraw takes the cost of retrying failed and reports whether the budget
-	// sufficed. It is called last, so a token is wasted only if the call ends before
-	// the retry begins. failed.Number is 1 for the first failure of a call.
+	// TryWithdraw takes the cost of retrying the failed attempt and reports whether the
+	// budget sufficed. It is called last, so a token is wasted only if the call ends
+	// before the retry begins. failed.Number is 1 for the first failure of a call.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports that a call succeeded or failed permanently. paid is the class of

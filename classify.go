@@ -20,8 +20,8 @@ type ClassifierFunc func(err error) Class
 // Classify calls f.
 func (f ClassifierFunc) Classify(err error) Class { return f(err) }
 
-// FirstOf returns a Classifier that consults classifiers in order, up to the first
-// class other than [ClassUnknown]. Put your own before the default one:
+// FirstOf returns a Classifier that consults classifiers in order and returns the
+// first class other than [ClassUnknown]. Put your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }

@@ -37,8 +37,8 @@ var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.Deadl
 // [runtime.Goexit]: see [Hooks] and [Group.Go].
 var ErrNoReturn = errors.New("operation did not return")
 
-// Error is what [Do] returns when it gives up. With errors.Is and errors.As, it
-// matches both the last failure and the reason.
+// Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,
+// it matches both the last failure and the reason.
 type Error struct {
 	// Err is the last failure; nil if the operation never ran.
 	Err error

@@ -19,9 +19,9 @@ type Hooks struct {
 	// follows if the context ends or the Limiter fails.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
-	// OnGiveUp is called once when a call fails, unless it was refused. After a
-	// permanent failure, e.Reason is ErrPermanent and the call returns e.Err; otherwise
-	// it returns e.
+	// OnGiveUp is called once when a call ends without success, unless it was refused.
+	// After a permanent failure, e.Reason is ErrPermanent and the call returns e.Err;
+	// otherwise it returns e.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
 

@@ -51,8 +51,8 @@ func TestLight(t *testing.T) {
 	}
 }
 
-// TestLayers: the files of the root do not depend on each other in circles, so they
-// can be read one after the other.
+// TestLayers: the files of the root do not depend on each other in cycles, so they can
+// be read one after the other.
 func TestLayers(t *testing.T) {
 	uses := fileUses(t)
 	var path []string

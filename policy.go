@@ -23,9 +23,9 @@ type Policy struct {
 	// more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no bound.
 	MaxAttempts int
 
-	// MaxElapsed ends a call whose next wait would end later than this after its start.
-	// It does not interrupt attempts; AttemptTimeout and the context do. 0 means no
-	// limit.
+	// MaxElapsed ends a call if the next wait would end later than this after the
+	// call's start. It does not interrupt attempts; AttemptTimeout and the context do.
+	// 0 means no limit.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. An attempt

@@ -15,14 +15,15 @@ import (
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
-// failure permanent. Do begins no attempt once ctx is done, and no wait that would end
-// after ctx's deadline: it gives up at once with an error that matches
+// failure permanent. Do begins no attempt once ctx is done. If a wait would end after
+// ctx's deadline, Do gives up at once with an error that matches
 // [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only ctx
 // itself counts, so an attempt that exceeded its own time limit is retried.
 //
-// An invalid policy, a nil ctx and a nil op are refused with an error that matches
-// [ErrInvalid]. Panics in op pass through. If a function of the policy panics after op
-// has failed, the panic continues with an error that matches that failure too.
+// An invalid policy, a nil ctx and a nil op are refused before op is called, with an
+// error that matches [ErrInvalid]. Panics in op pass through. If a function of the
+// policy panics after op has failed, the panic continues with an error that matches
+// that failure too.
 //
 // If an inner call of Do gave up, its error is permanent here, unless it is marked
 // with [Transient] or was caused only by this call's AttemptTimeout.

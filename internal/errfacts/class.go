@@ -83,9 +83,9 @@ func ofStatus(status int64) Class {
 	return Permanent
 }
 
-// ofSQLState returns the class of a SQLSTATE, according to "PostgreSQL Error Codes",
-// appendix A of its manual, which also applies to CockroachDB. 40001 and 40P01
-// mean that the whole transaction must run again, not the statement alone.
+// ofSQLState returns the class of a SQLSTATE according to "PostgreSQL Error Codes",
+// appendix A of the PostgreSQL manual, which also applies to CockroachDB. 40001 and
+// 40P01 mean that the whole transaction must run again, not the statement alone.
 func ofSQLState(state string) Class {
 	switch state {
 	case "40001", "40P01", "55P03", "55006", "57P01", "57P02", "57P03",
