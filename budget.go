@@ -339,7 +339,7 @@ func (b *RatioBudget) sum(epoch uint64) int64 {
 	return total
 }
 
-// thousandths converts tokens to thousandths; NaN and negative numbers become 0.
+// thousandths maps NaN and negative numbers to 0.
 func thousandths(tokens float64) int64 {
 	return int64(dur.Saturate(math.Round(tokens*1000), 1<<50))
 }

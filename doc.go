@@ -1,14 +1,14 @@
-// Package retry retries operations that may fail temporarily (calls to cloud APIs,
-// databases and queues, commands) with exponential backoff and jitter.
+// Package retry retries operations that may fail temporarily (cloud APIs, databases,
+// queues, commands) with exponential backoff and jitter.
 //
 //	err := retry.Do(ctx, policy, func(ctx context.Context) error {
 //		return upload(ctx, file)
 //	})
 //
 // [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero
-// Policy is safe: three attempts, random waits, no hidden time limit. A [Group] runs
-// many operations in the background, and [Policy.Next] makes the decision without the
-// loop.
+// Policy is safe to use: three attempts, random waits, no hidden time limit. A [Group]
+// runs many operations in the background, and [Policy.Next] makes the decision without
+// the loop.
 //
 // Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
 // HTTP transport, retrysql retries transactions, and retrytest helps with tests.

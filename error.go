@@ -30,7 +30,6 @@ var (
 	ErrPermanent = errors.New("permanent failure")
 )
 
-// errDeadline is the reason for giving up before the context's deadline.
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
 // ErrNoReturn is passed to callbacks if the operation panicked or called

@@ -17,7 +17,7 @@ type Group struct {
 	Policy Policy
 
 	// Limit bounds the number of concurrent attempts. Others wait in the order in which
-	// they became due; the context bounds that wait, MaxElapsed does not. 0 or less
+	// they became due; the context bounds that wait, but MaxElapsed does not. 0 or less
 	// means no limit.
 	Limit int
 
@@ -165,7 +165,7 @@ func (g *Group) unqueue(c *pending) {
 	c.before, c.after = nil, nil
 }
 
-// end ends the waiting calls of w, because their context is done.
+// end ends the waiting calls of w, whose context is done.
 func (g *Group) end(w *watch) {
 	g.mu.Lock()
 	first := w.first
@@ -270,12 +270,10 @@ func (c *pending) wake() {
 	}
 }
 
-// cutShort ends a waiting call whose context has ended.
 func (c *pending) cutShort() {
 	c.finish(func() error { return c.call.cutShort(c.ctx, &c.group.Policy) })
 }
 
-// finish ends the call with the error that last returns.
 func (c *pending) finish(last func() error) {
 	err := ErrNoReturn
 	defer func() {

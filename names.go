@@ -11,7 +11,6 @@ import (
 	"time"
 )
 
-// named pairs a rule's zero value with its name in the text form.
 type named[R any] struct {
 	name string
 	rule R
@@ -142,7 +141,7 @@ func ratioBudgetText(budget Budget) (string, bool) {
 	return fieldsText(numberText(b.Ratio), numberText(b.Floor), window), true
 }
 
-// parseNumbers reads fields into numbers. There may be fewer fields than numbers.
+// parseNumbers accepts fewer fields than numbers.
 func parseNumbers(fields []string, numbers ...*float64) error {
 	if len(fields) > len(numbers) {
 		return fmt.Errorf("takes at most %d values, not %d", len(numbers), len(fields))

@@ -214,7 +214,6 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 	return err
 }
 
-// conclude classifies the outcome and reports it to the Limiter and the Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
 	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
@@ -292,7 +291,6 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	return p.decide(&failed, elapsed, noDeadline)
 }
 
-// noDeadline is the time left if there is no deadline.
 const noDeadline time.Duration = math.MaxInt64
 
 // decide returns the wait before the retry of a, or the reason why there is none. The
@@ -353,7 +351,6 @@ func (c *call) alarm(wait time.Duration) <-chan time.Time {
 	return c.timer.C
 }
 
-// cutShort ends a call whose context has ended during a wait.
 func (c *call) cutShort(ctx context.Context, p *Policy) error {
 	if c.timer != nil {
 		c.timer.Stop()

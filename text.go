@@ -312,7 +312,6 @@ func (p *Policy) fromMapping(value any) error {
 	return nil
 }
 
-// scalarText formats a value of a mapping as in the text form.
 func scalarText(value any) (string, error) {
 	switch v := value.(type) {
 	case []any:
