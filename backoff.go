@@ -9,15 +9,14 @@ import (
 
 // A Backoff computes how long to wait before the next attempt.
 //
-// Delay is a pure function: it remembers nothing, so any number of calls and
-// goroutines may share one value. u is uniform in [0, 1) and is the only source of
-// randomness; for one Attempt, 0 must give the smallest delay and 1-ε the largest. A
-// negative delay counts as 0. Delay must return for every Attempt, whatever its Number
-// and Waited. Package retrytest has a test for implementations.
+// Delay is a pure function, so any number of goroutines may share a Backoff. u is
+// uniform in [0, 1) and is the only source of randomness; for a given Attempt, 0 must
+// give the smallest delay and 1-ε the largest. A negative delay counts as 0. Delay
+// must accept any Number and Waited. Package retrytest tests implementations.
 //
-// Two methods are optional. Validate() error is called by [Policy.Validate].
-// Limit(Class) time.Duration is the longest delay after a failure of that class;
-// [Spread] does not exceed it.
+// Two methods are optional: Validate() error is called by [Policy.Validate], and
+// Limit(Class) time.Duration returns the longest delay after a failure of that class,
+// which [Spread] does not exceed.
 type Backoff interface {
 	Delay(a Attempt, u float64) time.Duration
 }
@@ -28,14 +27,13 @@ type BackoffFunc func(a Attempt, u float64) time.Duration
 // Delay calls f.
 func (f BackoffFunc) Delay(a Attempt, u float64) time.Duration { return f(a, u) }
 
-// NoDelay retries at once. It is for tests and for operations that do their
-// own waiting.
+// NoDelay retries at once, for tests and for operations that do their own waiting.
 type NoDelay struct{}
 
 // Delay returns 0.
 func (NoDelay) Delay(Attempt, float64) time.Duration { return 0 }
 
-// Constant is the same delay before every retry. A negative value counts as 0.
+// Constant is the same delay before every retry.
 type Constant time.Duration
 
 // Delay returns the constant.
@@ -46,18 +44,17 @@ func (b Constant) Validate() error {
 	return ruleError("Constant", durationFaults("delay", time.Duration(b)))
 }
 
-// Exponential multiplies the delay by Factor with each retry, without jitter:
-// min(Cap, Base · Factorⁿ). Clients that fail together will retry together: prefer
-// [FullJitter]. The formulas of both, and of [EqualJitter] and [DecorrelatedJitter],
-// are those of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
-// Blog, 2015.
+// Exponential multiplies the delay by Factor with each retry: min(Cap, Base ·
+// Factorⁿ). Without jitter, clients that fail together will retry together: prefer
+// [FullJitter]. The formula and those of the jitter rules are from Marc Brooker,
+// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 type Exponential struct {
-	Base   time.Duration // delay before the first retry; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less means none
-	Factor float64       // growth; 0 and NaN: 2; below 1 counts as 1, so that delays never fall
+	Base   time.Duration // first delay
+	Cap    time.Duration // largest delay
+	Factor float64       // growth; 0 and NaN: 2; below 1 counts as 1
 }
 
-// Delay returns min(Cap, Base · Factorⁿ).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
@@ -69,24 +66,23 @@ func (b Exponential) Validate() error {
 	return ruleError("Exponential", baseFaults(b.Base, b.Cap), factorFaults(b.Factor))
 }
 
-// ceiling is min(Cap, Base · Factorⁿ) in nanoseconds, before any rounding.
 func (b Exponential) ceiling(n int) float64 { return dur.Ceiling(b.Base, b.Cap, b.Factor, n) }
 
 func (b Exponential) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // Linear adds Step to the delay with each retry: min(Cap, Base + n · Step).
 type Linear struct {
-	Base time.Duration // delay before the first retry; below 0 counts as 0
-	Step time.Duration // what each further retry adds; 0: Base; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less means none
+	Base time.Duration // first delay
+	Step time.Duration // added by each further retry; 0: Base
+	Cap  time.Duration // largest delay
 }
 
-// Delay returns min(Cap, Base + n · Step).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Linear) Delay(a Attempt, _ float64) time.Duration {
-	// noinline: if Delay is inlined into the wrapper of an interface call, the
-	// Attempt is copied twice, which triples the cost.
+	// noinline: inlining Delay into the wrapper of an interface call would copy the
+	// Attempt twice and triple the cost.
 	step := b.Step
 	if step == 0 {
 		step = b.Base
@@ -105,14 +101,14 @@ func (b Linear) Validate() error {
 
 func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// Fibonacci multiplies the base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, which
-// grow more slowly than doubling: min(Cap, Base · F(n+1)).
+// Fibonacci grows the delay by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, more slowly
+// than doubling: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
-	Base time.Duration // delay before the first and the second retry; below 0 counts as 0
-	Cap  time.Duration // largest delay; 0 or less means none
+	Base time.Duration // first and second delay
+	Cap  time.Duration // largest delay
 }
 
-// Delay returns min(Cap, Base · F(n+1)).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
@@ -133,12 +129,11 @@ func (b Fibonacci) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 // F(93) > 2⁶³.
 const maxFibonacci = 92
 
-// Schedule is a list of delays, one for each retry; the last one repeats. An empty
-// Schedule does not wait, and a negative entry counts as 0. The slice must not be
-// changed while it is in use.
+// Schedule lists the delay before each retry; the last one repeats. An empty Schedule
+// does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
-// Delay returns the entry for the retry that follows a.
+// Delay returns the entry for the retry after a.
 //
 //go:noinline
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {

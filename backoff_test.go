@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// everyBackoff has a value of each rule, and the longest delay that it may return.
+// everyBackoff maps each rule to a value and its longest delay.
 var everyBackoff = map[string]struct {
 	rule retry.Backoff
 	most time.Duration
@@ -38,15 +38,12 @@ var everyBackoff = map[string]struct {
 	"WhenThrottled":      {retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}, time.Minute},
 }
 
-// TestBackoffContract: every rule keeps the contract that retrytest checks for rules of
-// other packages.
 func TestBackoffContract(t *testing.T) {
 	for name, b := range everyBackoff {
 		t.Run(name, func(t *testing.T) { retrytest.TestBackoff(t, b.rule) })
 	}
 }
 
-// TestBackoffDelays: the delays of the rules without jitter.
 func TestBackoffDelays(t *testing.T) {
 	s := time.Second
 	checkDelays(t, []delayCase{
@@ -71,7 +68,7 @@ func TestBackoffDelays(t *testing.T) {
 	})
 }
 
-// TestBackoffExtremes: arguments that make no sense have the documented meaning.
+// TestBackoffExtremes: invalid arguments have their documented meaning.
 func TestBackoffExtremes(t *testing.T) {
 	nan, inf, s := math.NaN(), math.Inf(1), time.Second
 	checkExtremes(t, []extremeCase{
@@ -99,8 +96,8 @@ func TestBackoffExtremes(t *testing.T) {
 	})
 }
 
-// TestGrowthWithoutCap: delays that grow without a cap never fall, and end at the
-// longest duration instead of overflowing.
+// TestGrowthWithoutCap: uncapped delays never fall, and saturate instead of
+// overflowing.
 func TestGrowthWithoutCap(t *testing.T) {
 	for _, b := range []retry.Backoff{
 		retry.Exponential{Base: time.Second},
@@ -115,7 +112,7 @@ func TestGrowthWithoutCap(t *testing.T) {
 	assert.Equal(t, time.Second<<33, retry.Exponential{Base: time.Second}.Delay(retry.Attempt{Number: 34}, 0))
 }
 
-// TestNegativeDelays: a rule whose parameters are negative never waits, even inside a
+// TestNegativeDelays: a rule with negative parameters never waits, even in a
 // composition.
 func TestNegativeDelays(t *testing.T) {
 	for name, b := range map[string]retry.Backoff{
@@ -138,7 +135,7 @@ func TestNegativeDelays(t *testing.T) {
 	}
 }
 
-// TestNoDelayAboveTheCap: the cap bounds every delay, and delays come close to it.
+// TestNoDelayAboveTheCap: delays stay below the cap, but come close to it.
 func TestNoDelayAboveTheCap(t *testing.T) {
 	const limit = time.Second
 	exponential := retry.Exponential{Base: 10 * ms, Cap: limit, Factor: 1.5}
@@ -174,8 +171,8 @@ func TestNoDelayAboveTheCap(t *testing.T) {
 	}
 }
 
-// TestEveryArgument: for every combination of extreme parameters the delay stays between
-// 0 and the cap, and the rules without memory never fall from retry to retry.
+// TestEveryArgument: for all extreme parameters, delays stay between 0 and the cap,
+// and those of rules without memory never fall.
 func TestEveryArgument(t *testing.T) {
 	durations := []time.Duration{math.MinInt64, -1, 0, 1, ms, time.Hour, forever}
 	factors := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, 0.5, 1, 1.5, 2, 1e16, math.MaxFloat64}
@@ -199,8 +196,6 @@ func TestEveryArgument(t *testing.T) {
 	}
 }
 
-// checkRange checks the delays of b at extreme attempt numbers, previous waits and
-// random numbers.
 func checkRange(t *testing.T, b retry.Backoff, limit time.Duration, rises bool) {
 	t.Helper()
 	if limit <= 0 {
@@ -222,7 +217,6 @@ func checkRange(t *testing.T, b retry.Backoff, limit time.Duration, rises bool) 
 	}
 }
 
-// TestSharedRules: many goroutines share a rule, even where its arithmetic saturates.
 func TestSharedRules(t *testing.T) {
 	rules := []retry.Backoff{
 		retry.Exponential{Base: time.Second}, retry.FullJitter{Base: time.Second}, retry.EqualJitter{Base: time.Second},
@@ -249,8 +243,7 @@ func TestSharedRules(t *testing.T) {
 	assert.Zero(t, wrong.Load())
 }
 
-// FuzzDelay: whatever the parameters, a delay stays within [0, cap], ceilings
-// never fall from retry to retry, and nothing panics.
+// FuzzDelay: for all parameters, delays stay within [0, cap] and ceilings never fall.
 func FuzzDelay(f *testing.F) {
 	f.Add(int64(100*ms), int64(20*time.Second), 2.0, 1, int64(0), 0.5)
 	f.Add(int64(math.MaxInt64), int64(math.MaxInt64), math.Inf(1), math.MaxInt, int64(math.MaxInt64), almost1)
@@ -289,8 +282,8 @@ func FuzzDelay(f *testing.F) {
 		}
 		if number < math.MaxInt {
 			now, next := exponential.Delay(a, u), exponential.Delay(retry.Attempt{Number: number + 1}, u)
-			// With a factor of 1 + 1e-9 two powers may differ by less than the
-			// last bit of a float64.
+			// With a factor of 1 + 1e-9, two powers may differ by less than a float64's
+			// last bit.
 			if float64(next) < float64(now)*(1-0x1p-40) {
 				t.Errorf("%#v falls from %v to %v after attempt %d", exponential, now, next, number)
 			}

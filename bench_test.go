@@ -17,16 +17,16 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// The numbers to look at are ratios within one run:
+// Compare ratios within one run:
 //
 //	go test -run '^$' -bench . -count 10 . | tee bench.txt && benchstat bench.txt
 
-// direct calls the operation as Do does, without inlining, and does nothing else.
+// direct only calls the operation, as Do does.
 //
 //go:noinline
 func direct(ctx context.Context, op func(context.Context) error) error { return op(ctx) }
 
-// again is the least that a retry loop can do.
+// again is the simplest possible retry loop.
 //
 //go:noinline
 func again(ctx context.Context, op func(context.Context) error) error {
@@ -37,7 +37,7 @@ func again(ctx context.Context, op func(context.Context) error) error {
 	}
 }
 
-// byHand is the loop that people write themselves, with one timer.
+// byHand is the loop that people write themselves.
 //
 //go:noinline
 func byHand(ctx context.Context, attempts int, wait time.Duration, op func(context.Context) error) error {
@@ -93,7 +93,7 @@ func BenchmarkSuccess(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetriesNoWait is the cost of the loop itself.
+// BenchmarkThreeRetriesNoWait measures the cost of the loop.
 func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	ctx := context.Background()
 	b.Run("by=again", func(b *testing.B) {
@@ -112,8 +112,8 @@ func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the system clock, with a context that can be
-// canceled.
+// BenchmarkThreeRetries waits for 1 ns on the system clock, with a cancellable
+// context.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -145,7 +145,6 @@ func BenchmarkDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkShared runs calls of one policy on all processors.
 func BenchmarkShared(b *testing.B) {
 	for _, p := range []struct {
 		name   string
@@ -183,7 +182,7 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
-// TestAllocations: the allocations that the benchmarks report.
+// TestAllocations checks the allocations that the benchmarks report.
 func TestAllocations(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -9,31 +9,29 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A Budget bounds the retries of all calls to one resource, so that retries do not
-// overload a failing resource. Share it by pointer among all policies that call the
-// resource. It must be safe for concurrent use and must not block. If in doubt, use
-// a [TokenBudget]. A [RatioBudget] bounds the share of retries over time; a
-// [ThrottleBudget] stops them early.
+// A Budget bounds the retries of all calls to one resource. Share it by pointer among
+// all policies for that resource. It must be safe for concurrent use and must not
+// block. If in doubt, use a [TokenBudget]. A [RatioBudget] bounds the share of retries
+// over time; a [ThrottleBudget] stops them early. These must not be copied or changed
+// after first use.
 //
 // A call that gives up or panics is not reported, so the cost of its retries stays
 // spent.
 type Budget interface {
-	// TryWithdraw takes the cost of retrying the failed attempt and reports whether
-	// the budget sufficed. It is called after all other checks, so a token is wasted
-	// only if the context ends during the wait. A failed.Number of 1 is the first
-	// failure of a call.
+	// TryWithdraw takes the cost of retrying the failed attempt and reports whether the
+	// budget sufficed. It is called last, so a token is wasted only if the call ends
+	// before the retry begins. failed.Number is 1 for the first failure of a call.
 	TryWithdraw(failed Attempt) bool
 
-	// Deposit reports a call that finished: it succeeded, or failed permanently. paid
-	// is the class of the failure before its last retry, or ClassUnknown if there was
-	// no retry.
+	// Deposit reports that a call succeeded or failed permanently. paid is the class of
+	// the failure before its last retry, or ClassUnknown if it made none.
 	Deposit(paid Class, succeeded bool)
 }
 
-// TokenCosts are the tokens that one retry takes from a [TokenBudget], by the class
-// of the failure before it. 0 is free; all 0 means the default costs.
+// TokenCosts are the tokens that a retry takes from a [TokenBudget], by the class of
+// the failure. 0 is free; all 0 means the default costs.
 type TokenCosts struct {
-	Transient float64 // after ClassTransient and any class not listed here
+	Transient float64 // after ClassTransient and any other class
 	Timeout   float64 // after ClassTimeout
 	Throttled float64 // after ClassThrottled
 }
@@ -53,41 +51,38 @@ func (c TokenCosts) of(class Class) float64 {
 // retries.
 //
 // The zero value is the retry quota of the AWS SDKs as of November 2026. Tokens are
-// counted in thousandths. The fields must not be changed once it is in use, and it
-// must not be copied.
+// counted in thousandths.
 type TokenBudget struct {
-	Capacity float64    // maximum number of tokens; 0: 500
-	Costs    TokenCosts // all zero: 14, 14 after a timeout, 5 after throttling
+	Capacity float64    // maximum tokens; 0: 500
+	Costs    TokenCosts // all zero: 14, or 5 after throttling
 	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
 	// NoRefund makes a success after retries return only Success. Otherwise it returns
-	// the cost of the last retry, if that is more.
+	// the cost of the last retry if that is more.
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
-	// Otherwise it counts as a success, because the resource has responded.
+	// Otherwise it counts as a success, because the resource responded.
 	SuccessOnly bool
 
-	// Deficit is the number of tokens missing at the start; 0: none. A process that
-	// makes only a few calls should start empty: it would never use up a full
-	// budget.
+	// Deficit is the number of tokens missing at the start. A process with few calls
+	// should start empty, because it would never use up a full budget.
 	Deficit float64
 
-	spent atomic.Int64 // in thousandths, net of deposits; 0 at the start
+	spent atomic.Int64 // in thousandths, net of deposits
 }
 
-// defaultCapacity and defaultCosts replace zero fields of a TokenBudget.
 const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// FleetBudget returns a [TokenBudget] for one of very many processes that make few
-// calls each: it has one token, which a retry takes and ten successes return.
+// FleetBudget returns a [TokenBudget] of one token, which a retry takes and ten
+// successes return, for one of very many processes with few calls each.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
 
-// TryWithdraw takes the cost of retrying a, if there are enough tokens.
+// TryWithdraw implements [Budget].
 func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	cost := thousandths(b.costs().of(a.Class))
 	for {
@@ -101,7 +96,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 	}
 }
 
-// Deposit returns tokens as the fields say, up to Capacity.
+// Deposit implements [Budget].
 func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
@@ -114,7 +109,6 @@ func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	}
 }
 
-// gain returns the number of tokens that a finished call returns to the bucket.
 func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
 	if !succeeded && b.SuccessOnly {
 		return 0
@@ -160,26 +154,25 @@ func (b *TokenBudget) costs() TokenCosts {
 	return b.Costs
 }
 
-// ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6):
-// retryable failures take one token each, successes return a fraction of one, and
-// retries need more than half of the tokens. Failures that are not retried for lack of
-// tokens count too; unlike in gRPC, a failed last attempt does not. The fields must not
-// be changed once it is in use, and it must not be copied.
+// ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6): a
+// retryable failure takes one token, and is retried only if more than half of the
+// tokens are left. Failures that are not retried for that reason count too; unlike in
+// gRPC, a failed last attempt does not.
 type ThrottleBudget struct {
-	MaxTokens  float64 // maximum and initial number of tokens; 0: 10
-	TokenRatio float64 // tokens that a success returns; 0: 0.1
+	MaxTokens  float64 // maximum and initial tokens; 0: 10
+	TokenRatio float64 // tokens returned by a success; 0: 0.1
 
 	missing atomic.Int64 // thousandths below MaxTokens
 }
 
-// TryWithdraw takes a token and reports whether more than half are left.
+// TryWithdraw implements [Budget].
 func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 	full := b.full()
 	missing := b.add(1000, full)
 	return full-missing > full/2
 }
 
-// Deposit returns TokenRatio tokens if the call succeeded.
+// Deposit implements [Budget].
 func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
@@ -195,7 +188,7 @@ func (b *ThrottleBudget) Validate() error {
 	return invalid("budget", append(amountFaults("MaxTokens", b.MaxTokens), amountFaults("TokenRatio", b.TokenRatio)...))
 }
 
-// Balance returns the tokens that are left.
+// Balance returns the tokens in the bucket.
 func (b *ThrottleBudget) Balance() float64 { return float64(b.full()-b.missing.Load()) / 1000 }
 
 func (b *ThrottleBudget) full() int64 {
@@ -205,7 +198,7 @@ func (b *ThrottleBudget) full() int64 {
 	return thousandths(b.MaxTokens)
 }
 
-// add changes missing by delta, within [0, full], and returns the result.
+// add adds delta to missing, within [0, full], and returns the result.
 func (b *ThrottleBudget) add(delta, full int64) int64 {
 	for {
 		missing := b.missing.Load()
@@ -216,15 +209,15 @@ func (b *ThrottleBudget) add(delta, full int64) int64 {
 	}
 }
 
-// RatioBudget is a [Budget] that allows retries in proportion to recent calls, and a few a second
-// in any case, like the RetryBudget of Twitter's Finagle. The zero value has Finagle's defaults.
-// Floor applies to each RatioBudget: 10 a second in each of 100 processes is 1,000 retries a
-// second. The fields must not be changed once it is in use, and it must not be copied.
+// RatioBudget is a [Budget] that allows retries in proportion to recent calls, plus a
+// few per second. It is modeled on the RetryBudget of Twitter's Finagle, defaults
+// included. Floor applies to each RatioBudget: 10 per second in each of 100 processes
+// is 1,000 retries per second.
 type RatioBudget struct {
-	Ratio  float64       // retries for each call; 0: 0.2; below 0: none
-	Floor  float64       // retries a second allowed in any case; 0: 10; below 0: none
+	Ratio  float64       // retries per call; 0: 0.2; below 0: none
+	Floor  float64       // additional retries per second; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's; if it goes back, time stands still until it catches up
+	Clock  Clock         // nil: the system's; if it goes back, time stops until it catches up
 
 	latest atomic.Int64 // epoch
 	slots  [ratioSlots]atomic.Uint64
@@ -232,7 +225,7 @@ type RatioBudget struct {
 
 const ratioSlots = 10
 
-// TryWithdraw takes one retry from the window's balance, if there is one.
+// TryWithdraw implements [Budget].
 func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	epoch := b.epoch()
 	if a.Number == 1 {
@@ -248,7 +241,7 @@ func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 	return true
 }
 
-// Deposit counts the call, unless its first failure already did.
+// Deposit implements [Budget].
 func (b *RatioBudget) Deposit(paid Class, _ bool) {
 	if paid == ClassUnknown {
 		b.add(b.epoch(), b.ratio())
@@ -261,7 +254,7 @@ func (b *RatioBudget) Validate() error {
 		finiteFaults("Ratio", b.Ratio), finiteFaults("Floor", b.Floor), durationFaults("Window", b.Window)))
 }
 
-// Balance returns how many retries would be allowed now.
+// Balance returns the number of retries allowed now.
 func (b *RatioBudget) Balance() float64 { return float64(max(0, b.sum(b.epoch()))) / 1000 }
 
 func (b *RatioBudget) ratio() int64 {
@@ -278,8 +271,8 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch returns the number of the current slot of time; the window is the last ratioSlots
-// of them. It never decreases, even if the Clock goes back.
+// epoch returns the number of the current time slot; ratioSlots of them make a window.
+// It never decreases, even if the Clock goes back.
 func (b *RatioBudget) epoch() uint64 {
 	ns := int64(time.Since(processStart)) // monotonic
 	if b.Clock != nil {
@@ -300,7 +293,7 @@ func (b *RatioBudget) epoch() uint64 {
 var processStart = time.Now()
 
 // A slot holds its epoch in the upper 28 bits and the balance of that epoch, in
-// thousandths, in the lower 36. Both are in one atomic word, so a slot of a past
+// thousandths, in the lower 36. Because both are in one atomic word, a slot of a past
 // epoch counts as empty without being cleared.
 const (
 	balanceBits = 36
@@ -331,7 +324,7 @@ func (b *RatioBudget) add(epoch uint64, delta int64) {
 	}
 }
 
-// sum returns the balance of the window that ends with epoch, floor included.
+// sum returns the balance, including the floor, of the window that ends with epoch.
 func (b *RatioBudget) sum(epoch uint64) int64 {
 	floor := b.Floor
 	if floor == 0 {
@@ -346,7 +339,7 @@ func (b *RatioBudget) sum(epoch uint64) int64 {
 	return total
 }
 
-// thousandths converts tokens to thousandths; NaN and negative numbers become 0.
+// thousandths maps NaN and negative numbers to 0.
 func thousandths(tokens float64) int64 {
 	return int64(dur.Saturate(math.Round(tokens*1000), 1<<50))
 }

@@ -83,8 +83,8 @@ func TestTokenBudget(t *testing.T) {
 	}
 }
 
-// TestThrottleBudget: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6, five
-// failures stop retries and ten successes allow one more.
+// TestThrottleBudget: with the 10 tokens and the ratio of 0.1 of gRPC's proposal A6,
+// five failures stop retries, and ten successes allow one more.
 func TestThrottleBudget(t *testing.T) {
 	b := &retry.ThrottleBudget{}
 	for i := range 4 {
@@ -114,7 +114,6 @@ func TestThrottleBudget(t *testing.T) {
 	assert.Equal(t, 3., small.Balance())
 }
 
-// granted returns how many of n withdrawals after the attempt of that number b allows.
 func granted(b retry.Budget, n, number int) (granted int) {
 	for range n {
 		if b.TryWithdraw(retry.Attempt{Number: number}) {
@@ -124,7 +123,6 @@ func granted(b retry.Budget, n, number int) (granted int) {
 	return granted
 }
 
-// TestRatioBudget: what the ratio of calls and the floor allow.
 func TestRatioBudget(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
 	t.Run("the floor", func(t *testing.T) {
@@ -166,7 +164,7 @@ func TestRatioBudget(t *testing.T) {
 	})
 }
 
-// TestRatioBudgetWindow: calls and retries are forgotten after Window.
+// TestRatioBudgetWindow: calls and retries no longer count after Window.
 func TestRatioBudgetWindow(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
 	t.Run("10 seconds", func(t *testing.T) {
@@ -193,8 +191,8 @@ func TestRatioBudgetWindow(t *testing.T) {
 	})
 }
 
-// TestRatioBudgetClock: the clock may begin at any time. While it goes back, time stands
-// still for the budget.
+// TestRatioBudgetClock: the clock may start at any time. If it goes back, the budget
+// waits until it catches up.
 func TestRatioBudgetClock(t *testing.T) {
 	for _, back := range []time.Duration{time.Second, 10 * time.Second, 20 * time.Second, time.Minute} {
 		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
@@ -220,8 +218,8 @@ func TestRatioBudgetClock(t *testing.T) {
 			total += granted(b, 500, 2)
 			clock.Advance(time.Second)
 		}
-		// Two windows allow 200, and a budget that lost its count allows some more, but
-		// not the 10,000 that were requested.
+		// Two windows allow 200, and a budget that lost its count a few more, but not
+		// all 10,000.
 		assert.LessOrEqual(t, total, 1300, "%v back", back)
 	}
 	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
@@ -235,7 +233,7 @@ func TestRatioBudgetClock(t *testing.T) {
 	}
 }
 
-// TestBudgetsConcurrently: no budget grants more than it has to concurrent callers.
+// TestBudgetsConcurrently: no budget grants concurrent callers more than it has.
 func TestBudgetsConcurrently(t *testing.T) {
 	clock := &retrytest.Clock{}
 	tests := map[string]struct {
@@ -245,7 +243,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 	}{
 		"TokenBudget":    {&retry.TokenBudget{Capacity: 1000, Costs: retry.TokenCosts{Transient: 1}}, 1000, 1000},
 		"ThrottleBudget": {&retry.ThrottleBudget{MaxTokens: 1000}, 499, 499},
-		// Two concurrent callers that ask for the last token may both be refused.
+		// Two callers racing for the last token may both be refused.
 		"RatioBudget": {&retry.RatioBudget{Floor: 100, Clock: clock}, 1000, 900},
 	}
 	for name, tt := range tests {
@@ -283,7 +281,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 	})
 }
 
-// TestBudgetInDo: the loop withdraws last and deposits at the end of a call.
+// TestBudgetInDo: Do withdraws last and deposits at the end of a call.
 func TestBudgetInDo(t *testing.T) {
 	bucket := &retry.TokenBudget{}
 	p, _ := onClock(3)
@@ -293,10 +291,10 @@ func TestBudgetInDo(t *testing.T) {
 		_ = retry.Do(t.Context(), p, op.Run)
 		assert.Equal(t, want, bucket.Balance())
 	}
-	balance(472, retrytest.Script(errOp)) // two retries, and a failure that could not be retried costs nothing
+	balance(472, retrytest.Script(errOp)) // two retries; the failure that is not retried costs nothing
 	balance(473, retrytest.Script())
 	balance(473, retrytest.Fail(1, errOp))
-	balance(459, retrytest.Fail(2, errOp)) // the last of two is refunded
+	balance(459, retrytest.Fail(2, errOp)) // the second retry is refunded
 	balance(459, retrytest.Script(errOp, retry.Permanent(errOp)))
 	balance(460, retrytest.Script(retry.Permanent(errOp)))
 
@@ -305,12 +303,12 @@ func TestBudgetInDo(t *testing.T) {
 	assert.Equal(t, 461., bucket.Balance(), "a permanent failure is a response, although the context has ended")
 	_ = retry.Do(ctx, p, func(context.Context) error { return errOp })
 	p.MaxElapsed = time.Second / 2
-	balance(461, retrytest.Script(errOp)) // the wait does not fit, so the budget is not asked
+	balance(461, retrytest.Script(errOp)) // the wait does not fit, so nothing is withdrawn
 	p.MaxElapsed, p.MaxAttempts = 0, 1
 	balance(461, retrytest.Script(errOp))
 }
 
-// TestFleetBudget: it allows one retry, and the next one after ten successes.
+// TestFleetBudget: it allows one retry, and another after ten successes.
 func TestFleetBudget(t *testing.T) {
 	b := retry.FleetBudget()
 	assert.NoError(t, b.Validate())
@@ -325,7 +323,6 @@ func TestFleetBudget(t *testing.T) {
 	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
 }
 
-// TestBudgetRefills: successes refill an empty budget of any kind.
 func TestBudgetRefills(t *testing.T) { bothWays(t, testBudgetRefills) }
 
 func testBudgetRefills(t *testing.T, do doer) {
@@ -366,8 +363,8 @@ func testBudgetRefills(t *testing.T, do doer) {
 	})
 }
 
-// TestPermanentFailureRefunds: a permanent failure brings back the cost of the last
-// retry, because the resource has responded.
+// TestPermanentFailureRefunds: a permanent failure refunds the last retry, because the
+// resource has responded.
 func TestPermanentFailureRefunds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		bucket   *retry.TokenBudget
@@ -385,7 +382,7 @@ func TestPermanentFailureRefunds(t *testing.T) {
 		_, _, _ = play(t, retry.Do, retry.Policy{Budget: tt.bucket}, tt.outcomes...)
 		assert.InDelta(t, tt.balance, tt.bucket.Balance(), 1e-9, name)
 	}
-	// A budget of one retry suffices for any number of such calls.
+	// One retry's worth of tokens suffices for any number of such calls.
 	p := retry.Policy{Budget: &retry.TokenBudget{Capacity: 14}}
 	for range 100 {
 		calls, _, err := play(t, retry.Do, p, errOp, statusedError(404))

@@ -7,10 +7,9 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// A Classifier decides what an error means for retrying. It is called once for
-// every failed attempt, with an error that is not nil, and returns [ClassUnknown]
-// where it has no opinion. It must be safe for concurrent use. Markers win over every
-// Classifier: see [Permanent].
+// A Classifier decides what an error means for retrying. It is called at most once for
+// each failed attempt, with a non-nil error, and returns [ClassUnknown] if it has no
+// opinion. It must be safe for concurrent use.
 type Classifier interface {
 	Classify(err error) Class
 }
@@ -21,8 +20,8 @@ type ClassifierFunc func(err error) Class
 // Classify calls f.
 func (f ClassifierFunc) Classify(err error) Class { return f(err) }
 
-// FirstOf asks classifiers in order and returns the first result that is not
-// [ClassUnknown]. Put your own rules before the default ones:
+// FirstOf returns a Classifier that consults classifiers in order and returns the
+// first class other than [ClassUnknown]. Put your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }
@@ -40,8 +39,8 @@ func (f firstOf) judge(err error) (class Class, unrepeatable bool) {
 	return ClassUnknown, false
 }
 
-// judge returns the class of err according to c, and whether the operation may
-// have taken effect, which only a [DefaultClassifier] can report.
+// judge classifies err with c. Only a [DefaultClassifier] can report that the
+// operation may have taken effect.
 func judge(c Classifier, err error) (class Class, unrepeatable bool) {
 	switch c := c.(type) {
 	case nil:
@@ -52,8 +51,7 @@ func judge(c Classifier, err error) (class Class, unrepeatable bool) {
 	return c.Classify(err), false
 }
 
-// alone returns one class for both results of judge: [ClassPermanent] if the
-// operation may have taken effect.
+// alone reduces the results of judge to a class.
 func alone(class Class, unrepeatable bool) Class {
 	if unrepeatable {
 		return ClassPermanent
@@ -61,7 +59,6 @@ func alone(class Class, unrepeatable bool) Class {
 	return class
 }
 
-// Validate reports classifiers that are nil or invalid.
 func (f firstOf) Validate() error {
 	var faults []string
 	for i, c := range f {
@@ -70,9 +67,9 @@ func (f firstOf) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// OnlyIf returns a Classifier that retries only the errors for which retryable
-// returns true. Their class is that of [DefaultClassifier], or transient if that is
-// permanent or unknown.
+// OnlyIf returns a Classifier that retries only errors for which retryable returns
+// true. Their class is that of [DefaultClassifier], or transient if that is permanent
+// or unknown.
 func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
 
 type onlyIf func(error) bool
@@ -87,10 +84,10 @@ func (retryable onlyIf) Classify(err error) Class {
 	return ClassTransient
 }
 
-// classify sets the fields that depend on Err. Every policy has the same order: first
-// markers, then an inner call's give-up, which is permanent, then the time limit of the
-// attempt, then the Classifier. An error of unknown class is transient. classify reports
-// whether Err is marked with Progress.
+// classify sets the fields that depend on Err and reports whether Err is marked with
+// Progress. In order of precedence, it considers markers, an inner call's give-up
+// (which is permanent), the attempt's time limit, and the Classifier. An error of
+// unknown class is transient.
 func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
 		a.Class = ClassTransient // the result of the rules below, 10 ns faster
@@ -121,7 +118,7 @@ func (a *Attempt) classifyByRules(c Classifier, overtime bool) (progress bool) {
 	return m.progress
 }
 
-// final reports whether the failure is returned even if the context is done: a
+// final reports whether the failure is returned even if the context is done, because a
 // marker, or the error's own status or code, makes it permanent.
 func (a *Attempt) final() bool {
 	if a.Class != ClassPermanent {
@@ -135,46 +132,43 @@ func (a *Attempt) final() bool {
 	return isResponse(a.Err)
 }
 
-// isResponse reports whether err has a status or a code, so that a response has
-// arrived.
+// isResponse reports whether err has a status or a code, which means that a response
+// has arrived.
 func isResponse(err error) bool {
 	f := errfacts.Read(err)
 	return f.IsResponse()
 }
 
-// DefaultClassifier reads what errors report through methods, fields and well-known
-// types, so that it understands the errors of many libraries without importing them.
-// It knows, in order of precedence:
+// DefaultClassifier inspects the methods, fields and well-known types of errors, so it
+// understands the errors of many libraries without importing them. In order of
+// precedence, it considers
 //
 //   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
 //     NonRetriable() and CanceledError() bool;
 //   - throttling: status 429, ErrorCode() string with a throttling code of AWS, and
 //     what other libraries report as throttling;
 //   - methods that allow a retry: RetryableError, Retryable, SafeToRetry() bool, and
-//     the labels of MongoDB;
-//   - HTTP statuses, as HTTPStatusCode() int or HTTPCode() int: 408 is a timeout, 425
-//     and all of 5xx but 501 and 505 are transient, the rest of 4xx, 501 and 505 are
-//     permanent;
-//   - SQLState() string, and the replies of Redis;
+//     MongoDB's labels;
+//   - HTTP statuses, from HTTPStatusCode() int or HTTPCode() int: 408 is a timeout; 425
+//     and 5xx except 501 and 505 are transient; the rest of 4xx and 5xx is permanent;
+//   - SQLState() string and Redis replies;
 //   - errors of gRPC, Connect, Kubernetes, Google, MySQL, SQL Server, SQLite and
 //     MongoDB, and of any type with a field StatusCode, HTTPStatusCode or Response;
-//   - Timeout() bool and ConnectionError() bool, the errors of package net, and
-//     io.EOF: timeouts, broken connections and unknown host names are retried, failed
-//     TLS handshakes and invalid certificates are not;
-//   - local failures that a retry does not repair: fs.ErrNotExist, exec.ErrNotFound,
-//     sql.ErrNoRows, and errors of JSON.
+//   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
+//     timeouts, broken connections and unknown host names are retried; failed TLS
+//     handshakes and invalid certificates are not;
+//   - local failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound,
+//     sql.ErrNoRows, and JSON errors.
 //
-// The table in docs/errors.md has each error. In some cases the operation may have
-// taken effect, such as a MySQL statement whose connection was lost: those errors are
-// unrepeatable, see [Unrepeatable]. For any other error it returns [ClassUnknown].
-// [Do] checks its own context, so a context.Canceled that reaches the classifier is
-// the operation's own, and permanent. Methods that panic on half-built values are
-// treated as absent.
+// docs/errors.md lists every error. Errors after which the operation may have taken
+// effect, such as a connection lost during a MySQL statement, are unrepeatable: see
+// [Unrepeatable]. Any other error is [ClassUnknown]. [Do] checks its own context, so a
+// context.Canceled that reaches the classifier is the operation's own, and permanent.
+// Methods that panic are ignored.
 type DefaultClassifier struct{}
 
-// Classify returns the class of err. A Class alone cannot say that a retryable
-// failure must not be repeated: Classify returns [ClassPermanent] for it, while [Do]
-// keeps the class and sets Attempt.Unrepeatable.
+// Classify returns the class of err. For an unrepeatable error it returns
+// [ClassPermanent], while [Do] keeps the class and sets Attempt.Unrepeatable.
 func (c DefaultClassifier) Classify(err error) Class {
 	return alone(c.judge(err))
 }

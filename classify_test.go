@@ -30,7 +30,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// A classCase is an error and its class by the DefaultClassifier.
 type classCase struct {
 	name string
 	err  error
@@ -46,12 +45,11 @@ func checkClasses(t *testing.T, cases []classCase) {
 	}
 }
 
-// dialed returns an error of http.Client whose connection could not be made.
+// dialed returns the error of an http.Client that could not connect.
 func dialed(err error) error {
 	return &url.Error{Op: "Get", URL: "http://host/", Err: &net.OpError{Op: "dial", Net: "tcp", Err: err}}
 }
 
-// TestClassOfPlainErrors: errors without facts, and those of contexts and time limits.
 func TestClassOfPlainErrors(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"plain", errOp, unknown},
@@ -62,7 +60,6 @@ func TestClassOfPlainErrors(t *testing.T) {
 	})
 }
 
-// TestClassOfStatuses: HTTP statuses, and error codes, which take precedence over them.
 func TestClassOfStatuses(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"status 200", statusedError(200), unknown},
@@ -89,7 +86,6 @@ func TestClassOfStatuses(t *testing.T) {
 	})
 }
 
-// TestClassOfDatabases: SQLSTATE, and the errors of Redis and MongoDB.
 func TestClassOfDatabases(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"serialization failure", sqlError{"40001"}, transient},
@@ -111,7 +107,6 @@ func TestClassOfDatabases(t *testing.T) {
 	})
 }
 
-// TestClassOfMethods: methods that report whether a retry makes sense.
 func TestClassOfMethods(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"label of a transaction", labelError{"TransientTransactionError"}, transient},
@@ -131,7 +126,6 @@ func TestClassOfMethods(t *testing.T) {
 	})
 }
 
-// TestClassOfConnections: the errors of the network and of TLS.
 func TestClassOfConnections(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"connection", connError{true}, transient},
@@ -155,12 +149,10 @@ func TestClassOfConnections(t *testing.T) {
 	})
 }
 
-// TestClassOfLocalFailures: failures that a retry does not change, and those of
-// database/sql.
 func TestClassOfLocalFailures(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"no such file", &fs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, permanent},
-		{"no such file, from a file system of its own", wrapped(fs.ErrNotExist), permanent},
+		{"no such file, wrapped", wrapped(fs.ErrNotExist), permanent},
 		{"no such socket yet", dialed(os.NewSyscallError("connect", syscall.ENOENT)), transient},
 		{"no such program", &exec.Error{Name: "x", Err: exec.ErrNotFound}, permanent},
 		{"a program that failed", &exec.ExitError{}, unknown},
@@ -175,7 +167,6 @@ func TestClassOfLocalFailures(t *testing.T) {
 	})
 }
 
-// TestClassOfFields: fields with a status or a response.
 func TestClassOfFields(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"field for the status", statusField{404}, permanent},
@@ -188,7 +179,6 @@ func TestClassOfFields(t *testing.T) {
 	})
 }
 
-// TestClassOfTrees: joined, half-built and nil errors.
 func TestClassOfTrees(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"the outermost status", fmt.Errorf("%w after %w", statusedError(503), statusedError(404)), transient},
@@ -204,7 +194,6 @@ func TestClassOfTrees(t *testing.T) {
 // errLost has the text of ErrInvalidConn of go-sql-driver/mysql.
 var errLost = errors.New("invalid connection")
 
-// TestUnrepeatableErrors: errors whose operation may have taken effect.
 func TestUnrepeatableErrors(t *testing.T) {
 	mine := func(class retry.Class) retry.Classifier {
 		return retry.ClassifierFunc(func(error) retry.Class { return class })
@@ -243,14 +232,14 @@ func TestUnrepeatableErrors(t *testing.T) {
 	require.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)
 }
 
-// TestClassesOfFacts: the classes of errfacts have the numbers of the package's own.
+// TestClassesOfFacts: the classes of errfacts have the values of this package's
+// classes.
 func TestClassesOfFacts(t *testing.T) {
 	assert.Equal(t, []retry.Class{retry.ClassUnknown, retry.ClassPermanent, retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled},
 		[]retry.Class{retry.Class(errfacts.Unknown), retry.Class(errfacts.Permanent), retry.Class(errfacts.Transient),
 			retry.Class(errfacts.TimedOut), retry.Class(errfacts.Throttled)})
 }
 
-// TestRealErrors: the classes of real failures of net and net/http.
 func TestRealErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -307,8 +296,8 @@ func TestRealErrors(t *testing.T) {
 	}
 }
 
-// writeTLS returns the error of a TLS connection when the network fails a write:
-// crypto/tls wraps the error in a type of its own.
+// writeTLS returns the error of a failed write to a TLS connection, which crypto/tls
+// wraps in its own type.
 func writeTLS(t *testing.T, server *httptest.Server) error {
 	t.Helper()
 	config := server.Client().Transport.(*http.Transport).TLSClientConfig
@@ -320,7 +309,6 @@ func writeTLS(t *testing.T, server *httptest.Server) error {
 	return wrapped(err)
 }
 
-// TestFirstOf: the first classifier with an opinion decides.
 func TestFirstOf(t *testing.T) {
 	says := func(c retry.Class) retry.Classifier {
 		return retry.ClassifierFunc(func(error) retry.Class { return c })
@@ -342,8 +330,6 @@ func TestFirstOf(t *testing.T) {
 	assert.Equal(t, retry.ClassTimeout, c.Classify(errOp), "the list is copied")
 }
 
-// TestOnlyIf: errors that are not on the list are permanent; the others have a class that
-// is retried.
 func TestOnlyIf(t *testing.T) {
 	allowed := statusedError(503)
 	c := retry.OnlyIf(func(err error) bool {

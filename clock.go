@@ -5,25 +5,24 @@ import (
 	"time"
 )
 
-// A Clock tells the time and waits. Tests and simulations inject one, such as that of
-// package retrytest. It must be safe for concurrent use.
+// A Clock tells the time and waits. It must be safe for concurrent use. Package
+// retrytest has one for tests.
 type Clock interface {
-	// Now returns the current time. A context's deadline is compared with it.
+	// Now returns the current time. Context deadlines are compared with it.
 	Now() time.Time
 
-	// Sleep waits for d, which may be 0, and returns nil, or returns ctx.Err()
-	// as soon as ctx is done. Any other error ends the call that is waiting.
+	// Sleep waits for d, which may be 0, and returns nil, or returns ctx.Err() as soon
+	// as ctx is done. Any other error ends the call.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// SystemClock is the real clock, which a nil Clock also means. Its methods
-// work inside and outside of testing/synctest bubbles.
+// SystemClock is the real clock. It works inside and outside testing/synctest bubbles.
 type SystemClock struct{}
 
-// Now returns [time.Now].
+// Now implements [Clock].
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// Sleep waits for d or until ctx is done.
+// Sleep implements [Clock].
 func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	// A timer of 0 would race with a context that is already done.
 	if err := ctx.Err(); err != nil || d <= 0 {
@@ -39,13 +38,11 @@ func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// isSystem reports whether c is the system clock.
 func isSystem(c Clock) bool {
 	_, system := c.(SystemClock)
 	return system || c == nil
 }
 
-// now returns the time of c, or of the system clock if c is nil.
 func now(c Clock) time.Time {
 	if c == nil {
 		return time.Now()

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestBubbles: the same policy works outside of a synctest bubble, in one, and outside
-// again. A timer made outside and used inside would wait for a real hour.
+// TestBubbles: a policy works outside a synctest bubble, in one, and outside again. A
+// timer made outside and used inside would wait for a real hour.
 func TestBubbles(t *testing.T) {
 	short := retry.Policy{Backoff: retry.Constant(time.Microsecond)}
 	long := short
@@ -59,7 +59,7 @@ func TestSystemClock(t *testing.T) {
 
 		assert.Zero(t, testing.AllocsPerRun(10, func() { _ = clock.Sleep(t.Context(), 0) }), "no timer for no wait")
 
-		// As a policy's Clock it means the same as nil.
+		// A policy treats it like a nil Clock.
 		p := retry.Policy{Backoff: retry.Constant(time.Minute), Clock: clock}
 		begun := time.Now()
 		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, errOp).Run))
@@ -67,7 +67,6 @@ func TestSystemClock(t *testing.T) {
 	})
 }
 
-// TestOddClocks: a clock may begin at the zero time, and it may go back.
 func TestOddClocks(t *testing.T) { bothWays(t, testOddClocks) }
 
 func testOddClocks(t *testing.T, do doer) {
@@ -93,7 +92,7 @@ type brokenClock struct{ retrytest.Clock }
 
 func (*brokenClock) Sleep(context.Context, time.Duration) error { return io.ErrClosedPipe }
 
-// TestClockFails: a clock that cannot wait ends the call; retrying at once
+// TestClockFails: a clock that cannot wait ends the call, because retrying at once
 // would be a hot loop.
 func TestClockFails(t *testing.T) { bothWays(t, testClockFails) }
 
@@ -105,8 +104,8 @@ func testClockFails(t *testing.T, do doer) {
 	assert.Equal(t, 1, op.Calls())
 }
 
-// TestCanceledWaitLeavesNothing: when its context ends a wait, a call ends at once and
-// leaves neither a goroutine nor a timer that runs on.
+// TestCanceledWaitLeavesNothing: a wait cut short leaves neither a goroutine nor a
+// running timer.
 func TestCanceledWaitLeavesNothing(t *testing.T) { bothWays(t, testCanceledWaitLeavesNothing) }
 
 func testCanceledWaitLeavesNothing(t *testing.T, do doer) {

@@ -8,15 +8,14 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// Jittered draws a share of any rule's delay t: (1 − Share) · t + u · Share · t.
-// A Share of 1 is full jitter, 0.5 is equal jitter: Jittered{Of: Fibonacci{…}, Share: 1}
-// is full jitter over Fibonacci growth.
+// Jittered randomizes a share of another rule's delay t: (1 − Share) · t + u · Share ·
+// t. A Share of 1 is full jitter; 0.5 is equal jitter.
 type Jittered struct {
 	Of    Backoff // nil: the default rule
-	Share float64 // the random part of the delay, in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+	Share float64 // clamped to [0, 1]; NaN counts as 0
 }
 
-// Delay returns (1 − Share) · t + u · Share · t.
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
@@ -24,22 +23,21 @@ func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
 }
 
-// Validate reports invalid fields and inner rules.
+// Validate reports invalid fields.
 func (b Jittered) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Jittered.Of", b.Of), within("Jittered", shareFaults("Share", b.Share))))
 }
 
 func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Spread moves any rule's delay up or down by at most a fraction: Of · (1 ±
-// Fraction), uniform, and never above the cap of Of. Unless that cap cuts it, the
-// mean is that of Of.
+// Spread varies another rule's delay uniformly: Of · (1 ± Fraction), but never above
+// the cap of Of. The mean is that of Of, unless the cap cuts it.
 type Spread struct {
 	Of       Backoff // nil: the default rule
-	Fraction float64 // in [0, 1]; NaN and below 0 count as 0, above 1 as 1
+	Fraction float64 // clamped to [0, 1]; NaN counts as 0
 }
 
-// Delay returns Of · (1 + Fraction · (2u − 1)).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
@@ -47,42 +45,42 @@ func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
 }
 
-// Validate reports invalid fields and inner rules.
+// Validate reports invalid fields.
 func (b Spread) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Spread.Of", b.Of), within("Spread", shareFaults("Fraction", b.Fraction))))
 }
 
 func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Capped bounds any rule: min(Cap, Of). It applies after the jitter, as in several
-// older AWS SDKs, so many delays are exactly Cap. The Cap of a rule with jitter
-// applies before the jitter.
+// Capped bounds another rule: min(Cap, Of). It applies after the jitter, as in several
+// older AWS SDKs, so many delays are exactly Cap. The Cap of [FullJitter] and
+// [EqualJitter] applies before the jitter.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
-	Cap time.Duration // largest delay; 0 or less means none
+	Cap time.Duration // largest delay
 }
 
-// Delay returns min(Cap, Of).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b Capped) Delay(a Attempt, u float64) time.Duration {
 	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
 }
 
-// Validate reports invalid fields and inner rules.
+// Validate reports invalid fields.
 func (b Capped) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("Capped.Of", b.Of), within("Capped", durationFaults("Cap", b.Cap))))
 }
 
 func (b Capped) limit(class Class) time.Duration { return min(dur.Limit(b.Cap), limitOf(b.Of, class)) }
 
-// WhenThrottled uses one rule after throttled attempts and another after all others.
+// WhenThrottled selects a rule by the class of the failure.
 type WhenThrottled struct {
 	Throttled Backoff // after [ClassThrottled]; nil: the default rule
 	Else      Backoff // after every other class; nil: the default rule
 }
 
-// Delay returns what the rule for a.Class returns.
+// Delay implements [Backoff].
 func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	if a.Class == ClassThrottled {
 		return max(0, orDefault(b.Throttled).Delay(a, u))
@@ -90,7 +88,7 @@ func (b WhenThrottled) Delay(a Attempt, u float64) time.Duration {
 	return max(0, orDefault(b.Else).Delay(a, u))
 }
 
-// Validate reports invalid fields and inner rules.
+// Validate reports invalid fields.
 func (b WhenThrottled) Validate() error {
 	return invalid("backoff", slices.Concat(neededFaults("WhenThrottled.Throttled", b.Throttled), neededFaults("WhenThrottled.Else", b.Else)))
 }
@@ -119,9 +117,9 @@ func (standard) Delay(a Attempt, u float64) time.Duration {
 
 func (standard) limit(Class) time.Duration { return standardCap }
 
-// orDefault returns b, or the standard rule where b is nil. It returns the rule
-// rather than calling it: passing an Attempt through one more call costs more than
-// the arithmetic of most rules.
+// orDefault returns b, or the standard rule if b is nil. It does not call the rule
+// itself: passing an Attempt through one more call costs more than the arithmetic of
+// most rules.
 func orDefault(b Backoff) Backoff {
 	if b == nil {
 		return standard{}
@@ -129,8 +127,8 @@ func orDefault(b Backoff) Backoff {
 	return b
 }
 
-// limitOf returns the longest delay of b after a failure of the class, or the
-// longest Duration if b does not report it.
+// limitOf returns the longest delay of b after a failure of the class, or the longest
+// Duration if b does not report it.
 func limitOf(b Backoff, class Class) time.Duration {
 	switch b := orDefault(b).(type) {
 	case interface{ limit(Class) time.Duration }:
@@ -141,7 +139,7 @@ func limitOf(b Backoff, class Class) time.Duration {
 	return math.MaxInt64
 }
 
-// another derives a second uniform number from u, for the rule inside a composition:
+// another derives a second uniform number from u, for the inner rule of a composition:
 // using u twice would correlate the two draws and shift the mean. It permutes the 53
 // bits of u with odd multipliers and shifts, so the numbers at all depths are almost
 // independent. 0, the largest u and short fractions such as ½ map to themselves.

@@ -13,7 +13,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestCompositionDelays: the delays of rules inside other rules.
 func TestCompositionDelays(t *testing.T) {
 	s := time.Second
 	checkDelays(t, []delayCase{
@@ -32,7 +31,7 @@ func TestCompositionDelays(t *testing.T) {
 	})
 }
 
-// TestCompositionExtremes: arguments that make no sense have the documented meaning.
+// TestCompositionExtremes: invalid arguments have their documented meaning.
 func TestCompositionExtremes(t *testing.T) {
 	nan, inf, s := math.NaN(), math.Inf(1), time.Second
 	checkExtremes(t, []extremeCase{
@@ -63,8 +62,6 @@ func TestWhenThrottled(t *testing.T) {
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
 }
 
-// TestSpreadKeepsTheCapOfTheClass: the cap of a Spread is that of the inner rule for the
-// class.
 func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 	b := retry.Spread{Fraction: 0.5, Of: retry.WhenThrottled{
 		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
@@ -74,8 +71,8 @@ func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
 }
 
-// TestCompositionsDrawTwice: an inner rule gets a random number that is independent of the
-// outer one. Otherwise the mean would change.
+// TestCompositionsDrawTwice: an inner rule gets an independent random number; the same
+// one would change the mean.
 func TestCompositionsDrawTwice(t *testing.T) {
 	rule := retry.Spread{Of: retry.FullJitter{Base: time.Second}, Fraction: 1}
 	next := retrytest.Seeded(1)
@@ -95,7 +92,6 @@ func TestSpreadOfANanosecond(t *testing.T) {
 	assert.GreaterOrEqual(t, slices.Min(delays), time.Duration(0))
 }
 
-// TestCappedBelowTheCap: a cap does not change shorter delays.
 func TestCappedBelowTheCap(t *testing.T) {
 	for _, b := range []retry.Backoff{nil, retry.Capped{Cap: 20 * time.Second}, retry.Capped{Cap: 75 * ms}} {
 		plan := retry.Policy{Backoff: b}.Plan()
@@ -105,14 +101,14 @@ func TestCappedBelowTheCap(t *testing.T) {
 	assert.Equal(t, delaysOf(nil, 20, retrytest.Seeded(1)), delaysOf(retry.Capped{Cap: 20 * time.Second}, 20, retrytest.Seeded(1)))
 }
 
-// TestCompositionOfNothing: a composition without an inner rule uses the standard rule.
+// TestCompositionOfNothing: a nil inner rule means the standard rule.
 func TestCompositionOfNothing(t *testing.T) {
 	want := delaysOf(nil, 5, retrytest.Seeded(1))
 	assert.Positive(t, slices.Min(want))
 	for _, b := range []retry.Backoff{retry.Capped{}, retry.WhenThrottled{}, retry.WhenThrottled{Throttled: retry.NoDelay{}}} {
 		assert.Equal(t, want, delaysOf(b, 5, retrytest.Seeded(1)), "%#v", b)
 	}
-	// Jittered and Spread draw a number of their own.
+	// Jittered and Spread draw another number.
 	for _, b := range []retry.Backoff{retry.Jittered{}, retry.Spread{}} {
 		assert.LessOrEqual(t, slices.Max(delaysOf(b, 5, retrytest.Seeded(1))), 800*ms, "%#v", b)
 	}

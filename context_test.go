@@ -18,22 +18,21 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestContextEnds: the moments at which a context can end. A wait that would outlast its
-// deadline is not begun.
+// TestContextEnds covers the moments at which a context can end.
 func TestContextEnds(t *testing.T) { bothWays(t, testContextEnds) }
 
-// A contextCase is a call with waits of 10 s whose context ends with a cause.
+// A contextCase is a call with waits of 10 s under a context that ends.
 type contextCase struct {
 	name    string
 	timeout time.Duration // 0: none
 	cancel  time.Duration // below 0: before the call, 0: never
 	hint    time.Duration
-	takes   time.Duration // each attempt
+	takes   time.Duration // of each attempt
 
 	calls   int
 	until   time.Duration
 	is      error
-	isCause bool // the cause of a deadline is not known before it has passed
+	isCause bool // the cause of a deadline is unknown before it passes
 }
 
 func testContextEnds(t *testing.T, do doer) {
@@ -53,7 +52,7 @@ func testContextEnds(t *testing.T, do doer) {
 			calls: 2, until: 14 * s, is: context.Canceled, isCause: true},
 		{name: "deadline in the first wait", timeout: s / 10,
 			calls: 1, until: 0, is: context.DeadlineExceeded},
-		{name: "deadline in a wait that the server asked for", timeout: 15 * s, hint: time.Minute,
+		{name: "deadline in a wait for a hint", timeout: 15 * s, hint: time.Minute,
 			calls: 1, until: 0, is: context.DeadlineExceeded},
 		{name: "deadline in the first wait, counted from the end of the attempt", timeout: 15 * s, takes: 6 * s,
 			calls: 1, until: 6 * s, is: context.DeadlineExceeded},
@@ -65,7 +64,7 @@ func testContextEnds(t *testing.T, do doer) {
 			calls: 2, until: 10 * s, is: context.DeadlineExceeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// A bare policy has a shorter path for the first attempt.
+			// A bare policy makes its first attempt without the loop.
 			t.Run("bare", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { tt.check(t, do, retry.Policy{MaxAttempts: 5}) })
 			})
@@ -111,20 +110,20 @@ func (tt contextCase) check(t *testing.T, do doer, p retry.Policy) {
 	assert.Equal(t, tt.calls, asError(t, err).Attempts)
 	assert.ErrorIs(t, err, tt.is)
 	if tt.cancel > 0 {
-		assert.Zero(t, asError(t, err).Next, "a wait that was begun is not the next one")
+		assert.Zero(t, asError(t, err).Next, "a wait that began is not the next one")
 	}
 	assert.Equal(t, tt.calls > 0, errors.Is(err, errOp), "last failure")
 	assert.Equal(t, tt.isCause, errors.Is(err, errCause), "cause")
 }
 
-// The calls of TestContextStates: three attempts at most, and two waits.
+// TestContextStates makes at most three attempts.
 const (
 	stateAttempts = 3
 	stateTakes    = 10 * ms
 	stateDelay    = 100 * ms
 )
 
-// A contextState makes a context; calls is the largest number of attempts that it allows.
+// A contextState makes a context that allows at most calls attempts.
 type contextState struct {
 	name  string
 	make  func(context.Context) (context.Context, func())
@@ -167,8 +166,8 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation with these outcomes; the last repeats. calls is the number
-// of attempts under a context that does not end.
+// A contextOp is an operation with these outcomes, the last repeated. It makes calls
+// attempts under a context that does not end.
 type contextOp struct {
 	name     string
 	outcomes []func(context.Context) error
@@ -193,7 +192,8 @@ func contextOps() []contextOp {
 	}
 }
 
-// TestContextStates: each state of a context with each outcome of an operation.
+// TestContextStates combines each state of a context with each outcome of an
+// operation.
 func TestContextStates(t *testing.T) {
 	for _, state := range contextStates() {
 		for _, op := range contextOps() {
@@ -230,7 +230,7 @@ func checkState(t *testing.T, state contextState, op contextOp) {
 	}
 	switch {
 	case strings.HasPrefix(op.name, "permanent") && calls == op.calls:
-		assert.Equal(t, last, err, "a permanent failure is returned as it is")
+		assert.Equal(t, last, err, "a permanent failure is returned unchanged")
 	case ctx.Err() != nil:
 		assert.ErrorIs(t, err, ctx.Err())
 		assert.ErrorIs(t, err, context.Cause(ctx))
@@ -242,8 +242,8 @@ func checkState(t *testing.T, state contextState, op contextOp) {
 	}
 }
 
-// TestTimeoutOfTheOperation: the caller's context decides, not the type of the error: an
-// operation that reached its own time limit is retried.
+// TestTimeoutOfTheOperation: an operation that reached its own time limit is retried,
+// because the caller's context decides, not the type of the error.
 func TestTimeoutOfTheOperation(t *testing.T) { bothWays(t, testTimeoutOfTheOperation) }
 
 func testTimeoutOfTheOperation(t *testing.T, do doer) {
@@ -261,15 +261,15 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 			<-ctx.Done()
 			return fmt.Errorf("get: %w", context.Cause(ctx))
 		}, 3 * limit},
-		"a limit of the operation's own": {0, func(ctx context.Context) error {
+		"a limit set by the operation": {0, func(ctx context.Context) error {
 			ctx, cancel := context.WithTimeout(ctx, limit)
 			defer cancel()
 			<-ctx.Done()
 			return ctx.Err()
 		}, 3 * limit},
-		"a client's limit":                 {0, func(context.Context) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, 0},
-		"a limit with an error of its own": {0, func(context.Context) error { return os.ErrDeadlineExceeded }, 0},
-		"joined with another error":        {0, func(context.Context) error { return errors.Join(errOp, context.DeadlineExceeded) }, 0},
+		"a client's limit":                {0, func(context.Context) error { return fmt.Errorf("get: %w", context.DeadlineExceeded) }, 0},
+		"a limit with another error type": {0, func(context.Context) error { return os.ErrDeadlineExceeded }, 0},
+		"joined with another error":       {0, func(context.Context) error { return errors.Join(errOp, context.DeadlineExceeded) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -288,8 +288,8 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 	}
 }
 
-// lateClock ends the context together with a wait and reports the end of the wait, as a
-// select over both does half of the time.
+// lateClock ends the context at the end of a wait and reports that the wait is over,
+// as a select on both does half of the time.
 type lateClock struct {
 	retrytest.Clock
 	cancel context.CancelFunc
@@ -301,8 +301,8 @@ func (c *lateClock) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// TestNoAttemptAfterTheContext: there is no further attempt after the context has ended at
-// any point of the call.
+// TestNoAttemptAfterTheContext: no attempt follows the end of the context, whenever it
+// ends.
 func TestNoAttemptAfterTheContext(t *testing.T) { bothWays(t, testNoAttemptAfterTheContext) }
 
 func testNoAttemptAfterTheContext(t *testing.T, do doer) {
@@ -323,7 +323,7 @@ func testNoAttemptAfterTheContext(t *testing.T, do doer) {
 				if calls++; calls == 2 {
 					cancel()
 				}
-				return nil // does not look at the context
+				return nil // ignores the context
 			})
 			return func() {}
 		},
@@ -348,7 +348,7 @@ func testNoAttemptAfterTheContext(t *testing.T, do doer) {
 	}
 }
 
-// TestCallAfterCanceledCall: a canceled call does not affect the next call with the same
+// TestCallAfterCanceledCall: a canceled call does not affect later calls with its
 // policy.
 func TestCallAfterCanceledCall(t *testing.T) { bothWays(t, testCallAfterCanceledCall) }
 
@@ -370,8 +370,8 @@ func testCallAfterCanceledCall(t *testing.T, do doer) {
 	}
 }
 
-// TestResponseBeatsContext: a failure that is permanent by a marker, a status or a code is
-// returned although the context has ended; for any other failure the call gives up.
+// TestResponseBeatsContext: a failure made permanent by a marker, status or code is
+// returned even if the context has ended; for any other failure the call gives up.
 func TestResponseBeatsContext(t *testing.T) { bothWays(t, testResponseBeatsContext) }
 
 func testResponseBeatsContext(t *testing.T, do doer) {

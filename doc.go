@@ -1,58 +1,59 @@
-// Package retry retries operations that may fail temporarily (calls to cloud APIs,
-// databases and queues, commands) with exponential backoff and jitter.
+// Package retry retries operations that may fail temporarily (cloud APIs, databases,
+// queues, commands) with exponential backoff and jitter.
 //
 //	err := retry.Do(ctx, policy, func(ctx context.Context) error {
 //		return upload(ctx, file)
 //	})
 //
-// [Do] and [DoValue] run an operation under a [Policy], a plain struct that says when
-// to try again. The zero Policy is useful and safe: three attempts, random waits, no
-// hidden time limit. A [Group] runs many operations in the background, and
-// [Policy.Next] makes the decision without the loop.
+// [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero
+// Policy is safe to use: three attempts, random waits, no hidden time limit. A [Group]
+// runs many operations in the background, and [Policy.Next] makes the decision without
+// the loop.
 //
 // Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
 // HTTP transport, retrysql retries transactions, and retrytest helps with tests.
 //
 // # Terms
 //
-// An attempt is one call of the operation; a retry is an attempt after the
-// first. A delay is one wait between two attempts; a backoff is a rule for
-// delays. A hint is a wait that the server asks for, as with Retry-After, and
-// a [HintRule] combines delay and hint into one wait. A class is what an error
-// means for retrying. A budget bounds the retries of all calls together.
+// An attempt is one call of the operation; a retry is any attempt after the first. A
+// delay is a wait between two attempts; a backoff is a rule for delays. A hint is a
+// wait that the server asks for, as with Retry-After, and a [HintRule] combines delay
+// and hint. A class is what an error means for retrying. A budget bounds the retries
+// of all calls together.
 //
 // # Delays
 //
-// A [Backoff] is a pure function of the failed [Attempt] and one random number
-// u in [0, 1). Start with [FullJitter]; [Jittered], [Spread],
-// [Capped] and [WhenThrottled] compose rules. Every rule is defined for every value of
-// its fields and returns a delay between 0 and its cap. In the formulas n is the
-// number of retries so far: 0 before the first retry.
+// A [Backoff] is a pure function of the failed [Attempt] and a random number u in [0,
+// 1). Start with [FullJitter]; [Jittered], [Spread], [Capped] and [WhenThrottled]
+// compose rules. In the formulas, n is the number of retries so far. Every rule
+// accepts any field values and returns a delay between 0 and its cap: a negative
+// duration counts as 0, and a Cap of 0 or less means none.
 //
 // # Errors
 //
-// Permanent errors end the call; all others are retried.
-// [DefaultClassifier] understands the errors of many libraries. The operation can
-// override it by marking an error with [Permanent], [Transient], [Throttled],
-// [After], [Unrepeatable] or [Progress]. When Do gives up it returns an [*Error]
-// that matches the last failure and the reason.
+// Permanent errors end the call; all others are retried. [DefaultClassifier]
+// understands the errors of many libraries. The operation can override it by marking
+// an error with [Permanent], [Transient], [Throttled], [After], [Unrepeatable] or
+// [Progress].
 //
 // # Retry storms
 //
-// Jitter spreads retries out; it does not reduce their number. When a server at
-// 70 % load fails and its clients make three retries, it receives 2.8 times what it can
-// serve, and stays down as long as they keep retrying. This happens whenever utilization · (1
-// + retries) > 1. Give a policy that many calls share a [Budget]: with one, the same
-// server recovers as soon as it works again. Retry at one layer only.
+// Jitter spreads retries out; it does not reduce their number. If a server fails at 70
+// % load and its clients make three retries, it receives 2.8 times what it can serve,
+// and stays down as long as they keep retrying. This happens whenever utilization · (1
+// + retries) > 1. With a shared [Budget], the same server recovers as soon as it works
+// again. Retry at one layer only.
 //
 // # What is left out
 //
-// Options and builders: a struct can be copied, changed, printed and parsed
-// ([ParsePolicy]). A list of all errors of a call, which would grow without bound, and
-// logging: [Hooks] see each failure, and package retryslog logs them. An iterator
-// form: its error would need a variable outside the loop. A last attempt at
-// MaxElapsed: it would bunch up what jitter spread. Limits per class: a Classifier can
-// make any failure permanent. A budget of retries in flight: it does not measure the
-// load on the server. A minimum delay, and hints that replace the delay: a
-// [BackoffFunc] or a HintRule takes three lines.
+//   - Options and builders: a struct can be copied, changed, printed and parsed
+//     ([ParsePolicy]).
+//   - A list of all errors of a call, which would grow without bound.
+//   - Logging: [Hooks] see each failure, and package retryslog logs them.
+//   - An iterator: its error would need a variable outside the loop.
+//   - A last attempt at MaxElapsed: it would bunch up what jitter spread.
+//   - Limits per class: a Classifier can make any failure permanent.
+//   - A budget of retries in flight: it does not measure the load on the server.
+//   - A minimum delay, and hints that replace the delay: a [BackoffFunc] or HintRule takes
+//     three lines.
 package retry

@@ -10,55 +10,49 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and by
-// the error with which [Do] refuses a call before it runs the operation.
+// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and of
+// calls that [Do] refuses.
 var ErrInvalid = errors.New("invalid")
 
-// Reasons for giving up, as in Error.Reason. Once the context is done, the reason is
-// the context's error instead.
+// Reasons for giving up: see [Error].
 var (
-	// ErrMaxAttempts means that the operation failed Policy.MaxAttempts times.
+	// ErrMaxAttempts means the operation failed MaxAttempts times.
 	ErrMaxAttempts = errors.New("all attempts used")
-	// ErrMaxElapsed means that the next wait would have ended after Policy.MaxElapsed.
+	// ErrMaxElapsed means the next wait would have ended after MaxElapsed.
 	ErrMaxElapsed = errors.New("time limit of the policy")
-	// ErrBudget means that the client's own Budget refused the retry, not the server.
+	// ErrBudget means the client's own Budget, not the server, refused the retry.
 	ErrBudget = errors.New("client-side retry budget used up")
-	// ErrHint means that the server asked for a longer wait than the policy's HintRule allows.
+	// ErrHint means the server asked for a longer wait than the HintRule allows.
 	ErrHint = errors.New("server asks for too long a wait")
-	// ErrUnrepeatable means that the operation must not be repeated: see [Unrepeatable].
+	// ErrUnrepeatable means the operation must not be repeated: see [Unrepeatable].
 	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason passed to Policy.OnGiveUp after a permanent
-	// failure. Do then returns the operation's own error, which does not match it.
+	// ErrPermanent is the reason passed to OnGiveUp after a permanent failure.
 	ErrPermanent = errors.New("permanent failure")
 )
 
-// errDeadline is the reason for giving up before the context's deadline.
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
-// ErrNoReturn is passed to an attempt's completion callback if the operation
-// panicked or called [runtime.Goexit], and to the done of a [Group] if any
-// function called Goexit.
+// ErrNoReturn is passed to callbacks if the operation panicked or called
+// [runtime.Goexit]: see [Hooks] and [Group.Go].
 var ErrNoReturn = errors.New("operation did not return")
 
-// Error is what [Do] returns when it gives up. It matches, with errors.Is and
-// errors.As, both the last failure of the operation and the reason for giving up.
+// Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,
+// it matches both the last failure and the reason.
 type Error struct {
-	// Err is the last failure of the operation; nil if it never ran.
+	// Err is the last failure; nil if the operation never ran.
 	Err error
 
-	// Reason is why there was no further attempt: [ErrMaxAttempts], [ErrMaxElapsed],
-	// [ErrBudget], [ErrHint] or [ErrUnrepeatable]; the error of the Limiter; an error
-	// that matches context.DeadlineExceeded if the next wait would have ended after
-	// the context's deadline; or, once the context is done, an error that matches its
-	// error and its cause.
+	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
+	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
+	// next wait would have ended after the context's deadline; or, once the context is
+	// done, an error that matches its error and its cause.
 	Reason error
 
-	// Attempts is how many times the operation was called.
+	// Attempts is the number of attempts made.
 	Attempts int
 
-	// Elapsed is the time from the end of the first attempt to the end of the call.
-	// If the policy has a MaxElapsed, it includes the first attempt; otherwise the
-	// start is not recorded, so that calls that succeed do not read the clock.
+	// Elapsed is the time from the end of the first attempt to the end of the call. It
+	// includes the first attempt only if the policy has a MaxElapsed.
 	Elapsed time.Duration
 
 	// Next is the wait that was not started; 0 if none was due.
@@ -100,7 +94,7 @@ func oneLine(text string) string {
 	return b.String()
 }
 
-// Unwrap returns the last failure, if there was one, and the reason.
+// Unwrap returns the last failure, if any, and the reason.
 func (e *Error) Unwrap() []error {
 	if e.Err == nil {
 		return []error{e.Reason}
@@ -108,7 +102,7 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Reason}
 }
 
-// ReasonLabel returns one word for the Reason, for metrics and spans: attempts, elapsed,
+// ReasonLabel returns the Reason as one word for metrics and spans: attempts, elapsed,
 // budget, hint, unrepeatable, permanent, canceled, deadline or limiter.
 func (e *Error) ReasonLabel() string {
 	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
@@ -135,8 +129,8 @@ func (e *Error) ReasonLabel() string {
 	return "limiter"
 }
 
-// Timeout reports whether the last failure or the reason reports itself as a timeout,
-// for callers of net/http and os.IsTimeout.
+// Timeout reports whether the last failure or the reason is a timeout, for callers of
+// net/http and os.IsTimeout.
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
 
 func isTimeout(err error) bool {
@@ -150,12 +144,12 @@ func isTimeout(err error) bool {
 // policyPanic replaces the value of a panic in one of the policy's own functions
 // after the operation has failed, so that the failure is not lost.
 type policyPanic struct {
-	value any   // what the function panicked with
-	err   error // the operation's last failure
+	value any
+	err   error
 }
 
 func (e *policyPanic) Error() string {
-	return fmt.Sprintf("panic in a function of the retry policy: %v (while dealing with: %v)", e.value, e.err)
+	return fmt.Sprintf("panic in a function of the retry policy: %v (while handling: %v)", e.value, e.err)
 }
 
 func (e *policyPanic) Unwrap() []error {

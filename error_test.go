@@ -18,7 +18,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestReasonLabel: each reason to give up has its label.
 func TestReasonLabel(t *testing.T) {
 	failed := errors.New("failed")
 	ended := func(cause error) context.Context {
@@ -61,8 +60,6 @@ func TestReasonLabel(t *testing.T) {
 	}
 }
 
-// TestErrorTimeout: callers of net/http call Timeout, and url.Error calls it on the error
-// that it wraps.
 func TestErrorTimeout(t *testing.T) {
 	for _, tt := range []struct {
 		err  error
@@ -115,13 +112,13 @@ func TestError(t *testing.T) {
 	}
 }
 
-// unhashable is an error that panics as the key of a map and when it is compared.
+// unhashable is an error that panics as a map key and in comparisons.
 type unhashable []string
 
 func (e unhashable) Error() string { return strings.Join(e, ", ") }
 
-// TestErrorIsSmall: after 200,000 attempts the error keeps the last failure only, and its
-// text is one line.
+// TestErrorIsSmall: after 200,000 attempts the error has only the last failure, and
+// its text is one line.
 func TestErrorIsSmall(t *testing.T) { bothWays(t, testErrorIsSmall) }
 
 func testErrorIsSmall(t *testing.T, do doer) {
@@ -144,7 +141,7 @@ func testErrorIsSmall(t *testing.T, do doer) {
 	assert.Equal(t, []error{e.Err, retry.ErrMaxAttempts}, e.Unwrap())
 }
 
-// TestUncomparableErrors: errors that cannot be compared do not cause a panic.
+// TestUncomparableErrors: errors that cannot be compared cause no panic.
 func TestUncomparableErrors(t *testing.T) { bothWays(t, testUncomparableErrors) }
 
 func testUncomparableErrors(t *testing.T, do doer) {

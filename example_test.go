@@ -29,7 +29,7 @@ func Example() {
 		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 5 * time.Second},
 		MaxAttempts: 5,
 		MaxElapsed:  time.Minute,
-		Clock:       &retrytest.Clock{}, // so that this example does not wait
+		Clock:       &retrytest.Clock{}, // do not wait in this example
 	}
 	page, err := retry.DoValue(context.Background(), policy, fetch())
 	fmt.Println(page, err)
@@ -105,13 +105,13 @@ func ExampleThrottled() {
 func ExampleAfter() {
 	clock := &retrytest.Clock{}
 	policy := retry.Policy{Clock: clock, Hint: retry.HintAtLeast{Max: time.Minute}}
-	op := retrytest.Fail(1, retry.After(errors.New("busy"), 30*time.Second)) // what the server asked for
+	op := retrytest.Fail(1, retry.After(errors.New("busy"), 30*time.Second)) // the server's Retry-After
 	fmt.Println(retry.Do(context.Background(), policy, op.Run), clock.Waits())
 	// Output: <nil> [30s]
 }
 
 func ExampleHintOrGiveUp() {
-	// Another replica is better than a long wait for this one.
+	// Trying another replica is better than a long wait for this one.
 	policy := retry.Policy{Hint: retry.HintOrGiveUp{Max: 5 * time.Second}}
 	err := retry.Do(context.Background(), policy, func(context.Context) error {
 		return retry.After(errors.New("replica is down for repairs"), 10*time.Minute)
@@ -170,7 +170,7 @@ func ExamplePolicy_With() {
 
 type attemptKey struct{}
 
-// OnAttempt can derive a context for each attempt, here with the number of the attempt.
+// OnAttempt can derive a context for each attempt, here one with its number.
 func ExamplePolicy_onAttempt() {
 	policy := retry.Policy{
 		Clock: &retrytest.Clock{},
@@ -249,7 +249,7 @@ func ExampleTokenBudget() {
 }
 
 func ExampleRatioBudget() {
-	// Retries may be a tenth of the calls of the last minute, plus one a minute.
+	// Retries may be a tenth of the calls in the last minute, plus one per minute.
 	budget := &retry.RatioBudget{Ratio: 0.1, Floor: 1. / 60, Window: time.Minute, Clock: &retrytest.Clock{}}
 	policy := retry.Policy{Budget: budget, Clock: &retrytest.Clock{}}
 	for range 50 {
@@ -279,7 +279,6 @@ func (t turns) Wait(ctx context.Context) error {
 	}
 }
 
-// Observe is called at the end of every attempt.
 func (t turns) Observe(retry.Attempt) { <-t }
 
 func ExampleLimiter() {
@@ -290,7 +289,7 @@ func ExampleLimiter() {
 }
 
 func ExampleCapped() {
-	// If delays are capped after the jitter, they pile up at the cap.
+	// Delays capped after the jitter pile up at the cap.
 	rule := retry.Capped{Of: retry.FullJitter{Base: time.Second}, Cap: 3 * time.Second}
 	for number := 1; number <= 5; number++ {
 		fmt.Print(rule.Delay(retry.Attempt{Number: number}, 0.5), " ")
@@ -332,11 +331,11 @@ func ExampleHintWindow() {
 	// 5.1s true
 }
 
-// Many calls wait without a goroutine for each; done is called at the end of each.
+// Many calls wait without a goroutine each; done is called when a call ends.
 func ExampleGroup() {
 	group := &retry.Group{
 		Policy: retry.Policy{Backoff: retry.Constant(time.Millisecond)},
-		Limit:  2, // attempts at the same time; calls that wait do not count
+		Limit:  2, // concurrent attempts; waiting calls do not count
 	}
 	var ended sync.WaitGroup
 	for _, name := range []string{"a", "b", "c"} {
@@ -360,7 +359,7 @@ func ExampleGroup() {
 	// c 3 <nil>
 }
 
-// everySecondTime is a custom Backoff. retrytest.TestBackoff tests it.
+// everySecondTime is a custom Backoff, tested with retrytest.TestBackoff.
 type everySecondTime struct{ retry.Backoff }
 
 func (b everySecondTime) Delay(a retry.Attempt, u float64) time.Duration {
@@ -379,8 +378,8 @@ func Example_customBackoff() {
 }
 
 // The polling loop of the AWS General Reference ("Error retries and exponential
-// backoff in AWS") waits 0, then 2ⁿ · 100 ms up to a maximum, until the status
-// is neither "not ready" nor "throttled".
+// backoff in AWS") waits 0, then 2ⁿ · 100 ms up to a maximum, until the status is
+// neither "not ready" nor "throttled".
 func Example_polling() {
 	var (
 		errNotReady  = errors.New("not ready")
@@ -388,9 +387,9 @@ func Example_polling() {
 	)
 	clock := &retrytest.Clock{}
 	polling := retry.Policy{
-		// The first poll is immediate, the second follows after 2¹ · 100 ms.
+		// The first poll is immediate; the second follows after 2¹ · 100 ms.
 		Backoff:     retry.Exponential{Base: 200 * time.Millisecond, Cap: time.Second},
-		MaxAttempts: 1 + 10, // the first poll and MAX_RETRIES more
+		MaxAttempts: 1 + 10, // the first poll plus MAX_RETRIES
 		Clock:       clock,
 		Classifier: retry.ClassifierFunc(func(err error) retry.Class {
 			switch err {
@@ -413,8 +412,8 @@ func Example_polling() {
 	// job failed 2
 }
 
-// A queue of your own: Next decides, and the queue waits. A message carries what the
-// policy must know: how often it has failed, and since when.
+// Next decides and your queue waits. A message carries what the policy needs: how
+// often it has failed, and since when.
 func ExamplePolicy_Next() {
 	type message struct {
 		text   string
@@ -452,8 +451,8 @@ func ExamplePolicy_Next() {
 	// poison: cannot be parsed, dead-lettered: permanent failure
 }
 
-// A connection that is reestablished forever. After it has worked for a minute, the delays
-// start over, and Stagger keeps clients that start together apart.
+// A connection that is reestablished forever. After it has worked for a minute, the
+// delays start over. Stagger keeps clients that start together apart.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
 	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // each connection
@@ -469,7 +468,7 @@ func ExampleProgress() {
 			return nil // the program ends
 		}
 		start := clock.Now()
-		clock.Advance(lived[0]) // connect, and serve until the connection is lost
+		clock.Advance(lived[0]) // connect and serve until the connection is lost
 		lived = lived[1:]
 		if clock.Now().Sub(start) > time.Minute {
 			return retry.Progress(io.ErrUnexpectedEOF)
@@ -490,7 +489,6 @@ func ExampleRegisterPreset() {
 	// Output: full base=20ms cap=1s attempts=6 budget=token <nil>
 }
 
-// Only the listed errors are retried.
 func ExampleOnlyIf() {
 	busy := errors.New("busy")
 	policy := retry.Policy{Backoff: retry.NoDelay{}, Classifier: retry.OnlyIf(func(err error) bool { return errors.Is(err, busy) })}

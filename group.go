@@ -6,40 +6,37 @@ import (
 	"time"
 )
 
-// A Group runs operations in the background and retries them under its Policy, as
-// [Do] does. A waiting call holds no goroutine, so a million of them need a few
-// hundred megabytes.
+// A Group retries operations in the background, as [Do] does. A waiting call holds no
+// goroutine, so a million of them need a few hundred megabytes.
 //
-// The zero Group uses the zero Policy and has no limit. A Group is safe for
-// concurrent use, but not both inside and outside a synctest bubble. Its fields must
-// not be changed once it is in use, and it must not be copied.
+// A Group is safe for concurrent use, but not both inside and outside a synctest bubble. It
+// must not be copied or changed after first use.
 type Group struct {
-	// Policy says when to try again. A call that waits for its Limiter, or on a
-	// Clock other than the system's, holds a goroutine and counts against Limit.
+	// A call that waits for the Policy's Limiter, or on a Clock other than the
+	// system's, holds a goroutine and counts against Limit.
 	Policy Policy
 
-	// Limit is the number of attempts that may run at the same time. Others wait, in
-	// the order in which they were due; the context bounds that wait, MaxElapsed
-	// does not. 0 or less means no limit.
+	// Limit bounds the number of concurrent attempts. Others wait in the order in which
+	// they became due; the context bounds that wait, but MaxElapsed does not. 0 or less
+	// means no limit.
 	Limit int
 
-	calls sync.WaitGroup // not yet ended
+	calls sync.WaitGroup
 
 	mu          sync.Mutex
 	inFlight    int
-	first, last *pending                   // calls that wait for a slot
+	first, last *pending                   // the queue for a slot
 	watches     map[<-chan struct{}]*watch // by the Done channel of the context
 }
 
-// Go runs op and retries it as [Do] does, but returns immediately. Unless done is nil, it
-// is called exactly once, with the error that Do would return. done and OnGiveUp should
-// not block: calls that end with the same context are reported one after the other. done
-// may call Go.
+// Go retries op as [Do] does, but returns immediately. Unless done is nil, it is
+// called exactly once, with the error that Do would return. done and OnGiveUp should
+// not block: calls that end with the same context are reported one after another.
 //
-// For a context of a custom type without an AfterFunc method, package context keeps a
-// goroutine per call; the methods of such a context must not take a lock that is held
-// while Go is called. A panic in op or in a function of the Policy ends the program. If
-// one of them calls [runtime.Goexit], as a test's FailNow does, done gets [ErrNoReturn].
+// If ctx has a custom type without an AfterFunc method, package context keeps a
+// goroutine per call, and the methods of ctx must not take a lock that is held while
+// Go is called. A panic in op or in a function of the Policy ends the program. If one
+// of them calls [runtime.Goexit], as a test's FailNow does, done gets [ErrNoReturn].
 func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {
 		done = func(error) {}
@@ -56,12 +53,12 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 	}
 }
 
-// Wait returns when every call has ended and its done has returned. As with a
+// Wait returns when every call has ended and its done has returned. As with
 // [sync.WaitGroup], Go must not be called concurrently with Wait while no call is
-// running; a done may always call Go.
+// running; done may always call Go.
 func (g *Group) Wait() { g.calls.Wait() }
 
-// enter takes a slot for c and reports whether there was one. If not, c is queued.
+// enter takes a slot for c, or else queues c and reports false.
 func (g *Group) enter(c *pending) bool {
 	if g.Limit <= 0 {
 		return true
@@ -83,7 +80,7 @@ func (g *Group) enter(c *pending) bool {
 	return false
 }
 
-// leave passes a slot on to the call that has waited longest for one.
+// leave passes the slot to the call that has waited longest for one.
 func (g *Group) leave() {
 	if g.Limit <= 0 {
 		return
@@ -99,8 +96,8 @@ func (g *Group) leave() {
 	go c.run()
 }
 
-// watch makes c wait until it is claimed or ended, the Done channel of its context,
-// is closed. The mutex is held.
+// watch makes c wait until it is claimed or its context ends; ended is the context's
+// Done channel. g.mu must be held.
 func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	c.waits = true
 	if ended == nil {
@@ -122,8 +119,8 @@ func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	w.first = c
 }
 
-// claim stops the wait of c and reports whether c was waiting. The caller that has
-// claimed a call continues it. The mutex is held.
+// claim stops the wait of c and reports whether c was waiting. The caller that claims
+// a call must continue it. g.mu must be held.
 func (g *Group) claim(c *pending) bool {
 	if !c.waits {
 		return false
@@ -150,7 +147,7 @@ func (g *Group) claim(c *pending) bool {
 	return true
 }
 
-// unqueue removes c from the queue for a slot, if it is there. The mutex is held.
+// unqueue removes c from the queue for a slot, if it is there. g.mu must be held.
 func (g *Group) unqueue(c *pending) {
 	if g.first != c && c.before == nil {
 		return
@@ -168,7 +165,7 @@ func (g *Group) unqueue(c *pending) {
 	c.before, c.after = nil, nil
 }
 
-// end ends the waiting calls of a watch, because their context is done.
+// end ends the waiting calls of w, whose context is done.
 func (g *Group) end(w *watch) {
 	g.mu.Lock()
 	first := w.first
@@ -184,8 +181,8 @@ func (g *Group) end(w *watch) {
 	endAll(first)
 }
 
-// endAll ends the calls of a list. If a done ends the goroutine, another goroutine
-// continues with the rest.
+// endAll ends the calls of a list. If a done calls Goexit, another goroutine continues
+// with the rest.
 func endAll(c *pending) {
 	defer func() {
 		if c != nil {
@@ -200,16 +197,16 @@ func endAll(c *pending) {
 	}
 }
 
-// A watch is shared by the waiting calls whose contexts have the same Done
-// channel. One AfterFunc per channel saves memory: it is larger than a call.
+// A watch is shared by the waiting calls whose contexts have the same Done channel. An
+// AfterFunc for each call would take more memory than the call.
 type watch struct {
 	ended <-chan struct{}
 	first *pending
-	stop  func() bool // ends the AfterFunc
+	stop  func() bool
 }
 
-// pending is a call in the background. There may be very many, so it is small, and
-// its lists are linked through it. Its timer calls wake.
+// pending is a call in the background. It is small, and linked into its lists
+// directly, because there may be very many. Its timer calls wake.
 type pending struct {
 	call
 	group *Group
@@ -217,20 +214,19 @@ type pending struct {
 	op    func(context.Context) error
 	done  func(error)
 
-	// Guarded by the mutex of the Group.
+	// Guarded by group.mu.
 	waits          bool     // may be claimed
-	watch          *watch   // nil if ctx has no end
+	watch          *watch   // nil if ctx never ends
 	previous, next *pending // in the list of the watch
 	before, after  *pending // in the queue for a slot
 }
 
-// run makes an attempt, for which a slot has been taken, and starts what follows.
+// run makes an attempt in a slot taken for it, and starts what follows.
 func (c *pending) run() {
 	var wait time.Duration
 	ended, err := true, ErrNoReturn
 	defer func() {
-		// Panic again at once: running done first could let the program exit
-		// normally.
+		// Panic again at once: running done first could let the program exit normally.
 		if v := recover(); v != nil {
 			panic(v)
 		}
@@ -244,7 +240,6 @@ func (c *pending) run() {
 	wait, ended, err = c.turn(c.ctx, &c.group.Policy, c.op)
 }
 
-// wait lets the next attempt begin after d.
 func (c *pending) wait(d time.Duration) {
 	g, ended := c.group, c.ctx.Done()
 	g.mu.Lock()
@@ -257,7 +252,6 @@ func (c *pending) wait(d time.Duration) {
 	}
 }
 
-// wake ends a wait.
 func (c *pending) wake() {
 	g := c.group
 	g.mu.Lock()
@@ -275,12 +269,10 @@ func (c *pending) wake() {
 	}
 }
 
-// cutShort ends the call, whose context has ended while it waited.
 func (c *pending) cutShort() {
 	c.finish(func() error { return c.call.cutShort(c.ctx, &c.group.Policy) })
 }
 
-// finish ends the call with the error that last returns.
 func (c *pending) finish(last func() error) {
 	err := ErrNoReturn
 	defer func() {
@@ -292,7 +284,6 @@ func (c *pending) finish(last func() error) {
 	err = last()
 }
 
-// end reports the end of the call.
 func (c *pending) end(err error) {
 	defer c.group.calls.Done()
 	c.done(err)

@@ -24,11 +24,10 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// hourly is a policy for tests in synctest bubbles, where its long waits take no time.
+// hourly is for synctest bubbles, where its long waits take no time.
 var hourly = retry.Policy{Backoff: retry.Constant(time.Hour), MaxAttempts: retry.Unlimited}
 
-// TestGroupWaits: calls that wait hold no goroutine, and each continues when its wait
-// ends.
+// TestGroupWaits: waiting calls hold no goroutine, and continue when their wait ends.
 func TestGroupWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 100
@@ -58,8 +57,8 @@ func TestGroupWaits(t *testing.T) {
 	})
 }
 
-// TestGroupInFlight: no more attempts run at the same time than Limit allows, and they
-// begin in the order in which they were due.
+// TestGroupInFlight: no more than Limit attempts run at once, and they begin in the
+// order in which they became due.
 func TestGroupInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls, places = 20, 3
@@ -98,8 +97,8 @@ func TestGroupInFlight(t *testing.T) {
 	})
 }
 
-// TestGroupCanceled: the end of a context immediately ends the calls that wait with it,
-// whether for an attempt or for a slot, and no others.
+// TestGroupCanceled: the end of a context immediately ends the calls that wait with
+// it, for an attempt or a slot, and no others.
 func TestGroupCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -128,7 +127,7 @@ func TestGroupCanceled(t *testing.T) {
 		cancel(errCause)
 		synctest.Wait()
 		assert.ElementsMatch(t, []string{"waits 1", "waits with the same Done 1", "has no place 0"}, ended)
-		begin(doomed, "begins too late, and has no place", fails)
+		begin(doomed, "begins too late and gets no slot", fails)
 		assert.Len(t, ended, 4)
 		close(free)
 		begin(doomed, "begins too late", fails)
@@ -186,12 +185,12 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns when the last done has returned, even for calls that were
-// refused, were started by a done, or ended with their context.
+// TestGroupWait: Wait returns after the last done, even for calls that were refused,
+// started by a done, or ended with their context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
-		g.Wait() // nothing to wait for
+		g.Wait() // no calls
 		var told atomic.Int64
 		slowly := func(error) {
 			time.Sleep(time.Minute)
@@ -214,8 +213,8 @@ func TestGroupWait(t *testing.T) {
 	})
 }
 
-// TestGroupGoexit: every done is called, even if a done, a hook or the clock ends its
-// goroutine.
+// TestGroupGoexit: every done is called, even if a done, a hook or the clock calls
+// Goexit.
 func TestGroupGoexit(t *testing.T) {
 	const calls = 10
 	for _, tt := range []struct {
@@ -249,11 +248,11 @@ func TestGroupGoexit(t *testing.T) {
 	}
 }
 
-// TestGroupPanics: a panic ends the program, and done, which could end it as if nothing
-// had happened, is not called.
+// TestGroupPanics: a panic ends the program without calling done, which could exit as
+// if nothing had happened.
 func TestGroupPanics(t *testing.T) {
 	const env = "RETRY_GROUP_PANICS"
-	dealingWith := "panic in a function of the retry policy: boom (while dealing with: operation failed)"
+	policyPanic := "panic in a function of the retry policy: boom (while handling: operation failed)"
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		op     func(context.Context) error
@@ -261,19 +260,19 @@ func TestGroupPanics(t *testing.T) {
 	}{
 		"operation": {retry.Policy{}, func(context.Context) error { panic("boom") }, "panic: boom"},
 		"OnRetry": {retry.Policy{Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { panic("boom") }}},
-			fails, dealingWith},
-		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, dealingWith},
-		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, dealingWith},
+			fails, policyPanic},
+		"OnGiveUp, attempts used":           {retry.Policy{MaxAttempts: 1, Hooks: panicOnGiveUp()}, fails, policyPanic},
+		"OnGiveUp, canceled while it waits": {retry.Policy{Backoff: retry.Constant(time.Hour), Hooks: panicOnGiveUp()}, fails, policyPanic},
 		"OnGiveUp, after the wait of LongPoll": {retry.Policy{
 			Backoff: retry.Constant(ms), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}, Hooks: panicOnGiveUp(),
-		}, fails, dealingWith},
+		}, fails, policyPanic},
 	} {
 		if os.Getenv(env) == name { // the other process
 			ctx, cancel := context.WithCancel(context.Background())
 			g := &retry.Group{Policy: tt.policy, Limit: 1}
 			g.Go(ctx, tt.op, func(error) { os.Exit(0) })
 			if strings.Contains(name, "canceled") {
-				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its slot is free once the first one waits
+				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its slot is free once the first call waits
 			}
 			select {}
 		}
@@ -299,8 +298,8 @@ func panicOnGiveUp() retry.Hooks {
 	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
 }
 
-// TestGroupLongPoll: the call that ends after a last wait takes no slot, and gives the
-// end of its context as the reason if that came first.
+// TestGroupLongPoll: the last wait of a call takes no slot, and if its context ends
+// first, that is the reason.
 func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
@@ -321,8 +320,8 @@ func TestGroupLongPoll(t *testing.T) {
 	})
 }
 
-// TestGroupForgets: a Group keeps nothing of calls that have ended, even if they were
-// canceled while they waited for a slot that does not become free.
+// TestGroupForgets: a Group does not retain calls that have ended, even if they were
+// canceled while they waited for a slot.
 func TestGroupForgets(t *testing.T) {
 	const calls, size = 1000, 10 << 10
 	g := &retry.Group{Limit: 1}
@@ -346,8 +345,7 @@ func TestGroupForgets(t *testing.T) {
 	runtime.KeepAlive(g)
 }
 
-// TestGroupForgetsCanceledWaits: a call that was canceled during a wait is not kept until
-// the wait would have ended.
+// TestGroupForgetsCanceledWaits: a call canceled during a wait is released at once.
 func TestGroupForgetsCanceledWaits(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	waits, ended := make(chan bool, 1), make(chan error, 1)
@@ -359,7 +357,7 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 		return weak.Make(large)
 	}()
 	<-waits
-	require.NoError(t, inPlace(g), "the place is free once the call waits")
+	require.NoError(t, inPlace(g), "the slot is free once the call waits")
 	cancel()
 	assert.ErrorIs(t, <-ended, context.Canceled)
 	g.Wait()
@@ -369,11 +367,11 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 		}
 		time.Sleep(ms)
 	}
-	t.Error("the canceled call is kept")
+	t.Error("the canceled call is retained")
 }
 
-// TestGroupForgetsEachCanceledCall: of calls that end with the same context, each is
-// forgotten when its done has returned, and not only when all have ended.
+// TestGroupForgetsEachCanceledCall: calls that end with the same context are released
+// one by one as their done returns.
 func TestGroupForgetsEachCanceledCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	g := &retry.Group{Policy: hourly, Limit: 1}
@@ -404,14 +402,13 @@ func TestGroupForgetsEachCanceledCall(t *testing.T) {
 	g.Wait()
 }
 
-// inPlace runs an operation that succeeds and waits for its end.
 func inPlace(g *retry.Group) error {
 	ended := make(chan error)
 	g.Go(context.Background(), succeed, func(err error) { ended <- err })
 	return <-ended
 }
 
-// TestGroupOnce: every call ends exactly once when contexts, waits and slots end at the
+// TestGroupOnce: every call ends exactly once if contexts, waits and slots end at the
 // same time.
 func TestGroupOnce(t *testing.T) {
 	const calls = 3000
@@ -471,7 +468,7 @@ func TestGroupOnce(t *testing.T) {
 
 var pending = flag.Int("pending", 20_000, "calls that TestGroupMany lets wait at the same time")
 
-// TestGroupMany: very many calls wait in little memory and without goroutines; half of
+// TestGroupMany: very many calls wait in little memory and without goroutines. Half of
 // them are canceled, the others run to their end, and each done is called once. For a
 // million of them:
 //

@@ -25,7 +25,6 @@ const (
 	nanotick = time.Nanosecond
 )
 
-// Short names for tables.
 const (
 	unknown   = retry.ClassUnknown
 	permanent = retry.ClassPermanent
@@ -44,7 +43,7 @@ func succeed(context.Context) error { return nil }
 
 func fails(context.Context) error { return errOp }
 
-// failing returns an operation that fails n times, then succeeds, over and over.
+// failing returns an operation that alternates between n failures and a success.
 func failing(n int) func(context.Context) error {
 	failures := 0
 	return func(context.Context) error {
@@ -59,16 +58,15 @@ func failing(n int) func(context.Context) error {
 
 func wrapped(err error) error { return fmt.Errorf("outer: %w", err) }
 
-// A doer has the signature of Do.
 type doer = func(context.Context, retry.Policy, func(context.Context) error) error
 
-// bothWays runs a test with Do and with a Group, which must give the same results.
+// bothWays runs a test with Do and with a Group, which must behave alike.
 func bothWays(t *testing.T, test func(*testing.T, doer)) {
 	t.Run("Do", func(t *testing.T) { test(t, retry.Do) })
 	t.Run("Group", func(t *testing.T) { test(t, inGroup) })
 }
 
-// inGroup makes a call in the background and waits for its end.
+// inGroup is Do in the background.
 func inGroup(ctx context.Context, p retry.Policy, op func(context.Context) error) error {
 	g := &retry.Group{Policy: p, Limit: 1}
 	ended := make(chan error)
@@ -76,14 +74,14 @@ func inGroup(ctx context.Context, p retry.Policy, op func(context.Context) error
 	return <-ended
 }
 
-// onClock returns a policy with fixed delays of 1 s, 2 s, 4 s … on a virtual clock.
+// onClock returns a policy with delays of 1 s, 2 s, 4 s … on a virtual clock.
 func onClock(attempts int) (retry.Policy, *retrytest.Clock) {
 	clock := &retrytest.Clock{}
 	return retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: attempts, Clock: clock}, clock
 }
 
-// play runs p on a virtual clock with an operation that has these outcomes. A nil Rand
-// means 0.5.
+// play calls an operation with these outcomes on a virtual clock. A nil Rand means
+// 0.5.
 func play(t *testing.T, do doer, p retry.Policy, outcomes ...error) (calls int, waits []time.Duration, err error) {
 	t.Helper()
 	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
@@ -95,12 +93,11 @@ func play(t *testing.T, do doer, p retry.Policy, outcomes ...error) (calls int, 
 	return op.Calls(), clock.Waits(), err
 }
 
-// delaysOf returns the first delays of b.
 func delaysOf(b retry.Backoff, n int, random func() float64) []time.Duration {
 	return slices.Collect(retry.Policy{Backoff: b, MaxAttempts: n + 1, Rand: random}.Delays())
 }
 
-// A delayCase has the delays of a rule before the first retry, the second, and so on.
+// A delayCase has the delays of a rule before its first retries.
 type delayCase struct {
 	name string
 	rule retry.Backoff
@@ -124,8 +121,7 @@ func checkDelays(t *testing.T, cases []delayCase) {
 	}
 }
 
-// An extremeCase is a rule with arguments that make no sense, and their documented
-// meaning.
+// An extremeCase is a rule with invalid arguments and their documented meaning.
 type extremeCase struct {
 	name   string
 	rule   retry.Backoff
@@ -145,7 +141,6 @@ func checkExtremes(t *testing.T, cases []extremeCase) {
 	}
 }
 
-// asError returns the *Error that a call returned.
 func asError(t *testing.T, err error) *retry.Error {
 	t.Helper()
 	e, ok := err.(*retry.Error)
@@ -153,7 +148,7 @@ func asError(t *testing.T, err error) *retry.Error {
 	return e
 }
 
-// failed returns how a call classifies an attempt that failed with err.
+// failed classifies err as a call does.
 func failed(t *testing.T, c retry.Classifier, err error) retry.Attempt {
 	t.Helper()
 	var seen retry.Attempt
@@ -162,14 +157,13 @@ func failed(t *testing.T, c retry.Classifier, err error) retry.Attempt {
 	return seen
 }
 
-// afterAttempts returns hooks that call f when an attempt has ended.
 func afterAttempts(f func(retry.Attempt)) retry.Hooks {
 	return retry.Hooks{OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 		return ctx, f
 	}}
 }
 
-// failedWith returns the first attempt of a call, failed with an error of the class.
+// failedWith returns a first attempt that failed with the class.
 func failedWith(class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: 1, Err: errOp, Class: class}
 }
@@ -199,13 +193,12 @@ type refusing func()
 func (f refusing) TryWithdraw(retry.Attempt) bool { f(); return false }
 func (refusing) Deposit(retry.Class, bool)        {}
 
-// noClock does not wait.
 type noClock struct{}
 
 func (noClock) Now() time.Time                             { return time.Unix(1, 0) }
 func (noClock) Sleep(context.Context, time.Duration) error { return nil }
 
-// panickyClock panics with value when it has to wait. A nil value ends the goroutine.
+// panickyClock panics with value instead of waiting, or calls Goexit if value is nil.
 type panickyClock struct{ value any }
 
 func (panickyClock) Now() time.Time { return time.Unix(1, 0) }
@@ -216,8 +209,8 @@ func (c panickyClock) Sleep(context.Context, time.Duration) error {
 	panic(c.value)
 }
 
-// noneLeft checks that there are no more goroutines than before. Goroutines that have
-// ended are still counted for a moment.
+// noneLeft checks that no goroutines were leaked. Those that have ended still count
+// for a moment.
 func noneLeft(t *testing.T, before int) {
 	t.Helper()
 	for range 1_000_000 {
@@ -229,7 +222,6 @@ func noneLeft(t *testing.T, before int) {
 	t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
 }
 
-// inUse returns the bytes of heap and stacks.
 func inUse() int64 {
 	runtime.GC()
 	runtime.GC() // the first one leaves what it finds in pools
@@ -238,7 +230,7 @@ func inUse() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// Errors like those of other libraries, named by the methods or fields that the
+// Errors like those of other libraries, named for the methods or fields that the
 // classifier reads.
 type (
 	statusedError int

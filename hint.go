@@ -6,28 +6,25 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// A HintRule combines the delay of a [Backoff] with a hint, the wait that the server
-// asked for. The hint comes from [After], or from a method RetryAfter()
-// time.Duration of the error or of one that it wraps. Only After makes a permanent
-// error retryable. Wait is called only if hint is above 0. It returns the wait, or
-// false to give up at once.
+// A HintRule combines the delay of a [Backoff] with a hint. The hint comes from
+// [After] or from the error chain: a method RetryAfter() time.Duration, or an error of
+// a known library. Only After makes a permanent error retryable. Wait is called only
+// if hint is above 0; it returns the wait, or false to give up at once.
 //
-// A hint never makes the rules here wait longer than their Max: servers have sent
-// hints of 55 years, a date instead of a number of seconds.
+// The rules here bound hints: servers have asked for 55 years by sending a date
+// instead of a number of seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }
 
-// maxHint is the default Max of the rules.
-const maxHint = time.Hour
+const defaultMaxHint = time.Hour
 
-// HintAtLeast waits for the longer of the delay and the hint. It is the
-// default rule.
+// HintAtLeast, the default, waits for the longer of the delay and the hint.
 type HintAtLeast struct {
 	Max time.Duration // a longer hint counts as Max; 0 or less: an hour
 }
 
-// Wait returns max(delay, min(hint, Max)).
+// Wait implements [HintRule].
 func (r HintAtLeast) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	return max(delay, min(hint, hintOrMax(r.Max))), true
 }
@@ -53,13 +50,13 @@ func (r HintOrGiveUp) Validate() error {
 	return invalid("hint rule", within("HintOrGiveUp", durationFaults("Max", r.Max)))
 }
 
-// HintWindow never shortens the delay and lengthens it by at most Width: the rule of
-// the AWS SDKs since November 2026, for their header x-amz-retry-after.
+// HintWindow waits for max(delay, min(hint, delay + Width)), as the AWS SDKs do for
+// x-amz-retry-after since November 2026.
 type HintWindow struct {
-	Width time.Duration // how much longer than the delay; 0 or less: 5 s
+	Width time.Duration // 0 or less: 5 s
 }
 
-// Wait returns max(delay, min(hint, delay + Width)).
+// Wait implements [HintRule].
 func (r HintWindow) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	width := r.Width
 	if width <= 0 {
@@ -76,12 +73,12 @@ func (r HintWindow) Validate() error {
 // HintIgnore waits for the delay alone, as most AWS SDKs did before 2026.
 type HintIgnore struct{}
 
-// Wait returns delay.
+// Wait implements [HintRule].
 func (HintIgnore) Wait(delay, _ time.Duration) (time.Duration, bool) { return delay, true }
 
 func hintOrMax(limit time.Duration) time.Duration {
 	if limit <= 0 {
-		return maxHint
+		return defaultMaxHint
 	}
 	return limit
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestHintRules: the wait that each rule computes from a delay and a hint.
 func TestHintRules(t *testing.T) {
 	const s = time.Second
 	tests := []struct {
@@ -51,10 +50,9 @@ func TestHintRules(t *testing.T) {
 	}
 }
 
-// epoch is a point in time, in seconds since 1970, sent in place of a duration: 55 years.
+// epoch is a Unix time sent as a duration: 55 years.
 const epoch = 1743434408 * time.Second
 
-// TestHints: the wait of a call for hints of any origin and length.
 func TestHints(t *testing.T) {
 	const delay = 2 * time.Second
 	for _, tt := range []struct {
@@ -85,8 +83,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestHintTooLong: HintOrGiveUp ends the call, and the error has the wait that the server
-// asked for.
+// TestHintTooLong: HintOrGiveUp ends the call, and the error has the requested wait.
 func TestHintTooLong(t *testing.T) {
 	for _, hint := range []error{retry.After(errOp, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
 		calls, waits, err := play(t, retry.Do, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
@@ -98,9 +95,8 @@ func TestHintTooLong(t *testing.T) {
 	}
 }
 
-// TestHintRuleIsAskedForHints: a rule sees the delay and the hint, and is not called for
-// failures without a hint.
-func TestHintRuleIsAskedForHints(t *testing.T) {
+// TestHintRuleOnlyForHints: a rule is called only for failures with a hint.
+func TestHintRuleOnlyForHints(t *testing.T) {
 	var asked [][2]time.Duration
 	rule := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) {
 		asked = append(asked, [2]time.Duration{delay, hint})
@@ -114,8 +110,7 @@ func TestHintRuleIsAskedForHints(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 5 * s, 4 * s, 8 * s, 17 * s}, waits)
 }
 
-// TestHintRuleOfNegativeWaits: a rule sees a negative delay as 0, and a negative wait of
-// the rule counts as 0.
+// TestHintRuleOfNegativeWaits: negative delays and waits count as 0.
 func TestHintRuleOfNegativeWaits(t *testing.T) {
 	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -1 })
 	add := hintFunc(func(delay, hint time.Duration) (time.Duration, bool) { return delay + hint, true })
@@ -126,7 +121,7 @@ func TestHintRuleOfNegativeWaits(t *testing.T) {
 	assert.Equal(t, []time.Duration{0}, waits)
 }
 
-// TestHintKeepsGrowth: a hint lengthens one wait and does not restart the growth of the
+// TestHintKeepsGrowth: a hint lengthens one wait without restarting the growth of
 // delays.
 func TestHintKeepsGrowth(t *testing.T) {
 	p := retry.Policy{Backoff: retry.Exponential{Base: 10 * ms}, MaxAttempts: 6}
@@ -139,8 +134,7 @@ func TestHintKeepsGrowth(t *testing.T) {
 	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms}, waits, "hints of 0")
 }
 
-// TestHintAndTimeLimit: no hidden time limit bounds the waits for hints; MaxElapsed does,
-// and is the reason then.
+// TestHintAndTimeLimit: only MaxElapsed limits the waits for hints.
 func TestHintAndTimeLimit(t *testing.T) {
 	calls, waits, err := play(t, retry.Do, retry.Policy{MaxAttempts: 50}, retry.After(errOp, time.Hour))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// Hooks are functions that a [Policy] calls as it runs, for metrics, traces and
-// logs. They must be safe for concurrent use if the Policy is, and should not
-// block. A nil hook is not called. [Policy.With] adds hooks to those of a Policy.
+// Hooks observe the calls under a [Policy], for metrics, traces and logs. They must be
+// safe for concurrent use if the Policy is shared, and should not block. Each may be
+// nil.
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
-	// operation gets the context that it returns, or ctx if that is nil. The function
-	// that it returns, unless nil, is called exactly once, when the attempt has ended,
-	// with its Err and Class. Err is ErrNoReturn if the operation panicked.
+	// operation gets the returned context, or ctx if that is nil. The returned
+	// function, unless nil, is called exactly once after the attempt, with its Err and
+	// Class. Err is ErrNoReturn if the operation panicked or called Goexit.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
-	// OnRetry is called just before the wait that precedes a retry, which may be 0.
-	// The retry does not follow if the context ends or the Limiter fails.
+	// OnRetry is called just before the wait for a retry, which may be 0. No retry
+	// follows if the context ends or the Limiter fails.
 	OnRetry func(ctx context.Context, failed Attempt, wait time.Duration)
 
-	// OnGiveUp is called once when a call ends without success, unless it was
-	// refused before it began. The call returns e, or, after a permanent failure,
-	// e.Err; e.Reason is then ErrPermanent.
+	// OnGiveUp is called once when a call ends without success, unless it was refused.
+	// After a permanent failure, e.Reason is ErrPermanent and the call returns e.Err;
+	// otherwise it returns e.
 	OnGiveUp func(ctx context.Context, e *Error)
 }
 
-// and returns hooks that run those of h and then those of g. The contexts and the
-// callbacks of g are nested in those of h.
+// and returns hooks that run those of h, then those of g. The contexts and callbacks
+// of g are nested in those of h.
 func (h Hooks) and(g Hooks) Hooks {
 	all := h
 	switch {

@@ -17,7 +17,8 @@ import (
 
 type hookKey string
 
-// recordHooks returns hooks that log their calls and pass their name on in the context.
+// recordHooks returns hooks that log their calls and pass their name on in the
+// context.
 func recordHooks(log *[]string, name string) retry.Hooks {
 	say := func(ctx context.Context, what string) {
 		*log = append(*log, fmt.Sprintf("%s %s a:%v b:%v", name, what, ctx.Value(hookKey("a")), ctx.Value(hookKey("b"))))
@@ -35,7 +36,7 @@ func recordHooks(log *[]string, name string) retry.Hooks {
 	}
 }
 
-// TestWith: several hooks watch the same call, nested in each other.
+// TestWith: several hooks observe the same call, nested in each other.
 func TestWith(t *testing.T) {
 	p, _ := onClock(2)
 	var log []string
@@ -54,7 +55,7 @@ func TestWith(t *testing.T) {
 	assert.Nil(t, p.OnAttempt, "With makes a copy")
 }
 
-// TestWithNothing: hooks, contexts and callbacks may be nil, in any combination.
+// TestWithNothing: hooks, contexts and callbacks may be nil in any combination.
 func TestWithNothing(t *testing.T) {
 	nothing := retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) { return nil, nil }}
 	var log []string
@@ -83,7 +84,7 @@ func TestWithNothing(t *testing.T) {
 	}
 }
 
-// TestWithPanic: the outer callback runs although the inner one panics.
+// TestWithPanic: the outer callback runs even if the inner one panics.
 func TestWithPanic(t *testing.T) {
 	ended := false
 	p := retry.Policy{}.With(retry.Hooks{OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -95,8 +96,7 @@ func TestWithPanic(t *testing.T) {
 	assert.True(t, ended)
 }
 
-// TestOnGiveUpCannotHide: a hook that changes the error does not turn a failure into a
-// success.
+// TestOnGiveUpCannotHide: a hook that changes the error cannot make the call succeed.
 func TestOnGiveUpCannotHide(t *testing.T) {
 	hide := retry.Hooks{OnGiveUp: func(_ context.Context, e *retry.Error) { e.Err, e.Reason = nil, nil }}
 	p, _ := onClock(2)
@@ -174,8 +174,8 @@ func testHooks(t *testing.T, do doer) {
 	})
 }
 
-// TestOnRetryBeforeWaits: OnRetry is called if and only if a wait follows, and OnGiveUp
-// at the end of a call without success.
+// TestOnRetryBeforeWaits: OnRetry is called before every wait, and OnGiveUp at the end
+// of a call that fails.
 func TestOnRetryBeforeWaits(t *testing.T) { bothWays(t, testOnRetryBeforeWaits) }
 
 func testOnRetryBeforeWaits(t *testing.T, do doer) {
@@ -225,8 +225,8 @@ func testOnRetryBeforeWaits(t *testing.T, do doer) {
 	}
 }
 
-// record returns the attempts of a call and what OnRetry and OnGiveUp saw, with the time
-// of each.
+// record returns the attempts of a call, and the calls of OnRetry and OnGiveUp, with
+// their times.
 func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log string, gaveUp *retry.Error, err error) {
 	var events []string
 	start := time.Now()
@@ -249,10 +249,9 @@ func record(ctx context.Context, do doer, p retry.Policy, outcomes []error) (log
 	return strings.Join(events, "; "), gaveUp, err
 }
 
-// TestOnRetrySees: OnRetry gets the attempt that failed, with the wait before it.
-func TestOnRetrySees(t *testing.T) { bothWays(t, testOnRetrySees) }
+func TestOnRetryGetsAttempt(t *testing.T) { bothWays(t, testOnRetryGetsAttempt) }
 
-func testOnRetrySees(t *testing.T, do doer) {
+func testOnRetryGetsAttempt(t *testing.T, do doer) {
 	p, _ := onClock(4)
 	var seen []retry.Attempt
 	var waits []time.Duration

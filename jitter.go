@@ -6,17 +6,16 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// FullJitter draws the delay between 0 and an exponential ceiling: u · min(Cap, Base
-// · Factorⁿ). It spreads retries well and is the default. Base is not a minimum
-// delay; for one use [EqualJitter], [DecorrelatedJitter] or [Jittered]. The fields
-// mean the same as in [Exponential].
+// FullJitter draws the delay between 0 and an exponential ceiling: u · min(Cap, Base ·
+// Factorⁿ). It spreads retries well and is the default. For a minimum delay, use
+// [EqualJitter], [DecorrelatedJitter] or [Jittered].
 type FullJitter struct {
-	Base   time.Duration // ceiling before the first retry
-	Cap    time.Duration // largest ceiling; 0 or less means none
-	Factor float64       // growth; 0: 2
+	Base   time.Duration // first ceiling
+	Cap    time.Duration // largest ceiling
+	Factor float64       // as in [Exponential]
 }
 
-// Delay returns u · min(Cap, Base · Factorⁿ).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
@@ -31,15 +30,15 @@ func (b FullJitter) Validate() error {
 func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u ·
-// t/2, t = min(Cap, Base · Factorⁿ). It takes more time and spreads retries less than
-// [FullJitter]. The fields mean the same as in [Exponential].
+// t/2, where t = min(Cap, Base · Factorⁿ). It takes more time and spreads retries less
+// than [FullJitter].
 type EqualJitter struct {
-	Base   time.Duration // ceiling before the first retry
-	Cap    time.Duration // largest ceiling; 0 or less means none
-	Factor float64       // growth; 0: 2
+	Base   time.Duration // first ceiling
+	Cap    time.Duration // largest ceiling
+	Factor float64       // as in [Exponential]
 }
 
-// Delay returns t/2 + u · t/2.
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
@@ -53,20 +52,19 @@ func (b EqualJitter) Validate() error {
 
 func (b EqualJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// DecorrelatedJitter draws the delay from the previous wait, not from the attempt
-// number: min(Cap, Base + u · (3·prev − Base)), where prev is a.Waited, or Base before
-// the first retry. prev includes a wait that the server asked for, so set a Cap if
-// there are hints.
+// DecorrelatedJitter draws the delay from the previous wait: min(Cap, Base + u ·
+// (3·prev − Base)), where prev is a.Waited, or Base before the first retry. prev
+// includes hints, so set a Cap if there are any.
 //
-// At the cap most draws are cut to exactly Cap, without jitter. With Redraw the delay
-// is uniform in [Base, min(Cap, 3·prev)], as if drawn again until it fits.
+// At the cap, most draws are cut to exactly Cap. With Redraw the delay is uniform in
+// [Base, min(Cap, 3·prev)], as if drawn again until it fits.
 type DecorrelatedJitter struct {
-	Base   time.Duration // smallest delay; below 0 counts as 0
-	Cap    time.Duration // largest delay; 0 or less means none
+	Base   time.Duration // smallest delay
+	Cap    time.Duration // largest delay
 	Redraw bool          // keep the jitter at the cap
 }
 
-// Delay returns min(Cap, Base + u · (3·prev − Base)).
+// Delay implements [Backoff].
 //
 //go:noinline
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
@@ -86,11 +84,11 @@ func (b DecorrelatedJitter) Validate() error {
 
 func (b DecorrelatedJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// jitter randomizes the given share of t: with a share of 1 the result is between 0
+// jitter randomizes the given share of t: with a share of 1, the result is between 0
 // and t.
 func jitter(t, share, u float64) float64 {
 	random := share * t
-	// The conversion forbids a fused multiply-add, which would make delays
-	// differ between processors.
+	// The conversion prevents a fused multiply-add, which would make delays differ
+	// between processors.
 	return t - random + float64(dur.Unit(u)*random)
 }

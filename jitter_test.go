@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestJitterDelays: the ends and the middle of the ranges that delays are drawn from.
+// TestJitterDelays checks the ends and the middle of the ranges of delays.
 func TestJitterDelays(t *testing.T) {
 	s := time.Second
 	checkDelays(t, []delayCase{
@@ -32,7 +32,7 @@ func TestJitterDelays(t *testing.T) {
 	})
 }
 
-// TestJitterExtremes: arguments that make no sense have the documented meaning.
+// TestJitterExtremes: invalid arguments have their documented meaning.
 func TestJitterExtremes(t *testing.T) {
 	nan, s := math.NaN(), time.Second
 	checkExtremes(t, []extremeCase{
@@ -45,8 +45,8 @@ func TestJitterExtremes(t *testing.T) {
 	})
 }
 
-// TestJitterOfTheLongestDelay: a product beyond the longest duration does not overflow
-// when it is converted from float64.
+// TestJitterOfTheLongestDelay: a product beyond the longest duration does not
+// overflow.
 func TestJitterOfTheLongestDelay(t *testing.T) {
 	a := retry.Attempt{Number: 60}
 	for _, b := range []retry.Backoff{
@@ -59,7 +59,7 @@ func TestJitterOfTheLongestDelay(t *testing.T) {
 	assert.GreaterOrEqual(t, retry.FullJitter{Base: time.Hour}.Delay(a, 0.5), time.Duration(1<<62))
 }
 
-// TestJitterOfShortDelays: microseconds are jittered by the nanosecond, evenly.
+// TestJitterOfShortDelays: microseconds are jittered evenly, by the nanosecond.
 func TestJitterOfShortDelays(t *testing.T) {
 	const us = time.Microsecond
 	for _, tt := range []struct {
@@ -79,8 +79,8 @@ func TestJitterOfShortDelays(t *testing.T) {
 	}
 }
 
-// checkUniform checks that each tenth of the range from low to high holds a tenth of
-// the draws, within five standard deviations.
+// checkUniform checks that each tenth of [low, high] has a tenth of the draws, within
+// five standard deviations.
 func checkUniform(t *testing.T, draws []time.Duration, low, high time.Duration) {
 	t.Helper()
 	var tenths [10]int
@@ -95,9 +95,8 @@ func checkUniform(t *testing.T, draws []time.Duration, low, high time.Duration) 
 	}
 }
 
-// TestJitterDistribution compares the mean, the range, the standard deviation
-// and the quartiles of each jitter with those of the uniform distribution that
-// it documents. The draws are seeded, so the test is not flaky; its tolerances
+// TestJitterDistribution compares the mean, range, standard deviation and quartiles of
+// each jitter with the documented distribution. The draws are seeded; the tolerances
 // are about five standard errors.
 func TestJitterDistribution(t *testing.T) {
 	const draws = 40_000
@@ -139,8 +138,7 @@ func TestJitterDistribution(t *testing.T) {
 	}
 }
 
-// TestDecorrelatedAtTheCap: the two forms of decorrelated jitter differ in
-// what they do at the cap, as documented.
+// TestDecorrelatedAtTheCap: Redraw makes the documented difference at the cap.
 func TestDecorrelatedAtTheCap(t *testing.T) {
 	atCap := func(redraw bool) (share float64) {
 		b := retry.DecorrelatedJitter{Base: 100 * ms, Cap: time.Second, Redraw: redraw}
@@ -160,8 +158,8 @@ func TestDecorrelatedAtTheCap(t *testing.T) {
 	assert.Less(t, atCap(true), 0.001, "drawing again keeps them apart")
 }
 
-// TestDecorrelatedForever: decorrelated jitter stays between base and cap for 10,000
-// attempts, and redrawn delays keep differing at the cap.
+// TestDecorrelatedForever: delays stay between base and cap for 10,000 attempts, and
+// with Redraw they keep varying at the cap.
 func TestDecorrelatedForever(t *testing.T) {
 	for _, redraw := range []bool{false, true} {
 		for limit, top := range map[time.Duration]time.Duration{0: forever, time.Second: time.Second, forever: forever} {

@@ -2,15 +2,15 @@ package retry
 
 import "context"
 
-// A Limiter delays attempts, the first included, to keep to a rate. A *rate.Limiter of
-// golang.org/x/time/rate is one. Use one for each resource. Wait returns when an attempt may start;
-// its error ends the call. If the Limiter is an [Observer], each outcome is reported to it.
+// A Limiter delays attempts, including the first, to bound their rate; a *rate.Limiter
+// of golang.org/x/time/rate is one. Use one for each resource. Wait returns when an
+// attempt may start; its error ends the call.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }
 
-// An Observer is an optional part of a [Limiter]. Observe is called when an attempt
-// ends: with a nil Err on success, else with the Class of the failure.
+// An Observer is a [Limiter] whose method Observe is called after each attempt, with a
+// nil Err on success, or else with the Class of the failure.
 type Observer interface {
 	Observe(a Attempt)
 }

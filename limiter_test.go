@@ -13,7 +13,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// observingLimiter is a Limiter and an Observer.
 type observingLimiter struct {
 	limiterFunc
 	seen []retry.Attempt
@@ -21,8 +20,8 @@ type observingLimiter struct {
 
 func (l *observingLimiter) Observe(a retry.Attempt) { l.seen = append(l.seen, a) }
 
-// TestLimiter: a limiter waits before every attempt, may end the call, and observes each
-// attempt.
+// TestLimiter: a limiter waits before every attempt, may end the call, and observes
+// each attempt.
 func TestLimiter(t *testing.T) { bothWays(t, testLimiter) }
 
 func testLimiter(t *testing.T, do doer) {
@@ -68,10 +67,10 @@ func testLimiter(t *testing.T, do doer) {
 	})
 }
 
-// TestLimiterIsNotAskedInVain: a call that makes no further attempt does not call Wait.
-func TestLimiterIsNotAskedInVain(t *testing.T) { bothWays(t, testLimiterIsNotAskedInVain) }
+// TestNoNeedlessLimiterWait: Wait is not called if no attempt follows.
+func TestNoNeedlessLimiterWait(t *testing.T) { bothWays(t, testNoNeedlessLimiterWait) }
 
-func testLimiterIsNotAskedInVain(t *testing.T, do doer) {
+func testNoNeedlessLimiterWait(t *testing.T, do doer) {
 	asked := 0
 	limiter := limiterFunc(func(context.Context) error { asked++; return nil })
 	t.Run("the context has ended", func(t *testing.T) {

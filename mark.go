@@ -8,50 +8,46 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// Permanent marks err so that it is not retried, in this call of [Do] and in any outer
-// one. Markers win over every [Classifier]. They change neither the text of an error
-// nor what errors.Is and errors.As find in it, and they work inside other errors; the
+// Permanent marks err so that neither this call of [Do] nor an outer one retries it.
+// Markers override every [Classifier]. They change neither the text of an error nor
+// what errors.Is and errors.As find in it, and they work inside other errors; the
 // outermost decides, in the order of errors.As. A nil err stays nil.
 func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
 
-// Transient marks err so that it is retried. It also makes an inner call's give-up
-// retryable for an outer call of [Do]. See [Permanent].
+// Transient marks err so that it is retried, even if it is the give-up of an inner
+// call of [Do]. See [Permanent].
 func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
 
-// Throttled marks err so that it is retried as throttling: the server is
-// overloaded. See [Permanent].
+// Throttled marks err so that it is retried as throttling. See [Permanent].
 func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
 
-// After marks err so that it is retried, with d as the hint: see [HintRule]. It
-// overrides the Classifier, so even a 404 is retried; its class is then transient. A d
-// of 0 or less means no hint. See [Permanent].
+// After marks err so that it is retried with the hint d: see [HintRule]. It overrides
+// the Classifier, so even a 404 is retried, as transient. A d of 0 or less means no
+// hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
 }
 
-// Unrepeatable marks err so that it is not retried, although its class may be
-// retryable: the operation may have taken effect, and repeating it could apply it
-// twice. An example is a connection lost while a transaction commits. The class and
-// the hint are kept, for limiters and hooks. [Do] gives up with [ErrUnrepeatable].
-// See [Permanent].
+// Unrepeatable marks err so that it is not retried even if its class is retryable: the
+// operation, such as a commit whose connection was lost, may have taken effect, and
+// repeating it could apply it twice. [Do] gives up with [ErrUnrepeatable]; limiters
+// and hooks still get the class and hint. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
-// Progress marks err as the end of a run that did useful work: a connection that
-// lived for hours, a batch half done. It counts as the first failure of a call:
-// attempt numbers, delays and MaxElapsed restart, and the Budget gets the deposit of
-// a success. Error.Attempts remains the total. The class and the hint are kept. See
-// [Permanent].
+// Progress marks err as the end of a run that did useful work, such as a connection
+// that lived for hours. It counts as the first failure of a call: attempt numbers,
+// delays and MaxElapsed restart, and the Budget gets the deposit of a success.
+// Error.Attempts remains the total. The class and hint are kept. See [Permanent].
 func Progress(err error) error { return marked(err, mark{progress: true}) }
 
-// mark is an error with the properties that the caller gave it.
 type mark struct {
 	err          error
 	class        Class // ClassUnknown: none
 	hint         time.Duration
 	hinted       bool // hint is set, even if it is 0
-	after        bool // made by After
-	unrepeatable bool // made by Unrepeatable
-	progress     bool // made by Progress
+	after        bool
+	unrepeatable bool
+	progress     bool
 	gaveUp       bool // the class is that of an inner call that gave up
 }
 
@@ -66,9 +62,9 @@ func marked(err error, m mark) error {
 	return &m
 }
 
-// read collects the outermost markers and hint in err. If overtime is set, the
-// attempt has exceeded its time limit, and an inner call that gave up for that
-// reason does not end the outer one.
+// read collects the outermost markers and hint in err. If overtime is set, the attempt
+// has exceeded its time limit, and an inner call that gave up for that reason does not
+// end the outer one.
 func (m *mark) read(err error, overtime bool) {
 	var walk errfacts.Walk
 	for err != nil {
@@ -80,8 +76,8 @@ func (m *mark) read(err error, overtime bool) {
 				err = walk.Instead(e.Err)
 				continue
 			}
-			// The inner call has retried: if outer calls tried again, attempts
-			// would multiply with each layer.
+			// The inner call has already retried: retrying it would multiply attempts
+			// with each layer.
 			m.add(mark{class: ClassPermanent, gaveUp: true})
 			err = walk.Instead(nil)
 			continue

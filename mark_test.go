@@ -14,7 +14,6 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestMarkers: the class and the hint that markers give an error.
 func TestMarkers(t *testing.T) {
 	s := time.Second
 	tests := []struct {
@@ -47,12 +46,12 @@ func TestMarkers(t *testing.T) {
 		{"a give-up hides a marker", &retry.Error{Err: retry.Transient(errOp), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up hides a hint", &retry.Error{Err: retry.After(errOp, s), Reason: retry.ErrBudget}, retry.ClassPermanent, 0},
 		{"a give-up beside a marker", errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, retry.Transient(errOp)), retry.ClassPermanent, 0},
-		{"no hint of its own around one", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
-		{"a marker inside a hint of its own", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
+		{"an error without a hint around one with a hint", hintedError{0, retry.After(errOp, s)}, retry.ClassTransient, s},
+		{"a marker inside an error with a hint", hintedError{time.Second, retry.Permanent(errOp)}, retry.ClassPermanent, s},
 		{"a hint does not override permanent outside", retry.Permanent(retry.After(errOp, s)), retry.ClassPermanent, s},
 		{"an error's own hint", wrapped(retryAfter(s)), retry.ClassTransient, s},
-		{"a negative hint of its own", retryAfter(-s), retry.ClassTransient, 0},
-		{"a marker's hint around one of its own", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
+		{"a negative hint of the error", retryAfter(-s), retry.ClassTransient, 0},
+		{"a marker's hint around the error's hint", retry.After(retryAfter(s), 2*s), retry.ClassTransient, 2 * s},
 		{"a half-built hint", brokenError{errOp}, retry.ClassTransient, 0},
 		{"no marker", statusedError(404), retry.ClassPermanent, 0},
 		{"a plain error", errOp, retry.ClassTransient, 0},
@@ -66,7 +65,7 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
-// TestMarkUnrepeatable: what Unrepeatable marks keeps its class.
+// TestMarkUnrepeatable: a marked error keeps its class.
 func TestMarkUnrepeatable(t *testing.T) {
 	s := time.Second
 	for _, tt := range []struct {
@@ -96,23 +95,21 @@ func TestMarkUnrepeatable(t *testing.T) {
 	assert.Equal(t, s, failed(t, nil, retry.Unrepeatable(retry.After(errOp, s))).Hint)
 }
 
-// TestGiveUpHidesProgress: the progress of an inner call does not count for the outer one.
+// TestGiveUpHidesProgress: an inner call's progress does not count for the outer one.
 func TestGiveUpHidesProgress(t *testing.T) {
 	gaveUp := &retry.Error{Err: retry.Progress(errOp), Reason: retry.ErrMaxAttempts}
 	assert.Zero(t, retry.Policy{}.Classify(gaveUp).Number)
 	assert.Equal(t, 1, retry.Policy{}.Classify(retry.Progress(gaveUp)).Number)
 }
 
-// TestMarkersWinOverClassifiers: a classifier is not asked about the class of a marked
-// error.
 func TestMarkersWinOverClassifiers(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	assert.Equal(t, retry.ClassTransient, failed(t, never, retry.Transient(errOp)).Class)
 	assert.Equal(t, retry.ClassPermanent, failed(t, never, errOp).Class)
 }
 
-// TestMarkersKeepTheError: a marked error has the text and the chain of the error, and
-// nil stays nil.
+// TestMarkersKeepTheError: markers keep the text and the chain of the error, and nil
+// stays nil.
 func TestMarkersKeepTheError(t *testing.T) {
 	for name, mark := range map[string]func(error) error{
 		"permanent": retry.Permanent, "transient": retry.Transient, "throttled": retry.Throttled,
@@ -125,8 +122,8 @@ func TestMarkersKeepTheError(t *testing.T) {
 	}
 }
 
-// TestPermanentAlwaysWins: a Permanent marker ends the call under every policy, and the
-// error is returned with its wrapping.
+// TestPermanentAlwaysWins: Permanent ends the call under every policy, and the error
+// is returned with its wrapping.
 func TestPermanentAlwaysWins(t *testing.T) {
 	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
 	for name, err := range map[string]error{
@@ -140,7 +137,7 @@ func TestPermanentAlwaysWins(t *testing.T) {
 	} {
 		for _, p := range []retry.Policy{
 			{}, {MaxAttempts: 1}, {MaxAttempts: 3}, {MaxAttempts: retry.Unlimited},
-			{Budget: new(retry.TokenBudget), MaxElapsed: time.Hour}, // not the short path for bare policies
+			{Budget: new(retry.TokenBudget), MaxElapsed: time.Hour}, // not bare
 			{Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}}},
 		} {
 			p.Classifier = always
@@ -152,8 +149,7 @@ func TestPermanentAlwaysWins(t *testing.T) {
 	}
 }
 
-// TestGiveUpKeepsMarkedError: the Err of a give-up is the operation's error with its
-// wrapping.
+// TestGiveUpKeepsMarkedError: a give-up has the operation's error with its wrapping.
 func TestGiveUpKeepsMarkedError(t *testing.T) {
 	for name, mark := range map[string]func(error) error{
 		"transient": retry.Transient, "throttled": retry.Throttled,
@@ -167,7 +163,7 @@ func TestGiveUpKeepsMarkedError(t *testing.T) {
 	}
 }
 
-// Errors that combine the methods that markers are found by.
+// Errors with combinations of the methods through which markers are found.
 type (
 	hintedTree struct {
 		hint     time.Duration
@@ -183,8 +179,8 @@ func (e hintedTree) RetryAfter() time.Duration { return e.hint }
 func (plainTree) Error() string     { return "several" }
 func (e plainTree) Unwrap() []error { return e.branches }
 
-// TestMarkBehindAnything: a marker is found behind every kind of error, and so are a
-// second branch and the hint of the outer error.
+// TestMarkBehindAnything: a marker is found behind every kind of error, as are a
+// second branch and the outer error's hint.
 func TestMarkBehindAnything(t *testing.T) {
 	const s = time.Second
 	for shape, around := range map[string]func(error) error{
@@ -218,7 +214,6 @@ func TestMarkBehindAnything(t *testing.T) {
 	}
 }
 
-// TestMarkDeepInside: a long chain is read without recursion.
 func TestMarkDeepInside(t *testing.T) {
 	err := retry.Unrepeatable(errOp)
 	for range 1_000_000 {
@@ -229,7 +224,7 @@ func TestMarkDeepInside(t *testing.T) {
 	assert.Equal(t, retry.ClassTransient, a.Class)
 }
 
-// TestRefusedInside: an inner call that was refused is not retried.
+// TestRefusedInside: a refused inner call is not retried.
 func TestRefusedInside(t *testing.T) {
 	calls := 0
 	err := retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, func(ctx context.Context) error {
@@ -243,7 +238,7 @@ func TestRefusedInside(t *testing.T) {
 	assert.Equal(t, retry.ClassPermanent, retry.Policy{}.Classify(invalid).Class)
 }
 
-// TestNested: the attempts of stacked calls add up and do not multiply.
+// TestNested: the attempts of nested calls do not multiply.
 func TestNested(t *testing.T) { bothWays(t, testNested) }
 
 func testNested(t *testing.T, do doer) {

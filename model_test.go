@@ -17,17 +17,16 @@ import (
 
 var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that are compared with the model")
 
-// A scenario is a call whose operation does what the steps say.
+// A scenario is a call whose operation follows the steps.
 type scenario struct {
 	attempts               int           // 0: 3
 	elapsed, limit, cancel time.Duration // MaxElapsed, AttemptTimeout, when the context ends; 0: never
-	deadline               bool          // the context ends by a deadline
+	deadline               bool          // the context ends by its deadline
 	stagger                time.Duration
-	tokens                 float64 // of a budget in which each retry costs 1; below 0: no budget
+	tokens                 float64 // of a budget whose retries cost 1; below 0: no budget
 	steps                  []step  // the last one repeats
 }
 
-// A step is one call of the operation.
 type step struct {
 	takes    time.Duration
 	kind     string // ok, fail, permanent, unrepeatable, progress, hint
@@ -48,19 +47,19 @@ func randomScenario(rng *rand.Rand) scenario {
 		cancel: some(90 * time.Second), deadline: rng.IntN(2) == 0, stagger: some(20 * time.Second), tokens: float64(rng.IntN(5) - 2),
 	}
 	if !s.deadline && s.cancel > 0 {
-		s.cancel += 137 * ms // never at the same instant as another event, because the order is undefined then
+		s.cancel += 137 * ms // never at the same time as another event, because their order is undefined
 	}
 	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "ok", "permanent", "unrepeatable"}
 	for range 1 + rng.IntN(8) {
 		s.steps = append(s.steps, step{time.Duration(rng.IntN(10)) * time.Second, kinds[rng.IntN(len(kinds))], rng.IntN(2) == 0})
 	}
-	// A call that only fails or makes progress has to end.
+	// A call that only fails or makes progress must end.
 	s.steps = append(s.steps, step{kind: []string{"ok", "permanent"}[rng.IntN(2)]})
 	return s
 }
 
-// outcome returns how and when an attempt that begins now ends, and whether the context
-// ends at the same instant.
+// outcome returns how and when an attempt that begins now ends, and whether the
+// context ends at the same time.
 func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Duration, tie bool) {
 	kind, ends = st.kind, now+st.takes
 	if ends == s.cancel {
@@ -78,12 +77,12 @@ func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Du
 	return kind, ends, false
 }
 
-// model computes when the attempts of a call begin, and when and why the call ends. It is
-// written from the description of Do.
+// model computes when the attempts of a call begin, and when and why the call ends. It
+// follows the documentation of Do.
 func (s scenario) model() (begins []time.Duration, now time.Duration, end string) {
 	var origin time.Duration
 	dead := func() bool { return s.cancel > 0 && now >= s.cancel }
-	sleep := func(d time.Duration) bool { // false: the context ended
+	sleep := func(d time.Duration) bool { // false if the context ends first
 		if s.cancel > 0 && now+d >= s.cancel {
 			now = max(now, s.cancel)
 			return false
@@ -159,14 +158,14 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 	}
 }
 
-// play runs the scenario.
 func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, end string) {
 	p := retry.Policy{
 		Backoff: retry.Constant(modelDelay), MaxAttempts: s.attempts, MaxElapsed: s.elapsed, AttemptTimeout: s.limit,
 		Stagger: s.stagger, Rand: func() float64 { return 0.5 },
 	}
 	if s.tokens >= 0 {
-		// A capacity of 0 would mean the default, so empty is a deficit of all.
+		// A Capacity of 0 would mean the default, so an empty budget has a deficit of
+		// all tokens.
 		p.Budget = &retry.TokenBudget{Capacity: max(1, s.tokens), Deficit: max(1, s.tokens) - s.tokens, Success: 1e-9, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}}
 	}
 	start := time.Now()
@@ -214,7 +213,7 @@ func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, en
 	return begins, "ok"
 }
 
-// TestModel: random scenarios do what an independent model says, with Do and a Group.
+// TestModel compares random scenarios with the model, for Do and a Group.
 func TestModel(t *testing.T) {
 	bothWays(t, func(t *testing.T, do doer) {
 		ends := map[string]int{}

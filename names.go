@@ -11,13 +11,11 @@ import (
 	"time"
 )
 
-// named pairs the name of a rule in the text form with its zero value.
 type named[R any] struct {
 	name string
 	rule R
 }
 
-// rules lists the delay rules by name.
 var rules = []named[Backoff]{
 	{"standard", standard{}},
 	{"none", NoDelay{}},
@@ -35,7 +33,6 @@ var rules = []named[Backoff]{
 	{"when-throttled", WhenThrottled{}},
 }
 
-// hints lists the hint rules by name.
 var hints = []named[HintRule]{
 	{"at-least", HintAtLeast{}},
 	{"or-give-up", HintOrGiveUp{}},
@@ -43,8 +40,8 @@ var hints = []named[HintRule]{
 	{"ignore", HintIgnore{}},
 }
 
-// budgets lists the budgets by name. parse reads the fields that follow the name,
-// and text prints them; it returns false for another kind of Budget.
+// budgets lists the budgets by name. parse reads the fields after the name; text
+// prints them, and returns false for any other kind of Budget.
 var budgets = []struct {
 	name  string
 	parse func(fields []string) (Budget, error)
@@ -55,7 +52,6 @@ var budgets = []struct {
 	{"ratio", parseRatioBudget, ratioBudgetText},
 }
 
-// The flags of a token budget.
 const (
 	noRefund    = "no-refund"
 	successOnly = "success-only"
@@ -145,7 +141,7 @@ func ratioBudgetText(budget Budget) (string, bool) {
 	return fieldsText(numberText(b.Ratio), numberText(b.Floor), window), true
 }
 
-// parseNumbers reads fields into numbers. There may be fewer fields than numbers.
+// parseNumbers accepts fewer fields than numbers.
 func parseNumbers(fields []string, numbers ...*float64) error {
 	if len(fields) > len(numbers) {
 		return fmt.Errorf("takes at most %d values, not %d", len(numbers), len(fields))
@@ -162,7 +158,7 @@ func parseNumbers(fields []string, numbers ...*float64) error {
 
 func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// fieldsText returns the fields as they follow a name, without trailing zeros.
+// fieldsText formats the fields that follow a name, without trailing zeros.
 func fieldsText(fields ...string) string {
 	for len(fields) > 0 && fields[len(fields)-1] == "0" {
 		fields = fields[:len(fields)-1]
@@ -174,7 +170,6 @@ func fieldsText(fields ...string) string {
 	return text.String()
 }
 
-// nameOf returns the name of rule's type in table.
 func nameOf[R any](table []named[R], rule R) (string, bool) {
 	for _, entry := range table {
 		if reflect.TypeOf(entry.rule) == reflect.TypeOf(rule) {
@@ -184,8 +179,7 @@ func nameOf[R any](table []named[R], rule R) (string, bool) {
 	return "", false
 }
 
-// durationText formats d without the zero units that time.Duration prints: 1m, not
-// 1m0s.
+// durationText omits the zero units that time.Duration prints: 1m, not 1m0s.
 func durationText(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
@@ -197,7 +191,7 @@ func durationText(d time.Duration) string {
 	return s
 }
 
-// parseDuration reads the value that follows prefix.
+// parseDuration parses value; prefix is for the error.
 func parseDuration(prefix, value string) (time.Duration, error) {
 	if strings.Trim(value, "+-.0123456789") == "" {
 		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
@@ -210,15 +204,15 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 }
 
 // RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
-// digits, "-", "_" and ".". policy is called for each text with the name; the second
+// digits, "-", "_" and ".". policy is called for each text with that name; the second
 // form gets the value of the key service, or "". RegisterPreset panics if the name is
-// taken or malformed. Package awspreset registers the presets of the AWS SDKs.
+// malformed or taken.
 //
 // If the Classifier has a method PolicyText() string, and that text has the same
 // Backoff, the Policy prints as the text followed by the differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
-		panic(fmt.Sprintf("retry: %q cannot be the name of a preset", name))
+		panic(fmt.Sprintf("retry: %q is not a valid preset name", name))
 	}
 	p := preset{name: name}
 	switch policy := any(policy).(type) {
@@ -257,7 +251,6 @@ func presetNamed(name string) (preset, bool) {
 	return p, ok
 }
 
-// presetNames returns the names of all presets, sorted.
 func presetNames() []string {
 	presets.Lock()
 	defer presets.Unlock()

@@ -82,8 +82,6 @@ func TestTextOfBudgets(t *testing.T) {
 	}
 }
 
-// TestRegisterPreset: ParsePolicy knows a registered name; a malformed or taken name
-// panics.
 func TestRegisterPreset(t *testing.T) {
 	name := fmt.Sprint("checkout-db-", time.Now().UnixNano()) // a name can be registered only once
 	retry.RegisterPreset(name, func() retry.Policy { return retry.Policy{MaxAttempts: 9, Budget: &retry.TokenBudget{}} })

@@ -10,14 +10,14 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// Delays returns the waits of a call whose attempts all fail immediately with
-// transient errors. It does not wait. Each iteration draws new waits; it may be
-// endless if attempts are Unlimited.
+// Delays draws the waits of a call whose attempts all fail immediately with transient
+// errors. It stops at MaxElapsed and ignores hints, budgets, limiters, Stagger and
+// deadlines. Each iteration draws new waits; it may be endless if attempts are
+// Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
 }
 
-// delays is Delays with the caller's random numbers.
 func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		var elapsed time.Duration
@@ -33,13 +33,12 @@ func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	}
 }
 
-// A Plan summarizes a policy's waits if every attempt fails immediately. Compare it
-// with your deadline. See [Policy.Plan].
+// A Plan is the result of [Policy.Plan]. Compare it with your deadline.
 type Plan struct {
-	Retries []WaitStats // the wait before each retry, first to last
-	Total   WaitStats   // all waits of a call together
+	Retries []WaitStats // the wait before each retry, in order
+	Total   WaitStats   // the sum of all waits
 
-	// Truncated reports whether the policy allows more retries than are planned.
+	// Truncated reports whether the policy allows more retries than planned.
 	Truncated bool
 }
 
@@ -48,24 +47,21 @@ type WaitStats struct {
 	Min, Mean, P99, Max time.Duration // P99: 99 of 100 are shorter
 }
 
-// maxPlanned is the number of retries that a Plan covers.
-const maxPlanned = 100
+const maxPlannedRetries = 100
 
-// The number of calls drawn for a Plan. It keeps the time of Plan below about 20 ms.
+// Plan simulates this many calls, in less than about 20 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000
 	maxDraws = 200_000
 )
 
-// Plan computes the waits of a call whose attempts all fail immediately with
-// transient errors, for at most 100 retries. Retries that MaxElapsed does not allow
-// are left out; hints, budgets, limiters, Stagger and deadlines are not considered.
+// Plan summarizes the waits that [Policy.Delays] draws, for at most 100 retries.
 //
 // Min and Max are bounds. Mean and P99 are estimates from a fixed number of draws,
 // within 2 % of the true value or 1 % of Max, whichever is more.
 func (p Policy) Plan() Plan {
-	retries := max(0, min(p.maxAttempts()-1, maxPlanned))
+	retries := max(0, min(p.maxAttempts()-1, maxPlannedRetries))
 	waits, totals := p.sample(retries)
 	free := p
 	free.MaxElapsed = 0
@@ -89,7 +85,7 @@ func (p Policy) Plan() Plan {
 		plan.Retries = append(plan.Retries, r)
 		soonest, latest = dur.Add(soonest, least[i]), dur.Add(latest, r.Max)
 	}
-	plan.Truncated = p.maxAttempts()-1 > maxPlanned && len(plan.Retries) == maxPlanned
+	plan.Truncated = p.maxAttempts()-1 > maxPlannedRetries && len(plan.Retries) == maxPlannedRetries
 	plan.Total = summarize(totals)
 	plan.Total.Min, plan.Total.Max = min(shortest, soonest), latest
 	if p.MaxElapsed > 0 {
@@ -98,13 +94,13 @@ func (p Policy) Plan() Plan {
 	return plan
 }
 
-// sample walks the schedule many times and returns the waits of each retry and
-// the total of each walk.
+// sample simulates many calls and returns the waits of each retry and the total of
+// each call.
 func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
 	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
-	// Each retry divides [0, 1) into as many parts as there are walks and assigns
-	// them to the walks in random order, so that the distribution of a single
-	// retry has no sampling error.
+	// Each retry divides [0, 1) into as many parts as there are walks and assigns them
+	// to the walks in random order, so the distribution of a single retry has no
+	// sampling error.
 	rng := rand.New(rand.NewPCG(1, 2))
 	draws := make([][]int, retries)
 	for i := range draws {
@@ -124,7 +120,7 @@ func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Dur
 	return waits, totals
 }
 
-// bounds walks the schedule with the same random number for every wait.
+// bounds returns the waits if every random number is u.
 func (p *Policy) bounds(u float64, retries int) []time.Duration {
 	var waits []time.Duration
 	for wait := range p.delays(func() float64 { return u }) {
@@ -135,7 +131,7 @@ func (p *Policy) bounds(u float64, retries int) []time.Duration {
 	return waits
 }
 
-// summarize returns the statistics of values, which it sorts.
+// summarize sorts values.
 func summarize(values []time.Duration) WaitStats {
 	slices.Sort(values)
 	var total float64

@@ -18,7 +18,7 @@ import (
 
 var planPolicies = flag.Int("plan.policies", 4, "random policies whose plans are checked")
 
-// randomRule returns a rule with compositions up to the depth.
+// randomRule returns a rule with compositions of up to this depth.
 func randomRule(rng *rand.Rand, depth int) retry.Backoff {
 	base := time.Duration(1+rng.IntN(1000)) * ms
 	limit := base * time.Duration(1+rng.IntN(100))
@@ -54,8 +54,8 @@ func randomRule(rng *rand.Rand, depth int) retry.Backoff {
 	return retry.Schedule{base, limit, base}
 }
 
-// TestPlanAgainstCalls: for random nested policies, Min and Max are bounds of a million
-// calls each, and Mean and P99 are as close as documented.
+// TestPlanAgainstCalls: for random nested policies, Min and Max bound a million calls
+// each, and Mean and P99 are as close as documented.
 func TestPlanAgainstCalls(t *testing.T) {
 	const calls = 1_000_000
 	rng := rand.New(rand.NewPCG(2026, 11))
@@ -101,7 +101,7 @@ type statistic struct {
 	sum                     float64
 }
 
-// slack is how far Mean and P99 may be off.
+// slack is the allowed error of Mean and P99.
 func (s *statistic) slack(of time.Duration) float64 {
 	return max(0.02*float64(of), 0.01*float64(s.plan.Max)) + 1
 }
@@ -125,13 +125,13 @@ func (s *statistic) check(t *testing.T, retry int) {
 		return
 	}
 	assert.InDelta(t, s.sum/float64(s.n), float64(s.plan.Mean), s.slack(s.plan.Mean), "retry %d: mean", retry)
-	// The true P99 is within the slack if at most 99 % lie below that range, and at most 1 % above.
+	// The true P99 is close enough if at most 99 % lie below its range and at most 1 %
+	// above.
 	noise := 4 * math.Sqrt(0.01*float64(s.n))
 	assert.LessOrEqual(t, float64(s.below), 0.99*float64(s.n)+noise, "retry %d: P99 %v is too high", retry, s.plan.P99)
 	assert.LessOrEqual(t, float64(s.above), 0.01*float64(s.n)+noise, "retry %d: P99 %v is too low", retry, s.plan.P99)
 }
 
-// TestPlanOfNestedRules: Min and Max are exact at any depth.
 func TestPlanOfNestedRules(t *testing.T) {
 	s := time.Second
 	var rule retry.Backoff = retry.FullJitter{Base: s, Cap: time.Minute}
@@ -163,7 +163,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
 
-	// A call waits as Delays says.
+	// A call waits for the delays of Delays.
 	clock := &retrytest.Clock{}
 	p = awspreset.JavaV1Legacy.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)

@@ -8,75 +8,59 @@ import (
 	"time"
 )
 
-// A Policy says when to try again: how often, how long, after which errors, and at
-// what cost. It is a plain value: copy it and change a field to derive a variant.
-// The zero Policy is safe in production: up to three attempts, with full jitter
-// below 50 ms and then 100 ms, or below 1 s and 2 s after throttling.
+// A Policy says when to retry. The zero Policy is safe in production: three attempts,
+// with random waits below 50 ms and 100 ms, or below 1 s and 2 s after throttling.
 //
-// A Policy holds no state of a call. Any number of calls and goroutines may use one
-// at the same time, as long as it is not changed. Copies share the Budget and the
-// Limiter, which belong to the resource that is called.
+// A Policy holds no state of a call, so it can be copied, and used concurrently as
+// long as it is not changed. Copies share the Budget and the Limiter, which belong to
+// the called resource.
 type Policy struct {
-	// Backoff computes the delays. nil means the standard rule: full jitter with a
-	// base of 50 ms, or 1 s after throttling, and a cap of 20 s, as in the AWS SDKs
-	// since November 2026.
+	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
+	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts is the number of calls of the operation, the first included. 0 means 3,
-	// or one more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no
-	// bound.
+	// MaxAttempts bounds the number of attempts, including the first. 0 means 3, or one
+	// more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no bound.
 	MaxAttempts int
 
 	// MaxElapsed ends a call if the next wait would end later than this after the
-	// call's start. It does not interrupt an attempt: use the context or
-	// AttemptTimeout for that. 0 means no limit.
+	// call's start. It does not interrupt attempts; AttemptTimeout and the context do.
+	// 0 means no limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout is the time limit of each attempt, set on the context of the
-	// operation. An attempt that exceeds it has [ClassTimeout], unless its error is
-	// marked or has its own status or code. The context is canceled when the
-	// operation returns, so the operation must read a response to its end. 0 means
-	// no limit.
+	// AttemptTimeout limits each attempt through the operation's context. An attempt
+	// that exceeds it has [ClassTimeout], unless its error is marked or has its own
+	// status or code. The context is canceled when the operation returns, so the
+	// operation must read a response to its end. 0 means no limit.
 	AttemptTimeout time.Duration
 
-	// Stagger is the bound of a random wait before the first attempt, for clients that
-	// start together. 0 means no wait.
+	// Stagger bounds a random wait before the first attempt, for clients that start
+	// together. 0 means no wait.
 	Stagger time.Duration
 
-	// Classifier decides which errors are retried. nil means DefaultClassifier{}.
-	Classifier Classifier
+	Classifier Classifier // nil: DefaultClassifier{}
+	Hint       HintRule   // nil: HintAtLeast{}
+	Budget     Budget     // nil: no bound
 
-	// Hint combines the delay with the wait that the server asked for. nil
-	// means HintAtLeast{}.
-	Hint HintRule
-
-	// Budget bounds the retries of all calls to one resource. nil means no bound.
-	Budget Budget
-
-	// LongPoll is for long polls whose callers loop: when only the Budget refuses a
-	// retry, Do waits out the backoff before it returns ErrBudget, so that the loop
-	// does not spin. OnRetry is not called.
+	// LongPoll keeps callers that poll in a loop from spinning: if only the Budget
+	// refuses a retry, Do waits out the delay before it returns ErrBudget. OnRetry is
+	// not called.
 	LongPoll bool
 
-	// Limiter delays attempts, including the first. nil means no delay.
-	Limiter Limiter
+	Limiter Limiter // nil: no delay
+	Clock   Clock   // nil: SystemClock{}
 
-	// Clock tells the time and waits. nil means SystemClock{}.
-	Clock Clock
-
-	// Rand returns a uniform random number in [0, 1). It is called once for each
-	// delay, and must be safe for concurrent use if the Policy is. nil means
-	// math/rand/v2.Float64.
+	// Rand returns a uniform random number in [0, 1) for each delay. It must be safe
+	// for concurrent use if the Policy is shared. nil means math/rand/v2.Float64.
 	Rand func() float64
 
-	// Hooks observe the calls. Policy.With adds more.
+	// Hooks observe the calls. [Policy.With] adds more.
 	Hooks
 }
 
-// Unlimited, as Policy.MaxAttempts, means no bound.
+// Unlimited, as MaxAttempts, means no bound.
 const Unlimited = math.MaxInt
 
-// defaultMaxAttempts replaces a MaxAttempts of 0.
 const defaultMaxAttempts = 3
 
 // With returns a copy of the Policy with additional hooks. Existing hooks run first;
@@ -86,10 +70,9 @@ func (p Policy) With(h Hooks) Policy {
 	return p
 }
 
-// Validate returns nil, or one error that lists everything that is wrong with the Policy
-// and matches [ErrInvalid]. It calls the method Validate() error of each part that has
-// one. [ParsePolicy] calls Validate; Do checks the Policy's own numbers only, because
-// every Backoff here is safe for any value.
+// Validate checks the Policy and each part that has a method Validate() error. The
+// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
+// it; Do checks only the Policy's own numbers, because every Backoff here is safe.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -111,7 +94,6 @@ func (p *Policy) unfit(ctx context.Context, hasOp bool) bool {
 	return ctx == nil || !hasOp || int64(p.MaxAttempts)|int64(p.MaxElapsed)|int64(p.AttemptTimeout)|int64(p.Stagger) < 0
 }
 
-// refuse returns an error that lists why a call must not start.
 func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 	faults := p.ownFaults()
 	if ctx == nil {
@@ -123,7 +105,6 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 	return invalid("call", faults)
 }
 
-// ownFaults checks the Policy's own numbers.
 func (p *Policy) ownFaults() []string {
 	var faults []string
 	if p.MaxAttempts < 0 {
@@ -141,13 +122,11 @@ func (p *Policy) ownFaults() []string {
 	return faults
 }
 
-// bare reports whether no limiter, budget, time limit, stagger or hook has to see the
-// first attempt.
+// bare reports whether the first attempt can be made without the loop.
 func (p *Policy) bare() bool {
 	return p.Limiter == nil && p.Budget == nil && p.OnAttempt == nil && p.AttemptTimeout == 0 && p.MaxElapsed == 0 && p.Stagger == 0
 }
 
-// maxAttempts returns MaxAttempts with its default.
 func (p *Policy) maxAttempts() int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts
@@ -158,10 +137,9 @@ func (p *Policy) maxAttempts() int {
 	return defaultMaxAttempts
 }
 
-// Classify classifies err as [Do] does. It returns an Attempt with Err, Class,
-// Unrepeatable and Hint. The Class comes from the markers in err or else from the
-// Classifier; if neither decides, it is transient. Number is 1 after [Progress],
-// because counting restarts, and otherwise 0. A nil err gives a zero Attempt.
+// Classify classifies err as [Do] does and returns an Attempt with Err, Class,
+// Unrepeatable and Hint. Number is 1 after [Progress], because counting restarts, and
+// otherwise 0. A nil err gives a zero Attempt.
 func (p Policy) Classify(err error) Attempt {
 	a := Attempt{Err: err}
 	if err != nil && a.classify(p.Classifier, false) {

@@ -23,7 +23,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestPolicyClassify: Policy.Classify classifies a failure as a call does.
+// TestPolicyClassify: Policy.Classify agrees with Do.
 func TestPolicyClassify(t *testing.T) {
 	for _, c := range []retry.Classifier{nil, retry.DefaultClassifier{}, awspreset.Classifier{}, retry.FirstOf()} {
 		for _, err := range []error{
@@ -31,14 +31,14 @@ func TestPolicyClassify(t *testing.T) {
 			retry.Throttled(io.EOF), retryAfter(time.Second), retry.Unrepeatable(io.EOF), &retry.Error{Err: errOp, Reason: retry.ErrMaxAttempts},
 		} {
 			want := failed(t, c, err)
-			want.Number = 0 // Classify does not know it
+			want.Number = 0 // unknown to Classify
 			assert.Equal(t, want, retry.Policy{Classifier: c}.Classify(err), "%T, %v", c, err)
 		}
 	}
 	assert.Zero(t, retry.Policy{}.Classify(nil))
 }
 
-// TestShared: many goroutines share one policy, and each call has its own schedule.
+// TestShared: goroutines that share a policy have independent schedules.
 func TestShared(t *testing.T) { bothWays(t, testShared) }
 
 func testShared(t *testing.T, do doer) {
@@ -83,8 +83,7 @@ func testShared(t *testing.T, do doer) {
 	}
 }
 
-// TestPolicyIsFreshForEveryCall: attempts, delays and the time limit are counted for each
-// call alone.
+// TestPolicyIsFreshForEveryCall: attempts, delays and time limits count per call.
 func TestPolicyIsFreshForEveryCall(t *testing.T) { bothWays(t, testPolicyIsFreshForEveryCall) }
 
 func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {
@@ -106,7 +105,6 @@ func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {
 	})
 }
 
-// TestMaxAttempts: 0 means three, or all of a Schedule; Unlimited has no end.
 func TestMaxAttempts(t *testing.T) {
 	for _, tt := range []struct {
 		policy retry.Policy
@@ -133,13 +131,13 @@ func TestMaxAttempts(t *testing.T) {
 	assert.Equal(t, 1000, calls)
 }
 
-// TestZeroPolicyWaits: the zero Policy is not a hot loop.
 func TestZeroPolicyWaits(t *testing.T) {
 	_, waits, _ := play(t, retry.Do, retry.Policy{}, errOp)
 	assert.Equal(t, []time.Duration{25 * ms, 50 * ms}, waits)
 }
 
-// TestRandomNumbers: calls and processes draw different numbers, unless Rand is seeded.
+// TestRandomNumbers: calls and processes draw different numbers, unless Rand is
+// seeded.
 func TestRandomNumbers(t *testing.T) {
 	const env, mark = "RETRY_PRINT_SCHEDULE", "schedule: "
 	schedule := func() string {
@@ -152,8 +150,8 @@ func TestRandomNumbers(t *testing.T) {
 	seen := map[string]bool{}
 	for range 3 {
 		seen[schedule()] = true
-		// In bubbles the clock always shows the same time, so a seed taken from it
-		// would give the same schedule.
+		// In a bubble the clock always shows the same time, so a seed taken from it
+		// would repeat the schedule.
 		synctest.Test(t, func(*testing.T) { seen[schedule()] = true })
 	}
 	assert.Len(t, seen, 6)

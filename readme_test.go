@@ -24,7 +24,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// The Go code of the README, line for line.
+// The Go code of README.md, unchanged.
 
 func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) error {
 	policy := retry.Policy{
@@ -140,8 +140,8 @@ func TestReadmeSQL(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrInvalid) // package retrysql has the tests
 }
 
-// TestReadme: the README's code is compiled, its error text is real, its
-// policies parse, and its defaults are those of the package.
+// TestReadme: the README's code compiles, its error text is real, its policies parse,
+// and its defaults are those of the package.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

@@ -8,35 +8,32 @@ import (
 	"time"
 )
 
-// Do calls op until it succeeds, fails permanently, or the policy gives up. It
-// returns nil if and only if op returned nil.
+// Do calls op until it succeeds, fails permanently, or the policy gives up. It returns
+// nil if and only if op returned nil.
 //
-// A permanent error is returned unchanged. In all other cases Do returns an [*Error]
-// that holds the reason for giving up and matches the last failure.
+// A permanent error is returned unchanged. Otherwise Do returns an [*Error].
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
-// failure permanent. Do never begins an attempt once ctx is done, and never starts a
-// wait that would end after ctx's deadline: it gives up at once with an error that
-// matches [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
-// Only ctx itself counts, so an attempt that exceeded its own time limit is retried.
+// failure permanent. Do begins no attempt once ctx is done. If a wait would end after
+// ctx's deadline, Do gives up at once with an error that matches
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only ctx
+// itself counts, so an attempt that exceeded its own time limit is retried.
 //
 // An invalid policy, a nil ctx and a nil op are refused before op is called, with an
-// error that matches [ErrInvalid]. Panics in op pass through. If one of the policy's
-// functions panics after op has failed, the panic continues with an error that matches
+// error that matches [ErrInvalid]. Panics in op pass through. If a function of the
+// policy panics after op has failed, the panic continues with an error that matches
 // that failure too.
 //
-// Retry at one layer only. If an inner call of Do gave up, its error is permanent here,
-// unless it is marked with [Transient] or was caused only by this call's
-// AttemptTimeout.
+// If an inner call of Do gave up, its error is permanent here, unless it is marked
+// with [Transient] or was caused only by this call's AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
 	}
 	var first error
 	if p.bare() && ctx.Err() == nil {
-		// The first attempt needs none of the loop's state, and most calls
-		// succeed here: this doubles their speed.
+		// Most calls succeed here, without the loop's state: this doubles their speed.
 		if first = op(ctx); first == nil {
 			return nil
 		}
@@ -44,8 +41,8 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	return run(ctx, &p, op, first)
 }
 
-// DoValue is [Do] for an operation that returns a value. Along with an error it
-// returns the value of the last attempt, or the zero value if there was none.
+// DoValue is [Do] for an operation that returns a value. It returns the value of the
+// last attempt, even along with an error.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.unfit(ctx, op != nil) {
@@ -97,7 +94,7 @@ type call struct {
 	paid      Class         // class of the failure that the last retry was withdrawn for
 	staggered bool          // the wait for Stagger is over
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
-	inOp      bool          // the operation is running
+	inOp      bool          // op is running
 	overtime  bool          // the attempt ran into AttemptTimeout
 	progress  bool          // Err is marked with Progress
 	timed     bool          // start is set
@@ -108,15 +105,15 @@ type call struct {
 // begin starts the call, with the failure of the first attempt if it has been made.
 func (c *call) begin(p *Policy, first error) {
 	c.attempt.Err = first
-	if p.MaxElapsed != 0 {
+	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
 		c.started(p.Clock)
 	}
 }
 
 // turn makes one attempt, unless begin received the failure of the first, and
-// decides what follows: a wait and another turn, or the end of the call with err.
-// Only waits on the system's clock fit in a select, so with another clock turn does
-// the waiting.
+// decides what follows: a wait and another turn, or the end of the call with err. Only
+// waits on the system's clock fit in a select; with another clock, turn does the
+// waiting.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
 	defer c.guard()
 	var reason error
@@ -147,7 +144,6 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 	return wait, false, nil
 }
 
-// stagger returns the wait before the first attempt.
 func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	c.staggered = true
 	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
@@ -157,8 +153,7 @@ func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	return wait, nil
 }
 
-// admit waits for the Limiter. It returns nil if the next attempt may begin, or the
-// reason why not.
+// admit waits for the Limiter. It returns nil, or the reason why no attempt may begin.
 func (c *call) admit(ctx context.Context, p *Policy) error {
 	if p.Limiter != nil && !c.spent && ctx.Err() == nil {
 		if err := p.Limiter.Wait(ctx); err != nil {
@@ -174,7 +169,6 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return nil
 }
 
-// try makes one attempt and sets its outcome in c.attempt.
 func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
 	if c.attempt.Number != math.MaxInt {
 		c.attempt.Number++
@@ -222,7 +216,6 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 	return err
 }
 
-// conclude classifies the outcome and reports it to the Limiter and the Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
 	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
@@ -243,8 +236,7 @@ func (c *call) report(p *Policy) {
 	}
 }
 
-// next decides what follows a failure: a retry after the returned wait, or the
-// end for the returned reason.
+// next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
 	if ctx.Err() != nil && !a.final() {
@@ -291,16 +283,16 @@ func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
 }
 
 // Next makes the decision of [Do] without its loop, for queues, controllers and custom
-// loops. failed holds the Number and Err of the failed attempt, and in Waited the wait
-// before it; elapsed is the time since the first attempt began. Next returns the wait
-// before the next attempt, or the reason why there is none: [ErrPermanent], another
-// reason of an [Error], or an error that matches [ErrInvalid].
+// loops. failed needs Number, Waited and Err; elapsed is the time since the first
+// attempt began. Next returns the wait before the next attempt, or the reason for
+// giving up: [ErrPermanent], another Error.Reason, or an error that matches
+// [ErrInvalid].
 //
-// After an error marked with [Progress] (see [Policy.Classify]), restart the count of
-// attempts and the time. Next withdraws from the Budget; its caller deposits after a
-// success, a permanent failure or progress, with the Class of the last failure that was
-// retried. The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are
-// left to the caller.
+// After an error marked with [Progress] (see [Policy.Classify]), restart the count and
+// the time. Next withdraws from the Budget; the caller deposits after a success, a
+// permanent failure or progress, with the Class of the last failure that was retried.
+// The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are left to
+// the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {
@@ -315,11 +307,10 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	return p.decide(&failed, elapsed, noDeadline)
 }
 
-// noDeadline is the time left where there is no deadline.
 const noDeadline time.Duration = math.MaxInt64
 
 // decide returns the wait before the retry of a, or the reason why there is none. The
-// budget comes last, so that a retry that will not happen costs nothing.
+// Budget comes last, so that a retry that will not happen costs nothing.
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
 	switch {
 	case a.Class == ClassPermanent:
@@ -343,7 +334,6 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 	return wait, nil
 }
 
-// giveUp ends the call without success.
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
 	// The reason alone is not enough: a Limiter may return any error.
 	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
@@ -363,9 +353,9 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
-// alarm returns a channel that receives when a wait on the system's clock is over.
-// The waits of one call share a timer, but calls do not: a timer made outside a
-// synctest bubble runs in real time inside it.
+// alarm returns a channel that receives when a wait on the system's clock is over. The
+// waits of one call share a timer, but calls do not: a timer made outside a synctest
+// bubble runs in real time inside it.
 //
 //go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {
@@ -377,7 +367,6 @@ func (c *call) alarm(wait time.Duration) <-chan time.Time {
 	return c.timer.C
 }
 
-// cutShort ends a call whose context has ended during a wait.
 func (c *call) cutShort(ctx context.Context, p *Policy) error {
 	defer c.guard()
 	if c.timer != nil {
@@ -388,13 +377,11 @@ func (c *call) cutShort(ctx context.Context, p *Policy) error {
 
 func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 
-// elapsed returns the time since start. It is never negative, even if the clock goes
-// back.
+// elapsed is never negative, even if the clock goes back.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // guard is deferred by the functions that run a call. A panic in the operation passes
-// through; a panic in one of the policy's functions continues as an error that keeps
-// the operation's.
+// through; one in a function of the policy continues with the operation's error added.
 func (c *call) guard() {
 	if c.inOp || c.attempt.Err == nil {
 		return
@@ -404,7 +391,6 @@ func (c *call) guard() {
 	}
 }
 
-// timeLeft returns the time until the deadline of ctx.
 func timeLeft(ctx context.Context, clock Clock) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return deadline.Sub(now(clock))
@@ -412,8 +398,8 @@ func timeLeft(ctx context.Context, clock Clock) time.Duration {
 	return noDeadline
 }
 
-// contextReason returns the end of ctx as a reason that matches its error and
-// its cause, or other if ctx is alive.
+// contextReason returns a reason that matches the error and the cause of ctx, or other
+// if ctx is not done.
 func contextReason(ctx context.Context, other error) error {
 	err := ctx.Err()
 	if err == nil {

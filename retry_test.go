@@ -18,7 +18,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestSchedule: attempts begin exactly at the sums of the delays.
+// TestSchedule: attempts begin exactly when the delays are over.
 func TestSchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -96,9 +96,8 @@ func testDo(t *testing.T, do doer) {
 	}
 }
 
-// TestUnrepeatable: a failure that must not be repeated neither costs the budget anything
-// nor refills it, because it says nothing about
-// the resource.
+// TestUnrepeatable: a failure that must not be repeated neither costs tokens nor
+// returns any, because it says nothing about the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -111,7 +110,6 @@ func testUnrepeatable(t *testing.T, do doer) {
 	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
 }
 
-// TestAnyDelay: no delay has a special meaning.
 func TestAnyDelay(t *testing.T) {
 	for _, d := range []time.Duration{-1, 0, math.MinInt64, forever} {
 		rule := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return d })
@@ -122,8 +120,7 @@ func TestAnyDelay(t *testing.T) {
 	}
 }
 
-// TestLongWaits: the longest waits are compared with the time that is left without a sum
-// that overflows.
+// TestLongWaits: the longest waits do not overflow when compared with the time left.
 func TestLongWaits(t *testing.T) {
 	for name, tt := range map[string]struct {
 		delay, limit, deadline time.Duration
@@ -132,7 +129,7 @@ func TestLongWaits(t *testing.T) {
 	}{
 		"time limit": {forever, time.Second, 0, 1, retry.ErrMaxElapsed},
 		"deadline":   {forever, 0, time.Hour, 1, context.DeadlineExceeded},
-		// An attempt of 300 ms and a wait of 400 ms.
+		// An attempt takes 300 ms and a wait 400 ms.
 		"to the nanosecond":        {400 * ms, 700 * ms, 0, 2, retry.ErrMaxElapsed},
 		"one nanosecond too short": {400 * ms, 700*ms - 1, 0, 1, retry.ErrMaxElapsed},
 	} {
@@ -156,17 +153,17 @@ func TestLongWaits(t *testing.T) {
 			assert.Equal(t, tt.delay, asError(t, err).Next)
 		})
 	}
-	// Two of the longest waits do not fit into the longest time limit.
+	// Two of the longest waits exceed the longest time limit.
 	calls, waits, err := play(t, retry.Do, retry.Policy{Backoff: retry.Constant(forever), MaxElapsed: forever}, errOp)
 	assert.ErrorIs(t, err, retry.ErrMaxElapsed)
 	assert.Equal(t, 2, calls)
 	assert.Equal(t, []time.Duration{forever}, waits)
 }
 
-// TestBackoffSees: a Backoff gets everything that is known about the attempt.
-func TestBackoffSees(t *testing.T) { bothWays(t, testBackoffSees) }
+// TestBackoffGetsAttempt: a Backoff gets all facts about the attempt.
+func TestBackoffGetsAttempt(t *testing.T) { bothWays(t, testBackoffGetsAttempt) }
 
-func testBackoffSees(t *testing.T, do doer) {
+func testBackoffGetsAttempt(t *testing.T, do doer) {
 	var seen []retry.Attempt
 	var us []float64
 	p, _ := onClock(3)
@@ -198,7 +195,7 @@ func TestDoValue(t *testing.T) {
 
 	v, err = retry.DoValue(t.Context(), p, func(context.Context) (int, error) { return 7, errOp })
 	require.ErrorIs(t, err, errOp)
-	assert.Equal(t, 7, v, "the last value is returned beside the error")
+	assert.Equal(t, 7, v, "the last value is returned with the error")
 
 	dead, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -207,8 +204,8 @@ func TestDoValue(t *testing.T) {
 	assert.Zero(t, v)
 }
 
-// TestRefused: an invalid call is refused before the operation runs, with all faults in
-// one error.
+// TestRefused: an invalid call is refused before the operation runs, with all faults
+// in one error.
 func TestRefused(t *testing.T) { bothWays(t, testRefused) }
 
 func testRefused(t *testing.T, do doer) {
@@ -237,7 +234,6 @@ func testRefused(t *testing.T, do doer) {
 	assert.False(t, ran)
 }
 
-// TestAttemptTimeout: an attempt that runs into its own limit is retried.
 func TestAttemptTimeout(t *testing.T) { bothWays(t, testAttemptTimeout) }
 
 func testAttemptTimeout(t *testing.T, do doer) {
@@ -283,7 +279,7 @@ func testElapsed(t *testing.T, do doer) {
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
-// tickingClock advances by a second each time it is read.
+// tickingClock advances by a second with each reading.
 type tickingClock struct{ retrytest.Clock }
 
 func (c *tickingClock) Now() time.Time {
@@ -291,8 +287,8 @@ func (c *tickingClock) Now() time.Time {
 	return c.Clock.Now()
 }
 
-// TestElapsedOfOneAttempt: Elapsed is 0 for a call that ends with its first attempt or
-// before it, and such a call reads no clock unless the policy has a MaxElapsed.
+// TestElapsedOfOneAttempt: Elapsed is 0 for a call with at most one attempt, and such
+// a call does not read the clock unless the policy has a MaxElapsed.
 func TestElapsedOfOneAttempt(t *testing.T) { bothWays(t, testElapsedOfOneAttempt) }
 
 func testElapsedOfOneAttempt(t *testing.T, do doer) {
@@ -324,15 +320,14 @@ func testElapsedOfOneAttempt(t *testing.T, do doer) {
 	})
 }
 
-// recovered returns the value that f panics with.
 func recovered(f func()) (v any) {
 	defer func() { v = recover() }()
 	f()
 	return nil
 }
 
-// TestPanicOfOperation: a panic of the operation passes through, and timers and budgets
-// keep working.
+// TestPanicOfOperation: the operation's panic passes through; timers and budgets keep
+// working.
 func TestPanicOfOperation(t *testing.T) {
 	bucket := &retry.TokenBudget{}
 	var ended []error
@@ -361,7 +356,7 @@ func TestPanicOfOperation(t *testing.T) {
 	assert.Equal(t, 486., bucket.Balance())
 }
 
-// TestGoexitInOperation: runtime.Goexit in the operation ends the caller's goroutine.
+// TestGoexitInOperation: Goexit in the operation ends the caller's goroutine.
 func TestGoexitInOperation(t *testing.T) {
 	done := make(chan bool)
 	go func() {
@@ -373,8 +368,8 @@ func TestGoexitInOperation(t *testing.T) {
 	<-done
 }
 
-// TestPanicOfPolicy: if a function of the policy panics, the panic continues with an error
-// that keeps the failure of the operation.
+// TestPanicOfPolicy: if a function of the policy panics, the panic continues with an
+// error that keeps the operation's failure.
 func TestPanicOfPolicy(t *testing.T) {
 	boom := errors.New("boom")
 	policies := map[string]retry.Policy{
@@ -398,7 +393,7 @@ func TestPanicOfPolicy(t *testing.T) {
 			require.True(t, ok, "%v", v)
 			assert.ErrorIs(t, e, errOp)
 			assert.ErrorIs(t, e, boom)
-			assert.EqualError(t, e, "panic in a function of the retry policy: boom (while dealing with: operation failed)")
+			assert.EqualError(t, e, "panic in a function of the retry policy: boom (while handling: operation failed)")
 		})
 	}
 	t.Run("of a hook before anything failed", func(t *testing.T) {
@@ -415,8 +410,8 @@ func TestPanicOfPolicy(t *testing.T) {
 	})
 }
 
-// TestLongPoll: if only the budget refuses the retry, the call waits once more before it
-// ends; LongPoll changes no other end.
+// TestLongPoll: if only the budget refuses the retry, the call waits before it ends;
+// LongPoll changes no other end.
 func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
 
 func testLongPoll(t *testing.T, do doer) {
@@ -472,8 +467,8 @@ func testLongPoll(t *testing.T, do doer) {
 	})
 }
 
-// TestAttemptContextEnds: the context of an attempt ends with the attempt, even if that
-// panics, so its timer does not run on.
+// TestAttemptContextEnds: an attempt's context ends with it, even after a panic, so
+// that its timer does not keep running.
 func TestAttemptContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: time.Hour}
@@ -500,7 +495,7 @@ func TestAttemptContextEnds(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutClass: an attempt that its own limit ended has the class Timeout,
+// TestAttemptTimeoutClass: an attempt ended by its own limit has the class Timeout,
 // whatever the classifier returns, unless it is marked or a response.
 func TestAttemptTimeoutClass(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
@@ -514,12 +509,12 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		"an inner call gave up for it":      {fmt.Errorf("get: %w", gaveUp(context.DeadlineExceeded)), retry.ClassTimeout},
 		"an inner call was canceled by it":  {gaveUp(context.Canceled), retry.ClassTimeout},
 		"an inner call gave up before":      {gaveUp(retry.ErrMaxAttempts), retry.ClassPermanent},
-		"an inner call must not repeat":     {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
+		"an inner call was unrepeatable":    {&retry.Error{Err: retry.Unrepeatable(errOp), Reason: context.DeadlineExceeded}, retry.ClassTimeout},
 		"a query canceled by the limit":     {sqlError{"57014"}, retry.ClassTimeout},
 		"marked":                            {retry.Permanent(errOp), retry.ClassPermanent},
 		"marked as throttled":               {retry.Throttled(errOp), retry.ClassThrottled},
 		"a response at the last moment":     {statusedError(404), retry.ClassPermanent},
-		"a retry asked for with a wait":     {retry.After(errOp, time.Second), retry.ClassTimeout},
+		"a retry with a hint":               {retry.After(errOp, time.Second), retry.ClassTimeout},
 		"an inner call that was refused":    {retry.ErrInvalid, retry.ClassPermanent},
 		"canceled by what the limit closed": {context.Canceled, retry.ClassTimeout},
 	} {
@@ -543,8 +538,8 @@ func TestAttemptTimeoutClass(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutOfOthers: failures before the limit are classified, and so are those
-// that the end of the caller's context or of an inner call causes.
+// TestAttemptTimeoutOfOthers: failures before the limit are classified, as are those
+// caused by the end of the caller's context or of an inner call.
 func TestAttemptTimeoutOfOthers(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
@@ -607,7 +602,7 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 	})
 }
 
-// TestStagger: only the first attempt waits for a random time.
+// TestStagger: only the first attempt is delayed by a random time.
 func TestStagger(t *testing.T) { bothWays(t, testStagger) }
 
 func testStagger(t *testing.T, do doer) {
@@ -669,7 +664,8 @@ func testStagger(t *testing.T, do doer) {
 	})
 }
 
-// TestProgress: counting restarts after progress, and Error.Attempts remains the total.
+// TestProgress: counting restarts after progress, and Error.Attempts remains the
+// total.
 func TestProgress(t *testing.T) { bothWays(t, testProgress) }
 
 func testProgress(t *testing.T, do doer) {
@@ -740,8 +736,8 @@ func (b *deposits) Deposit(paid retry.Class, succeeded bool) {
 	*b = append(*b, fmt.Sprint(paid, " ", succeeded))
 }
 
-// TestProgressPaysOnce: progress deposits for the last retry, and the end of the call does
-// not deposit for the same retry again.
+// TestProgressPaysOnce: progress deposits for the last retry, and the end of the call
+// does not do so again.
 func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits
@@ -753,7 +749,7 @@ func TestProgressPaysOnce(t *testing.T) {
 	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
 }
 
-// asPermanent returns the number of calls of an operation whose error is returned
+// asPermanent returns the number of calls if the operation's error is returned
 // unchanged.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
@@ -762,7 +758,6 @@ func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	return op.Calls()
 }
 
-// TestNext: Next decides as the loop does.
 func TestNext(t *testing.T) {
 	s := time.Second
 	for name, tt := range map[string]struct {
@@ -801,7 +796,7 @@ func TestNext(t *testing.T) {
 			assert.ErrorIs(t, reason, tt.reason)
 		})
 	}
-	t.Run("what the rule and the budget see", func(t *testing.T) {
+	t.Run("the rule and the budget get the attempt", func(t *testing.T) {
 		var seen []retry.Attempt
 		p := retry.Policy{Budget: seeing{&seen}, Backoff: retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
 			seen = append(seen, a)
@@ -823,8 +818,7 @@ func TestNext(t *testing.T) {
 	})
 }
 
-// seeing is a budget that allows everything and records the attempts for which it is
-// called.
+// seeing is a budget that allows everything and records the attempts.
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
@@ -862,7 +856,7 @@ func FuzzNext(f *testing.F) {
 	})
 }
 
-// nextByHand is a loop over Next that does everything that is left to its caller.
+// nextByHand is a loop over Next that does everything left to its caller.
 func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
 	var failed retry.Attempt
 	var paid retry.Class

@@ -28,28 +28,22 @@ import (
 // policyKeys are the keys of a Policy's own fields, in the order of the text.
 var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter", "longpoll"}
 
-// Texts for special values of a key.
 const (
 	unlimited = "unlimited" // MaxAttempts
 	none      = "none"      // no budget, no limiter
 )
 
-// String returns the Policy as text that [ParsePolicy] reads, such as
-//
-//	full base=50ms cap=20s attempts=5 elapsed=1m
-//	aws-standard-2026 service=dynamodb attempts=6
-//
-// Classifiers, clocks, random sources, hooks, and budgets and limiters of other
-// packages are omitted, but the name of a preset stands for all of its parts. A
-// Backoff or HintRule of another package prints as its String method or its type,
-// which cannot be parsed.
+// String returns the text form that [ParsePolicy] reads. It omits classifiers, clocks,
+// random sources, hooks, and budgets and limiters of other packages, but the name of a
+// preset stands for all of its parts. A Backoff of another package prints as its
+// String method or its type, and a HintRule as its type; neither can be parsed.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
 }
 
 // MarshalText returns the text of [Policy.String], or an error if a Backoff or
-// a HintRule has none.
+// HintRule has none.
 func (p Policy) MarshalText() ([]byte, error) {
 	text, err := p.text()
 	if err != nil {
@@ -58,8 +52,8 @@ func (p Policy) MarshalText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// UnmarshalText replaces the whole Policy with that of [ParsePolicy], so set hooks
-// and the like afterwards. If the text is invalid, the Policy is unchanged.
+// UnmarshalText replaces the whole Policy, hooks included, with that of [ParsePolicy].
+// If the text is invalid, the Policy is unchanged.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
 	if err != nil {
@@ -89,8 +83,7 @@ func (p *Policy) text() (string, error) {
 	return text, err
 }
 
-// values returns the texts of the policyKeys; "" for a budget or limiter without a
-// text.
+// values returns the texts of the policyKeys; "" for a budget or limiter without one.
 func (p *Policy) values() ([]string, error) {
 	attempts := unlimited
 	if p.MaxAttempts != Unlimited {
@@ -127,9 +120,8 @@ func limiterText(limiter Limiter) string {
 	return ""
 }
 
-// presetText returns the text of the preset that the Classifier names, and the
-// policy of that text. The text is empty if there is no preset or if its Backoff
-// differs.
+// presetText returns the text of the preset that the Classifier names, and the policy
+// of that text. The text is empty if there is no preset or if its Backoff differs.
 func (p *Policy) presetText() (string, Policy) {
 	c, ok := p.Classifier.(interface{ PolicyText() string })
 	if !ok || isNil(p.Classifier) {
@@ -194,7 +186,6 @@ func backoffText(b Backoff) (string, error) {
 	return name, err
 }
 
-// innerRules returns the Backoff fields of a composition.
 func innerRules(rule reflect.Value) []reflect.Value {
 	var inner []reflect.Value
 	if rule.Kind() == reflect.Struct {
@@ -232,8 +223,9 @@ func valueText(v reflect.Value) string {
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// First comes the name of a preset ([RegisterPreset]) or of a rule for delays, then keys and values
-// in any order; spaces, commas and semicolons separate. Durations need units. The rules are
+// The text starts with the name of a preset ([RegisterPreset]) or rule. Keys and
+// values follow in any order, separated by spaces, commas or semicolons. Durations
+// need units. The rules are
 //
 //	standard                                  what a nil Backoff means
 //	none                                      NoDelay
@@ -262,17 +254,17 @@ func valueText(v reflect.Value) string {
 //	longpoll=true                             LongPoll
 //	service=dynamodb                          of presets for services
 //
-// A COST may be three, as in 14/14/5: after transient failures, timeouts and throttling. "none"
-// means no budget or no limiter. An omitted key means a zero field; the empty text is the zero
-// Policy. Each call makes a new budget and a new limiter.
+// COST may be three numbers, as in 14/14/5: after transient failures, timeouts and
+// throttling. "none" means no budget or limiter. An omitted key means a zero field;
+// the empty text is the zero Policy. Each call makes a new budget and limiter.
 //
-// The result is validated. An error lists the valid choices and matches [ErrInvalid]; the Policy is
-// then zero.
+// The result is validated. An error lists the valid choices and matches [ErrInvalid];
+// the Policy is then zero.
 func ParsePolicy(text string) (Policy, error) {
 	return parse(fmt.Sprintf("%q", text), tokens(text))
 }
 
-// parse returns the Policy that tokens describe, validated. text is for the error.
+// parse returns the validated Policy of tokens. text is for the error.
 func parse(text string, tokens []string) (Policy, error) {
 	p, err := (&parser{tokens: tokens}).policy()
 	faults := p.faults()
@@ -285,8 +277,8 @@ func parse(text string, tokens []string) (Policy, error) {
 	return p, nil
 }
 
-// fromMapping sets the Policy from a mapping in a configuration. The keys are those of
-// the text form, with "rule" or "preset" for its first word.
+// fromMapping sets the Policy from a decoded configuration. In a mapping, "rule" or
+// "preset" stands for the first word of the text form.
 func (p *Policy) fromMapping(value any) error {
 	var words []string
 	switch m := value.(type) {
@@ -320,7 +312,6 @@ func (p *Policy) fromMapping(value any) error {
 	return nil
 }
 
-// scalarText returns a value of a mapping as the text form has it.
 func scalarText(value any) (string, error) {
 	switch v := value.(type) {
 	case []any:
@@ -336,12 +327,11 @@ func scalarText(value any) (string, error) {
 	case string, bool, int, int64, uint64, float64, time.Duration:
 		return fmt.Sprint(v), nil
 	}
-	return "", fmt.Errorf("a %T is not a text, a number or true or false; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
+	return "", fmt.Errorf("a %T is not a text, a number or a boolean; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
 }
 
-// UnmarshalJSON accepts a text as UnmarshalText does, or an object with the keys of the
-// text: {"rule": "full", "base": "100ms", "attempts": 7}, with "preset" for the name of
-// a preset.
+// UnmarshalJSON accepts a text, or an object with the keys of the text and "rule" or
+// "preset": {"rule": "full", "base": "100ms", "attempts": 7}.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	value, err := jsonvalue.Parse(data)
 	if err != nil {
@@ -363,8 +353,8 @@ func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 // UnmarshalTOML is UnmarshalJSON for github.com/BurntSushi/toml.
 func (p *Policy) UnmarshalTOML(value any) error { return p.fromMapping(value) }
 
-// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2 from
-// version 2.5 on, which viper and koanf use.
+// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2,
+// version 2.5 or later, which viper and koanf use.
 func (p *Policy) UnmarshalMapstructure(value any) error { return p.fromMapping(value) }
 
 // tokens splits text into words and the signs "(", "|" and ")".
@@ -383,7 +373,7 @@ type parser struct {
 // maxDepth bounds the nesting of rules, and so the recursion.
 const maxDepth = 16
 
-// peek returns the next token, "" at the end.
+// peek returns the next token, or "" at the end.
 func (p *parser) peek() string {
 	if len(p.tokens) == 0 {
 		return ""
@@ -391,7 +381,6 @@ func (p *parser) peek() string {
 	return p.tokens[0]
 }
 
-// accept takes the next token if it is the given one.
 func (p *parser) accept(token string) bool {
 	if p.peek() != token {
 		return false
@@ -489,7 +478,7 @@ func (p *parser) rule() (reflect.Value, error) {
 	}
 	err := fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
 	if strings.HasPrefix(name, "aws-") && !slices.ContainsFunc(presetNames(), func(known string) bool { return strings.HasPrefix(known, "aws-") }) {
-		err = fmt.Errorf("%w; the presets of the AWS SDKs need the import of github.com/gobackoff/retry/awspreset", err)
+		err = fmt.Errorf("%w; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/awspreset", err)
 	}
 	return reflect.Value{}, err
 }
@@ -538,7 +527,6 @@ func (p *parser) inner(name string, v reflect.Value) error {
 	return nil
 }
 
-// keyValue reads one key and its value.
 func (p *parser) keyValue(seen map[string]bool) (key, value string, err error) {
 	token := p.peek()
 	p.accept(token)
@@ -553,7 +541,6 @@ func (p *parser) keyValue(seen map[string]bool) (key, value string, err error) {
 	return key, value, nil
 }
 
-// set sets one of the Policy's own keys.
 func (p *Policy) set(key, value string) (err error) {
 	switch key {
 	case "attempts":
@@ -641,13 +628,13 @@ func parseLimiter(value string) (Limiter, error) {
 	}
 	err := fmt.Errorf("unknown limiter=%s; known are %s", value, strings.Join(names, ", "))
 	if value == "adaptive" {
-		err = fmt.Errorf("%w; the adaptive one needs the import of github.com/gobackoff/retry/awspreset", err)
+		err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
 	}
 	return nil, err
 }
 
-// setField sets a field of a rule. others are additional keys for the error about
-// an unknown one.
+// setField sets a field of a rule. others are more keys for the error about an unknown
+// one.
 func setField(rule reflect.Value, key, value string, others []string) error {
 	var known []string
 	for name, field := range fields(rule) {

@@ -16,7 +16,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// uncomparable is a classifier that panics when it is compared with ==.
+// uncomparable is a classifier that panics when compared with ==.
 type uncomparable []string
 
 func (uncomparable) Classify(error) retry.Class { return retry.ClassUnknown }
@@ -28,7 +28,7 @@ type presetClassifier struct{ text string }
 func (*presetClassifier) Classify(error) retry.Class { return retry.ClassUnknown }
 func (c *presetClassifier) PolicyText() string       { return c.text }
 
-// TestText: policies and the text that String prints and ParsePolicy reads.
+// TestText: String prints what ParsePolicy reads.
 func TestText(t *testing.T) {
 	s := time.Second
 	tests := []struct {
@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextSeparators: commas, semicolons and line breaks separate as spaces do.
+// TestTextSeparators: commas, semicolons and line breaks separate like spaces.
 func TestTextSeparators(t *testing.T) {
 	want, err := retry.ParsePolicy("capped(full base=1s) cap=1m attempts=4")
 	require.NoError(t, err)
@@ -87,7 +87,6 @@ func TestTextSeparators(t *testing.T) {
 	}
 }
 
-// TestTextDepth: rules nest at most 16 deep.
 func TestTextDepth(t *testing.T) {
 	deep := func(n int) string {
 		return strings.Repeat("capped(", n) + "none" + strings.Repeat(") cap=1s", n)
@@ -106,7 +105,6 @@ func TestTextDepth(t *testing.T) {
 	}
 }
 
-// TestTextOfDefaults: a key that the text leaves out has its default.
 func TestTextOfDefaults(t *testing.T) {
 	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
 	p, err := retry.ParsePolicy("")
@@ -118,7 +116,7 @@ func TestTextOfDefaults(t *testing.T) {
 	assert.Equal(t, "none attempts=3", retry.Policy{Backoff: retry.NoDelay{}, Hint: retry.HintAtLeast{}}.String(), "the default hint rule")
 }
 
-// TestTextOfPresets: a policy made from a preset prints as the name of the preset and the
+// TestTextOfPresets: a policy made from a preset prints as its name and the
 // differences.
 func TestTextOfPresets(t *testing.T) {
 	p := awspreset.JavaV1Legacy.Policy("")
@@ -127,7 +125,7 @@ func TestTextOfPresets(t *testing.T) {
 	assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m", p.String())
 	parsed, err := retry.ParsePolicy(p.String())
 	require.NoError(t, err)
-	assert.Equal(t, p, parsed, "with the classifier, the hint rule and a budget of its own")
+	assert.Equal(t, p, parsed, "with the classifier, the hint rule and a new budget")
 	assert.NotSame(t, p.Budget, parsed.Budget)
 	p.Hint = retry.HintAtLeast{Max: time.Hour}
 	assert.Equal(t, "aws-java-v1-legacy attempts=6 elapsed=1m hint=at-least:1h", p.String())
@@ -181,7 +179,7 @@ func TestMapping(t *testing.T) {
 		"no rule for a key":    {`{"base": "1s"}`, "", `unknown key "base"; known here: attempts`},
 		"an unknown rule":      {`{"rule": "ful", "base": "1s"}`, "", `unknown name "ful"`},
 		"no unit":              {`{"rule": "full", "base": 100}`, "", "base=100 needs a unit"},
-		"a rule as mapping":    {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or true or false"},
+		"a rule as mapping":    {`{"rule": {"name": "full"}}`, "", "a map[string]interface {} is not a text, a number or a boolean"},
 		"nothing":              {`{"attempts": null}`, "", "a <nil> is not a text"},
 		"a key inside a value": {`{"rule": "full", "base": "1s attempts=9"}`, "", "base=1s attempts=9 is not a duration"},
 		"a list at the top":    {`["full"]`, "", "is neither a text nor a mapping"},
@@ -314,8 +312,8 @@ func TestTextInOtherFormats(t *testing.T) {
 	assert.Contains(t, out.String(), `policy="none attempts=2"`)
 }
 
-// FuzzParsePolicy: no text makes the parser panic, and an accepted text prints as one with
-// the same meaning.
+// FuzzParsePolicy: no text makes the parser panic, and an accepted text keeps its
+// meaning when printed.
 func FuzzParsePolicy(f *testing.F) {
 	for _, text := range []string{
 		"", "full base=50ms cap=20s attempts=5 elapsed=1m", "aws-java-v1-legacy attempts=6", "none hint=or-give-up:1m",

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// invalidError lists all faults of a value.
 type invalidError struct {
 	what   string
 	faults []string
@@ -20,7 +19,6 @@ func (e *invalidError) Error() string {
 
 func (e *invalidError) Unwrap() error { return ErrInvalid }
 
-// invalid returns one error for a list of faults, or nil if there are none.
 func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
@@ -28,7 +26,6 @@ func invalid(what string, faults []string) error {
 	return &invalidError{what, faults}
 }
 
-// partFaults returns the faults of a part of a policy.
 func partFaults(path string, part any) []string {
 	if isNil(part) {
 		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
@@ -55,13 +52,11 @@ func neededFaults(path string, part any) []string {
 	return partFaults(path, part)
 }
 
-// isNil reports whether part is a pointer or a function that is nil.
 func isNil(part any) bool {
 	v := reflect.ValueOf(part)
 	return (v.Kind() == reflect.Pointer || v.Kind() == reflect.Func) && v.IsNil()
 }
 
-// within adds the path of a part to its faults.
 func within(path string, faults []string) []string {
 	var found []string
 	for _, fault := range faults {
@@ -70,7 +65,6 @@ func within(path string, faults []string) []string {
 	return found
 }
 
-// ruleError returns one error for the faults of a rule.
 func ruleError(rule string, faults ...[]string) error {
 	var all []string
 	for _, list := range faults {
@@ -79,14 +73,11 @@ func ruleError(rule string, faults ...[]string) error {
 	return invalid("backoff", all)
 }
 
-// Checks of fields, shared by the rules. Fields with the same name mean the same
-// everywhere.
-
 func baseFaults(base, limit time.Duration) []string {
 	faults := append(durationFaults("Base", base), durationFaults("Cap", limit)...)
 	switch {
 	case base == 0:
-		faults = append(faults, "Base is 0, which never waits; NoDelay says so")
+		faults = append(faults, "Base is 0, which never waits; use NoDelay instead")
 	case limit > 0 && base > limit:
 		faults = append(faults, fmt.Sprintf("Base %v is above Cap %v", base, limit))
 	}
@@ -114,7 +105,6 @@ func shareFaults(name string, share float64) []string {
 	return []string{fmt.Sprintf("%s %v is not between 0 and 1", name, share)}
 }
 
-// amountFaults checks a number of tokens.
 func amountFaults(name string, n float64) []string {
 	if n >= 0 && n <= math.MaxFloat64 {
 		return nil

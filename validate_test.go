@@ -20,7 +20,6 @@ type strictBackoff struct{}
 func (strictBackoff) Delay(retry.Attempt, float64) time.Duration { return time.Second }
 func (*strictBackoff) Validate() error                           { return errors.New("not strict enough") }
 
-// TestValid: policies that have no faults.
 func TestValid(t *testing.T) {
 	valid := []retry.Policy{
 		{},
@@ -65,7 +64,7 @@ func TestInvalid(t *testing.T) {
 		{"negative ones", retry.Policy{Backoff: retry.Linear{Base: -1, Step: -2, Cap: -3}}, []string{
 			"Backoff: Linear: Base -1ns is negative", "Backoff: Linear: Step -2ns is negative", "Backoff: Linear: Cap -3ns is negative",
 		}},
-		{"no base", retry.Policy{Backoff: retry.FullJitter{}}, []string{"Backoff: FullJitter: Base is 0, which never waits; NoDelay says so"}},
+		{"no base", retry.Policy{Backoff: retry.FullJitter{}}, []string{"Backoff: FullJitter: Base is 0, which never waits; use NoDelay instead"}},
 		{"factors", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: 0.5}}, []string{"Backoff: EqualJitter: Factor 0.5 is not a number of at least 1"}},
 		{"infinite factor", retry.Policy{Backoff: retry.EqualJitter{Base: 1, Factor: math.Inf(1)}}, []string{"Backoff: EqualJitter: Factor +Inf is not a number of at least 1"}},
 		{"a list", retry.Policy{Backoff: retry.Schedule{1, -1}}, []string{"Backoff: Schedule: delay 2 is negative (-1ns)"}},
@@ -91,7 +90,7 @@ func TestInvalid(t *testing.T) {
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
-		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; NoDelay says so"}},
+		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; use NoDelay instead"}},
 		{"hints", retry.Policy{Hint: retry.HintAtLeast{Max: -1}}, []string{"Hint: HintAtLeast: Max -1ns is negative"}},
 		{"nil functions", retry.Policy{Classifier: retry.FirstOf(retry.ClassifierFunc(nil)), Limiter: limiterFunc(nil)}, []string{
 			"Classifier: FirstOf[0] is a nil retry.ClassifierFunc", "Limiter is a nil retry_test.limiterFunc",
@@ -114,7 +113,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestInvalidRules: the error names the field that is wrong, and its value.
+// TestInvalidRules: the error has the name and the value of the invalid field.
 func TestInvalidRules(t *testing.T) {
 	for fault, b := range map[string]retry.Backoff{
 		"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},

@@ -1,4 +1,4 @@
-// Package dur has the arithmetic of delays: it saturates where a Duration would
+// Package dur does the arithmetic of delays: it saturates where a Duration would
 // overflow, and gives invalid numbers a safe meaning.
 package dur
 
@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Saturate converts nanoseconds to a Duration in [0, limit]. No other
-// function converts a float to a Duration: Saturate compares before it
-// converts, because converting a float that overflows int64 is undefined. NaN
-// becomes 0.
+// Saturate converts nanoseconds to a Duration in [0, limit]; NaN becomes 0. No other
+// function converts a float to a Duration, because the conversion is
+// implementation-dependent if the float overflows int64.
 func Saturate(ns float64, limit time.Duration) time.Duration {
 	switch {
 	case ns >= float64(limit):
@@ -21,7 +20,7 @@ func Saturate(ns float64, limit time.Duration) time.Duration {
 	return 0
 }
 
-// Add adds two durations that are not negative, saturating.
+// Add adds two non-negative durations, saturating.
 func Add(a, b time.Duration) time.Duration {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64
@@ -29,7 +28,7 @@ func Add(a, b time.Duration) time.Duration {
 	return a + b
 }
 
-// Limit returns the bound that a cap means: the longest Duration if it is 0 or less.
+// Limit returns limit, or the longest Duration if limit is 0 or less.
 func Limit(limit time.Duration) time.Duration {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -37,8 +36,8 @@ func Limit(limit time.Duration) time.Duration {
 	return limit
 }
 
-// Ceiling returns min(limit, base · factorⁿ) for n >= 0, in nanoseconds. It is not
-// rounded, because jitter is drawn below it and rounding twice would cost accuracy. A
+// Ceiling returns min(limit, base · factorⁿ) for n >= 0, in nanoseconds. It does not
+// round, because jitter is drawn below it and rounding twice would cost accuracy. A
 // limit of 0 or less means none; the result may then overflow a Duration, but is not
 // +Inf.
 func Ceiling(base, limit time.Duration, factor float64, n int) float64 {
@@ -53,9 +52,9 @@ func Ceiling(base, limit time.Duration, factor float64, n int) float64 {
 	return t
 }
 
-// Power returns factorⁿ for n >= 0. A factor of 0 or NaN counts as 2, one below 1
-// as 1. The result is exact as long as it is a whole
-// number below 2⁵³; math.Pow is as exact but several times slower.
+// Power returns factorⁿ for n >= 0. A factor of 0 or NaN counts as 2, one below 1 as
+// 1. Whole results below 2⁵³ are exact, as with math.Pow, which is several times
+// slower.
 func Power(factor float64, n int) float64 {
 	if factor == 0 || factor == 2 || factor != factor {
 		return math.Float64frombits(uint64(1023+min(n, 1023)) << 52) // 2ⁿ

@@ -8,7 +8,6 @@ import (
 // Class is what an error means for retrying, with the values of retry.Class.
 type Class uint8
 
-// The classes.
 const (
 	Unknown Class = iota
 	Permanent
@@ -17,8 +16,8 @@ const (
 	Throttled
 )
 
-// canceled is not a class of package retry: the caller canceled the operation, and
-// the server's response to that does not count.
+// canceled is not a class of package retry. It means that the caller canceled the
+// operation, so the server's response does not count.
 const canceled Class = 255
 
 // Classify returns the class of err by the rules of retry.DefaultClassifier, and
@@ -70,7 +69,6 @@ func (f *Facts) local() Class {
 	return f.Fallback
 }
 
-// ofStatus returns the class of an HTTP status.
 func ofStatus(status int64) Class {
 	switch {
 	case status < 400 || status > 599:
@@ -85,9 +83,9 @@ func ofStatus(status int64) Class {
 	return Permanent
 }
 
-// ofSQLState returns the class of a SQLSTATE, according to "PostgreSQL Error Codes",
-// appendix A of its manual, which also applies to CockroachDB. 40001 and 40P01
-// mean that the whole transaction must run again, not the statement alone.
+// ofSQLState returns the class of a SQLSTATE according to "PostgreSQL Error Codes",
+// appendix A of the PostgreSQL manual, which also applies to CockroachDB. 40001 and
+// 40P01 mean that the whole transaction must run again, not the statement alone.
 func ofSQLState(state string) Class {
 	switch state {
 	case "40001", "40P01", "55P03", "55006", "57P01", "57P02", "57P03",
@@ -101,8 +99,8 @@ func ofSQLState(state string) Class {
 	return Permanent
 }
 
-// ofRedis returns the class of an error reply, by its first word. Of the errors of
-// go-redis itself, only TxFailedErr is retryable: a watched key changed.
+// ofRedis returns the class of an error reply, by its first word. Of go-redis's own
+// errors, only TxFailedErr is retryable: a watched key changed.
 func ofRedis(reply string) Class {
 	word, _, _ := strings.Cut(reply, " ")
 	switch word {
@@ -115,8 +113,8 @@ func ofRedis(reply string) Class {
 	return Permanent
 }
 
-// ofRPC returns the class of a status code of gRPC, which Connect uses too.
-// ABORTED is a conflict; UNKNOWN has no class.
+// ofRPC returns the class of a status code of gRPC or Connect. ABORTED is a conflict;
+// UNKNOWN has no class.
 func ofRPC(code int64) Class {
 	switch code {
 	case 1: // CANCELLED
@@ -133,8 +131,8 @@ func ofRPC(code int64) Class {
 	return Unknown
 }
 
-// The numbers of MySQL and MariaDB that are not permanent. Lists make smaller
-// binaries than a switch.
+// MySQL and MariaDB errors that are not permanent. Lists make smaller binaries than a
+// switch.
 var (
 	mysqlTransient = []uint16{
 		1213, 1205, 3572, // deadlock; lock not granted in time, or not at once
@@ -148,8 +146,7 @@ var (
 	mysqlThrottled = []uint16{1040, 1203, 1226, 1637} // too many connections or transactions, quota
 )
 
-// ofMySQL returns the class of an error number of MySQL or MariaDB, and whether
-// the statement may have taken effect.
+// ofMySQL also reports whether the statement may have taken effect.
 func ofMySQL(number int64) (c Class, unrepeatable bool) {
 	switch {
 	case isOneOf(mysqlTransient, number):
@@ -162,9 +159,9 @@ func ofMySQL(number int64) (c Class, unrepeatable bool) {
 	return Permanent, false
 }
 
-// The numbers of SQL Server that are not permanent. 615, 926, 4060, 4221 and the
-// numbers from 40000 on, except those of memory-optimized tables, are from "List of
-// transient fault error codes" in the documentation of Azure SQL Database.
+// SQL Server errors that are not permanent. 615, 926, 4060, 4221 and the numbers from
+// 40000 on, except those of memory-optimized tables, are from "List of transient fault
+// error codes" in the documentation of Azure SQL Database.
 var (
 	sqlServerTransient = []uint16{
 		1205, 1222, 3960, // deadlock, lock not granted in time, snapshot conflict
@@ -178,7 +175,6 @@ var (
 	}
 )
 
-// ofSQLServer returns the class of an error number of SQL Server.
 func ofSQLServer(number int64) Class {
 	switch {
 	case isOneOf(sqlServerTransient, number):
@@ -193,7 +189,7 @@ func isOneOf(list []uint16, number int64) bool {
 	return number == int64(uint16(number)) && slices.Contains(list, uint16(number))
 }
 
-// ofSQLite returns the class of a result code of SQLite, primary or extended.
+// ofSQLite returns the class of a result code, primary or extended.
 func ofSQLite(code int64) Class {
 	switch code & 0xff {
 	case 0:
@@ -206,11 +202,10 @@ func ofSQLite(code int64) Class {
 	return Permanent
 }
 
-// mongoTransient are the retryable codes of the specifications of retryable reads and
-// writes, and WriteConflict.
+// mongoTransient are the retryable codes in the specifications of retryable reads and
+// writes, plus WriteConflict.
 var mongoTransient = []uint16{6, 7, 89, 91, 112, 134, 189, 9001, 10107, 11600, 11602, 13435, 13436}
 
-// ofMongo returns the class of an error code of MongoDB.
 func ofMongo(code int64) Class {
 	switch {
 	case code == 0:

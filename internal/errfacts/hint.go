@@ -30,8 +30,8 @@ func Hint(err error) time.Duration {
 	return 0
 }
 
-// retryInfo returns the retry_delay of the google.rpc.RetryInfo among the details of
-// an error: messages of type google.protobuf.Any, which Connect has in a field.
+// retryInfo returns the retry_delay of the google.rpc.RetryInfo in the details of an
+// error: messages of type google.protobuf.Any, which Connect keeps in a field.
 func retryInfo(details reflect.Value) time.Duration {
 	if details.Kind() != reflect.Slice {
 		return 0
@@ -55,8 +55,8 @@ func retryInfo(details reflect.Value) time.Duration {
 	return 0
 }
 
-// protoField returns the field of that number in an encoded protobuf message, as
-// bytes or as an integer. Messages with other types of fields are not understood.
+// protoField returns a field of an encoded protobuf message, as bytes or as an
+// integer. It does not support messages with fields of other types.
 func protoField(message []byte, number uint64) (data []byte, value uint64) {
 	for len(message) > 0 {
 		key, n := binary.Uvarint(message)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// anyMessage and the types around it have the fields of protobuf's Any, and of the errors of
-// gRPC and Connect that it comes in.
+// anyMessage and the types around it have the fields of protobuf's Any and of the
+// errors of gRPC and Connect.
 type (
 	anyMessage struct {
 		TypeUrl string
@@ -25,7 +25,7 @@ type (
 
 const retryInfoURL = "type.googleapis.com/google.rpc.RetryInfo"
 
-// duration returns an encoded google.rpc.RetryInfo.
+// duration encodes a google.rpc.RetryInfo.
 func duration(seconds, nanos int64) []byte {
 	delay := append([]byte{1 << 3}, binary.AppendUvarint(nil, uint64(seconds))...)
 	delay = append(append(delay, 2<<3), binary.AppendUvarint(nil, uint64(nanos))...)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestHalfBuilt: every type that is known by name is harmless in any state.
+// TestHalfBuilt: every type known by name is harmless in any state.
 func TestHalfBuilt(t *testing.T) {
 	values := []any{
 		struct{}{}, &struct{}{}, (*struct{ Code int })(nil), 5, "text", []error{}, map[string]int{}, (func())(nil),
@@ -51,7 +51,6 @@ func TestIsPlain(t *testing.T) {
 	assert.False(t, IsPlain(nil))
 }
 
-// TestPanickingMethods: a method that panics hides no other.
 func TestPanickingMethods(t *testing.T) {
 	f := Read(panicking{})
 	assert.Equal(t, "40001", f.SQLState)
@@ -70,7 +69,7 @@ func (panicking) Retryable() bool      { panic("retryable") }
 func (panicking) RetryableError() bool { return true }
 func (panicking) SafeToRetry() bool    { panic("safe") }
 
-// TestAllocations: classification allocates nothing.
+// TestAllocations: classification does not allocate.
 func TestAllocations(t *testing.T) {
 	for name, err := range map[string]error{
 		"plain": errors.New("x"), "wrapped": fmt.Errorf("outer: %w", errors.New("x")), "field": &withField{StatusCode: 503}, "EOF": io.EOF,
