@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExitStatus: the exit status of retry, and the number of runs of the command.
 func TestExitStatus(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		flags  string
-		script string // after a line that counts the attempt; $RETRY_ATTEMPT is its number
+		script string // after a line that logs the run
 		status int
 		runs   int
 		says   string
@@ -100,8 +99,8 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// TestInterrupted: if SIGINT ends the command, even below a shell, retry ends in
-// the same way, so that a calling shell stops too.
+// TestInterrupted: if SIGINT ends the command, even below a shell, retry ends the same
+// way, so that a calling shell stops too.
 func TestInterrupted(t *testing.T) {
 	r := runRetry(t, "sh", "-c", "kill -INT $$")
 	assert.Equal(t, syscall.SIGINT, r.signal)
@@ -114,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(r.stderr, "attempt"))
 }
 
-// TestUsage: an error of retry itself prints one line and exits with status 125.
+// TestUsage: errors of retry itself print one line and exit with 125.
 func TestUsage(t *testing.T) {
 	for _, test := range []struct {
 		name, args, says string

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trees are commands that do not end on their own, or leave processes that do
-// not. They print ready when their processes have started.
+// trees are commands that do not end on their own, or leave processes that do not. They
+// print ready once all have started.
 var trees = []struct{ name, script string }{
 	{"one process", "echo ready; exec sleep 1000"},
 	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
@@ -26,9 +26,9 @@ var trees = []struct{ name, script string }{
 	{"leader exits, the rest ignores TERM", "trap '' TERM INT HUP QUIT; sleep 1000 & sleep 1000 & echo ready; exit 1"},
 	{"double fork", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exec sleep 1000"},
 	{"double fork and leader exits", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exit 1"},
-	{"session of its own", "setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; exec sleep 1000"},
-	{"session of its own, double fork, ignores TERM", "trap '' TERM INT HUP QUIT; setsid sh -c '(sleep 1000 &)' & sleep .05; echo ready; exit 1"},
-	{"process groups of its own", "set -m; sleep 1000 & sleep 1000 & echo ready; exec sleep 1000"},
+	{"own session", "setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; exec sleep 1000"},
+	{"own session, double fork, ignores TERM", "trap '' TERM INT HUP QUIT; setsid sh -c '(sleep 1000 &)' & sleep .05; echo ready; exit 1"},
+	{"own process groups", "set -m; sleep 1000 & sleep 1000 & echo ready; exec sleep 1000"},
 	{"stops itself", "echo ready; kill -STOP $$"},
 	{"stops itself, ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; kill -STOP $$; exec sleep 1000"},
 	{"closes its outputs", "echo ready; exec >&- 2>&-; exec sleep 1000"},
@@ -79,7 +79,6 @@ func TestBetweenAttempts(t *testing.T) {
 	assert.Equal(t, 1, r.status, r.stderr)
 }
 
-// TestBackgroundStays: background processes of a successful command stay.
 func TestBackgroundStays(t *testing.T) {
 	for _, flags := range []string{"", "--output last"} {
 		t.Run(flags, func(t *testing.T) {
@@ -131,8 +130,8 @@ func TestKilled(t *testing.T) {
 	eventually(t, "the end of the command", func() bool { return len(leftovers(t)) == 0 })
 }
 
-// TestPID1: as the first process of a container retry reaps orphans, passes
-// signals on and ends with a status, because the kernel protects it from signals.
+// TestPID1: as PID 1, retry reaps orphans, passes signals on and exits with a status,
+// because the kernel protects it from signals.
 func TestPID1(t *testing.T) {
 	unshare := func(b *background) {
 		b.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}

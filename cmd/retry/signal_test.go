@@ -27,8 +27,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestHandled: if a command handles the signal, its exit status is that of
-// retry, and no retry follows.
+// TestHandled: if the command handles the signal, retry exits with its status and does
+// not retry.
 func TestHandled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, status := range []int{0, 42} {
@@ -45,7 +45,6 @@ func TestHandled(t *testing.T) {
 	}
 }
 
-// TestSignalStates: signals in every state of retry.
 func TestSignalStates(t *testing.T) {
 	stubborn := "trap 'echo got' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"
 	hour := []string{"--rule", "constant", "--base", "1h", "--kill-after", "1h"}
@@ -75,7 +74,7 @@ func TestSignalStates(t *testing.T) {
 				b.begin(test.ready)
 				b.signal(sig)
 				if test.twice {
-					b.expect("ending the command by " + signalName(sig))
+					b.expect("ending the command with " + signalName(sig))
 					b.signal(syscall.SIGINT)
 				}
 				r := b.end()
@@ -87,7 +86,7 @@ func TestSignalStates(t *testing.T) {
 }
 
 // TestIgnored: signals that the caller of retry ignores stay ignored, in the command
-// as well.
+// too.
 func TestIgnored(t *testing.T) {
 	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; sleep .2; echo end'")
 	b.signal(syscall.SIGHUP)
@@ -122,7 +121,6 @@ func TestStop(t *testing.T) {
 	assert.Equal(t, 143, b.end().status)
 }
 
-// TestUnder: retry runs under similar programs.
 func TestUnder(t *testing.T) {
 	for _, test := range []struct {
 		name, line string
