@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// output returns the output of go test for a benchmark, with one line for each
-// value.
+// output returns the output of go test for a benchmark, a line for each value.
 func output(name, unit string, values ...float64) string {
 	var b strings.Builder
 	b.WriteString("goos: linux\ncpu: Some CPU\n")
@@ -128,7 +127,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestCommand runs all benchmarks once, and finds a title for all of them.
+// TestCommand: every benchmark runs and has a title.
 func TestCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the tests again")
