@@ -27,7 +27,6 @@ type config struct {
 	Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
 }
 
-// A decoder reads a document into a config.
 type decoder func(document string) (config, error)
 
 func fromViper(document string) (c config, err error) {
@@ -59,7 +58,7 @@ var (
 	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
 )
 
-// TestForms: the text and the mapping have the same meaning in every library.
+// TestForms: text and mapping have the same meaning in every library.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"text": {
