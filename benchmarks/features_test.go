@@ -36,7 +36,6 @@ import (
 var update = flag.Bool("update", false, "write the table of features to ../README.md")
 
 type (
-	// work is an operation, and caller runs it under a policy.
 	work   = func(context.Context) error
 	caller = func(work) error
 )

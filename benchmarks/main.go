@@ -44,13 +44,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.count, "count", 10, "number of runs of each benchmark")
-	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test (default all, or those of -short)")
+	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test, such as Delay/of=full-jitter (default all, or those of -short)")
 	flags.StringVar(&o.cpu, "cpu", "1,2", "`numbers` of processors for the shared policy; everything else runs with the last")
 	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "duration of each benchmark in each run")
 	flags.IntVar(&o.calls, "calls", 100_000, "number of waiting calls for measuring memory")
 	flags.BoolVar(&o.short, "short", false, "only the rows in the library's README")
-	flags.BoolVar(&o.size, "size", false, "measure how much each library adds to the size of a program, instead of benchmarks")
-	flags.StringVar(&o.raw, "raw", "", "`file` to write the output of go test to, for benchstat")
+	flags.BoolVar(&o.size, "size", false, "measure instead how much each library adds to the size of a program")
+	flags.StringVar(&o.raw, "raw", "", "write the output of go test to this `file`, for benchstat")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

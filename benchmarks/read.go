@@ -12,7 +12,6 @@ import (
 // key identifies a cell by library and by benchmark without its library.
 type key struct{ row, column string }
 
-// sample has the results of all runs of one benchmark.
 type sample struct {
 	seconds []float64
 	allocs  []float64

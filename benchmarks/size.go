@@ -49,7 +49,6 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// inspect returns the size of a program in bytes, and how it is linked.
 func inspect(program string) (size int64, linked string, err error) {
 	info, err := os.Stat(program)
 	if err != nil {

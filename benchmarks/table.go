@@ -72,7 +72,6 @@ var rows = []struct {
 	{"Waiting", "memory of a call that waits", true},
 }
 
-// shortBench selects the rows of the short table.
 const shortBench = `^Benchmark(Success|ThreeRetries|Waiting)$/^(policy=shared|with=cancel|by=.*)$`
 
 func (r *results) print(w io.Writer, short bool) {
@@ -106,7 +105,6 @@ func (r *results) printRow(w io.Writer, title, row string, names []string, forma
 	}
 }
 
-// columns returns the libraries that have results.
 func (r *results) columns() (names, titles []string) {
 	for _, c := range columns {
 		if slices.Contains(r.cols, c.name) {
@@ -209,7 +207,6 @@ func cell(r *results, k key) string {
 	return strings.Join(parts, " · ")
 }
 
-// sysCell formats the memory obtained from the operating system.
 func sysCell(r *results, k key) string {
 	s, ours := r.cells[k], r.cells[key{k.row, us}]
 	if s == nil || len(s.sys) == 0 {

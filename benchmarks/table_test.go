@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// output returns the output of go test for a benchmark, a line for each value.
+// output returns go test's output for a benchmark.
 func output(name, unit string, values ...float64) string {
 	var b strings.Builder
 	b.WriteString("goos: linux\ncpu: Some CPU\n")

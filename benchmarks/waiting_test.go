@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// memory is the memory of one waiting call, in bytes.
+// memory is per waiting call, in bytes.
 type memory struct {
 	Heap, Stack float64 // in use after a collection
 	Sys         float64 // obtained from the operating system, including garbage from the start
@@ -156,7 +156,6 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 	return nil, nil, fmt.Errorf("no such library: %q", name)
 }
 
-// sleep is the bare wait to compare with.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	select {

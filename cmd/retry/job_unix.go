@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// job is the state of job control.
 type job struct {
 	front    bool             // the command was stopped in the foreground
 	stopping bool             // retry has passed SIGTSTP on
@@ -63,7 +62,6 @@ func (v *supervisor) onStop() {
 	}
 }
 
-// suspend stops retry like the command.
 func (v *supervisor) suspend(job bool) {
 	v.job.front = v.terminal != nil && v.terminal.given
 	v.terminal.takeBack()

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-var scratch string // folder shared by the tests
+var scratch string // shared by the tests
 
 // patience is how long to wait for an event that takes no time on an idle machine.
 const patience = 30 * time.Second

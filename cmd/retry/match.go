@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// match decides which failed attempts are retried.
 type match struct {
 	retryOn, stopOn             statuses
 	retryOnOutput, stopOnOutput *regexp.Regexp

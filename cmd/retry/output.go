@@ -17,7 +17,6 @@ const tailSize = 64 << 10
 // The command's own output is complete when it ends.
 const lingering = time.Second
 
-// tail keeps the end of the data written to it.
 type tail struct{ data []byte }
 
 func (t *tail) add(p []byte) {
@@ -28,7 +27,6 @@ func (t *tail) add(p []byte) {
 
 func (t *tail) bytes() []byte { return t.data[max(0, len(t.data)-tailSize):] }
 
-// streams are an attempt's standard output and standard error.
 type streams struct {
 	stdout, stderr *os.File // the command's ends
 	readers        []*os.File
@@ -70,7 +68,6 @@ func (s *streams) started() {
 	}
 }
 
-// finish waits until the output has been read.
 func (s *streams) finish() {
 	for _, r := range s.readers {
 		_ = r.SetReadDeadline(time.Now().Add(lingering)) // not supported on Windows, where only the end of the pipe counts

@@ -125,7 +125,6 @@ func (p *process) note(status syscall.WaitStatus) {
 	}
 }
 
-// result returns the exit status of the leader, or the signal that ended it.
 func (p *process) result() (exit int, sig syscall.Signal) {
 	if p.status.Signaled() {
 		return -1, p.status.Signal()

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processes starts commands. Its methods must be called by one goroutine.
+// The methods of processes must be called by one goroutine.
 type processes struct {
 	changed chan os.Signal // a command has ended
 }

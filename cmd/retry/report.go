@@ -17,7 +17,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// report writes to standard error and to a JSON file.
 type report struct {
 	out      io.Writer
 	verbose  bool
@@ -154,7 +153,6 @@ func (r *report) finished(s *session, err error, status int) {
 	}
 }
 
-// reasonText describes why there was no further attempt.
 func reasonText(s *session, err error) string {
 	gaveUp, ok := errors.AsType[*retry.Error](err)
 	switch {

@@ -47,7 +47,6 @@ func installed(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestSize: the installed binary is smaller than 6 MB.
 func TestSize(t *testing.T) {
 	file, err := builtRetry()
 	require.NoError(t, err)
@@ -132,7 +131,6 @@ func runPipeline(t *testing.T, line string) result {
 // peak is a command that prints the peak memory of retry in kB.
 const peak = "awk '/VmHWM/ { print $2 }' /proc/$PPID/status"
 
-// TestStdinMemory: 300 MB of input are replayed in less than 20 MB of memory.
 func TestStdinMemory(t *testing.T) {
 	const size = 300e6
 	c := installed(t, "-q", "--base", "1ms", "-t", "2", "sh", "-c", "wc -c; "+peak+" >&2; exit 1")

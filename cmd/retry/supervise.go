@@ -106,7 +106,6 @@ func (v *supervisor) handleEvent(ctx context.Context) {
 	}
 }
 
-// end signals the command to end and sets a time limit.
 func (v *supervisor) end(sig syscall.Signal) {
 	v.p.end(sig)
 	if v.phase == running {

@@ -131,7 +131,7 @@ func (k *console) expect(text string) {
 	}
 }
 
-// end waits for the end of the program and checks that no process is left.
+// end also checks that no process is left.
 func (k *console) end() result {
 	k.t.Helper()
 	select {
@@ -147,7 +147,6 @@ func (k *console) end() result {
 	return r
 }
 
-// TestTerminal: commands can use the terminal.
 func TestTerminal(t *testing.T) {
 	t.Run("each attempt reads", func(t *testing.T) {
 		k := openRetry(t, "sh", "-c", "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf 'name? ' && read name && echo hello $name; [ $RETRY_ATTEMPT = 2 ]")

@@ -63,7 +63,6 @@ func (t *terminal) give(group int) bool {
 	return t != nil && t.given
 }
 
-// takeBack puts retry in the foreground if the command was there.
 func (t *terminal) takeBack() {
 	if t != nil && t.given {
 		t.given = false
@@ -71,7 +70,7 @@ func (t *terminal) takeBack() {
 	}
 }
 
-// set sets the foreground group. In the background, SIGTTOU would stop retry.
+// set ignores SIGTTOU, which would stop retry in the background.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
 	// Package signal cannot restore the default action here, but signals with a handler

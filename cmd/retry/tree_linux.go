@@ -10,10 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree finds all processes of a command. retry is a child subreaper: it becomes the
-// parent of every orphan, even outside the command's group or session. So all of a
-// command's processes are descendants of retry, and none is left when retry has no
-// children.
+// tree finds all processes of a command. As a child subreaper, retry becomes the parent
+// of every orphan, even outside the command's group or session. So all processes of a
+// command are descendants of retry, and none is left when retry has no children.
 type tree struct {
 	proc   bool             // /proc is mounted
 	spared map[int]starting // descendants that are not the command's
