@@ -53,8 +53,8 @@ func (s *Sequence) Next() (delay time.Duration, stop bool) {
 	return wait, !ok
 }
 
-// Retry returns whether to retry an attempt that failed with err, and the delay before
-// the retry. It decides as [retry.Policy.Next] does.
+// Retry returns the delay before the retry of an attempt that failed with err, and
+// whether to retry it. It decides as [retry.Policy.Next] does.
 func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	failed := s.policy.Classify(err)
 	if failed.Number == 1 { // after progress

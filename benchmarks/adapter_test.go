@@ -21,7 +21,7 @@ func eachLibrary(t *testing.T, has func(library) bool, f func(*testing.T, librar
 	}
 }
 
-// With fourAttempts, every library must make three waits of a second.
+// fourAttempts requires three waits of a second.
 var fourAttempts = plan{attempts: 4, wait: time.Second}
 
 func builders(l library) map[string]func(context.Context, plan) policy {

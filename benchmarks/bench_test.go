@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The name of a benchmark is a list of /key=value pairs, the last of them the library.
+// A benchmark's name is a list of /key=value pairs; the last one is the library.
 // table.go turns them into rows and columns.
 
 func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
@@ -38,7 +38,6 @@ func cancellable(b *testing.B) context.Context {
 	return ctx
 }
 
-// BenchmarkSuccess measures a call that needs no retry.
 func BenchmarkSuccess(b *testing.B) {
 	ctx := cancellable(b)
 	b.Run("policy=shared", func(b *testing.B) {

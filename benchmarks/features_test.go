@@ -47,7 +47,7 @@ type abilities struct {
 	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share all
 	// that the library allows.
 	grow func(context.Context) caller
-	// permanent marks an error as not retryable, after as retryable after that time.
+	// permanent marks an error as not retryable; after sets the wait before its retry.
 	permanent func(error) error
 	after     func(error, time.Duration) error
 	// limited gives each attempt one second; budgeted shares a small budget.

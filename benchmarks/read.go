@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// key identifies a cell by library and by benchmark without its library.
+// key identifies a cell; row is a benchmark's name without the library.
 type key struct{ row, column string }
 
 type sample struct {

@@ -22,7 +22,6 @@ func output(name, unit string, values ...float64) string {
 	return b.String()
 }
 
-// around returns ten values with that median.
 func around(median float64) []float64 {
 	var values []float64
 	for n := range 10 {

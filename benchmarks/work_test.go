@@ -15,7 +15,6 @@ type plan struct {
 	budget   bool          // with a shared retry budget that is never used up
 }
 
-// usual is a plan like those of real programs.
 var usual = plan{attempts: 3, usual: true}
 
 const (

@@ -11,7 +11,6 @@
 //	err := retry.Do(ctx, policy, op.Run)
 //	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]
 //
-// In a testing/synctest bubble, where time advances only while all goroutines wait, no
-// Clock is needed. A bubble also covers AttemptTimeout and the deadlines of contexts,
-// unlike a Clock.
+// A testing/synctest bubble, where time advances only while all goroutines wait, needs
+// no Clock. Unlike a Clock, it also covers AttemptTimeout and the deadlines of contexts.
 package retrytest

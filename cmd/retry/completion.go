@@ -28,7 +28,7 @@ func completion(args []string) (string, error) {
 		flags, _, _ := flagSet()
 		return shells[args[0]](flags), nil
 	}
-	return "", fmt.Errorf("completion needs one of bash, zsh and fish%s", didYouMean(strings.Join(args, " "), []string{"bash", "zsh", "fish"}))
+	return "", fmt.Errorf("completion needs bash, zsh or fish%s", didYouMean(strings.Join(args, " "), []string{"bash", "zsh", "fish"}))
 }
 
 func takesValue(f *flag.Flag) bool {

@@ -72,7 +72,7 @@ func bar(w retry.WaitStats, longest time.Duration) string {
 
 func presets(args []string) (string, error) {
 	if len(args) > 0 {
-		return "", fmt.Errorf("presets takes no arguments, not %q", args[0])
+		return "", fmt.Errorf("presets takes no arguments, got %q", args[0])
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-32s %8s %12s %12s\n", "preset", "attempts", "mean wait", "longest wait")

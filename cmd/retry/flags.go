@@ -91,7 +91,7 @@ func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	return flags, c, func() error {
 		c.args, c.stdin, c.keepOutput = flags.Args(), stdin.value, output.value == "last"
 		if text != "" && (rule != "" || base != 0 || limit != 0) {
-			return errors.New("--rule, --base and --cap cannot be combined with --policy; write them into its text")
+			return errors.New("--rule, --base and --cap cannot be combined with --policy; put them into its text")
 		}
 		if text == "" {
 			text = ruleText(rule, base, limit)
@@ -173,7 +173,7 @@ type durationValue time.Duration
 func (v *durationValue) Set(text string) error {
 	d, err := parseDuration(text)
 	if err == nil && d <= 0 {
-		err = errors.New("must be above zero")
+		err = errors.New("must be positive")
 	}
 	*v = durationValue(d)
 	return err

@@ -37,7 +37,7 @@ func start(args []string) int {
 	case c.version:
 		return show(version()+"\n", nil)
 	case len(c.args) == 0:
-		return fail(errors.New("a command is missing; see retry --help"))
+		return fail(errors.New("missing command; see retry --help"))
 	}
 	return run(c)
 }

@@ -17,7 +17,7 @@ const (
 	exitInterrupted   = exitSignal + int(syscall.SIGINT)
 )
 
-// outcome is the outcome of an attempt. As an error, it is a failed attempt.
+// As an error, an outcome is a failed attempt.
 type outcome struct {
 	number  int // from 1
 	started time.Time

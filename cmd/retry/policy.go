@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// standard is the default policy.
 const standard = "standard"
 
 // A policy may begin with one of ruleNames or presetNames.

@@ -35,7 +35,6 @@ var trees = []struct{ name, script string }{
 	{"forks again when asked to end", "trap '(sleep 1000 &)' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"},
 }
 
-// TestTreeAfterFailure: no process is left after attempts that fail or time out.
 func TestTreeAfterFailure(t *testing.T) {
 	for _, tree := range trees {
 		for _, flags := range []string{"", "--output last"} {
@@ -50,7 +49,6 @@ func TestTreeAfterFailure(t *testing.T) {
 	}
 }
 
-// TestTreeAfterSignal: no process is left after a signal that ends retry.
 func TestTreeAfterSignal(t *testing.T) {
 	for _, tree := range trees {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {

@@ -68,7 +68,6 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// TestStdin: every attempt gets the whole input, from any kind of source.
 func TestStdin(t *testing.T) {
 	text := strings.Repeat("line of input\n", 1<<18) // more than is kept in memory
 	file := filepath.Join(t.TempDir(), "input")
@@ -113,7 +112,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestEndlessStdin: no more input is read than the commands read.
+// TestEndlessStdin: retry reads no more input than the commands do.
 func TestEndlessStdin(t *testing.T) {
 	r := runPipeline(t, "yes | %s --base 1ms -- sh -c 'head -c 4; [ $RETRY_ATTEMPT = 3 ]'")
 	assert.Equal(t, "y\ny\ny\ny\ny\ny\n", r.stdout)

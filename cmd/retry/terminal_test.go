@@ -241,7 +241,6 @@ func keyboards(pid int) int {
 	return strings.Count(string(out), keyboardName)
 }
 
-// TestCtrlCStopsTheScript: a shell loop around retry also ends.
 func TestCtrlCStopsTheScript(t *testing.T) {
 	k := openShell(t)
 	k.keys("for i in 1 2 3; do $retry -- sh -c \"echo r\"eady\"; exec sleep 1000\"; done; echo after $?\n")

@@ -38,7 +38,6 @@ func openTerminal() *terminal {
 	return t
 }
 
-// foreground reports whether retry has the terminal.
 func (t *terminal) foreground() bool {
 	if t == nil {
 		return false

@@ -30,7 +30,7 @@ import (
 )
 
 // apiServer returns the URL of a server that responds with the status in the last
-// element of the path. A name instead selects a 403 of GitHub or Google.
+// element of the path, or with a 403 of GitHub or Google.
 func apiServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ func kubernetesFaults(*testing.T) []fault {
 	}
 }
 
-// TestOwnStatus: error types of a program may have a status field.
+// TestOwnStatus: a program's own error type with a StatusCode field is classified.
 func TestOwnStatus(t *testing.T) {
 	for _, f := range []fault{
 		{name: "value", err: apiError{StatusCode: 404}, class: permanent},
