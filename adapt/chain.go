@@ -12,8 +12,8 @@ import (
 // no Classifier treats it as permanent.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// maxChain bounds how many delays are drawn to compute one, and so the work to about 100
-// µs: a rule may derive each delay from the previous one.
+// maxChain bounds how many delays are drawn to compute one, which limits the work to
+// about 100 µs: a rule may derive each delay from the previous one.
 const maxChain = 1000
 
 // A link is the last attempt in a chain of failures.

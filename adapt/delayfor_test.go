@@ -121,7 +121,7 @@ func TestDelayForUniform(t *testing.T) {
 		}
 		assert.InDelta(t, 0, mean(neighbors), 4*sigma*sigma/math.Sqrt(ids), "attempt %d of consecutive messages", n+1)
 		slices.Sort(values)
-		for i, v := range values { // Kolmogorov-Smirnov; 1.95 is a chance of 1 in 1,000
+		for i, v := range values { // Kolmogorov-Smirnov test, exceeded by chance once in 1,000
 			assert.InDelta(t, float64(i)/ids-0.5, v, 1.95/math.Sqrt(ids)+1e-3)
 		}
 	}

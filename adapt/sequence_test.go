@@ -45,7 +45,7 @@ func TestSequenceForms(t *testing.T) {
 	}
 }
 
-// TestSequenceDecides: Retry decides about its error as Do does.
+// TestSequenceDecides: Retry decides as Do does.
 func TestSequenceDecides(t *testing.T) {
 	onlyThrottled := doubling
 	onlyThrottled.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
@@ -116,7 +116,7 @@ func TestSequenceBudget(t *testing.T) {
 	s.NextBackOff()
 	_, ok := s.Retry(retry.Permanent(errOp))
 	assert.False(t, ok)
-	assert.EqualValues(t, 1.5, budget.Balance(), "a permanent failure is no success")
+	assert.EqualValues(t, 1.5, budget.Balance(), "a permanent failure is not a success")
 	d, ok := s.Retry(retry.Progress(errOp))
 	assert.True(t, ok)
 	assert.Equal(t, time.Second, d, "progress restarts the delays")

@@ -141,7 +141,7 @@ var everyLibrary = []abilities{
 					if asked, ok := errors.AsType[waitError](e.LastError()); ok {
 						return time.Duration(asked)
 					}
-					return -1 // as without the function
+					return -1 // the default delay
 				}).Build()
 			return func(op work) error {
 				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
@@ -226,7 +226,7 @@ func awsCaller(ctx context.Context, options func(*awsretry.StandardOptions)) cal
 	}
 }
 
-// features are the rows. Each tries the feature in a synctest bubble.
+// features are the rows. Each row tries its feature in a synctest bubble.
 var features = []struct {
 	title string
 	has   func(context.Context, abilities) bool
@@ -257,7 +257,7 @@ var features = []struct {
 		var group sync.WaitGroup
 		for i := range took {
 			group.Go(func() {
-				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // not all at the same time
+				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // staggered
 				start := time.Now()
 				_ = call(func(context.Context) error { return errFlaky })
 				took[i] = time.Since(start)

@@ -19,7 +19,7 @@ import (
 
 var (
 	waitingCalls = flag.Int("calls", 100_000, "number of calls that wait at once in BenchmarkWaiting")
-	waitingChild = flag.String("waiting", "", "only measure the memory of waiting calls of the `library`")
+	waitingChild = flag.String("waiting", "", "only measure the memory of the `library`'s waiting calls")
 )
 
 // TestMain measures once if -waiting is set. Ended goroutines leave their descriptors to

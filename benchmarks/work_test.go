@@ -61,7 +61,7 @@ const (
 	constant     = "constant"
 	exponential  = "exponential"
 	fullJitter   = "full-jitter"
-	partJitter   = "part-jitter" // exponential and a random part of it, or added to it
+	partJitter   = "part-jitter" // exponential, partly random
 	equalJitter  = "equal-jitter"
 	decorrelated = "decorrelated"
 	linear       = "linear"

@@ -55,7 +55,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"pure",
-		"The same arguments must give the same delay, whatever the earlier calls: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
+		"The same arguments must give the same delay, regardless of earlier calls: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
 		func(b retry.Backoff) error {
 			list := arguments()
 			first := make([]time.Duration, 0, len(list))

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Fixed returns a source for retry.Policy.Rand that always returns u. 0 gives a
-// policy's smallest delays and 0.5 the middle ones.
+// Fixed returns a source for retry.Policy.Rand that always returns u: 0 gives a policy's
+// smallest delays, 0.5 the middle ones.
 func Fixed(u float64) func() float64 {
 	return func() float64 { return u }
 }

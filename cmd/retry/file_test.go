@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeFile sets the mode whatever the umask.
+// writeFile sets the mode regardless of the umask.
 func writeFile(t *testing.T, name, content string, mode os.FileMode) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(name, []byte(content), mode))

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestUsageText: the help fits a screen and names every flag.
+// TestUsageText: the help fits on a screen and names every flag.
 func TestUsageText(t *testing.T) {
 	lines := strings.Split(usage, "\n")
 	assert.LessOrEqual(t, len(lines), 24)

@@ -13,7 +13,7 @@ type job struct {
 	resume   <-chan time.Time // when to continue if retry could not be stopped
 }
 
-// orphaned is how long retry waits to be stopped. In an orphaned process group SIGTSTP
+// orphaned is how long retry waits to be stopped. In an orphaned process group, SIGTSTP
 // has no effect, and no shell would continue the command.
 const orphaned = 100 * time.Millisecond
 

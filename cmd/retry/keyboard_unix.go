@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// keyboardName is the program name of a keyboard.
+// keyboardName is the program name of the keyboard child.
 const keyboardName = "retry-keyboard"
 
 // keyboard is a child of retry in the command's process group. While the command has the

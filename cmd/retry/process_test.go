@@ -96,7 +96,7 @@ func TestBackgroundStays(t *testing.T) {
 	}
 }
 
-// TestOthersAreSpared: children from before retry was executed, and processes of a
+// TestOthersAreSpared: children from before the exec of retry, and processes of a
 // successful --before-retry, are not ended.
 func TestOthersAreSpared(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
@@ -137,7 +137,7 @@ func TestPID1(t *testing.T) {
 	probe := exec.Command("true")
 	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	if probe.Run() != nil {
-		t.Skip("needs the right to make a PID namespace")
+		t.Skip("needs permission to create a PID namespace")
 	}
 	retry := func(args string) string { return fmt.Sprintf("mount -t proc proc /proc; exec %s %s", os.Args[0], args) }
 	start := func(t *testing.T, ready, script string) *background {

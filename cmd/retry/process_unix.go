@@ -153,8 +153,8 @@ func (p *process) end(sig syscall.Signal) {
 
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
-// signalGroup is safe while the group has a member or its leader is not reaped: until
-// then its number is not reused.
+// signalGroup is safe: the number is not reused while the group has a member or its
+// leader is not reaped.
 func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
 
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }

@@ -61,7 +61,7 @@ func TestSignalStates(t *testing.T) {
 		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "(" + stubborn + ") & sleep .1; exit 1"}, true},
 		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
 		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
-		{"while input is missing", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
+		{"while waiting for input", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(test.name+" "+signalName(sig), func(t *testing.T) {
@@ -105,17 +105,17 @@ func TestStop(t *testing.T) {
 	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })
 	before := b.output()
 	b.signal(syscall.SIGCONT)
-	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	eventually(t, "the command to continue", func() bool { return len(b.output()) > len(before) })
 	b.signal(syscall.SIGTERM)
 	assert.Equal(t, 143, b.end().status)
 
 	b = &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
 	b.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	b.begin("tick")
-	b.signal(syscall.SIGTSTP) // has no effect on retry in an orphaned group, so the command continues too
+	b.signal(syscall.SIGTSTP) // does not stop retry in an orphaned group, so the command continues too
 	time.Sleep(2 * orphaned)
 	before = b.output()
-	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	eventually(t, "the command to continue", func() bool { return len(b.output()) > len(before) })
 	b.signal(syscall.SIGTERM)
 	assert.Equal(t, 143, b.end().status)
 }

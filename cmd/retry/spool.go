@@ -7,8 +7,8 @@ import (
 
 const spoolMemory = 1 << 20
 
-// spool keeps up to spoolMemory bytes in memory, and more in a temporary file. A failed
-// Write loses no earlier data.
+// spool keeps bytes in memory, and above spoolMemory in a temporary file. A failed Write
+// loses no earlier data.
 type spool struct {
 	memory []byte
 	file   *os.File // has all data if not nil

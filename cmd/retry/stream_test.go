@@ -236,7 +236,7 @@ func TestFullDisk(t *testing.T) {
 
 	dir := t.TempDir()
 	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "none", dir).Run(); err != nil {
-		t.Skip("needs the right to mount")
+		t.Skip("needs permission to mount")
 	}
 	defer func() { assert.NoError(t, exec.Command("umount", dir).Run()) }()
 	full := func(args ...string) *exec.Cmd {
@@ -247,7 +247,7 @@ func TestFullDisk(t *testing.T) {
 	c := full("sh", "-c", "wc -c; exit 3")
 	c.Stdin = zeros(10e6)
 	r = finish(t, c)
-	assert.Equal(t, "10000000\n", r.stdout, "the running attempt gets all")
+	assert.Equal(t, "10000000\n", r.stdout, "the running attempt gets all of it")
 	assert.Equal(t, 3, r.status)
 	assert.Contains(t, r.stderr, "standard input cannot be replayed")
 

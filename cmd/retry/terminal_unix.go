@@ -72,8 +72,8 @@ func (t *terminal) takeBack() {
 // set ignores SIGTTOU, which would stop retry in the background.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
-	// Package signal cannot restore the default action here, but signals with a handler
-	// have it in commands.
+	// Package signal cannot restore the default action here, but commands start with it
+	// for signals that have a handler.
 	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }

@@ -42,7 +42,7 @@ func retryInfo() *errdetails.RetryInfo {
 
 const retryDelay = 7*time.Second + 5*time.Millisecond
 
-// failingHealth fails each check with the code given as the service's name.
+// failingHealth fails each check with the code in the service name.
 type failingHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
 }

@@ -126,7 +126,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"a field of the struct": {
 			"retry: {MaxAttempts: 7}", `{"retry": {"MaxAttempts": 7}}`, "[retry]\nMaxAttempts = 7",
-			`unknown key`, // viper makes keys lower case
+			`unknown key`, // viper lowercases keys
 		},
 		"an invalid text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
 		"a list":          {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
@@ -146,7 +146,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestEnvironment and TestFlags: libraries for plain texts accept the text form.
+// TestEnvironment and TestFlags: libraries that decode plain text accept the text form.
 func TestEnvironment(t *testing.T) {
 	var c struct{ Retry retry.Policy }
 	t.Setenv("APP_RETRY", "full base=100ms attempts=7")

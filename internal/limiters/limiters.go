@@ -1,5 +1,5 @@
-// Package limiters registers limiters by their name in the text form of a policy,
-// because package retry cannot import the packages that implement them.
+// Package limiters registers limiters by name for the text form of a policy, because
+// package retry cannot import the packages that implement them.
 package limiters
 
 import "sync"

@@ -13,8 +13,7 @@ import (
 )
 
 // fleet simulates processes that make a call every 3 to 4 seconds, each with its own
-// budget and up to four attempts. At first only single attempts fail, then all of them
-// in an outage.
+// budget and up to four attempts. At first, single attempts fail; in the outage, all do.
 type fleet struct {
 	processes    int
 	calm, outage time.Duration
