@@ -98,7 +98,6 @@ func BenchmarkGiveUp(b *testing.B) {
 	}
 }
 
-// strategies are the rows of BenchmarkDelay, in order.
 var strategies = []string{
 	constant, exponential, fullJitter, partJitter, equalJitter, decorrelated, linear, fibonacci, schedule,
 }

@@ -36,9 +36,9 @@ type (
 type library struct {
 	name string
 
-	// build makes once what concurrent calls may share; each call makes the rest.
+	// build makes once what concurrent calls may share; each call makes the rest. fresh
+	// makes everything in each call.
 	build func(context.Context, plan) policy
-	// fresh makes everything in each call.
 	fresh func(context.Context, plan) policy
 	// value is build for an operation that returns a value.
 	value func(context.Context, plan) func(*operation) valueCall

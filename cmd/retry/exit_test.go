@@ -155,7 +155,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestSubcommands: a command with the name of a subcommand needs "--".
 func TestSubcommands(t *testing.T) {
 	r := finish(t, newCommand(t, "presets"))
 	require.Equal(t, 0, r.status)

@@ -63,7 +63,6 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// newCommand returns a command that runs retry.
 func newCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)

@@ -41,7 +41,6 @@ func (o *outcome) succeeded() bool {
 	return o.exit == 0 && o.limit == "" && o.failure == nil && o.broken == nil
 }
 
-// status returns the exit status of retry.
 func (o *outcome) status() int {
 	switch {
 	case o.limit != "":

@@ -120,7 +120,6 @@ func TestOthersAreSpared(t *testing.T) {
 	assert.Len(t, left, 3)
 }
 
-// TestKilled: the kernel ends the command when retry is killed.
 func TestKilled(t *testing.T) {
 	b := startRetry(t, "ready", "sh", "-c", "echo ready; exec sleep 1000")
 	b.signal(syscall.SIGKILL)

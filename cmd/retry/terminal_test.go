@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// console is a program in a pseudo-terminal.
 type console struct {
 	*exec.Cmd
 	t    *testing.T
