@@ -8,13 +8,12 @@ import (
 	"github.com/gobackoff/retry/internal/dur"
 )
 
-// errFailed replaces the failure if the library does not pass it on. It is marked so
-// that no Classifier treats it as permanent.
+// errFailed stands for a failure that the library does not pass on. It is marked so that
+// no Classifier treats it as permanent.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// maxChain bounds how many delays are drawn to compute one. A rule may derive a delay
-// from the one before, so the chain is walked from its start; the bound limits the work
-// to about 100 µs.
+// maxChain bounds how many delays are drawn to compute one, which limits the work to
+// about 100 µs: a rule may derive each delay from the previous one.
 const maxChain = 1000
 
 // A link is the last attempt in a chain of failures.
@@ -24,13 +23,11 @@ type link struct {
 	total  time.Duration // all waits before it
 }
 
-// free returns a policy that applies only the rule: it neither refuses retries nor
-// counts them.
+// free returns a policy that only applies the rule and never refuses a retry.
 func free(rule retry.Backoff, random func() float64) retry.Policy {
 	return retry.Policy{Backoff: rule, Rand: random, MaxAttempts: retry.Unlimited}
 }
 
-// next returns the wait after the attempt, under a free policy.
 func (l *link) next(free retry.Policy) time.Duration {
 	wait, _ := free.Next(retry.Attempt{Number: l.number, Waited: l.waited, Err: errFailed}, 0)
 	return wait

@@ -9,20 +9,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// DelayFor decides whether and when a queue should redeliver a message or job. failed is
-// the number of its failures, including this one, and err is the latest failure. Like
-// [retry.Policy.Next], DelayFor returns the wait before the next delivery, or the reason
-// why there should be none.
+// DelayFor decides whether and when a queue should redeliver a message or job. Like
+// [retry.Policy.Next], it returns the wait, or the reason why there should be no retry.
+// failed is the number of failures, including this one, and err is the latest.
 //
-// The random numbers are derived from the id instead of the policy's Rand: every worker
-// computes the same chain of delays, even after a restart, and nothing is stored. The id
-// must be the same for every delivery and different for every message; otherwise
-// messages that failed together are redelivered together.
+// The random numbers are derived from the id instead of the policy's Rand, so every
+// worker computes the same chain of delays, even after a restart, and nothing is stored.
+// Each message needs its own id, the same for every delivery; otherwise messages that
+// failed together are redelivered together.
 //
-// The earlier delays are computed as if the failures had been transient and without
-// hints. Their sum counts as the elapsed time for MaxElapsed; the duration of the
-// attempts is not known. After more than 1,000 failures, a rule that derives a delay
-// from the one before starts from the last 1,000.
+// Earlier failures count as transient and without hints. The sum of their delays counts
+// as the elapsed time for MaxElapsed; the duration of the attempts is unknown. After
+// more than 1,000 failures, a rule that derives each delay from the previous one starts
+// from the last 1,000.
 //
 // The Budget is used as in Next: the caller makes the deposits.
 func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, error) {

@@ -53,7 +53,6 @@ func TestDelayForBudget(t *testing.T) {
 	assert.EqualValues(t, 486, budget.Balance(), "one retry, not three")
 }
 
-// chain returns the first delays of a message.
 func chain(policy retry.Policy, id string) []time.Duration {
 	var delays []time.Duration
 	for failed := 1; ; failed++ {
@@ -65,8 +64,8 @@ func chain(policy retry.Policy, id string) []time.Duration {
 	}
 }
 
-// TestDelayForChain: every worker computes the same chain, in which each delay of a rule
-// with memory is drawn from the previous one.
+// TestDelayForChain: every worker computes the same chain, and each delay is drawn from
+// the previous one.
 func TestDelayForChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
 	for i := range 100 {
@@ -81,8 +80,7 @@ func TestDelayForChain(t *testing.T) {
 			before = d
 		}
 	}
-	// A later version must compute the same chains, or messages that are waiting would be
-	// delivered at another time.
+	// Later versions must compute the same chains, because messages may be waiting.
 	full := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 4}
 	assert.Equal(t, []time.Duration{27777521, 400365780, 705451618}, chain(full, "order-4711"))
 }
@@ -121,9 +119,9 @@ func TestDelayForUniform(t *testing.T) {
 		for i := 1; i < len(values); i++ {
 			neighbors = append(neighbors, values[i]*values[i-1])
 		}
-		assert.InDelta(t, 0, mean(neighbors), 4*sigma*sigma/math.Sqrt(ids), "attempt %d of following messages", n+1)
+		assert.InDelta(t, 0, mean(neighbors), 4*sigma*sigma/math.Sqrt(ids), "attempt %d of consecutive messages", n+1)
 		slices.Sort(values)
-		for i, v := range values { // Kolmogorov and Smirnov; 1.95 is 1 in 1,000
+		for i, v := range values { // Kolmogorov-Smirnov test, exceeded by chance once in 1,000
 			assert.InDelta(t, float64(i)/ids-0.5, v, 1.95/math.Sqrt(ids)+1e-3)
 		}
 	}

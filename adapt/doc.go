@@ -1,18 +1,17 @@
-// Package adapt provides the delays and decisions of a [retry.Policy] to libraries that have
+// Package adapt provides the delays and decisions of a [retry.Policy] to libraries with
 // their own retry loop or queue. It imports none of them: their hooks are functions and
 // interfaces of standard types.
 //
-//   - [Sequence] is the state of one call, for libraries that get the next delay from an object:
-//     github.com/cenkalti/backoff (v4 to v7), github.com/sethvargo/go-retry and
-//     github.com/googleapis/gax-go.
-//   - [ZeroBased] and [OneBased] are functions from the number of a retry to its delay, for
-//     libraries that count retries. They differ in the number of the first retry.
-//   - [RateLimiter] is the per-item limiter of a Kubernetes work queue, for client-go and
-//     controller-runtime.
-//   - [DelayFor] decides about a message or job by its id, on any worker and after any restart, for
-//     queues that redeliver: NATS JetStream, SQS, River.
+//   - [Sequence] returns the delays of one call, for libraries that get them from an object:
+//     cenkalti/backoff, sethvargo/go-retry and gax-go.
+//   - [ZeroBased] and [OneBased] map the number of a retry to its delay, for libraries that
+//     count retries. They differ in the number of the first retry.
+//   - [RateLimiter] is the per-item limiter of a Kubernetes work queue (client-go,
+//     controller-runtime).
+//   - [DelayFor] decides about a message or job by its id, on any worker and after any
+//     restart, for queues that redeliver: NATS JetStream, SQS, River.
 //
-// The parts of a policy that each uses:
+// Each uses these parts of a policy:
 //
 //	                        Sequence    ZeroBased,   RateLimiter  DelayFor
 //	                                    OneBased
@@ -25,19 +24,19 @@
 //	Clock                   MaxElapsed  no           no           no
 //	all else                no          no           no           no
 //
-// For a part that is not used, the library has its own setting or none. If the library counts
-// retries, set its limit to the policy's MaxAttempts - 1.
+// For the other parts, the library has its own settings or none. If it counts retries, set
+// its limit to the policy's MaxAttempts - 1.
 //
 // # The number of the first retry
 //
-// Libraries number the first retry differently, and a mistake doubles or halves the delays. These
-// count it as 0 and take [ZeroBased]:
+// Libraries number the first retry differently, and a mistake doubles or halves the delays.
+// These count it as 0, so use [ZeroBased]:
 //
 //	asynq             Config.RetryDelayFunc
 //	go-retryablehttp  Client.Backoff
 //	sarama            Metadata.Retry.BackoffFunc
 //
-// These count it as 1 and take [OneBased]:
+// These count it as 1, so use [OneBased]:
 //
 //	go-elasticsearch, opensearch-go  Config.RetryBackoff
 //	franz-go                         kgo.RetryBackoffFn

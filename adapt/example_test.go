@@ -9,7 +9,7 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// A consumer decides when to deliver a failed message again.
+// A consumer decides when to redeliver a failed message.
 func ExampleDelayFor() {
 	policy := retry.Policy{Backoff: retry.Exponential{Base: time.Minute}, MaxAttempts: 4}
 	failure := errors.New("the warehouse does not respond")

@@ -14,11 +14,11 @@ import (
 //	kgo.NewClient(kgo.RetryBackoffFn(adapt.OneBased(policy)))
 //	nats.Connect(url, nats.CustomReconnectDelay(adapt.OneBased(policy)))
 //
-// The library decides which failures it retries and how often; an n below 1 counts as 1.
-// All failures count as transient. For a rule that derives a delay from the one before,
-// such as [retry.DecorrelatedJitter], each call draws all delays from the first retry on:
-// the delays have the right distribution, but do not form a chain. The function may be
-// shared if the policy's Rand may.
+// The library decides which failures it retries, and how often. All count as transient;
+// an n below 1 counts as 1. If a rule derives each delay from the previous one, as
+// [retry.DecorrelatedJitter] does, each call draws all delays from the first retry on:
+// they have the right distribution, but do not form a chain. The function may be shared
+// if the policy's Rand may.
 func OneBased(p retry.Policy) func(n int) time.Duration {
 	random := p.Rand
 	if random == nil {

@@ -19,14 +19,14 @@ func TestNumbered(t *testing.T) {
 		n         int
 		one, zero time.Duration
 	}{
-		"below all":             {math.MinInt, time.Second, time.Second},
-		"-1":                    {-1, time.Second, time.Second},
-		"0":                     {0, time.Second, time.Second},
-		"1":                     {1, time.Second, 2 * time.Second},
-		"2":                     {2, 2 * time.Second, 4 * time.Second},
-		"beyond MaxAttempts":    {5, 16 * time.Second, 32 * time.Second},
-		"beyond what is walked": {5000, most, most},
-		"most":                  {math.MaxInt, most, most},
+		"below all":          {math.MinInt, time.Second, time.Second},
+		"-1":                 {-1, time.Second, time.Second},
+		"0":                  {0, time.Second, time.Second},
+		"1":                  {1, time.Second, 2 * time.Second},
+		"2":                  {2, 2 * time.Second, 4 * time.Second},
+		"beyond MaxAttempts": {5, 16 * time.Second, 32 * time.Second},
+		"beyond maxChain":    {5000, most, most},
+		"most":               {math.MaxInt, most, most},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, tt.one, oneBased(tt.n), "one-based")
@@ -35,7 +35,7 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestNumberedAlone: Numbered makes no decision that is left to the library.
+// TestNumberedAlone: all decisions are left to the library.
 func TestNumberedAlone(t *testing.T) {
 	budget := &retry.TokenBudget{}
 	policy := doubling
@@ -45,7 +45,6 @@ func TestNumberedAlone(t *testing.T) {
 	assert.EqualValues(t, 500, budget.Balance())
 }
 
-// TestNumberedChain: each delay of a rule with memory is drawn from the previous one.
 func TestNumberedChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5)}
 	one := adapt.OneBased(policy)

@@ -8,18 +8,17 @@ import (
 )
 
 // A RateLimiter holds the delays of the items of a work queue. It is a
-// workqueue.TypedRateLimiter of k8s.io/client-go, which the Options of a
-// controller-runtime controller accept:
+// workqueue.TypedRateLimiter of k8s.io/client-go, and fits the Options of a
+// controller-runtime controller:
 //
 //	controller.Options{RateLimiter: &adapt.RateLimiter[reconcile.Request]{Backoff: rule}}
 //
 // Each item has its own chain of delays, which restarts after Forget. All failures count
 // as transient, and the delays never end: a work queue does not drop items. The default
-// limiter of client-go has no jitter, so items that failed together are retried
-// together; it also limits all items together to 10 a second, which a RateLimiter does
-// not.
+// limiter of client-go has no jitter, so items that failed together are retried together.
+// It also limits all items together to 10 a second; a RateLimiter does not.
 //
-// A RateLimiter is safe for concurrent use, if Rand is. It must not be copied.
+// A RateLimiter is safe for concurrent use if Rand is. It must not be copied.
 type RateLimiter[T comparable] struct {
 	Backoff retry.Backoff  // nil: the rule of the zero [retry.Policy], from 50 ms to 20 s
 	Rand    func() float64 // uniform in [0, 1); nil: math/rand/v2.Float64
@@ -28,7 +27,7 @@ type RateLimiter[T comparable] struct {
 	items map[T]link
 }
 
-// When counts a failure of an item and returns how long the item should wait.
+// When counts a failure of an item and returns its delay.
 func (r *RateLimiter[T]) When(item T) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

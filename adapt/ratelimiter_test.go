@@ -17,7 +17,7 @@ func TestRateLimiter(t *testing.T) {
 	assert.Zero(t, r.NumRequeues("a"))
 	assert.Equal(t, time.Second, r.When("a"))
 	assert.Equal(t, 2*time.Second, r.When("a"))
-	assert.Equal(t, time.Second, r.When("b"), "each item has a chain of its own")
+	assert.Equal(t, time.Second, r.When("b"), "each item has its own chain")
 	assert.Equal(t, 2, r.NumRequeues("a"))
 	assert.Equal(t, 1, r.NumRequeues("b"))
 	r.Forget("a")

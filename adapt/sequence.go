@@ -6,29 +6,30 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Sequence is the state of one call in another library's retry loop: it returns the delays of a
-// [retry.Policy] one after the other and stops when the policy gives up. It is a BackOff of
-// github.com/cenkalti/backoff (v4 to v7), a Backoff of github.com/sethvargo/go-retry and a Retryer
-// of github.com/googleapis/gax-go:
+// A Sequence returns the delays of one call in another library's retry loop, and stops
+// when the [retry.Policy] gives up. It is a BackOff of github.com/cenkalti/backoff (v4 to
+// v7), a Backoff of github.com/sethvargo/go-retry and a Retryer of
+// github.com/googleapis/gax-go:
 //
 //	backoff.Retry(ctx, op, backoff.WithBackOff(adapt.NewSequence(policy)))
 //	goretry.Do(ctx, adapt.NewSequence(policy), op)
 //	gax.Invoke(ctx, call, gax.WithRetry(func() gax.Retryer { return adapt.NewSequence(policy) }))
 //
-// Only gax passes errors on. With the other two, the operation marks errors as that library
-// requires: cenkalti retries all errors except backoff.Permanent, sethvargo only RetryableError.
-// All errors that they retry count as transient.
+// Only gax passes errors on. With the other two, mark errors as the library requires:
+// cenkalti retries all errors except backoff.Permanent, sethvargo only RetryableError. All
+// errors that they retry count as transient.
 //
-// Retries are withdrawn from the policy's Budget. These libraries do not report the end of a call,
-// so call [Sequence.Succeeded] after a success; otherwise the Budget is never refilled.
+// Retries are withdrawn from the policy's Budget. Call [Sequence.Succeeded] after a
+// success, because these libraries do not report it; otherwise the Budget is never
+// refilled.
 //
-// A Sequence must not be used by concurrent calls or goroutines.
+// A Sequence serves one call at a time and is not safe for concurrent use.
 type Sequence struct {
 	policy   retry.Policy
 	failures int
 	waited   time.Duration // before the last failed attempt
-	start    time.Time     // if the policy has a MaxElapsed
-	paid     retry.Class   // class of the failure that the last retry was withdrawn for
+	start    time.Time     // set if the policy has a MaxElapsed
+	paid     retry.Class   // class of the last withdrawal
 }
 
 // NewSequence returns the Sequence of a call that begins now.
@@ -46,15 +47,14 @@ func (s *Sequence) NextBackOff() time.Duration {
 	return -1
 }
 
-// Next returns the delay before the next retry; stop is true if there should be
-// none.
+// Next returns the delay before the next retry; stop is true if there should be none.
 func (s *Sequence) Next() (delay time.Duration, stop bool) {
 	wait, ok := s.Retry(errFailed)
 	return wait, !ok
 }
 
-// Retry returns the delay before the retry of an attempt that failed with err, and whether
-// to retry it. It decides as [retry.Policy.Next] does.
+// Retry returns the delay before the retry of an attempt that failed with err, and
+// whether to retry it. It decides as [retry.Policy.Next] does.
 func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	failed := s.policy.Classify(err)
 	if failed.Number == 1 { // after progress
@@ -78,8 +78,7 @@ func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
 	return wait, reason == nil
 }
 
-// Succeeded reports a successful call to the policy's Budget, and then resets the
-// Sequence like [Sequence.Reset].
+// Succeeded reports a success to the policy's Budget, and then calls [Sequence.Reset].
 func (s *Sequence) Succeeded() {
 	s.deposit(true)
 	s.Reset()

@@ -45,7 +45,7 @@ func TestSequenceForms(t *testing.T) {
 	}
 }
 
-// TestSequenceDecides: Retry decides about its error as Do does.
+// TestSequenceDecides: Retry decides as Do does.
 func TestSequenceDecides(t *testing.T) {
 	onlyThrottled := doubling
 	onlyThrottled.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
@@ -86,7 +86,7 @@ func TestSequenceElapsed(t *testing.T) {
 	assert.Equal(t, time.Second, s.NextBackOff())
 	assert.Equal(t, time.Duration(-1), s.NextBackOff(), "4 s and 2 s are more than 5 s")
 	s.Reset()
-	assert.Equal(t, time.Second, s.NextBackOff(), "the time begins anew")
+	assert.Equal(t, time.Second, s.NextBackOff(), "the time restarts")
 }
 
 // TestSequenceChain: each delay is drawn from the previous one, hints included.
@@ -110,28 +110,28 @@ func TestSequenceBudget(t *testing.T) {
 	}
 	assert.EqualValues(t, 1, budget.Balance(), "each retry is withdrawn once")
 	s.Succeeded()
-	assert.EqualValues(t, 2, budget.Balance(), "the last one comes back")
+	assert.EqualValues(t, 2, budget.Balance(), "the last withdrawal is returned")
 	s.Succeeded()
 	assert.EqualValues(t, 2.5, budget.Balance(), "a success without a retry")
 	s.NextBackOff()
 	_, ok := s.Retry(retry.Permanent(errOp))
 	assert.False(t, ok)
-	assert.EqualValues(t, 1.5, budget.Balance(), "a permanent failure is no success")
+	assert.EqualValues(t, 1.5, budget.Balance(), "a permanent failure is not a success")
 	d, ok := s.Retry(retry.Progress(errOp))
 	assert.True(t, ok)
-	assert.Equal(t, time.Second, d, "progress begins anew")
-	assert.EqualValues(t, 1, budget.Balance(), "progress brings 0.5 and the retry takes 1")
+	assert.Equal(t, time.Second, d, "progress restarts the delays")
+	assert.EqualValues(t, 1, budget.Balance(), "progress deposits 0.5 and the retry withdraws 1")
 	s.NextBackOff()
 	assert.Equal(t, time.Duration(-1), s.NextBackOff(), "the budget is empty")
 }
 
-// TestSequenceAsksOnce: the Classifier is called once for each failure.
-func TestSequenceAsksOnce(t *testing.T) {
-	asked := 0
+// TestSequenceClassifiesOnce: the Classifier is called once for each failure.
+func TestSequenceClassifiesOnce(t *testing.T) {
+	calls := 0
 	policy := doubling
-	policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { asked++; return retry.ClassThrottled })
+	policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { calls++; return retry.ClassThrottled })
 	adapt.NewSequence(policy).Retry(errOp)
-	assert.Equal(t, 1, asked)
+	assert.Equal(t, 1, calls)
 }
 
 func TestSequenceOfMany(t *testing.T) {

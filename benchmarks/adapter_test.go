@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachLibrary runs f for every adapter, in a synctest bubble.
 func eachLibrary(t *testing.T, has func(library) bool, f func(*testing.T, library)) {
 	t.Helper()
 	for _, l := range libraries {
@@ -22,10 +21,9 @@ func eachLibrary(t *testing.T, has func(library) bool, f func(*testing.T, librar
 	}
 }
 
-// fourAttempts is a plan for which all libraries must make three waits of a second.
+// fourAttempts requires three waits of a second.
 var fourAttempts = plan{attempts: 4, wait: time.Second}
 
-// builders returns the ways to build a policy, including the one for values.
 func builders(l library) map[string]func(context.Context, plan) policy {
 	ways := map[string]func(context.Context, plan) policy{
 		"shared": l.build,
@@ -89,7 +87,7 @@ func TestOneAttemptAndNoWait(t *testing.T) {
 	})
 }
 
-// TestUsual: there are two waits. The first is at most 1.5 times 50 ms, or 1 s
+// TestUsual: the first wait is at most 1.5 times 50 ms, or 100 ms with avast and 2 s
 // with the AWS SDK; the second is at most twice that.
 func TestUsual(t *testing.T) {
 	eachLibrary(t, all, func(t *testing.T, l library) {

@@ -7,8 +7,8 @@ import (
 	"github.com/avast/retry-go/v5"
 )
 
-// avast: the context is part of the Retrier, so a shared one works only for calls
-// with the same context. It keeps every error of a call.
+// avast: a Retrier contains the context, so only calls with the same context can share
+// it. It keeps every error of a call.
 var avast = library{
 	name: "avast",
 	build: func(ctx context.Context, p plan) policy {

@@ -10,9 +10,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// awsSDK is the SDK's own retry middleware around a handler that only calls the
-// operation. The middleware contains the SDK's loop, and hooks for traces and
-// metrics that are unused here. It has no hook for retries.
+// awsSDK is the SDK's retry middleware around a handler that only calls the operation.
+// It includes hooks for traces and metrics, unused here, but none for retries.
 var awsSDK = library{
 	name: "aws",
 	build: func(ctx context.Context, p plan) policy {
@@ -47,7 +46,7 @@ var awsSDK = library{
 	},
 	budgets: true,
 	delays: map[string]func() func() time.Duration{
-		// It starts at 1 s, in the SDK's default mode, with random numbers from
+		// It starts at 1 s in the SDK's default mode, with random numbers from
 		// crypto/rand.
 		fullJitter: func() func() time.Duration {
 			standard, n := retry.NewStandard(), 0
@@ -70,8 +69,7 @@ func awsHandler(o *operation) middleware.FinalizeHandler {
 func awsMiddleware(p plan) *retry.Attempt {
 	standard := retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = p.attempts
-		// Errors unknown to the SDK's own rules are retried, as in the other
-		// libraries.
+		// Errors that the SDK does not recognize are retried, as in the other libraries.
 		o.Retryables = append(o.Retryables, retry.IsErrorRetryableFunc(func(error) aws.Ternary { return aws.TrueTernary }))
 		if !p.usual {
 			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return p.wait, nil })

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Names of benchmarks are /key=value pairs. The last one is the library. table.go
-// turns them into rows and columns.
+// A benchmark's name is a list of /key=value pairs; the last one is the library.
+// table.go turns them into rows and columns.
 
-// each runs f for the libraries that has selects.
 func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
 	b.Helper()
 	for _, l := range libraries {
@@ -32,14 +31,13 @@ func repeat(b *testing.B, c call) {
 	}
 }
 
-// cancellable is the context of a request: it has a Done channel.
+// cancellable returns a context with a Done channel, like that of a request.
 func cancellable(b *testing.B) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
 	return ctx
 }
 
-// BenchmarkSuccess measures a call that needs no retry.
 func BenchmarkSuccess(b *testing.B) {
 	ctx := cancellable(b)
 	b.Run("policy=shared", func(b *testing.B) {
@@ -62,8 +60,8 @@ func BenchmarkValue(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the real clock before each retry, so it
-// measures the loop, the timer and the goroutine switches.
+// BenchmarkThreeRetries waits 1 ns on the real clock before each retry, so it measures
+// the loop, the timer and the goroutine switches.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx := cancellable(b)
 	deadline, cancel := context.WithDeadline(ctx, time.Now().Add(24*time.Hour))
@@ -87,8 +85,8 @@ func BenchmarkThreeRetries(b *testing.B) {
 	}
 }
 
-// BenchmarkGiveUp measures a call that returns a failure. There is no wait,
-// although some libraries start a timer.
+// BenchmarkGiveUp measures a call that fails without waiting, although some libraries
+// start a timer.
 func BenchmarkGiveUp(b *testing.B) {
 	ctx := cancellable(b)
 	for _, attempts := range []int{1, 3} {
@@ -100,13 +98,12 @@ func BenchmarkGiveUp(b *testing.B) {
 	}
 }
 
-// strategies are the rows of BenchmarkDelay, in their order.
 var strategies = []string{
 	constant, exponential, fullJitter, partJitter, equalJitter, decorrelated, linear, fibonacci, schedule,
 }
 
-// BenchmarkDelay computes one delay, including its random number and its share of
-// the cost of the strategy per call.
+// BenchmarkDelay computes one delay, including its random number and its share of the
+// strategy's cost per call.
 func BenchmarkDelay(b *testing.B) {
 	for _, of := range strategies {
 		b.Run("of="+of, func(b *testing.B) {
@@ -122,9 +119,9 @@ func BenchmarkDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkShared has all processors make calls with one policy. It does not
-// wait, because timers would hide the contention between calls; and the context
-// has no lock, because requests do not share theirs.
+// BenchmarkShared makes calls with one policy on all processors. It does not wait,
+// because timers would hide contention; the context has no lock, because requests do not
+// share theirs.
 func BenchmarkShared(b *testing.B) {
 	for _, w := range []struct {
 		name     string

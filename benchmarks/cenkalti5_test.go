@@ -7,8 +7,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// cenkalti5: a BackOff holds the state of one call, so a usual plan makes a new one
-// in each call. A constant one has no state and is shared.
+// cenkalti5: a BackOff holds the state of one call, so each call of a usual plan makes
+// its own. A constant one is shared.
 var cenkalti5 = library{
 	name: "cenkalti-v5",
 	build: func(ctx context.Context, p plan) policy {
@@ -50,7 +50,7 @@ func cenkalti5Fresh(ctx context.Context, p plan) policy {
 }
 
 func cenkalti5Options(p plan) []backoff.RetryOption {
-	// Without its default limit of 15 minutes, because the others have none.
+	// The other libraries have no default limit of 15 minutes.
 	options := []backoff.RetryOption{backoff.WithMaxTries(uint(p.attempts)), backoff.WithMaxElapsedTime(0)}
 	if p.usual {
 		options = append(options, backoff.WithBackOff(cenkalti5Usual(0.5)))
@@ -63,8 +63,7 @@ func cenkalti5Options(p plan) []backoff.RetryOption {
 	return options
 }
 
-// cenkalti5Usual returns the usual delays. There is no full jitter: a delay
-// differs from the formula by at most share.
+// cenkalti5Usual has no full jitter: a delay differs from the formula by at most share.
 func cenkalti5Usual(share float64) backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.Multiplier, b.RandomizationFactor = usualBase, usualCap, 2, share

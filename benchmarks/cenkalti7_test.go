@@ -7,8 +7,7 @@ import (
 	"github.com/cenkalti/backoff/v7"
 )
 
-// cenkalti7: a BackOff holds the state of one call, so a usual plan makes a new one
-// in each call. A constant one has no state and is shared.
+// cenkalti7 differs from cenkalti5 only in the version.
 var cenkalti7 = library{
 	name: "cenkalti-v7",
 	build: func(ctx context.Context, p plan) policy {
@@ -50,7 +49,6 @@ func cenkalti7Fresh(ctx context.Context, p plan) policy {
 }
 
 func cenkalti7Options(p plan) []backoff.RetryOption {
-	// Without its default limit of 15 minutes, because the others have none.
 	options := []backoff.RetryOption{backoff.WithMaxTries(uint(p.attempts)), backoff.WithMaxElapsedTime(0)}
 	if p.usual {
 		options = append(options, backoff.WithBackOff(cenkalti7Usual(0.5)))
@@ -63,8 +61,6 @@ func cenkalti7Options(p plan) []backoff.RetryOption {
 	return options
 }
 
-// cenkalti7Usual returns the usual delays. There is no full jitter: a delay
-// differs from the formula by at most share.
 func cenkalti7Usual(share float64) backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.Multiplier, b.RandomizationFactor = usualBase, usualCap, 2, share

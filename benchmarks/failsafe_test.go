@@ -8,9 +8,8 @@ import (
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 )
 
-// failsafeGo: policy and executor are built once, and each call passes its
-// context. The library does not show how it computes delays. Its budget counts
-// calls in flight.
+// failsafeGo builds policy and executor once; each call passes its context. The library
+// does not expose its delays. Its budget counts calls in flight.
 var failsafeGo = library{
 	name: "failsafe",
 	build: func(ctx context.Context, p plan) policy {

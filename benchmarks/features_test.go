@@ -33,28 +33,24 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// update makes TestFeatures write its table to the library's README.
 var update = flag.Bool("update", false, "write the table of features to ../README.md")
 
 type (
-	// work is an operation, and caller runs it under a policy.
 	work   = func(context.Context) error
 	caller = func(work) error
 )
 
-// abilities are the functions with which TestFeatures tries a library's features; nil
-// if the library has no such feature.
+// abilities are the functions that try a library's features, nil for a missing feature.
 type abilities struct {
 	library library
 
-	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share
-	// everything that the library allows calls to share.
+	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share all
+	// that the library allows.
 	grow func(context.Context) caller
-	// permanent marks an error so that it is not retried; after, so that it is
-	// retried after that time.
+	// permanent marks an error as not retryable; after sets the wait before its retry.
 	permanent func(error) error
 	after     func(error, time.Duration) error
-	// limited gives each attempt one second, and budgeted shares a small budget.
+	// limited gives each attempt one second; budgeted shares a small budget.
 	limited, budgeted func(context.Context) caller
 }
 
@@ -145,7 +141,7 @@ var everyLibrary = []abilities{
 					if asked, ok := errors.AsType[waitError](e.LastError()); ok {
 						return time.Duration(asked)
 					}
-					return -1 // as without the function
+					return -1 // the default delay
 				}).Build()
 			return func(op work) error {
 				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
@@ -206,7 +202,7 @@ var everyLibrary = []abilities{
 
 var errMarked = errors.New("marked")
 
-// waitError is an error that carries a wait, for libraries whose rules see the error.
+// waitError carries a wait, for libraries whose rules get the error.
 type waitError time.Duration
 
 func (e waitError) Error() string { return "wait " + time.Duration(e).String() }
@@ -230,8 +226,7 @@ func awsCaller(ctx context.Context, options func(*awsretry.StandardOptions)) cal
 	}
 }
 
-// features are the rows: each drives the library in a bubble and reports whether it
-// has the feature.
+// features are the rows. Each row tries its feature in a synctest bubble.
 var features = []struct {
 	title string
 	has   func(context.Context, abilities) bool
@@ -262,7 +257,7 @@ var features = []struct {
 		var group sync.WaitGroup
 		for i := range took {
 			group.Go(func() {
-				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // not all at the same time
+				time.Sleep(time.Duration(i) * 1500 * time.Millisecond) // staggered
 				start := time.Now()
 				_ = call(func(context.Context) error { return errFlaky })
 				took[i] = time.Since(start)
@@ -336,7 +331,6 @@ var features = []struct {
 	{"hooks for retries", func(_ context.Context, a abilities) bool { return a.library.hooks }}, // see TestHook
 }
 
-// jitters lists the kinds of jitter for which a library has a strategy.
 func jitters(l library) string {
 	var kinds []string
 	for _, kind := range []struct{ strategy, name string }{
@@ -352,7 +346,6 @@ func jitters(l library) string {
 	return strings.Join(kinds, ", ")
 }
 
-// featureTable returns the table, made by trying each feature with each library.
 func featureTable(t *testing.T) string {
 	var b strings.Builder
 	line := func(title string, cell func(abilities) string) {
@@ -402,8 +395,8 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestFeatures: the table of features in the library's README is the result of
-// trying each feature with each library.
+// TestFeatures: the table in the library's README shows the features that each library
+// has.
 func TestFeatures(t *testing.T) {
 	const page, begin, end = "../README.md", "<!-- features -->\n", "<!-- end of features -->\n"
 	require.True(t, slices.EqualFunc(everyLibrary, slices.DeleteFunc(slices.Clone(libraries), func(l library) bool { return l.name == loop.name }),

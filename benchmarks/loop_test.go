@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// loop is the reference: a careful hand-written loop with one timer. It has no
-// permanent errors, no reason for giving up, and no budget.
+// loop is the reference: a careful hand-written loop with one timer, without permanent
+// errors, a reason for giving up, or a budget.
 var loop = library{
 	name: "loop",
 	build: func(ctx context.Context, p plan) policy {

@@ -1,5 +1,5 @@
-// Command benchmarks does the same work with this library and its peers, and
-// prints one table of the medians. README.md explains how to read it.
+// Command benchmarks compares this library with its peers. README.md explains how to
+// read its table.
 package main
 
 import (
@@ -28,7 +28,6 @@ func main() {
 	}
 }
 
-// options are the flags.
 type options struct {
 	count     int
 	bench     string
@@ -45,13 +44,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("benchmarks", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.count, "count", 10, "number of runs of each benchmark")
-	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test (default all, or those of -short)")
+	flags.StringVar(&o.bench, "bench", "", "`regexp` of the benchmarks to run, as for go test, such as Delay/of=full-jitter (default all, or those of -short)")
 	flags.StringVar(&o.cpu, "cpu", "1,2", "`numbers` of processors for the shared policy; everything else runs with the last")
 	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "duration of each benchmark in each run")
 	flags.IntVar(&o.calls, "calls", 100_000, "number of waiting calls for measuring memory")
 	flags.BoolVar(&o.short, "short", false, "only the rows in the library's README")
-	flags.BoolVar(&o.size, "size", false, "measure how much each library adds to the size of a program, instead of benchmarks")
-	flags.StringVar(&o.raw, "raw", "", "`file` to write the output of go test to, for benchstat")
+	flags.BoolVar(&o.size, "size", false, "measure instead how much each library adds to the size of a program")
+	flags.StringVar(&o.raw, "raw", "", "write the output of go test to this `file`, for benchstat")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
@@ -90,8 +89,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// printTimes runs the benchmarks, writes their table, and returns a description of
-// how it was measured.
 func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how string, err error) {
 	output, err := measure(ctx, o, stderr)
 	if err != nil {
@@ -110,9 +107,8 @@ func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how 
 	return fmt.Sprintf("; %s; medians of %d runs", results.cpu, o.count), nil
 }
 
-// measure builds the tests once and runs all benchmarks count times. Each round
-// covers all benchmarks, unlike -test.count, so that other load on the machine
-// affects all libraries alike.
+// measure runs all benchmarks in each round, unlike -test.count, so that other load on
+// the machine affects all libraries alike.
 func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "benchmarks")
 	if err != nil {
@@ -145,9 +141,8 @@ func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 
 const sharedBenchmark = "BenchmarkShared"
 
-// parts returns the program's arguments for one round: all benchmarks except
-// BenchmarkShared with the last number of processors, and BenchmarkShared with
-// each number.
+// parts returns the test arguments of one round: BenchmarkShared runs with each number
+// of processors, the others with the last.
 func (o options) parts() ([][]string, error) {
 	common := []string{
 		"-test.run=^$", "-test.timeout=30m",
@@ -173,7 +168,6 @@ func goVersion(ctx context.Context) string {
 	return strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ")
 }
 
-// peerVersions returns a list of the compared modules.
 func peerVersions(ctx context.Context) (string, error) {
 	args := []string{"list", "-m", "-f", "{{.Path}} {{.Version}}"}
 	for _, c := range columns {

@@ -9,19 +9,17 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// key identifies a cell: the name of a benchmark without its library, and the library.
+// key identifies a cell; row is a benchmark's name without the library.
 type key struct{ row, column string }
 
-// sample has the results of all runs of one benchmark.
 type sample struct {
 	seconds []float64
 	allocs  []float64
-	memory  []float64 // heap and stack for each waiting call
-	sys     []float64 // from the operating system for each waiting call
+	memory  []float64 // heap and stack per waiting call
+	sys     []float64 // from the operating system, per waiting call
 }
 
-// figures returns the numbers that a cell shows: memory if that was measured,
-// otherwise time.
+// figures returns memory if it was measured, otherwise time.
 func (s *sample) figures() *benchmath.Sample {
 	values := s.seconds
 	if len(s.memory) > 0 {
@@ -34,15 +32,13 @@ func median(values []float64) float64 {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95).Center
 }
 
-// results are the samples of all cells; rows and cols are in the order of the
-// benchmarks.
+// results are all samples, with rows and cols in the order of the benchmarks.
 type results struct {
 	cpu        string
 	rows, cols []string
 	cells      map[key]*sample
 }
 
-// read parses the output of go test.
 func read(output io.Reader) (*results, error) {
 	r := &results{cells: map[key]*sample{}}
 	rows, cols := map[string]bool{}, map[string]bool{}
@@ -76,8 +72,8 @@ func read(output io.Reader) (*results, error) {
 	return r, nil
 }
 
-// keyOf splits a name such as Shared/budget=no/by=loop-2. The number of
-// processors is kept if it matters.
+// keyOf splits a name such as Shared/budget=no/by=loop-2. It keeps the number of
+// processors if it matters.
 func keyOf(name benchfmt.Name) key {
 	base, parts := name.Parts()
 	row, column, cpus := string(base), "", "1"

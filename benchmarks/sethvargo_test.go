@@ -7,9 +7,9 @@ import (
 	"github.com/sethvargo/go-retry"
 )
 
-// sethvargo: a Backoff with a maximum number of retries holds the state of one
-// call, so each call makes its own. Only marked errors are retried, and marking
-// them is part of the work.
+// sethvargo: a Backoff with a maximum number of retries holds the state of one call, so
+// each call makes its own. Only marked errors are retried; marking them is part of the
+// work.
 var sethvargo = library{
 	name:  "sethvargo",
 	build: sethvargoCalls,
@@ -55,8 +55,7 @@ func sethvargoExponential() retry.Backoff {
 	return retry.WithCappedDuration(usualCap, retry.NewExponential(usualBase))
 }
 
-// sethvargoDelay makes a new Backoff for each call, because there is no way to
-// reset one.
+// sethvargoDelay makes a Backoff for each call, because a Backoff cannot be reset.
 func sethvargoDelay(start func() retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
 		var b retry.Backoff

@@ -12,15 +12,11 @@ import (
 	"slices"
 )
 
-// The folder of programs that print a line in a call of a library, and the program
-// without a library.
 const (
-	sizePrograms = "size"
-	plainProgram = "hello"
+	sizePrograms = "size"  // folder with a program per library
+	plainProgram = "hello" // uses no library
 )
 
-// printSizes builds the programs and writes a Markdown table of the size that each
-// library adds.
 func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	dir, err := os.MkdirTemp("", "benchmarks")
 	if err != nil {
@@ -28,8 +24,8 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	defer os.RemoveAll(dir)
 	build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir, "./"+sizePrograms+"/...")
-	// With cgo, the default if there is a C compiler, some packages of the standard
-	// library make a program dynamic.
+	// With cgo, the default if there is a C compiler, some standard packages make a
+	// program dynamic.
 	build.Env = append(os.Environ(), "CGO_ENABLED=1")
 	build.Stderr = stderr
 	if err := build.Run(); err != nil {
@@ -42,7 +38,7 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stdout, "| | kB added | linked |\n| --- | --- | --- |\n")
 	for _, c := range columns {
 		if _, err := os.Stat(filepath.Join(sizePrograms, c.name)); err != nil {
-			continue // such as a goroutine that waits
+			continue // such as the bare goroutine
 		}
 		size, linked, err := inspect(filepath.Join(dir, c.name))
 		if err != nil {
@@ -53,7 +49,6 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// inspect returns the size of a program in bytes, and how it is linked.
 func inspect(program string) (size int64, linked string, err error) {
 	info, err := os.Stat(program)
 	if err != nil {

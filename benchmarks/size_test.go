@@ -18,7 +18,7 @@ func TestSize(t *testing.T) {
 		t.Skip("builds a program for each library")
 	}
 	if _, err := exec.LookPath("gcc"); err != nil || runtime.GOOS != "linux" {
-		t.Skip("sizes are compared on Linux, with a C compiler")
+		t.Skip("needs Linux and a C compiler")
 	}
 	var stdout, stderr bytes.Buffer
 	require.NoError(t, run(t.Context(), []string{"-size"}, &stdout, &stderr), stderr.String())

@@ -13,8 +13,7 @@ import (
 // us is the column that ratios refer to.
 const us = "retry"
 
-// columns are the libraries, by the name of their adapter. A library that is
-// not listed appears under that name.
+// columns are the titles of the adapters; an unlisted adapter appears under its name.
 var columns = []struct{ name, title, module string }{
 	{us, "this library", ""},
 	{"loop", "hand-written loop", ""},
@@ -43,8 +42,7 @@ const footnotes = `Cells: median ± spread (95 % confidence) · allocations · r
 ⁵ A goroutine in a select of a timer and a context: what waiting costs without any call.
 ⁶ Calls in the background, which hold no goroutine while they wait.`
 
-// rows are the titles, in order, and whether a row is in the short table. A
-// benchmark that is not listed gets a row at the end.
+// rows are the titles, in order. An unlisted benchmark gets a row at the end.
 var rows = []struct {
 	name, title string
 	short       bool
@@ -74,10 +72,8 @@ var rows = []struct {
 	{"Waiting", "memory of a call that waits", true},
 }
 
-// shortBench selects the rows of the short table.
 const shortBench = `^Benchmark(Success|ThreeRetries|Waiting)$/^(policy=shared|with=cancel|by=.*)$`
 
-// print writes the table in Markdown.
 func (r *results) print(w io.Writer, short bool) {
 	names, titles := r.columns()
 	fmt.Fprintf(w, "| | %s |\n|%s\n", strings.Join(titles, " | "), strings.Repeat(" --- |", len(titles)+1))
@@ -97,7 +93,7 @@ func (r *results) print(w io.Writer, short bool) {
 	fmt.Fprintf(w, "\n%s\n", strings.ReplaceAll(footnotes, "\n", "  \n"))
 }
 
-// printRow writes a row with each cell formatted by format, unless all are empty.
+// printRow writes a row unless all its cells are empty.
 func (r *results) printRow(w io.Writer, title, row string, names []string, format func(*results, key) string) {
 	cells, some := make([]string, len(names)), false
 	for n, name := range names {
@@ -109,7 +105,6 @@ func (r *results) printRow(w io.Writer, title, row string, names []string, forma
 	}
 }
 
-// columns returns the libraries for which there are results.
 func (r *results) columns() (names, titles []string) {
 	for _, c := range columns {
 		if slices.Contains(r.cols, c.name) {
@@ -126,7 +121,7 @@ func (r *results) columns() (names, titles []string) {
 
 var coreSuffix = regexp.MustCompile(`/cpu=(\d+)$`)
 
-// cores returns the number of processors in the name of a row, if it has one.
+// cores returns the number of processors in the name of a row, or "".
 func cores(row string) string {
 	if m := coreSuffix.FindStringSubmatch(row); m != nil {
 		return m[1]
@@ -134,7 +129,6 @@ func cores(row string) string {
 	return ""
 }
 
-// ordered returns the rows that have results in the order of the table.
 func (r *results) ordered() []string {
 	place := func(row string) int {
 		base := coreSuffix.ReplaceAllString(row, "")
@@ -183,7 +177,6 @@ func describe(row string) (string, bool) {
 	return title, inShort
 }
 
-// cell formats the result of one library.
 func cell(r *results, k key) string {
 	s, ours := r.cells[k], r.cells[key{k.row, us}]
 	if s == nil {
@@ -196,7 +189,7 @@ func cell(r *results, k key) string {
 		format = formatBytes
 	}
 	parts := []string{format(summary.Center)}
-	if spread := summary.PctRangeString(); spread != "∞" { // which it is with fewer than six runs
+	if spread := summary.PctRangeString(); spread != "∞" { // fewer than six runs
 		parts[0] += " ±" + spread
 	}
 	if len(s.allocs) > 0 {
@@ -214,7 +207,6 @@ func cell(r *results, k key) string {
 	return strings.Join(parts, " · ")
 }
 
-// sysCell formats the memory obtained from the operating system.
 func sysCell(r *results, k key) string {
 	s, ours := r.cells[k], r.cells[key{k.row, us}]
 	if s == nil || len(s.sys) == 0 {

@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// output returns the output of go test for a benchmark, with one line for each
-// value.
+// output returns go test's output for a benchmark.
 func output(name, unit string, values ...float64) string {
 	var b strings.Builder
 	b.WriteString("goos: linux\ncpu: Some CPU\n")
@@ -23,7 +22,6 @@ func output(name, unit string, values ...float64) string {
 	return b.String()
 }
 
-// around returns ten values with that median.
 func around(median float64) []float64 {
 	var values []float64
 	for n := range 10 {
@@ -44,7 +42,7 @@ func table(t *testing.T, short bool, outputs ...string) string {
 }
 
 func TestTable(t *testing.T) {
-	t.Run("a peer that is slower, and one that is faster", func(t *testing.T) {
+	t.Run("a slower and a faster peer", func(t *testing.T) {
 		assert.Equal(t, "| | this library | avast ² | Kubernetes wait ⁴ |\n"+
 			"| --- | --- | --- | --- |\n"+
 			"| success at once, with a value | 10.0 ns ±0% · 2 | 12.5 µs ±0% · 2 · 1250× | 5.0 ns ±0% · 2 · **0.50×** |",
@@ -59,7 +57,7 @@ func TestTable(t *testing.T) {
 		none := strings.ReplaceAll(output("Value/by=loop", "ns/op", around(20)...), "2 allocs", "0 allocs")
 		assert.Contains(t, table(t, false, output("Value/by=retry", "ns/op", around(10)...), none), "| 20.0 ns ±0% · **0** · 2.00× |")
 	})
-	t.Run("rows and columns that are new come last", func(t *testing.T) {
+	t.Run("new rows and columns come last", func(t *testing.T) {
 		text := table(t, false, output("Start/by=new", "ns/op", 1), output("Value/by=retry", "ns/op", 1))
 		assert.Equal(t, []string{"| | this library | new |", "| --- | --- | --- |",
 			"| success at once, with a value | 1.0 ns · 2 |  |", "| Start |  | 1.0 ns · 2 |"}, strings.Split(text, "\n"))
@@ -128,7 +126,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestCommand runs all benchmarks once, and finds a title for all of them.
+// TestCommand: every benchmark runs and has a title.
 func TestCommand(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the tests again")

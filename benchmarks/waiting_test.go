@@ -18,13 +18,12 @@ import (
 )
 
 var (
-	waitingCalls = flag.Int("calls", 100_000, "how many calls BenchmarkWaiting has waiting at once")
-	waitingChild = flag.String("waiting", "", "measure the memory of this library's waiting calls and do nothing else")
+	waitingCalls = flag.Int("calls", 100_000, "number of calls that wait at once in BenchmarkWaiting")
+	waitingChild = flag.String("waiting", "", "only measure the memory of the `library`'s waiting calls")
 )
 
-// A goroutine that has ended leaves its descriptor to the next one, so a second
-// measurement in the same process would see less memory. Therefore BenchmarkWaiting
-// runs this program once for each measurement.
+// TestMain measures once if -waiting is set. Ended goroutines leave their descriptors to
+// later ones, so a second measurement in the same process would show less memory.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *waitingChild == "" {
@@ -40,14 +39,14 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// memory is the memory of one waiting call, in bytes.
+// memory is per waiting call, in bytes.
 type memory struct {
 	Heap, Stack float64 // in use after a collection
 	Sys         float64 // obtained from the operating system, including garbage from the start
 }
 
-// BenchmarkWaiting measures the memory of calls that all wait an hour after
-// their first failure. Its time is meaningless and not reported.
+// BenchmarkWaiting measures the memory of calls that all wait an hour after their first
+// failure. Its time is meaningless and not reported.
 func BenchmarkWaiting(b *testing.B) {
 	names := []string{bareColumn, groupColumn}
 	for _, l := range libraries {
@@ -88,8 +87,6 @@ func inChild(name string, calls int) (memory, error) {
 	return used, json.Unmarshal(out, &used)
 }
 
-// measureWaiting starts the calls, waits until all of them wait, reads the
-// memory, and cancels them.
 func measureWaiting(name string, calls int) (memory, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -126,8 +123,8 @@ func measureWaiting(name string, calls int) (memory, error) {
 }
 
 // waiter returns a function that begins a call, which waits an hour or until ctx is
-// done, and a function that counts the waiting calls. The calls share everything
-// else, so that only the memory of the calls is counted.
+// done, and one that counts the waiting calls. Everything else is shared, so only the
+// memory of the calls is counted.
 func waiter(ctx context.Context, name string) (begin func(done func(error)), waiting func() uint64, err error) {
 	inGoroutine := func(wait call) func(func(error)) {
 		return func(done func(error)) { go func() { done(wait()) }() }
@@ -159,7 +156,6 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 	return nil, nil, fmt.Errorf("no such library: %q", name)
 }
 
-// sleep is the bare goroutine to compare with.
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	select {
@@ -171,8 +167,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// readMemory collects garbage first, twice, because cleanups and pools keep
-// memory until the second collection.
+// readMemory collects garbage twice first: cleanups and pools keep memory until the
+// second collection.
 func readMemory() runtime.MemStats {
 	var stats runtime.MemStats
 	runtime.GC()

@@ -1,5 +1,5 @@
-// Package retryslog logs retries with package log/slog. It is separate from package
-// retry because log/slog adds 53 kB to a program that does not use it.
+// Package retryslog logs retries with log/slog. It is separate from package retry
+// because log/slog adds 53 kB to a program that does not use it.
 //
 //	policy = policy.With(retryslog.Hooks(slog.Default()))
 //
@@ -14,10 +14,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Hooks returns hooks that log each retry as a warning, just before the wait that
-// precedes it, and each call that gives up as an error. Calls that succeed at the
-// first attempt log nothing. The logger gets the context of the call. A nil logger
-// is [slog.Default] at the time of each line.
+// Hooks returns hooks that log each retry as a warning just before its wait, and each
+// call that gives up as an error. The logger gets the context of the call. A nil logger
+// means [slog.Default] at the time of each line.
 func Hooks(logger *slog.Logger) retry.Hooks {
 	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 		l := logger
@@ -36,8 +35,8 @@ func Hooks(logger *slog.Logger) retry.Hooks {
 	}
 }
 
-// Attempt returns a group "attempt" with the fields that are set in a: number,
-// waited, error, class, unrepeatable and hint.
+// Attempt returns a group "attempt" of the fields that are set in a: number, waited,
+// error, class, unrepeatable and hint.
 func Attempt(a retry.Attempt) slog.Attr {
 	attrs := []slog.Attr{slog.Int("number", a.Number)}
 	if a.Waited > 0 {
@@ -55,8 +54,8 @@ func Attempt(a retry.Attempt) slog.Attr {
 	return slog.GroupAttrs("attempt", attrs...)
 }
 
-// Error returns a group "retry" with the fields that are set in e, which may be
-// nil: reason, attempts, elapsed, next and error.
+// Error returns a group "retry" of the fields that are set in e, which may be nil:
+// reason, attempts, elapsed, next and error.
 func Error(e *retry.Error) slog.Attr {
 	if e == nil {
 		return slog.Group("retry")

@@ -94,7 +94,6 @@ func TestError(t *testing.T) {
 	}
 }
 
-// TestPolicy: a handler prints the text of a policy.
 func TestPolicy(t *testing.T) {
 	var out strings.Builder
 	logger(&out).Info("x", "policy", retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 7})

@@ -29,7 +29,6 @@ func TestBackoff(t testing.TB, b retry.Backoff) {
 	}
 }
 
-// backoffChecks lists the clauses of the contract, each with the reason for it.
 var backoffChecks = []struct {
 	name        string
 	explanation string
@@ -44,7 +43,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"not negative",
-		"A negative delay is an overflow or a special value. The loop treats it as 0, and a delay of 0 makes a hot loop.",
+		"A negative delay is an overflow or a special value. The loop treats it as 0, which makes a hot loop.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				if d < 0 {
@@ -56,7 +55,7 @@ var backoffChecks = []struct {
 	},
 	{
 		"pure",
-		"The same arguments must give the same delay, whatever the earlier calls: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
+		"The same arguments must give the same delay, regardless of earlier calls: keep no state, draw no random numbers, read no clock; use u and the Attempt.",
 		func(b retry.Backoff) error {
 			list := arguments()
 			first := make([]time.Duration, 0, len(list))
@@ -64,7 +63,7 @@ var backoffChecks = []struct {
 				first = append(first, d)
 				return nil
 			}) != nil {
-				return nil // the check "total" says so
+				return nil // reported by "total"
 			}
 			slices.Reverse(list)
 			slices.Reverse(first)
@@ -103,7 +102,7 @@ var backoffChecks = []struct {
 				want = append(want, d)
 				return nil
 			}) != nil {
-				return nil // the check "total" says so
+				return nil // reported by "total"
 			}
 			var wg sync.WaitGroup
 			errs := make([]error, 8)
@@ -112,7 +111,7 @@ var backoffChecks = []struct {
 					i := -1
 					errs[g] = forAll(b, list, func(c argument, d time.Duration) error {
 						if i++; d != want[i] {
-							return fmt.Errorf("%v = %v alone and %v beside others", c, want[i], d)
+							return fmt.Errorf("%v = %v alone and %v concurrently", c, want[i], d)
 						}
 						return nil
 					})
@@ -135,7 +134,6 @@ func (c argument) String() string {
 	return fmt.Sprintf("Delay({Number: %d, Waited: %v, Class: %v}, %v)", c.a.Number, c.a.Waited, c.a.Class, c.u)
 }
 
-// arguments returns usual and extreme arguments of Delay.
 func arguments() []argument {
 	var list []argument
 	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {
@@ -154,8 +152,7 @@ func arguments() []argument {
 	return list
 }
 
-// forAll calls check with every argument and its delay until one fails. A
-// panic of b is an error.
+// forAll calls check with every argument and its delay until one fails or b panics.
 func forAll(b retry.Backoff, list []argument, check func(argument, time.Duration) error) (err error) {
 	var c argument
 	defer func() {

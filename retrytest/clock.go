@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// Clock is a virtual [github.com/gobackoff/retry.Clock]: a wait advances the clock
-// without taking time, and is recorded. The zero value starts at the time of its
-// first use, so that deadlines of real contexts remain meaningful. A Clock is safe
-// for concurrent use; concurrent waits add up, as if they came one after another.
-// It must not be copied.
+// Clock is a virtual [github.com/gobackoff/retry.Clock]: a wait takes no time, advances
+// the clock and is recorded. The zero value starts at the time of its first use, so
+// deadlines of real contexts remain meaningful. A Clock is safe for concurrent use;
+// concurrent waits add up, as if they came one after another. It must not be copied.
 type Clock struct {
-	// Start is the initial time of the Clock. If zero, it is the real time of
-	// the first use.
+	// Start is the initial time; zero means the real time of the first use.
 	Start time.Time
 
 	mu    sync.Mutex
@@ -29,8 +27,8 @@ func (c *Clock) Now() time.Time {
 	return c.advance(0)
 }
 
-// Sleep records d, advances the clock by d and returns nil. If ctx is done,
-// it records nothing and returns ctx.Err().
+// Sleep records d, advances the clock by d and returns nil. If ctx is done, it only
+// returns ctx.Err().
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -42,8 +40,8 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Advance advances the clock by d without recording a wait. An operation calls it
-// to simulate that it takes time.
+// Advance advances the clock by d without recording a wait. It simulates an operation
+// that takes time.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

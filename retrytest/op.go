@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Op is an operation that fails according to a script. Pass its method Run
-// to retry.Do. It is safe for concurrent use and must not be copied.
+// Op is an operation that fails according to a script. Pass its Run method to retry.Do.
+// It is safe for concurrent use and must not be copied.
 type Op struct {
 	mu       sync.Mutex
 	outcomes []error
 	calls    int
 }
 
-// Script returns an operation whose calls return the given outcomes in turn, nil
-// for success. The last one repeats; without outcomes the operation succeeds.
+// Script returns an operation whose calls return the outcomes in turn, nil for success.
+// The last one repeats; without outcomes, all calls succeed.
 func Script(outcomes ...error) *Op { return &Op{outcomes: slices.Clone(outcomes)} }
 
 // Fail returns an operation that fails n times with err and then succeeds.

@@ -6,15 +6,15 @@ import (
 	"sync"
 )
 
-// Fixed returns a source for retry.Policy.Rand that always returns u. 0 gives a
-// policy's smallest delays and 0.5 the middle ones.
+// Fixed returns a source for retry.Policy.Rand that always returns u: 0 gives a policy's
+// smallest delays, 0.5 the middle ones.
 func Fixed(u float64) func() float64 {
 	return func() float64 { return u }
 }
 
-// Replay returns a source for retry.Policy.Rand that returns recorded numbers in
-// turn. It panics when they are used up, because a test that draws more numbers
-// than were recorded does not replay the recording. It is safe for concurrent use.
+// Replay returns a source for retry.Policy.Rand that returns recorded numbers in turn.
+// It panics when they are used up: a test that draws more does not replay the recording.
+// It is safe for concurrent use.
 func Replay(us ...float64) func() float64 {
 	var mu sync.Mutex
 	next := 0
@@ -29,8 +29,8 @@ func Replay(us ...float64) func() float64 {
 	}
 }
 
-// Seeded returns a source for retry.Policy.Rand whose numbers are random, but
-// the same for the same seed. It is safe for concurrent use.
+// Seeded returns a source for retry.Policy.Rand whose random numbers depend only on the
+// seed. It is safe for concurrent use.
 func Seeded(seed uint64) func() float64 {
 	var mu sync.Mutex
 	rng := rand.New(rand.NewPCG(seed, 0))

@@ -93,13 +93,12 @@ type backoffFunc func(retry.Attempt, float64) time.Duration
 
 func (f backoffFunc) Delay(a retry.Attempt, u float64) time.Duration { return f(a, u) }
 
-// TestTestBackoff: each clause of the contract is checked.
 func TestTestBackoff(t *testing.T) {
 	var calls atomic.Int64
 	tests := []struct {
 		name string
 		rule backoffFunc
-		want []string // the beginnings of the reports
+		want []string // substrings of the reports
 	}{
 		{"good", func(a retry.Attempt, u float64) time.Duration { return time.Duration(u * float64(time.Second)) }, nil},
 		{"panics", func(a retry.Attempt, u float64) time.Duration { return []time.Duration{1, 2, 3}[a.Number-1] },

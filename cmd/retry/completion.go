@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// words returns the values that may follow a flag.
-func words(flag string) []string {
+func flagValues(flag string) []string {
 	switch flag {
 	case "policy":
 		return append([]string{standard}, presetNames()...)
@@ -23,23 +22,21 @@ func words(flag string) []string {
 	return nil
 }
 
-// completion returns the script that completes the command line in a shell.
 func completion(args []string) (string, error) {
 	shells := map[string]func(*flag.FlagSet) string{"bash": bash, "zsh": zsh, "fish": fish}
 	if len(args) == 1 && shells[args[0]] != nil {
 		flags, _, _ := flagSet()
 		return shells[args[0]](flags), nil
 	}
-	return "", fmt.Errorf("completion needs one of bash, zsh and fish%s", didYouMean(strings.Join(args, " "), []string{"bash", "zsh", "fish"}))
+	return "", fmt.Errorf("completion needs bash, zsh or fish%s", didYouMean(strings.Join(args, " "), []string{"bash", "zsh", "fish"}))
 }
 
-// takesValue reports whether a flag is followed by a value.
 func takesValue(f *flag.Flag) bool {
 	b, ok := f.Value.(interface{ IsBoolFlag() bool })
 	return !ok || !b.IsBoolFlag()
 }
 
-// eachFlag calls do for every flag by its long name.
+// eachFlag skips one-letter names.
 func eachFlag(flags *flag.FlagSet, do func(*flag.Flag)) {
 	flags.VisitAll(func(f *flag.Flag) {
 		if len(f.Name) > 1 {
@@ -56,7 +53,7 @@ func bash(flags *flag.FlagSet) string {
 			return
 		}
 		values = append(values, "--"+f.Name)
-		if list := words(f.Name); list != nil {
+		if list := flagValues(f.Name); list != nil {
 			cases = append(cases, fmt.Sprintf("        --%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;", f.Name, strings.Join(list, " ")))
 		}
 	})
@@ -84,14 +81,14 @@ _retry() {
     esac
 }
 complete -F _retry retry
-`, strings.Join(values, " | "), strings.Join(words("policy"), " "), strings.Join(cases, "\n"), strings.Join(values, " | "), strings.Join(all, " "))
+`, strings.Join(values, " | "), strings.Join(flagValues("policy"), " "), strings.Join(cases, "\n"), strings.Join(values, " | "), strings.Join(all, " "))
 }
 
 func zsh(flags *flag.FlagSet) string {
 	var specs []string
 	eachFlag(flags, func(f *flag.Flag) {
 		spec := "--" + f.Name
-		switch list := words(f.Name); {
+		switch list := flagValues(f.Name); {
 		case !takesValue(f):
 			spec = fmt.Sprintf("'%s'", spec)
 		case list != nil:
@@ -117,7 +114,7 @@ _retry() {
     '*::argument: _normal'
 }
 _retry "$@"
-`, strings.Join(words("policy"), " "), strings.Join(specs, "\n"))
+`, strings.Join(flagValues("policy"), " "), strings.Join(specs, "\n"))
 }
 
 func fish(flags *flag.FlagSet) string {
@@ -134,13 +131,13 @@ func fish(flags *flag.FlagSet) string {
 				b.WriteString(" -f")
 			}
 		}
-		if list := words(f.Name); list != nil {
+		if list := flagValues(f.Name); list != nil {
 			fmt.Fprintf(&b, " -a '%s'", strings.Join(list, " "))
 		}
 		b.WriteByte('\n')
 	})
 	fmt.Fprintf(&b, "complete -c retry -n __fish_use_subcommand -a 'explain presets completion'\n")
-	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from explain' -f -a '%s'\n", strings.Join(words("policy"), " "))
+	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from explain' -f -a '%s'\n", strings.Join(flagValues("policy"), " "))
 	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n")
 	b.WriteString("complete -c retry -x -a '(__fish_complete_subcommand --fcs-skip=1)'\n")
 	return b.String()

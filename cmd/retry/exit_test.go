@@ -12,12 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExitStatus: the exit status of retry, and the number of runs of the command.
 func TestExitStatus(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		flags  string
-		script string // after a line that counts the attempt; $RETRY_ATTEMPT is its number
+		script string // after a line that logs the run
 		status int
 		runs   int
 		says   string
@@ -34,12 +33,12 @@ func TestExitStatus(t *testing.T) {
 		{name: "terminated", script: "kill -TERM $$", status: 143, runs: 3},
 		{name: "127 of the command", script: "exit 127", status: 127, runs: 1, says: "not retried"},
 		{name: "126 of the command", script: "exit 126", status: 126, runs: 1},
-		{name: "127 if asked for", flags: "--retry-on 127", script: "exit 127", status: 127, runs: 3},
+		{name: "127 if listed", flags: "--retry-on 127", script: "exit 127", status: 127, runs: 3},
 		{name: "timeout", flags: "--timeout 30ms", script: "sleep 100", status: 124, runs: 3, says: "ended by the timeout of 30ms"},
 		{name: "timeout wins over the status", flags: "--timeout 30ms -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
 		{name: "deadline in an attempt", flags: "--deadline 50ms", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of 50ms"},
 		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "next wait 2h0m0s"},
-		{name: "elapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "time limit of the policy"},
+		{name: "MaxElapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "time limit of the policy"},
 		{name: "retry on: listed", flags: "--retry-on 7,40-50", script: "exit 42", status: 42, runs: 3},
 		{name: "retry on: not listed", flags: "--retry-on 7,40-50", script: "exit 51", status: 51, runs: 1},
 		{name: "retry on timeout", flags: "--retry-on timeout --timeout 30ms", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
@@ -100,8 +99,8 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// TestInterrupted: if SIGINT ends the command, even below a shell, retry ends in
-// the same way, so that a calling shell stops too.
+// TestInterrupted: if SIGINT ends the command, even below a shell, retry ends the same
+// way, so that a calling shell stops too.
 func TestInterrupted(t *testing.T) {
 	r := runRetry(t, "sh", "-c", "kill -INT $$")
 	assert.Equal(t, syscall.SIGINT, r.signal)
@@ -114,19 +113,19 @@ func TestInterrupted(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(r.stderr, "attempt"))
 }
 
-// TestUsage: an error of retry itself prints one line and exits with status 125.
+// TestUsage: errors of retry itself print one line and exit with 125.
 func TestUsage(t *testing.T) {
 	for _, test := range []struct {
 		name, args, says string
 	}{
-		{"no command", "", "a command is missing"},
-		{"no command after flags", "-q --", "a command is missing"},
+		{"no command", "", "missing command"},
+		{"no command after flags", "-q --", "missing command"},
 		{"unknown flag", "--atempts 3 true", `unknown flag --atempts; did you mean "--attempts"?`},
 		{"unknown letter", "-x true", "unknown flag -x"},
 		{"no value", "--timeout", "--timeout needs a value"},
 		{"bare number", "--timeout 5 true", "needs a unit, as in 5s"},
 		{"not a duration", "--deadline soon true", "must be a duration"},
-		{"negative", "--base -1s true", "must be above zero"},
+		{"negative", "--base -1s true", "must be positive"},
 		{"attempts", "--attempts 0 true", "at least 1"},
 		{"unknown policy", "--policy standrad true", `did you mean "standard"?`},
 		{"unknown preset", "--policy aws-standart-2026 true", `did you mean "aws-standard-2026"?`},
@@ -156,7 +155,6 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestSubcommands: a command with the name of a subcommand needs "--".
 func TestSubcommands(t *testing.T) {
 	r := finish(t, newCommand(t, "presets"))
 	require.Equal(t, 0, r.status)

@@ -9,10 +9,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// barWidth is the length of the longest bar of a drawing.
 const barWidth = 30
 
-// explain returns the waits of a policy as a table and a drawing.
 func explain(args []string) (string, error) {
 	if len(args) == 0 {
 		return "", errors.New(`explain needs a policy, such as "full base=1s cap=1m attempts=5"; see retry presets`)
@@ -62,8 +60,7 @@ func waitText(w retry.WaitStats) string {
 	return fmt.Sprintf("%9v %9v %9v %9v", round(w.Min), round(w.Mean), round(w.P99), round(w.Max))
 }
 
-// bar draws a wait: blanks up to the shortest, = up to the mean, - up to the
-// longest.
+// bar draws blanks up to the shortest wait, = up to the mean, - up to the longest.
 func bar(w retry.WaitStats, longest time.Duration) string {
 	at := func(d time.Duration) int { return int(float64(d) / float64(longest) * barWidth) }
 	least, mean, most := at(w.Min), at(w.Mean), at(w.Max)
@@ -73,10 +70,9 @@ func bar(w retry.WaitStats, longest time.Duration) string {
 	return strings.Repeat(" ", least) + strings.Repeat("=", mean-least) + strings.Repeat("-", most-mean)
 }
 
-// presets returns a list of the named policies.
 func presets(args []string) (string, error) {
 	if len(args) > 0 {
-		return "", fmt.Errorf("presets takes no arguments, not %q", args[0])
+		return "", fmt.Errorf("presets takes no arguments, got %q", args[0])
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-32s %8s %12s %12s\n", "preset", "attempts", "mean wait", "longest wait")
@@ -88,6 +84,6 @@ func presets(args []string) (string, error) {
 		total := p.Plan().Total
 		fmt.Fprintf(&b, "%-32s %8s %12v %12v\n", name, attemptsText(p.MaxAttempts), round(total.Mean), round(total.Max))
 	}
-	fmt.Fprintf(&b, "\nWaits are the sum over a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
+	fmt.Fprintf(&b, "\nWaits are totals for a command that never succeeds. Rules: %s.\n", strings.Join(ruleNames[1:], ", "))
 	return b.String(), nil
 }

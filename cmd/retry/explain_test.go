@@ -42,8 +42,7 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestCompletion: the installed shells accept their scripts, and bash completes
-// with its script.
+// TestCompletion: installed shells parse their scripts, and bash completes.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {

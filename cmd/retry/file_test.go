@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// writeFile creates a file for a test.
+// writeFile sets the mode regardless of the umask.
 func writeFile(t *testing.T, name, content string, mode os.FileMode) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(name, []byte(content), mode))

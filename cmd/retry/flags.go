@@ -14,18 +14,17 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// config holds the settings from the command line.
 type config struct {
-	policy        retry.Policy // its MaxAttempts is set
+	policy        retry.Policy // MaxAttempts is set
 	match         match
 	deadline      time.Duration // of the whole run; 0: none
 	grace         time.Duration // from TERM to KILL
-	stdin         string        // a mode of newInput
+	stdin         string        // replay, pass or none
 	keepOutput    bool
-	before        string // a line of shell; "": none
+	before        string // shell command
 	quiet         bool
 	verbose       bool
-	jsonFile      string // "": none
+	jsonFile      string
 	args          []string
 	help, version bool
 }
@@ -53,12 +52,11 @@ const usage = `retry runs a command until it succeeds.
 Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot
 execute it, 127 not found, 128+n signal n.`
 
-// short maps flags to their one-letter names.
 var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
 
-// flagSet returns the flags and the config that they set. finish completes the
-// config after Parse. Package flag suffices, and unlike the usual flag libraries it
-// does not import package net, which with cgo makes the binary dynamic.
+// flagSet returns the flags and the config that they set; finish completes it after
+// Parse. Unlike the usual flag libraries, package flag does not import net, which with
+// cgo makes the binary dynamic.
 func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	c = &config{grace: 5 * time.Second}
 	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
@@ -93,7 +91,7 @@ func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	return flags, c, func() error {
 		c.args, c.stdin, c.keepOutput = flags.Args(), stdin.value, output.value == "last"
 		if text != "" && (rule != "" || base != 0 || limit != 0) {
-			return errors.New("--rule, --base and --cap cannot be combined with --policy; write them into its text")
+			return errors.New("--rule, --base and --cap cannot be combined with --policy; put them into its text")
 		}
 		if text == "" {
 			text = ruleText(rule, base, limit)
@@ -112,7 +110,6 @@ func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	}
 }
 
-// parseFlags reads the command line. Its errors are one line long.
 func parseFlags(args []string) (config, error) {
 	flags, c, finish := flagSet()
 	err := flags.Parse(args)
@@ -124,8 +121,8 @@ func parseFlags(args []string) (config, error) {
 	return *c, err
 }
 
-// clearer rewrites the errors of package flag, which have no types, with two
-// dashes and a suggestion.
+// clearer rewrites errors of package flag, which have no types, with two dashes and a
+// suggestion.
 func clearer(err error, flags *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
@@ -148,17 +145,14 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// longFlags returns the names of the flags, with dashes.
 func longFlags(flags *flag.FlagSet) []string {
 	var names []string
 	eachFlag(flags, func(f *flag.Flag) { names = append(names, dashed(f.Name)) })
 	return names
 }
 
-// attemptsValue is a number of attempts.
 type attemptsValue int
 
-// Set reads a number, or "unlimited".
 func (v *attemptsValue) Set(text string) error {
 	if text == "unlimited" {
 		*v = retry.Unlimited
@@ -172,29 +166,23 @@ func (v *attemptsValue) Set(text string) error {
 	return nil
 }
 
-// String returns the number.
 func (v *attemptsValue) String() string { return strconv.Itoa(int(*v)) }
 
-// durationValue is a duration above zero.
 type durationValue time.Duration
 
-// Set reads a duration with a unit.
 func (v *durationValue) Set(text string) error {
 	d, err := parseDuration(text)
 	if err == nil && d <= 0 {
-		err = errors.New("must be above zero")
+		err = errors.New("must be positive")
 	}
 	*v = durationValue(d)
 	return err
 }
 
-// String returns the duration.
 func (v *durationValue) String() string { return time.Duration(*v).String() }
 
-// graceValue is a duration that may be zero.
 type graceValue time.Duration
 
-// Set reads a duration with a unit.
 func (v *graceValue) Set(text string) error {
 	d, err := parseDuration(text)
 	if err == nil && d < 0 {
@@ -204,7 +192,6 @@ func (v *graceValue) Set(text string) error {
 	return err
 }
 
-// String returns the duration.
 func (v *graceValue) String() string { return time.Duration(*v).String() }
 
 func parseDuration(text string) (time.Duration, error) {
@@ -218,16 +205,13 @@ func parseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// patternValue is a regular expression.
 type patternValue struct{ re **regexp.Regexp }
 
-// Set compiles the expression.
 func (v patternValue) Set(text string) (err error) {
 	*v.re, err = regexp.Compile(text)
 	return err
 }
 
-// String returns the expression.
 func (v patternValue) String() string {
 	if v.re == nil || *v.re == nil {
 		return ""
@@ -235,13 +219,11 @@ func (v patternValue) String() string {
 	return (*v.re).String()
 }
 
-// choice is a flag with a fixed set of values.
 type choice struct {
 	value string
 	known []string
 }
 
-// Set sets the value if it is known.
 func (c *choice) Set(text string) error {
 	if !slices.Contains(c.known, text) {
 		return fmt.Errorf("must be one of %s%s", strings.Join(c.known, ", "), didYouMean(text, c.known))
@@ -250,5 +232,4 @@ func (c *choice) Set(text string) error {
 	return nil
 }
 
-// String returns the value.
 func (c *choice) String() string { return c.value }

@@ -8,30 +8,27 @@ import (
 	"sync"
 )
 
-// chunk is the number of bytes read at a time.
-const chunk = 64 << 10
+const chunkSize = 64 << 10
 
-// input gives the whole standard input to every attempt. A regular file is read
-// again from its initial position. A terminal or another device is passed on. Input
-// from a pipe or socket is kept, but only as much as some attempt has read, so that
-// a command may read a small part of an endless input.
+// input replays standard input to every attempt. A regular file is reread from its
+// initial position; a device is passed on. From a pipe or socket, only what an attempt
+// has read is kept, so a command may read part of an endless input.
 type input struct {
 	file   *os.File
 	seek   bool  // file is regular
-	offset int64 // of a regular file when retry started
+	offset int64 // initial position
 	replay bool  // file is a pipe or socket
 
 	mu      sync.Mutex
 	changed sync.Cond
-	buffer  []byte // buffer of the goroutine that reads from file
-	reading bool   // that goroutine is running
+	buffer  []byte // of the reading goroutine
+	reading bool   // a goroutine is reading
 	kept    spool
-	rest    []byte // read, but not kept, for the running attempt
+	rest    []byte // read, but not kept
 	ended   bool
-	lost    error // why the rest of the input was not kept
+	lost    error // why input was not kept
 }
 
-// newInput returns the input in a mode: "replay", "pass" or "none".
 func newInput(file *os.File, mode string, attempts int) (*input, error) {
 	in := &input{file: file}
 	in.changed.L = &in.mu
@@ -53,8 +50,8 @@ func newInput(file *os.File, mode string, attempts int) (*input, error) {
 	return in, nil
 }
 
-// open returns the standard input of an attempt, and its feed, which must be
-// closed afterwards. The feed is nil if none is needed.
+// open returns the standard input of an attempt, and the feed to close after the
+// attempt. The feed may be nil.
 func (in *input) open() (*os.File, *feed, error) {
 	if in.seek {
 		if _, err := in.file.Seek(in.offset, io.SeekStart); err != nil {
@@ -73,34 +70,33 @@ func (in *input) open() (*os.File, *feed, error) {
 	return r, f, nil
 }
 
-// close removes the kept input.
 func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.kept.Close()
 }
 
-// unrepeatable returns the reason why the input cannot be replayed, or "" if it can.
+// unrepeatable returns why the input cannot be replayed, or "".
 func (in *input) unrepeatable() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.lost == nil {
 		return ""
 	}
-	return fmt.Sprintf("standard input cannot be repeated: %v", in.lost)
+	return fmt.Sprintf("standard input cannot be replayed: %v", in.lost)
 }
 
-// feed writes the input into the pipe of an attempt.
+// feed writes the input to the pipe of an attempt.
 type feed struct {
 	in     *input
 	pipe   *os.File
 	at     int64
-	closed bool // protected by in.mu
+	closed bool // guarded by in.mu
 }
 
 func (f *feed) run() {
 	defer f.pipe.Close()
-	buf := make([]byte, chunk)
+	buf := make([]byte, chunkSize)
 	for {
 		n := f.next(buf)
 		if n == 0 {
@@ -119,7 +115,6 @@ func (f *feed) started(stdin *os.File) {
 	}
 }
 
-// close ends the feed after its attempt has ended.
 func (f *feed) close() {
 	if f == nil {
 		return
@@ -131,8 +126,7 @@ func (f *feed) close() {
 	f.pipe.Close()
 }
 
-// next reads the next bytes of the input into buf and returns their number, 0 at the
-// end.
+// next reads input into buf and returns the number of bytes, 0 at the end.
 func (f *feed) next(buf []byte) int {
 	in := f.in
 	in.mu.Lock()
@@ -163,11 +157,10 @@ func (f *feed) next(buf []byte) int {
 	return 0
 }
 
-// read reads once from the file. It may block indefinitely, even after the end of
-// the attempt that needed it.
+// read reads once from the file. It may block even after the end of the attempt.
 func (in *input) read() {
 	if in.buffer == nil {
-		in.buffer = make([]byte, chunk)
+		in.buffer = make([]byte, chunkSize)
 	}
 	n, err := in.file.Read(in.buffer)
 	in.mu.Lock()

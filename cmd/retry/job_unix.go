@@ -7,18 +7,16 @@ import (
 	"time"
 )
 
-// job is a supervisor's state of the shell's job control.
 type job struct {
-	front    bool             // the command was in the foreground when it was stopped
+	front    bool             // the command was stopped in the foreground
 	stopping bool             // retry has passed SIGTSTP on
 	resume   <-chan time.Time // when to continue if retry could not be stopped
 }
 
-// orphaned is how long retry waits to be stopped. In an orphaned process group
-// SIGTSTP has no effect, and no shell would continue the command.
+// orphaned is how long retry waits to be stopped. In an orphaned process group, SIGTSTP
+// has no effect, and no shell would continue the command.
 const orphaned = 100 * time.Millisecond
 
-// forward passes on a signal that does not end retry.
 func (v *supervisor) forward(sig syscall.Signal) {
 	switch sig {
 	case syscall.SIGTSTP:
@@ -41,8 +39,8 @@ func (s *session) onIdleSignal(sig syscall.Signal) {
 	}
 }
 
-// onStop handles a command that was stopped by a signal. Without a terminal it
-// stays stopped until it gets SIGCONT or a time limit ends it.
+// onStop handles a stopped command. Without a terminal it stays stopped until it gets
+// SIGCONT or a time limit ends it.
 func (v *supervisor) onStop() {
 	sig := v.p.stopped
 	v.p.stopped = 0
@@ -64,7 +62,6 @@ func (v *supervisor) onStop() {
 	}
 }
 
-// suspend stops retry in the same way as the command.
 func (v *supervisor) suspend(job bool) {
 	v.job.front = v.terminal != nil && v.terminal.given
 	v.terminal.takeBack()
@@ -72,8 +69,7 @@ func (v *supervisor) suspend(job bool) {
 	v.job.resume = time.After(orphaned)
 }
 
-// resume continues a stopped command, in the foreground if both the command was
-// and retry is there.
+// resume continues a stopped command, in the foreground if it was stopped there.
 func (v *supervisor) resume() {
 	if v.job.front {
 		v.terminal.give(v.p.pid)

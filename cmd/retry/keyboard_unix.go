@@ -9,13 +9,12 @@ import (
 	"time"
 )
 
-// keyboardName is the name under which retry starts itself as a keyboard.
+// keyboardName is the program name of the keyboard child.
 const keyboardName = "retry-keyboard"
 
-// keyboard is a child of retry in the command's process group. While the command
-// has the terminal, Ctrl-C is a signal to the command's group alone. If the
-// command handles it and exits with a status, retry would not notice and would
-// try again. So retry puts a child into the group and watches for its end.
+// keyboard is a child of retry in the command's process group. While the command has the
+// terminal, Ctrl-C reaches only that group. If the command handles it and exits with a
+// status, only the end of this child shows that the key was pressed.
 type keyboard struct {
 	pid     int      // 0: none
 	pipe    *os.File // closing it, or the end of retry, ends the child
@@ -23,17 +22,16 @@ type keyboard struct {
 	last    time.Time
 }
 
-// twice is the maximum time between two Ctrl-C that kill the command. A
-// command that has the terminal may use Ctrl-C for itself.
+// twice is the longest time between two Ctrl-Cs that kill the command. A command that
+// has the terminal may use a single one for itself.
 const twice = 2 * time.Second
 
-// beKeyboard is the main function of the child: it waits.
 func beKeyboard() {
 	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
-// open starts the child. Errors are ignored: without the child, retry still
-// notices Ctrl-C if the command does not handle it.
+// open ignores errors: without the child, retry still notices a Ctrl-C that the command
+// does not handle.
 func (k *keyboard) open(group int) {
 	if k.pid != 0 {
 		return
@@ -60,7 +58,6 @@ func (k *keyboard) open(group int) {
 	k.pid, k.pipe = pid, w
 }
 
-// note records the end of the child.
 func (k *keyboard) note(status syscall.WaitStatus) {
 	if status.Exited() || status.Signaled() {
 		k.pid = 0
@@ -69,14 +66,12 @@ func (k *keyboard) note(status syscall.WaitStatus) {
 	}
 }
 
-// close ends the child.
 func (k *keyboard) close() {
 	if k.pid != 0 {
 		k.pipe.Close()
 	}
 }
 
-// watchKeyboard starts a keyboard if the command has the terminal.
 func (v *supervisor) watchKeyboard() {
 	k := &v.p.keyboard
 	switch {

@@ -20,7 +20,6 @@ func main() {
 	os.Exit(start(os.Args[1:]))
 }
 
-// start executes the command line and returns the exit status.
 func start(args []string) int {
 	if len(args) > 0 {
 		for _, sub := range subcommands {
@@ -38,12 +37,12 @@ func start(args []string) int {
 	case c.version:
 		return show(version()+"\n", nil)
 	case len(c.args) == 0:
-		return fail(errors.New("a command is missing; see retry --help"))
+		return fail(errors.New("missing command; see retry --help"))
 	}
 	return run(c)
 }
 
-// subcommands print information. A command with the same name is run with --.
+// A command with the name of a subcommand is run with --.
 var subcommands = []struct {
 	name string
 	run  func(args []string) (string, error)
@@ -53,7 +52,6 @@ var subcommands = []struct {
 	{"completion", completion},
 }
 
-// show prints the result of a subcommand.
 func show(text string, err error) int {
 	if err != nil {
 		return fail(err)
@@ -64,13 +62,12 @@ func show(text string, err error) int {
 	return 0
 }
 
-// fail reports an error of retry itself in one line.
+// fail reports an error of retry itself on one line.
 func fail(err error) int {
 	fmt.Fprintf(os.Stderr, "retry: %s\n", strings.ReplaceAll(err.Error(), "\n", "; "))
 	return exitFailure
 }
 
-// version returns the version that the binary was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

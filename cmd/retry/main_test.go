@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asRetry makes the test binary act as the command, so that the race detector and
-// the coverage include it.
+// asRetry makes the test binary act as retry, so that the race detector and coverage
+// include it.
 const asRetry = "RETRY_TEST_AS_RETRY"
 
-// token is inherited by all processes that a test starts: see leftovers.
+// token identifies the processes of a test: see leftovers.
 const token = "RETRY_TEST_TOKEN"
 
 func TestMain(m *testing.M) {
@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	// In the background of a script, or under nohup, processes started by the tests
-	// would inherit ignored signals.
+	// Under nohup or in the background of a script, the tests' processes would inherit
+	// ignored signals.
 	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM} {
 		if signal.Ignored(sig) {
 			signal.Notify(make(chan os.Signal, 1), sig)
@@ -49,14 +49,11 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// scratch is a folder for files that several tests use.
-var scratch string
+var scratch string // shared by the tests
 
-// patience is how long a test waits for an event that takes no time on an idle
-// machine.
+// patience is how long to wait for an event that takes no time on an idle machine.
 const patience = 30 * time.Second
 
-// eventually polls until done.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !done(); time.Sleep(2 * time.Millisecond) {
@@ -66,7 +63,6 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// newCommand returns a command that runs retry.
 func newCommand(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	c := exec.Command(os.Args[0], args...)
@@ -76,7 +72,6 @@ func newCommand(t *testing.T, args ...string) *exec.Cmd {
 
 func tokenOf(t *testing.T) string { return fmt.Sprintf("%s-%d", t.Name(), os.Getpid()) }
 
-// result is the result of a run of retry.
 type result struct {
 	stdout, stderr string
 	status         int // as a shell reports it
@@ -93,14 +88,13 @@ func resultOf(c *exec.Cmd, err error) result {
 	return r
 }
 
-// runRetry runs retry with fast retries, and checks that no process is left
-// unless it succeeded.
+// runRetry runs retry with short waits: see finish.
 func runRetry(t *testing.T, args ...string) result {
 	t.Helper()
 	return finish(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
 }
 
-// finish runs a command to its end.
+// finish runs a command, and checks that no process is left unless it succeeded.
 func finish(t *testing.T, c *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -121,7 +115,6 @@ func finish(t *testing.T, c *exec.Cmd) result {
 	return r
 }
 
-// background is a retry that runs while the test continues.
 type background struct {
 	*exec.Cmd
 	t    *testing.T
@@ -132,7 +125,6 @@ type background struct {
 	out bytes.Buffer // of both streams
 }
 
-// Write collects the output.
 func (b *background) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -162,13 +154,12 @@ func startShell(t *testing.T, ready, line string) *background {
 	return b
 }
 
-// state returns the state of a process as ps shows it, such as T for stopped.
+// state returns the state of a process as in ps, such as T for stopped.
 func state(pid int) string {
 	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return string(append(out, ' ')[:1])
 }
 
-// begin starts the command and returns when its output contains ready.
 func (b *background) begin(ready string) {
 	b.t.Helper()
 	b.Stdout, b.Stderr = b, b
@@ -185,7 +176,6 @@ func (b *background) begin(ready string) {
 	b.expect(ready)
 }
 
-// expect waits until the output contains text.
 func (b *background) expect(text string) {
 	b.t.Helper()
 	eventually(b.t, fmt.Sprintf("%q in %q", text, b.output()), func() bool { return strings.Contains(b.output(), text) })
@@ -196,7 +186,7 @@ func (b *background) signal(sig syscall.Signal) {
 	require.NoError(b.t, b.Process.Signal(sig))
 }
 
-// end waits for the end of retry and checks that no process is left.
+// end also checks that no process is left.
 func (b *background) end() result {
 	b.t.Helper()
 	select {
@@ -210,8 +200,8 @@ func (b *background) end() result {
 	return r
 }
 
-// leftovers returns the command lines of the living processes that inherited
-// the token of the test. Without /proc it returns nil.
+// leftovers returns the command lines of the test's living processes, or nil without
+// /proc.
 func leftovers(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")
@@ -228,7 +218,7 @@ func leftovers(t *testing.T) []string {
 	return found
 }
 
-// count returns the number of occurrences of text in a file that commands append to.
+// count counts text in a file that may not exist yet.
 func count(t *testing.T, file, text string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -10,17 +10,15 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// match decides which failed attempts are retried.
 type match struct {
 	retryOn, stopOn             statuses
 	retryOnOutput, stopOnOutput *regexp.Regexp
 }
 
-// needsOutput reports whether the output of the attempts is searched.
 func (m *match) needsOutput() bool { return m.retryOnOutput != nil || m.stopOnOutput != nil }
 
-// Classify returns the class of a failed attempt. The stop lists override the
-// retry lists; if there is a retry list, everything else is permanent.
+// Classify returns the class of a failed attempt. Stop lists override retry lists. If
+// there is a retry list, everything else is permanent.
 func (m *match) Classify(err error) retry.Class {
 	o := err.(*outcome)
 	transient := retry.ClassTransient
@@ -44,8 +42,8 @@ func (m *match) Classify(err error) retry.Class {
 	return transient
 }
 
-// interrupted reports whether the command was ended from the keyboard. Shells
-// report that with exit status 130.
+// interrupted reports whether the keyboard ended the command, after which shells exit
+// with 130.
 func (m *match) interrupted(o *outcome) bool {
 	return o.limit == "" && (o.interrupted || o.signal == syscall.SIGINT || o.signal == syscall.SIGQUIT || o.exit == exitInterrupted && !m.retryOn.has(o))
 }
@@ -54,13 +52,13 @@ func (o *outcome) wrote(pattern *regexp.Regexp) bool {
 	return pattern != nil && (pattern.Match(o.stdout.bytes()) || pattern.Match(o.stderr.bytes()))
 }
 
-// statuses is a list of outcomes of failed attempts. It is a flag.Value.
+// statuses is a flag.Value for a list of outcomes.
 type statuses []status
 
 // status is an inclusive range of exit statuses, or a named outcome.
 type status struct {
 	from, to int
-	sort     string // "timeout", "signal" or the name of a signal; "" for exit statuses
+	sort     string // "timeout", "signal" or a signal name; "" for exit statuses
 }
 
 func (list statuses) has(o *outcome) bool {
@@ -114,7 +112,7 @@ func parseStatus(text string) (status, error) {
 	}
 	switch {
 	case err != nil:
-		return status{}, fmt.Errorf("%q is not an exit status, a range such as 1-5, timeout, signal, or the name of a signal", text)
+		return status{}, fmt.Errorf("%q is not an exit status, a range such as 1-5, timeout, signal or a signal name", text)
 	case from == 0:
 		return status{}, fmt.Errorf("%q contains 0, which is success", text)
 	case to > 255 || to < from:
@@ -123,7 +121,6 @@ func parseStatus(text string) (status, error) {
 	return status{from: from, to: to}, nil
 }
 
-// String returns the list as Set reads it.
 func (list *statuses) String() string {
 	var items []string
 	for _, s := range *list {

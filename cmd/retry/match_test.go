@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestStatuses: lists are read and printed, and invalid ones are refused.
 func TestStatuses(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"1", "1"},
@@ -64,7 +63,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestTail: the end of the output is kept, however it is split into writes.
+// TestTail: the end of the output is kept, however it is split.
 func TestTail(t *testing.T) {
 	var end tail
 	for range 1000 {

@@ -13,26 +13,26 @@ const (
 	exitFailure       = 125 // of retry itself
 	exitNotExecutable = 126
 	exitNotFound      = 127
-	exitSignal        = 128 // plus the number of the signal
+	exitSignal        = 128 // plus the signal number
 	exitInterrupted   = exitSignal + int(syscall.SIGINT)
 )
 
-// outcome is the outcome of an attempt. As an error it is a failed attempt.
+// As an error, an outcome is a failed attempt.
 type outcome struct {
-	number  int // of the attempt, from 1
+	number  int // from 1
 	started time.Time
 	took    time.Duration
 
-	exit        int            // exit status; -1 after a signal
-	signal      syscall.Signal // signal that ended the command; 0 if none
-	limit       string         // the time limit that ended it; "" if none
+	exit        int            // -1 after a signal
+	signal      syscall.Signal // that ended the command; 0: none
+	limit       string         // time limit that ended it, or ""
 	failure     error          // why it could not be started
-	temporary   bool           // the failure is temporary
-	interrupted bool           // Ctrl-C was pressed while the command had the terminal
-	ended       bool           // retry must end, whatever the outcome
-	last        string         // why the attempt cannot be repeated; "" if it can
-	broken      error          // why its output could not be written
-	survivors   []int          // processes that could not be ended
+	temporary   bool
+	interrupted bool   // Ctrl-C was pressed while the command had the terminal
+	ended       bool   // retry must end, whatever the outcome
+	last        string // why there can be no retry, or ""
+	broken      error  // why output could not be written
+	survivors   []int  // could not be ended
 
 	stdout, stderr tail
 }
@@ -41,7 +41,6 @@ func (o *outcome) succeeded() bool {
 	return o.exit == 0 && o.limit == "" && o.failure == nil && o.broken == nil
 }
 
-// status returns the exit status of retry for the outcome.
 func (o *outcome) status() int {
 	switch {
 	case o.limit != "":
@@ -54,7 +53,6 @@ func (o *outcome) status() int {
 	return o.exit
 }
 
-// Error describes the failure in a few words.
 func (o *outcome) Error() string {
 	var text string
 	switch {

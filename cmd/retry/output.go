@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// tailSize is the size of the part at the end of a stream that is searched.
+// tailSize is how much of the end of a stream is searched.
 const tailSize = 64 << 10
 
-// lingering is how long to wait for the output of processes that a command left
-// running. The command's own output is complete when it has ended.
+// lingering is how long to wait for output of processes that the command left running.
+// The command's own output is complete when it ends.
 const lingering = time.Second
 
-// tail keeps the end of the data written to it.
 type tail struct{ data []byte }
 
 func (t *tail) add(p []byte) {
@@ -28,22 +27,20 @@ func (t *tail) add(p []byte) {
 
 func (t *tail) bytes() []byte { return t.data[max(0, len(t.data)-tailSize):] }
 
-// streams are the standard output and the standard error of an attempt.
 type streams struct {
-	stdout, stderr *os.File // of the command
+	stdout, stderr *os.File // the command's ends
 	readers        []*os.File
 	copiers        sync.WaitGroup
 
 	mu     sync.Mutex
-	keep   bool  // keep the output until flush
-	kept   spool // records: the number of the stream, the length and the bytes
+	keep   bool  // until flush
+	kept   spool // records of stream number, length and bytes
 	tails  [2]tail
-	lost   error // why the output is no longer kept
-	broken error // why the output cannot be written
+	lost   error // why output is no longer kept
+	broken error // why output cannot be written
 }
 
-// openStreams passes on the standard files, or uses pipes if the output is
-// searched or kept.
+// openStreams passes the standard files on, or uses pipes if output is searched or kept.
 func openStreams(search, keep bool) (*streams, error) {
 	s := &streams{stdout: os.Stdout, stderr: os.Stderr, keep: keep}
 	if !search && !keep {
@@ -71,7 +68,6 @@ func (s *streams) started() {
 	}
 }
 
-// finish waits until all output of the command has been read.
 func (s *streams) finish() {
 	for _, r := range s.readers {
 		_ = r.SetReadDeadline(time.Now().Add(lingering)) // not supported on Windows, where only the end of the pipe counts
@@ -79,10 +75,9 @@ func (s *streams) finish() {
 	s.copiers.Wait()
 }
 
-// copy reads from the pipe of a stream until it ends or cannot be passed on.
 func (s *streams) copy(stream int, r *os.File) {
 	defer r.Close()
-	buf := make([]byte, chunk)
+	buf := make([]byte, chunkSize)
 	for {
 		n, err := r.Read(buf)
 		if n > 0 && !s.accept(stream, buf[:n]) {
@@ -97,18 +92,17 @@ func (s *streams) copy(stream int, r *os.File) {
 	}
 }
 
-// drain reads only the data that is already in a pipe, because its other end may
-// still be open.
+// drain reads only what is already in the pipe: its other end may still be open.
 func (s *streams) drain(stream int, r *os.File, buf []byte) {
-	const largestPipe = 1 << 20 // the maximum without privileges on Linux
-	for range largestPipe / chunk {
+	const largestPipe = 1 << 20 // Linux's limit without privileges
+	for range largestPipe / chunkSize {
 		if n := readWaiting(r, buf); n <= 0 || !s.accept(stream, buf[:n]) {
 			return
 		}
 	}
 }
 
-// accept handles output of the command, and reports whether to continue reading.
+// accept reports whether to continue reading.
 func (s *streams) accept(stream int, p []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,14 +118,12 @@ func (s *streams) accept(stream int, p []byte) bool {
 	return s.broken == nil
 }
 
-// write passes output on. It keeps the first error.
 func (s *streams) write(stream int, p []byte) {
 	if s.broken == nil {
 		_, s.broken = [...]*os.File{os.Stdout, os.Stderr}[stream].Write(p)
 	}
 }
 
-// discard drops the kept output.
 func (s *streams) discard() { s.kept.Close() }
 
 // flush writes the kept output in the order in which it was read.
@@ -145,7 +137,7 @@ func (s *streams) flush() error {
 func (s *streams) flushLocked() {
 	s.keep = false
 	var at int64
-	buf := make([]byte, binary.MaxVarintLen64+chunk+1)
+	buf := make([]byte, binary.MaxVarintLen64+chunkSize+1)
 	for at < s.kept.size && s.broken == nil {
 		n, err := s.kept.ReadAt(buf, at)
 		if err != nil && err != io.EOF {
@@ -160,8 +152,7 @@ func (s *streams) flushLocked() {
 	s.kept.Close()
 }
 
-// unrepeatable returns the reason why the output prevents a retry, or "" if it does
-// not.
+// unrepeatable returns why the output prevents a retry, or "".
 func (s *streams) unrepeatable() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

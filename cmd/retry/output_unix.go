@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readWaiting reads the data that is already in a pipe, even after its deadline. n
-// <= 0 means none.
+// readWaiting reads what is already in a pipe, even after the read deadline. n <= 0
+// means nothing.
 func readWaiting(r *os.File, buf []byte) (n int) {
 	if raw, err := r.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) })

@@ -10,16 +10,14 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// standard is the name of the default rule.
 const standard = "standard"
 
-// ruleNames are the rules with which a policy may begin.
+// A policy may begin with one of ruleNames or presetNames.
 var ruleNames = []string{
 	standard, "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal",
 	"decorrelated", "jittered", "spread", "capped", "when-throttled",
 }
 
-// presetNames returns the names of the AWS SDKs' policies.
 func presetNames() []string {
 	var names []string
 	for preset := range awspreset.All() {
@@ -28,7 +26,7 @@ func presetNames() []string {
 	return names
 }
 
-// parsePolicy reads a policy and sets its number of attempts.
+// parsePolicy parses a policy and sets its MaxAttempts.
 func parsePolicy(text string) (retry.Policy, error) {
 	first := text
 	if i := strings.IndexAny(text, " ,;\t("); i >= 0 {
@@ -45,7 +43,6 @@ func parsePolicy(text string) (retry.Policy, error) {
 	return p, err
 }
 
-// defaultAttempts returns the number of attempts of a policy that does not set it.
 func defaultAttempts(p retry.Policy) int {
 	if delays, ok := p.Backoff.(retry.Schedule); ok {
 		return len(delays) + 1
@@ -53,7 +50,6 @@ func defaultAttempts(p retry.Policy) int {
 	return 3
 }
 
-// ruleText returns the text of the policy that the flags describe.
 func ruleText(rule string, base, limit time.Duration) string {
 	if rule == "" && (base != 0 || limit != 0) {
 		rule = "full"
@@ -81,8 +77,8 @@ func ruleText(rule string, base, limit time.Duration) string {
 	return text
 }
 
-// didYouMean returns a suggestion of the known name that is closest to a wrong
-// one, or "" if none is close.
+// didYouMean suggests the known name that is closest to wrong, or returns "" if none is
+// close.
 func didYouMean(wrong string, known []string) string {
 	best, least := "", len(wrong)/3+2
 	for _, name := range known {
@@ -96,8 +92,7 @@ func didYouMean(wrong string, known []string) string {
 	return fmt.Sprintf("; did you mean %q?", best)
 }
 
-// distance returns the number of characters to insert, delete or replace to turn
-// b into a (Levenshtein).
+// distance returns the Levenshtein distance in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -10,7 +10,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestParsePolicy: texts of policies and the number of attempts.
 func TestParsePolicy(t *testing.T) {
 	for _, test := range []struct {
 		text     string
@@ -35,11 +34,11 @@ func TestParsePolicy(t *testing.T) {
 	}
 }
 
-// TestNames: the library knows every name that is suggested or completed.
+// TestNames: every name that is suggested or completed is valid.
 func TestNames(t *testing.T) {
 	for _, name := range ruleNames {
 		_, err := parsePolicy(name)
-		if err != nil { // a rule needs keys
+		if err != nil { // the rule needs keys
 			assert.NotContains(t, err.Error(), "unknown", name)
 		}
 	}
@@ -51,7 +50,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestRuleText: separate flags make the text of a policy.
 func TestRuleText(t *testing.T) {
 	for _, test := range []struct {
 		rule        string
@@ -74,7 +72,6 @@ func TestRuleText(t *testing.T) {
 	}
 }
 
-// TestDistance: the closest name is suggested, or none if none is close.
 func TestDistance(t *testing.T) {
 	for _, test := range []struct {
 		a, b string

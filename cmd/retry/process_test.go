@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trees are commands that do not end on their own, or leave processes that do
-// not. They print ready when their processes have started.
+// trees are commands that do not end on their own, or leave processes that do not. They
+// print ready once all have started.
 var trees = []struct{ name, script string }{
 	{"one process", "echo ready; exec sleep 1000"},
 	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
@@ -26,16 +26,15 @@ var trees = []struct{ name, script string }{
 	{"leader exits, the rest ignores TERM", "trap '' TERM INT HUP QUIT; sleep 1000 & sleep 1000 & echo ready; exit 1"},
 	{"double fork", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exec sleep 1000"},
 	{"double fork and leader exits", "(sh -c 'sleep 1000 & exit 0' &); echo ready; exit 1"},
-	{"session of its own", "setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; exec sleep 1000"},
-	{"session of its own, double fork, ignores TERM", "trap '' TERM INT HUP QUIT; setsid sh -c '(sleep 1000 &)' & sleep .05; echo ready; exit 1"},
-	{"process groups of its own", "set -m; sleep 1000 & sleep 1000 & echo ready; exec sleep 1000"},
+	{"own session", "setsid sh -c 'sleep 1000 & sleep 1000' & echo ready; exec sleep 1000"},
+	{"own session, double fork, ignores TERM", "trap '' TERM INT HUP QUIT; setsid sh -c '(sleep 1000 &)' & sleep .05; echo ready; exit 1"},
+	{"own process groups", "set -m; sleep 1000 & sleep 1000 & echo ready; exec sleep 1000"},
 	{"stops itself", "echo ready; kill -STOP $$"},
 	{"stops itself, ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; kill -STOP $$; exec sleep 1000"},
 	{"closes its outputs", "echo ready; exec >&- 2>&-; exec sleep 1000"},
 	{"forks again when asked to end", "trap '(sleep 1000 &)' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"},
 }
 
-// TestTreeAfterFailure: no process is left after attempts that fail or time out.
 func TestTreeAfterFailure(t *testing.T) {
 	for _, tree := range trees {
 		for _, flags := range []string{"", "--output last"} {
@@ -50,7 +49,6 @@ func TestTreeAfterFailure(t *testing.T) {
 	}
 }
 
-// TestTreeAfterSignal: no process is left after a signal that ends retry.
 func TestTreeAfterSignal(t *testing.T) {
 	for _, tree := range trees {
 		for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT} {
@@ -79,7 +77,6 @@ func TestBetweenAttempts(t *testing.T) {
 	assert.Equal(t, 1, r.status, r.stderr)
 }
 
-// TestBackgroundStays: background processes of a successful command stay.
 func TestBackgroundStays(t *testing.T) {
 	for _, flags := range []string{"", "--output last"} {
 		t.Run(flags, func(t *testing.T) {
@@ -99,7 +96,7 @@ func TestBackgroundStays(t *testing.T) {
 	}
 }
 
-// TestOthersAreSpared: children from before retry was executed, and processes of a
+// TestOthersAreSpared: children from before the exec of retry, and processes of a
 // successful --before-retry, are not ended.
 func TestOthersAreSpared(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
@@ -123,7 +120,6 @@ func TestOthersAreSpared(t *testing.T) {
 	assert.Len(t, left, 3)
 }
 
-// TestKilled: the kernel ends the command when retry is killed.
 func TestKilled(t *testing.T) {
 	b := startRetry(t, "ready", "sh", "-c", "echo ready; exec sleep 1000")
 	b.signal(syscall.SIGKILL)
@@ -131,8 +127,8 @@ func TestKilled(t *testing.T) {
 	eventually(t, "the end of the command", func() bool { return len(leftovers(t)) == 0 })
 }
 
-// TestPID1: as the first process of a container retry reaps orphans, passes
-// signals on and ends with a status, because the kernel protects it from signals.
+// TestPID1: as PID 1, retry reaps orphans, passes signals on and exits with a status,
+// because the kernel protects it from signals.
 func TestPID1(t *testing.T) {
 	unshare := func(b *background) {
 		b.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
@@ -140,7 +136,7 @@ func TestPID1(t *testing.T) {
 	probe := exec.Command("true")
 	probe.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}
 	if probe.Run() != nil {
-		t.Skip("needs the right to make a PID namespace")
+		t.Skip("needs permission to create a PID namespace")
 	}
 	retry := func(args string) string { return fmt.Sprintf("mount -t proc proc /proc; exec %s %s", os.Args[0], args) }
 	start := func(t *testing.T, ready, script string) *background {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// processes starts commands and waits for them and their remaining processes. One
-// command runs at a time. All methods must be called by one goroutine.
+// processes starts commands, one at a time, and waits for all their processes. Its
+// methods must be called by one goroutine.
 type processes struct {
 	changed chan os.Signal // a child may have ended, stopped or continued
 	current *process
@@ -26,26 +26,24 @@ func newProcesses() *processes {
 	return ps
 }
 
-// process is a running command with all processes that it started. The command is
-// the leader of its own process group.
+// process is a running command, the leader of its own process group, with all processes
+// that it started.
 type process struct {
 	ps      *processes
-	pid     int            // also the number of the group
-	exited  bool           // the leader has ended; status is valid
-	stopped syscall.Signal // signal that stopped the leader; 0 while it runs
+	pid     int            // also of the group
+	exited  bool           // status is valid
+	stopped syscall.Signal // that stopped the leader; 0: it runs
 	status  syscall.WaitStatus
 
 	keyboard keyboard
 }
 
-// command describes a command to start. The files are passed on unchanged.
 type command struct {
 	args                  []string
 	env                   []string
 	stdin, stdout, stderr *os.File
 }
 
-// find returns the path of a program.
 func find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if errors.Is(err, exec.ErrDot) { // the user's PATH contains the working directory
@@ -54,7 +52,6 @@ func find(name string) (string, error) {
 	return path, err
 }
 
-// start starts a command, with the terminal if the command needs it at once.
 func (ps *processes) start(c command, t *terminal) (*process, error) {
 	path, err := find(c.args[0])
 	if err != nil {
@@ -68,7 +65,7 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	ps.tree.follow(attr.Sys)
 	t.passOn(attr.Sys)
 	pid, err := syscall.ForkExec(path, c.args, attr)
-	if err == syscall.ENOEXEC { // a script without #!, handled as by execvp(3)
+	if err == syscall.ENOEXEC { // a script without #!, as in execvp(3)
 		pid, err = syscall.ForkExec("/bin/sh", append([]string{"sh", path}, c.args[1:]...), attr)
 	}
 	if err != nil {
@@ -79,8 +76,8 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	return ps.current, nil
 }
 
-// fileNumber returns the number of f without changing its mode. File.Fd would
-// make standard files blocking for all processes that share them.
+// fileNumber avoids File.Fd for the standard files: it would make them blocking for all
+// processes that share them.
 func fileNumber(f *os.File) uintptr {
 	switch f {
 	case os.Stdin:
@@ -93,8 +90,8 @@ func fileNumber(f *os.File) uintptr {
 	return f.Fd()
 }
 
-// reap records all children that have ended, stopped or continued, and
-// reports whether no children are left.
+// reap records the children that have ended, stopped or continued, and reports whether
+// none is left.
 func (ps *processes) reap() (none bool) {
 	for {
 		var status syscall.WaitStatus
@@ -128,7 +125,6 @@ func (p *process) note(status syscall.WaitStatus) {
 	}
 }
 
-// result returns the exit status of the leader, or the signal that ended it.
 func (p *process) result() (exit int, sig syscall.Signal) {
 	if p.status.Signaled() {
 		return -1, p.status.Signal()
@@ -136,21 +132,18 @@ func (p *process) result() (exit int, sig syscall.Signal) {
 	return p.status.ExitStatus(), 0
 }
 
-// look updates the state of the command.
-func (p *process) look() { p.ps.reap() }
+func (p *process) update() { p.ps.reap() }
 
-// succeeded reports whether the leader has ended with success.
 func (p *process) succeeded() bool { return p.status.Exited() && p.status.ExitStatus() == 0 }
 
-// signalLeader sends a signal to the command itself.
 func (p *process) signalLeader(sig syscall.Signal) {
 	if !p.exited {
 		_ = syscall.Kill(p.pid, sig) // it may just have ended
 	}
 }
 
-// end sends a signal to the whole tree to end it. Stopped processes must be
-// continued to receive it.
+// end sends a signal to the whole tree, and continues stopped processes so that they
+// receive it.
 func (p *process) end(sig syscall.Signal) {
 	p.signalTree(sig)
 	if sig != syscall.SIGKILL {
@@ -158,18 +151,16 @@ func (p *process) end(sig syscall.Signal) {
 	}
 }
 
-// kill kills the whole tree as far as possible.
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
-// signalGroup sends a signal to the process group. Its number is not given to
-// another process as long as the group has a member or its leader is not reaped.
+// signalGroup is safe: the number is not reused while the group has a member or its
+// leader is not reaped.
 func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
 
-// groupGone reports whether the process group has no member left.
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
 
-// startFailure returns the exit status for a command that could not be started,
-// as shells do, and whether it may be possible later.
+// startFailure returns the exit status that shells use for a command that could not be
+// started, and whether the failure is temporary.
 func startFailure(err error) (exit int, temporary bool) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, syscall.ENOENT):
@@ -181,15 +172,14 @@ func startFailure(err error) (exit int, temporary bool) {
 	return exitNotExecutable, false
 }
 
-// Signals that are passed on, by their effect on retry.
+// Signals that are passed on to the command; endingSignals also end retry.
 var (
 	endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 	otherSignals  = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP}
 )
 
-// notifySignals returns the channel of all signals that are passed on. Signals
-// that were ignored when retry started stay ignored, for the commands as well:
-// nohup does this with HUP, and shells with INT in background jobs.
+// notifySignals skips ignored signals, so commands ignore them too: nohup ignores HUP,
+// and shells ignore INT in background jobs.
 func notifySignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	for _, list := range [][]os.Signal{endingSignals, otherSignals} {
@@ -199,14 +189,13 @@ func notifySignals() chan os.Signal {
 			}
 		}
 	}
-	// With a handler, writing to a closed pipe returns an error instead of
-	// ending retry while a command runs.
+	// With a handler, writing to a closed pipe fails instead of ending retry.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	return signals
 }
 
-// dieBy ends retry by a signal, so that a calling shell sees it and stops too. It
-// returns if that is not possible.
+// dieBy ends retry by a signal, so that a calling shell stops too. It returns if it
+// cannot.
 func dieBy(sig syscall.Signal) {
 	if os.Getpid() == 1 || sig == syscall.SIGQUIT {
 		return // the kernel protects PID 1, and Go prints stacks on QUIT
@@ -217,5 +206,4 @@ func dieBy(sig syscall.Signal) {
 	}
 }
 
-// shell returns the arguments that run a shell command.
 func shell(line string) []string { return []string{"/bin/sh", "-c", line} }

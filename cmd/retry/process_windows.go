@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// processes starts commands. All methods must be called by one goroutine.
+// The methods of processes must be called by one goroutine.
 type processes struct {
 	changed chan os.Signal // a command has ended
 }
@@ -20,11 +20,9 @@ func newProcesses() *processes { return &processes{changed: make(chan os.Signal,
 
 func (*processes) reap() {}
 
-// spareAll does nothing, because every command has its own job.
-func (*processes) spareAll() {}
+func (*processes) spareAll() {} // every command has its own job
 
-// process is a running command in its own job object, to which all processes
-// that it starts also belong.
+// process is a running command. Its job object contains all processes that it starts.
 type process struct {
 	job     windows.Handle
 	ended   chan *os.ProcessState
@@ -33,7 +31,6 @@ type process struct {
 	stopped syscall.Signal // never
 }
 
-// command describes a command to start. The files are passed on unchanged.
 type command struct {
 	args                  []string
 	env                   []string
@@ -42,8 +39,7 @@ type command struct {
 
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// start starts a command. The command is suspended until it belongs to its job, so
-// that none of its processes escapes.
+// start suspends the command until it belongs to its job, so that no process escapes.
 func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	path, err := exec.LookPath(c.args[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -84,7 +80,7 @@ func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	return p, nil
 }
 
-// newJob returns a job that ends when retry ends, even if retry is killed.
+// newJob returns a job that ends with retry, even if retry is killed.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err == nil {
@@ -101,13 +97,11 @@ func setJobLimits(job windows.Handle, flags uint32) error {
 	return err
 }
 
-// look updates the state of the command. Background processes of a successful
-// command may outlive retry.
-func (p *process) look() {
+func (p *process) update() {
 	select {
 	case p.state = <-p.ended:
 		if p.exited = true; p.succeeded() {
-			_ = setJobLimits(p.job, 0)
+			_ = setJobLimits(p.job, 0) // background processes may outlive retry
 		}
 	default:
 	}
@@ -115,7 +109,6 @@ func (p *process) look() {
 
 func (p *process) succeeded() bool { return p.exited && p.state != nil && p.state.Success() }
 
-// result returns the exit status of the command. There are no signals.
 func (p *process) result() (exit int, sig syscall.Signal) {
 	const controlC = 0xC000013A // STATUS_CONTROL_C_EXIT
 	if p.state == nil {
@@ -127,9 +120,8 @@ func (p *process) result() (exit int, sig syscall.Signal) {
 	return p.state.ExitCode(), 0
 }
 
-// end ends the whole job at once, because there is no signal that asks a
-// process to end. After Ctrl-C, which reaches the command directly, the
-// command gets time to end.
+// end ends the whole job at once: Windows has no signal that asks a process to end.
+// After Ctrl-C, which reaches the command directly, the command may exit on its own.
 func (p *process) end(sig syscall.Signal) {
 	if sig != syscall.SIGINT {
 		p.kill()
@@ -144,9 +136,8 @@ type accounting struct {
 	_, _, activeProcesses, _ uint32
 }
 
-// gone reports whether the job has no process left.
 func (p *process) gone() bool {
-	p.look()
+	p.update()
 	var info accounting
 	err := windows.QueryInformationJobObject(p.job, windows.JobObjectBasicAccountingInformation,
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)), nil)
@@ -157,11 +148,8 @@ func (p *process) gone() bool {
 	return true
 }
 
-// survivors returns nil, because processes of a job do not survive its end.
-func (p *process) survivors() []int { return nil }
+func (p *process) survivors() []int { return nil } // no process survives its job
 
-// startFailure returns the exit status for a command that could not be started,
-// and whether it may be possible later.
 func startFailure(err error) (exit int, temporary bool) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
@@ -172,8 +160,7 @@ func startFailure(err error) (exit int, temporary bool) {
 	return exitNotExecutable, false
 }
 
-// endingSignals are Ctrl-C and Ctrl-Break, and Go's signal for closing the
-// console, logging off and shutting down.
+// SIGINT is Ctrl-C or Ctrl-Break; SIGTERM is a closed console, a logoff or a shutdown.
 var endingSignals = []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 
 func notifySignals() chan os.Signal {
@@ -182,13 +169,10 @@ func notifySignals() chan os.Signal {
 	return signals
 }
 
-// dieBy does nothing, because there is only the exit status.
-func dieBy(syscall.Signal) {}
+func dieBy(syscall.Signal) {} // there is only the exit status
 
-// shell returns the arguments that run a line in the command interpreter.
 func shell(line string) []string { return []string{"cmd", "/c", line} }
 
-// signalName returns the name of a signal.
 func signalName(sig syscall.Signal) string {
 	switch sig {
 	case syscall.SIGINT:
@@ -201,8 +185,6 @@ func signalName(sig syscall.Signal) string {
 
 func isSignalName(name string) bool { return name == "SIGINT" || name == "SIGTERM" }
 
-// readWaiting reads nothing, because there are no deadlines.
-func readWaiting(*os.File, []byte) int { return 0 }
+func readWaiting(*os.File, []byte) int { return 0 } // pipes have no deadlines
 
-// unread returns false, because it is not known.
-func unread(*os.File) bool { return false }
+func unread(*os.File) bool { return false } // unknown

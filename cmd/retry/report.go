@@ -17,20 +17,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// report reports the attempts and waits to standard error and to a JSON file.
 type report struct {
 	out      io.Writer
 	verbose  bool
 	live     bool // count down in place
 	attempts int
-	started  time.Time // start of retry
-	deadline time.Time // zero: none
+	started  time.Time
+	deadline time.Time
 
-	line  string // the line that is counted down
-	shown int    // the width of the text on the line
+	line  string // being counted down
+	shown int    // width of the text on the line
 
-	json    *os.File // nil: none
-	written int      // the last attempt written
+	json    *os.File
+	written int // last attempt recorded
 }
 
 func newReport(c config, t *terminal) (*report, error) {
@@ -54,8 +53,7 @@ func newReport(c config, t *terminal) (*report, error) {
 
 func (r *report) say(format string, args ...any) { fmt.Fprintf(r.out, "retry: "+format+"\n", args...) }
 
-// which returns the name of an attempt.
-func (r *report) which(number int) string {
+func (r *report) attemptName(number int) string {
 	if r.attempts == retry.Unlimited {
 		return fmt.Sprintf("attempt %d", number)
 	}
@@ -64,20 +62,18 @@ func (r *report) which(number int) string {
 
 func (r *report) starting(number int) {
 	if r.verbose {
-		r.say("%s starts", r.which(number))
+		r.say("%s starts", r.attemptName(number))
 	}
 }
 
-// ending reports a signal that ends the running command, and so the run.
 func (r *report) ending(sig syscall.Signal, grace time.Duration) {
 	if r.verbose {
-		r.say("ending the command by %s, and by force after %v or another Ctrl-C", signalName(sig), grace)
+		r.say("ending the command with %s; killing it after %v or another Ctrl-C", signalName(sig), grace)
 	}
 }
 
-// retrying reports a failed attempt and the wait before the next.
 func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
-	r.line = fmt.Sprintf("retry: %s: %v", r.which(o.number), o)
+	r.line = fmt.Sprintf("retry: %s: %v", r.attemptName(o.number), o)
 	if r.verbose {
 		r.line += fmt.Sprintf(" after %v", round(o.took))
 	}
@@ -89,7 +85,6 @@ func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 	fmt.Fprintln(r.out, r.line+"; "+r.next(wait))
 }
 
-// next describes when the next attempt begins.
 func (r *report) next(wait time.Duration) string {
 	text := fmt.Sprintf("next in %v", round(wait))
 	if !r.deadline.IsZero() {
@@ -98,7 +93,6 @@ func (r *report) next(wait time.Duration) string {
 	return text
 }
 
-// ticks returns a channel that ticks for each step of the countdown.
 func (r *report) ticks() (<-chan time.Time, func()) {
 	if !r.live {
 		return nil, func() {}
@@ -107,7 +101,6 @@ func (r *report) ticks() (<-chan time.Time, func()) {
 	return ticker.C, ticker.Stop
 }
 
-// countDown shows how much of a wait is left.
 func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
 
 // waited replaces the countdown with the whole wait.
@@ -119,8 +112,8 @@ func (r *report) waited(d time.Duration) {
 	}
 }
 
-// overwrite replaces the line on the terminal. The text is cut to the terminal's
-// width, because a wrapped line cannot be replaced.
+// overwrite replaces the line on the terminal, cut to its width: a wrapped line cannot
+// be replaced.
 func (r *report) overwrite(text string) {
 	if width, _, err := term.GetSize(2); err == nil && width > 1 && utf8.RuneCountInString(text) >= width {
 		text = string([]rune(text)[:width-1])
@@ -130,10 +123,8 @@ func (r *report) overwrite(text string) {
 	r.shown = width
 }
 
-// prepareFailed reports a failure of the --before-retry command.
 func (r *report) prepareFailed(o *outcome) { r.say("--before-retry: %v", o) }
 
-// finished reports the end of the run.
 func (r *report) finished(s *session, err error, status int) {
 	o := s.last
 	if o != nil && r.written < o.number {
@@ -156,13 +147,12 @@ func (r *report) finished(s *session, err error, status int) {
 	case err != nil && o == nil:
 		r.say("%s", reason)
 	case err != nil:
-		r.say("%s: %v; %s after %v", r.which(o.number), o, reason, elapsed)
+		r.say("%s: %v; %s after %v", r.attemptName(o.number), o, reason, elapsed)
 	case r.verbose:
-		r.say("%s: success after %v", r.which(o.number), elapsed)
+		r.say("%s: success after %v", r.attemptName(o.number), elapsed)
 	}
 }
 
-// reasonText describes why there was no further attempt.
 func reasonText(s *session, err error) string {
 	gaveUp, ok := errors.AsType[*retry.Error](err)
 	switch {
@@ -182,7 +172,7 @@ func reasonText(s *session, err error) string {
 	return fmt.Sprintf("gave up: %v", gaveUp.Reason)
 }
 
-// record writes an attempt into the JSON file. wait is nil after the last attempt.
+// record writes an attempt to the JSON file; wait is nil after the last one.
 func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.written = o.number
 	record := struct {
@@ -209,7 +199,7 @@ func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.encode(record)
 }
 
-// encode appends a line to the JSON file. After an error it writes nothing more.
+// encode writes nothing more after an error.
 func (r *report) encode(record any) {
 	if r.json == nil {
 		return
@@ -220,7 +210,6 @@ func (r *report) encode(record any) {
 	}
 }
 
-// round rounds a duration for display.
 func round(d time.Duration) time.Duration {
 	switch {
 	case d >= 10*time.Second:

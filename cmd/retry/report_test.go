@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQuiet: a success prints nothing, and with -q nothing is printed at all.
+// TestQuiet: a success prints nothing; -q prints nothing at all.
 func TestQuiet(t *testing.T) {
 	assert.Empty(t, runRetry(t, "true").stderr)
 	assert.Empty(t, runRetry(t, "-q", "false").stderr)
@@ -23,7 +23,6 @@ func TestQuiet(t *testing.T) {
 	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in \S+, deadline in 1h0m0s\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, r.stderr)
 }
 
-// TestJSON: one object for each attempt and one for the run.
 func TestJSON(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report")
 	r := runRetry(t, "-q", "--json", file, "--retry-on", "timeout,signal,7", "--timeout", "100ms", "-t", "4", "sh", "-c",

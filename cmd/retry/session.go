@@ -13,8 +13,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// session is one run of retry. It is the clock of its policy, so that it can
-// count down, pass signals on and wait for orphans between two attempts.
+// session is one run of retry. As the clock of its policy, it counts down, handles
+// signals and reaps orphans between attempts.
 type session struct {
 	config
 	ctx       context.Context // ends at the deadline
@@ -24,14 +24,13 @@ type session struct {
 	input     *input
 	report    *report
 
-	number int            // number of the current or latest attempt
-	last   *outcome       // outcome of the latest finished attempt, or nil
-	output *streams       // streams of that attempt
-	ended  syscall.Signal // signal that ends retry; 0 if none
+	number int            // current or latest attempt
+	output *streams       // of that attempt
+	last   *outcome       // of the latest finished attempt, or nil
+	ended  syscall.Signal // that ends retry; 0: none
 	alone  bool           // the signal came after the command had ended
 }
 
-// run runs the attempts and returns the exit status.
 func run(c config) int {
 	s := &session{config: c, processes: newProcesses(), terminal: openTerminal(), signals: notifySignals()}
 	s.ctx = context.Background()
@@ -56,7 +55,7 @@ func run(c config) int {
 	return s.finish(err)
 }
 
-// attempt makes one attempt: it is the operation that is retried.
+// attempt is the operation that is retried.
 func (s *session) attempt(ctx context.Context) error {
 	if s.output != nil { // of the previous attempt, which has failed
 		s.output.discard()
@@ -77,14 +76,12 @@ func (s *session) attempt(ctx context.Context) error {
 	}
 	o.ended = s.ended != 0
 	if s.match.Classify(o) == retry.ClassPermanent {
-		// A marker, because Do does not call the Classifier for an attempt that its own time limit
-		// ended.
+		// Marked, because Do does not call the Classifier if the attempt timed out.
 		return retry.Permanent(o)
 	}
 	return o
 }
 
-// perform runs the command with its streams.
 func (s *session) perform(ctx context.Context, o *outcome) {
 	stdin, feed, err := s.input.open()
 	if err != nil {
@@ -104,7 +101,6 @@ func (s *session) perform(ctx context.Context, o *outcome) {
 	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable()), "; ")
 }
 
-// notEmpty returns the texts that are not empty.
 func notEmpty(texts ...string) []string {
 	var found []string
 	for _, t := range texts {
@@ -115,8 +111,6 @@ func notEmpty(texts ...string) []string {
 	return found
 }
 
-// environment returns the environment of an attempt, or of the --before-retry
-// command.
 func (s *session) environment() []string {
 	var env []string
 	for _, entry := range os.Environ() {
@@ -137,7 +131,7 @@ func (s *session) environment() []string {
 	return env
 }
 
-// limit returns the name of the time limit that ended an attempt.
+// limit names the time limit that ended an attempt.
 func (s *session) limit() string {
 	if s.ctx.Err() != nil {
 		return fmt.Sprintf("deadline of %v", s.deadline)
@@ -145,10 +139,9 @@ func (s *session) limit() string {
 	return fmt.Sprintf("timeout of %v", s.policy.AttemptTimeout)
 }
 
-// Now returns the current time.
 func (s *session) Now() time.Time { return time.Now() }
 
-// Sleep waits before the next attempt and then runs the --before-retry command.
+// Sleep waits and then runs the --before-retry command.
 func (s *session) Sleep(ctx context.Context, d time.Duration) error {
 	err := s.wait(ctx, d)
 	s.report.waited(d)
@@ -177,15 +170,14 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 		case sig := <-s.signals:
 			if isEnding(sig.(syscall.Signal)) {
 				s.ended, s.alone = sig.(syscall.Signal), true
-				return fmt.Errorf("%s between two attempts", signalName(s.ended))
+				return fmt.Errorf("%s between attempts", signalName(s.ended))
 			}
 			s.onIdleSignal(sig.(syscall.Signal))
 		}
 	}
 }
 
-// prepare runs the --before-retry command. Its failure is reported but does not
-// prevent the retry.
+// prepare runs the --before-retry command. Its failure is only reported.
 func (s *session) prepare(ctx context.Context) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -207,12 +199,11 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	if s.ended != 0 {
 		s.alone = true
-		return fmt.Errorf("%s between two attempts", signalName(s.ended))
+		return fmt.Errorf("%s between attempts", signalName(s.ended))
 	}
 	return ctx.Err()
 }
 
-// finish writes the kept output, reports the end and returns the exit status.
 func (s *session) finish(err error) int {
 	status := s.status(err)
 	if s.output != nil {
@@ -229,7 +220,6 @@ func (s *session) finish(err error) int {
 	return status
 }
 
-// status returns the exit status of a run that ended with err.
 func (s *session) status(err error) int {
 	switch {
 	case err == nil:

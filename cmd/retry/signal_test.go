@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestForward: signals that do not end retry reach the command.
 func TestForward(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT} {
 		t.Run(signalName(sig), func(t *testing.T) {
@@ -27,8 +26,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestHandled: if a command handles the signal, its exit status is that of
-// retry, and no retry follows.
+// TestHandled: if the command handles the signal, retry exits with its status and does
+// not retry.
 func TestHandled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, status := range []int{0, 42} {
@@ -45,7 +44,6 @@ func TestHandled(t *testing.T) {
 	}
 }
 
-// TestSignalStates: signals in every state of retry.
 func TestSignalStates(t *testing.T) {
 	stubborn := "trap 'echo got' TERM INT HUP QUIT; echo ready; while :; do sleep .01; done"
 	hour := []string{"--rule", "constant", "--base", "1h", "--kill-after", "1h"}
@@ -63,7 +61,7 @@ func TestSignalStates(t *testing.T) {
 		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "(" + stubborn + ") & sleep .1; exit 1"}, true},
 		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
 		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
-		{"while input is missing", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
+		{"while waiting for input", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
 	} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(test.name+" "+signalName(sig), func(t *testing.T) {
@@ -75,7 +73,7 @@ func TestSignalStates(t *testing.T) {
 				b.begin(test.ready)
 				b.signal(sig)
 				if test.twice {
-					b.expect("ending the command by " + signalName(sig))
+					b.expect("ending the command with " + signalName(sig))
 					b.signal(syscall.SIGINT)
 				}
 				r := b.end()
@@ -87,7 +85,7 @@ func TestSignalStates(t *testing.T) {
 }
 
 // TestIgnored: signals that the caller of retry ignores stay ignored, in the command
-// as well.
+// too.
 func TestIgnored(t *testing.T) {
 	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; sleep .2; echo end'")
 	b.signal(syscall.SIGHUP)
@@ -107,22 +105,21 @@ func TestStop(t *testing.T) {
 	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })
 	before := b.output()
 	b.signal(syscall.SIGCONT)
-	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	eventually(t, "the command to continue", func() bool { return len(b.output()) > len(before) })
 	b.signal(syscall.SIGTERM)
 	assert.Equal(t, 143, b.end().status)
 
 	b = &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
 	b.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	b.begin("tick")
-	b.signal(syscall.SIGTSTP) // has no effect on retry in an orphaned group, so the command continues too
+	b.signal(syscall.SIGTSTP) // does not stop retry in an orphaned group, so the command continues too
 	time.Sleep(2 * orphaned)
 	before = b.output()
-	eventually(t, "the command to go on", func() bool { return len(b.output()) > len(before) })
+	eventually(t, "the command to continue", func() bool { return len(b.output()) > len(before) })
 	b.signal(syscall.SIGTERM)
 	assert.Equal(t, 143, b.end().status)
 }
 
-// TestUnder: retry runs under similar programs.
 func TestUnder(t *testing.T) {
 	for _, test := range []struct {
 		name, line string

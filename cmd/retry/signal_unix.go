@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalName returns the name of a signal, such as SIGKILL.
 func signalName(sig syscall.Signal) string {
 	if name := unix.SignalName(sig); name != "" {
 		return name

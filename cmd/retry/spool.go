@@ -5,18 +5,17 @@ import (
 	"os"
 )
 
-// spoolMemory is the maximum size of a spool in memory.
 const spoolMemory = 1 << 20
 
-// spool keeps bytes, in memory up to spoolMemory and otherwise in a temporary
-// file. After a failed Write it still has all earlier data.
+// spool keeps bytes in memory, and above spoolMemory in a temporary file. A failed Write
+// loses no earlier data.
 type spool struct {
 	memory []byte
-	file   *os.File // has all data if it is not nil
+	file   *os.File // has all data if not nil
 	size   int64
 }
 
-// Write appends all of p, or appends nothing and returns an error.
+// Write appends all of p or nothing.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil {
 		if len(s.memory)+len(p) <= spoolMemory {
@@ -35,7 +34,6 @@ func (s *spool) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// spill moves the data from memory to a file.
 func (s *spool) spill() error {
 	file, err := os.CreateTemp("", "retry-")
 	if err != nil {
@@ -53,7 +51,6 @@ func (s *spool) spill() error {
 	return nil
 }
 
-// ReadAt reads written data.
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	if off >= s.size {
 		return 0, io.EOF

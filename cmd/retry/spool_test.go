@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSpool: written data can be read, below and above spoolMemory.
 func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -41,7 +40,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolWithoutFile: earlier data is still readable after an error.
+// TestSpoolWithoutFile: a failed write loses no earlier data.
 func TestSpoolWithoutFile(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder")
 	t.Setenv("TMP", `Z:\no\such\folder`)

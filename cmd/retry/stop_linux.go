@@ -6,13 +6,12 @@ import (
 	"unsafe"
 )
 
-// stop stops retry, or its whole shell job, until SIGCONT. In an orphaned process
-// group, which no shell could continue, it has no effect.
+// stop stops retry, or its whole shell job, until SIGCONT. It has no effect in an
+// orphaned process group, which no shell could continue.
 //
-// Only the default action of SIGTSTP makes that distinction, and package signal does
-// not restore it. The kernel's struct sigaction begins with the handler: 0 is the
-// default action, 1 ignores the signal. On MIPS it does not, so retry does not stop
-// there.
+// Only the default action of SIGTSTP makes that distinction, and package signal does not
+// restore it. The kernel's struct sigaction begins with the handler (0: default, 1:
+// ignore), except on MIPS, where retry does not stop.
 func stop(job bool) {
 	var handler [20]uintptr
 	set := func(new, old *[20]uintptr) {

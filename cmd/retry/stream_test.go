@@ -19,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// zeros returns an input of n bytes.
 func zeros(n int64) io.Reader { return io.LimitReader(devZero{}, n) }
 
 type devZero struct{}
@@ -29,7 +28,7 @@ func (devZero) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// builtRetry builds the command as it is installed, for measuring size and memory.
+// builtRetry builds the command as installed, to measure its size and memory.
 var builtRetry = sync.OnceValues(func() (string, error) {
 	file := filepath.Join(scratch, "retry")
 	out, err := exec.Command("go", "build", "-o", file, ".").CombinedOutput()
@@ -48,7 +47,6 @@ func installed(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// TestSize: the binary that "go install" makes is below 6 MB.
 func TestSize(t *testing.T) {
 	file, err := builtRetry()
 	require.NoError(t, err)
@@ -70,7 +68,6 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// TestStdin: every attempt gets the whole input, from any kind of source.
 func TestStdin(t *testing.T) {
 	text := strings.Repeat("line of input\n", 1<<18) // more than is kept in memory
 	file := filepath.Join(t.TempDir(), "input")
@@ -115,7 +112,7 @@ func TestStdin(t *testing.T) {
 	}
 }
 
-// TestEndlessStdin: no more input is read than the commands read.
+// TestEndlessStdin: retry reads no more input than the commands do.
 func TestEndlessStdin(t *testing.T) {
 	r := runPipeline(t, "yes | %s --base 1ms -- sh -c 'head -c 4; [ $RETRY_ATTEMPT = 3 ]'")
 	assert.Equal(t, "y\ny\ny\ny\ny\ny\n", r.stdout)
@@ -130,10 +127,9 @@ func runPipeline(t *testing.T, line string) result {
 	return finish(t, c)
 }
 
-// peak is a command that prints the peak memory of retry so far, in kB.
+// peak is a command that prints the peak memory of retry in kB.
 const peak = "awk '/VmHWM/ { print $2 }' /proc/$PPID/status"
 
-// TestStdinMemory: 300 MB of input are replayed in less than 20 MB of memory.
 func TestStdinMemory(t *testing.T) {
 	const size = 300e6
 	c := installed(t, "-q", "--base", "1ms", "-t", "2", "sh", "-c", "wc -c; "+peak+" >&2; exit 1")
@@ -181,7 +177,6 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestOutput: which output of the attempts is shown, and when.
 func TestOutput(t *testing.T) {
 	script := "echo out $RETRY_ATTEMPT; echo err $RETRY_ATTEMPT >&2; [ $RETRY_ATTEMPT = 3 ]"
 	r := runRetry(t, "-q", "sh", "-c", script)
@@ -212,7 +207,7 @@ func TestOutput(t *testing.T) {
 	b.end()
 }
 
-// TestClosedOutput: a command whose output has no reader is not run again.
+// TestClosedOutput: a command whose output has no reader is not retried.
 func TestClosedOutput(t *testing.T) {
 	for _, flags := range []string{"", "--retry-on-output x", "--output last"} {
 		t.Run(flags, func(t *testing.T) {
@@ -223,8 +218,8 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// TestFullDisk: if output cannot be written, or the folder for temporary files is
-// full, no data is lost, and the exit status is that of a failure.
+// TestFullDisk: output that cannot be written is a failure, and a full temporary folder
+// loses no data.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")
@@ -241,7 +236,7 @@ func TestFullDisk(t *testing.T) {
 
 	dir := t.TempDir()
 	if err := exec.Command("mount", "-t", "tmpfs", "-o", "size=2m", "none", dir).Run(); err != nil {
-		t.Skip("needs the right to mount")
+		t.Skip("needs permission to mount")
 	}
 	defer func() { assert.NoError(t, exec.Command("umount", dir).Run()) }()
 	full := func(args ...string) *exec.Cmd {
@@ -252,9 +247,9 @@ func TestFullDisk(t *testing.T) {
 	c := full("sh", "-c", "wc -c; exit 3")
 	c.Stdin = zeros(10e6)
 	r = finish(t, c)
-	assert.Equal(t, "10000000\n", r.stdout, "the running attempt gets all")
+	assert.Equal(t, "10000000\n", r.stdout, "the running attempt gets all of it")
 	assert.Equal(t, 3, r.status)
-	assert.Contains(t, r.stderr, "standard input cannot be repeated")
+	assert.Contains(t, r.stderr, "standard input cannot be replayed")
 
 	r = finish(t, full("--output", "last", "sh", "-c", "seq 1000000; exit 3"))
 	assert.Equal(t, 1000000, strings.Count(r.stdout, "\n"))
@@ -266,7 +261,6 @@ func TestFullDisk(t *testing.T) {
 	assert.Empty(t, entries, "no temporary file is left")
 }
 
-// TestEnvironment: commands get the documented environment variables.
 func TestEnvironment(t *testing.T) {
 	const show = "echo $RETRY_ATTEMPT ${RETRY_MAX_ATTEMPTS} ${RETRY_LAST_EXIT-none} ${RETRY_DEADLINE-none}"
 	r := runRetry(t, "-q", "--deadline", "1h", "-t", "2", "sh", "-c", show+"; exit $((6 + RETRY_ATTEMPT))")
@@ -276,7 +270,6 @@ func TestEnvironment(t *testing.T) {
 	assert.Equal(t, "1 unlimited none none\n", finish(t, c).stdout)
 }
 
-// TestBeforeRetry: the command runs between the attempts.
 func TestBeforeRetry(t *testing.T) {
 	r := runRetry(t, "-q", "--before-retry", "echo before $RETRY_ATTEMPT after $RETRY_LAST_EXIT", "sh", "-c", "echo attempt $RETRY_ATTEMPT >&2; exit 5")
 	assert.Equal(t, "attempt 1\nbefore 2 after 5\nattempt 2\nbefore 3 after 5\nattempt 3\n", r.stderr)

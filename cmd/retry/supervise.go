@@ -6,40 +6,39 @@ import (
 	"time"
 )
 
-// phase is the state of ending a command.
 type phase uint8
 
 const (
 	running phase = iota
-	ending        // the remaining processes have been asked to end
-	killing       // and are being killed
-	stuck         // and do not disappear
+	ending        // remaining processes were signaled
+	killing       // they are being killed
+	stuck         // they do not disappear
 )
 
 const (
-	// sweep is the interval at which an ending tree is checked. The end of a
-	// child is noticed at once, that of a grandchild is not.
+	// sweep is the interval at which an ending tree is checked: only the end of a child
+	// raises SIGCHLD.
 	sweep = 10 * time.Millisecond
-	// lastWait is how long killed processes may take to disappear. A process that
-	// takes longer is stuck in the kernel.
+	// lastWait is how long killed processes may take to disappear. A slower one is stuck
+	// in the kernel.
 	lastWait = 5 * time.Second
 )
 
-// supervisor waits for the end of one command and, unless it succeeds, of all
-// processes that it started.
+// supervisor waits for the end of one command and, unless it succeeds, of all processes
+// that it started.
 type supervisor struct {
 	*session
 	p       *process
 	outcome *outcome
 	phase   phase
-	until   <-chan time.Time // the end of the phase
-	sweeps  *time.Ticker     // while the phase is not running
+	until   <-chan time.Time // end of the phase
+	sweeps  *time.Ticker     // except in phase running
 	job     job
 }
 
-// supervise runs a command and returns when it has succeeded, or has failed and
-// none of its processes is left. The end of ctx ends the command. started is
-// called when the command has its files, or could not be started.
+// supervise runs a command until it has succeeded, or has failed and none of its
+// processes is left. The end of ctx ends the command. started is called when the command
+// has its files or could not be started.
 func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
 	p, err := s.processes.start(c, s.terminal)
 	started()
@@ -51,7 +50,7 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	v := &supervisor{session: s, p: p, outcome: o, sweeps: time.NewTicker(time.Hour)}
 	defer v.sweeps.Stop()
 	for !v.over() {
-		v.turn(ctx)
+		v.handleEvent(ctx)
 	}
 	if p.exited {
 		o.exit, o.signal = p.result()
@@ -63,9 +62,9 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	}
 }
 
-// over updates the state of the command and reports whether it is finished.
+// over updates the command's state and reports whether it is finished.
 func (v *supervisor) over() bool {
-	v.p.look()
+	v.p.update()
 	v.watchKeyboard()
 	switch {
 	case v.phase == running && v.p.exited && v.p.succeeded():
@@ -80,8 +79,7 @@ func (v *supervisor) over() bool {
 	return false
 }
 
-// turn waits for the next event.
-func (v *supervisor) turn(ctx context.Context) {
+func (v *supervisor) handleEvent(ctx context.Context) {
 	done := ctx.Done()
 	if v.phase != running {
 		done = nil
@@ -108,7 +106,6 @@ func (v *supervisor) turn(ctx context.Context) {
 	}
 }
 
-// end sends the command a signal to end it, and sets a time limit for that.
 func (v *supervisor) end(sig syscall.Signal) {
 	v.p.end(sig)
 	if v.phase == running {
@@ -117,7 +114,6 @@ func (v *supervisor) end(sig syscall.Signal) {
 	}
 }
 
-// kill ends the command at once.
 func (v *supervisor) kill() {
 	v.p.kill()
 	if v.phase != killing {
@@ -126,13 +122,12 @@ func (v *supervisor) kill() {
 	}
 }
 
-// onSignal handles a signal to retry.
 func (v *supervisor) onSignal(sig syscall.Signal) {
 	switch {
 	case !isEnding(sig):
 		v.forward(sig)
 	case v.ended == 0:
-		v.p.look()
+		v.p.update()
 		v.ended, v.alone = sig, v.p.exited
 		v.report.ending(sig, v.grace)
 		v.end(sig)

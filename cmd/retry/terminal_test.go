@@ -19,20 +19,18 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// console is a program in a pseudo-terminal.
 type console struct {
 	*exec.Cmd
 	t    *testing.T
 	tty  *os.File
-	done chan struct{} // the program has ended, and so has its output
+	done chan struct{} // program and output have ended
 	err  error
 
 	mu   sync.Mutex
 	text string
-	seen int // length of the text that expect has consumed
+	seen int // length that expect has consumed
 }
 
-// open starts a program in its own pseudo-terminal.
 func open(t *testing.T, c *exec.Cmd) *console {
 	t.Helper()
 	tty, err := pty.StartWithSize(c, &pty.Winsize{Rows: 24, Cols: 100})
@@ -69,8 +67,7 @@ func open(t *testing.T, c *exec.Cmd) *console {
 	return k
 }
 
-// interruptible returns the file in non-blocking mode, in which Close ends a Read.
-// Package pty has made it blocking.
+// interruptible makes f non-blocking again after package pty, so that Close ends a Read.
 func interruptible(t *testing.T, f *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
@@ -81,7 +78,6 @@ func interruptible(t *testing.T, f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), "pty")
 }
 
-// openRetry starts retry in a pseudo-terminal.
 func openRetry(t *testing.T, args ...string) *console {
 	t.Helper()
 	return open(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
@@ -102,7 +98,6 @@ func openShell(t *testing.T) *console {
 	return k
 }
 
-// keys types text.
 func (k *console) keys(text string) {
 	k.t.Helper()
 	_, err := k.tty.WriteString(text)
@@ -135,7 +130,7 @@ func (k *console) expect(text string) {
 	}
 }
 
-// end waits for the end of the program and checks that no process is left.
+// end also checks that no process is left.
 func (k *console) end() result {
 	k.t.Helper()
 	select {
@@ -151,7 +146,6 @@ func (k *console) end() result {
 	return r
 }
 
-// TestTerminal: commands read from the terminal and recognize it as one.
 func TestTerminal(t *testing.T) {
 	t.Run("each attempt reads", func(t *testing.T) {
 		k := openRetry(t, "sh", "-c", "[ -t 0 ] && [ -t 1 ] && [ -t 2 ] && printf 'name? ' && read name && echo hello $name; [ $RETRY_ATTEMPT = 2 ]")
@@ -202,7 +196,6 @@ func TestTerminal(t *testing.T) {
 	})
 }
 
-// TestCtrlC: keys pressed in each state of retry.
 func TestCtrlC(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -242,13 +235,11 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-// keyboards returns the number of running keyboards of retry.
 func keyboards(pid int) int {
 	out, _ := exec.Command("ps", "-o", "args=", "--ppid", strconv.Itoa(pid)).Output()
 	return strings.Count(string(out), keyboardName)
 }
 
-// TestCtrlCStopsTheScript: a shell loop around retry also ends.
 func TestCtrlCStopsTheScript(t *testing.T) {
 	k := openShell(t)
 	k.keys("for i in 1 2 3; do $retry -- sh -c \"echo r\"eady\"; exec sleep 1000\"; done; echo after $?\n")
@@ -261,7 +252,6 @@ func TestCtrlCStopsTheScript(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(k.end().stdout, "ready\r"))
 }
 
-// TestJobControl: Ctrl-Z, fg and bg.
 func TestJobControl(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	writeFile(t, script, "trap 'echo continued' CONT; echo ready; until [ \"$x\" = three ]; do read x; echo read $x; done", 0o600)
@@ -332,7 +322,6 @@ func TestJobControl(t *testing.T) {
 	})
 }
 
-// TestHangup: the terminal is closed.
 func TestHangup(t *testing.T) {
 	k := openRetry(t, "--kill-after", "50ms", "sh", "-c", "trap '' HUP; echo ready; setsid sleep 1000 & sleep 1000")
 	k.expect("ready")
@@ -341,8 +330,8 @@ func TestHangup(t *testing.T) {
 	assert.Equal(t, 128+int(syscall.SIGHUP), r.status)
 }
 
-// TestCountdown: each retry has one line, counted down in place, or plain
-// lines if standard error is not a terminal.
+// TestCountdown: waits are counted down in place on a terminal, and printed once
+// elsewhere.
 func TestCountdown(t *testing.T) {
 	k := openRetry(t, "-t", "2", "--rule", "constant", "--base", "350ms", "--deadline", "1h", "sh", "-c", "exit 7")
 	r := k.end()

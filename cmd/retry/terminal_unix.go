@@ -11,22 +11,21 @@ import (
 	"golang.org/x/term"
 )
 
-// terminal is the controlling terminal. A nil terminal means that there is none.
+// terminal is the controlling terminal; nil means none.
 //
-// Only the foreground process group may read from a terminal, and each command has
-// its own group. If retry is in the foreground and all standard files are the
-// terminal, a command gets the foreground at once. In a pipeline another command of
-// the same shell job may need it (as in "retry … | less"), so a command gets it only
-// when the kernel stops it for reading from the terminal.
+// Only the foreground process group may read from a terminal, and each command has its
+// own group. If retry is in the foreground and all standard files are terminals, a
+// command gets the foreground at once. Otherwise another command of the shell job may
+// need it ("retry … | less"), so a command gets it only when the kernel stops it for
+// reading from the terminal.
 type terminal struct {
 	fd    int
-	own   int  // the process group of retry
+	own   int  // process group of retry
 	alone bool // all standard files are terminals
 	given bool // the command is in the foreground
 	modes *term.State
 }
 
-// openTerminal returns the controlling terminal, or nil if there is none.
 func openTerminal() *terminal {
 	fd, err := unix.Open("/dev/tty", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -39,7 +38,6 @@ func openTerminal() *terminal {
 	return t
 }
 
-// foreground reports whether retry has the terminal.
 func (t *terminal) foreground() bool {
 	if t == nil {
 		return false
@@ -55,8 +53,8 @@ func (t *terminal) passOn(attr *syscall.SysProcAttr) {
 	}
 }
 
-// give puts the command's group into the foreground if retry is there, and
-// reports whether the command is in the foreground.
+// give puts the command's group in the foreground if retry is there, and reports whether
+// the command is in the foreground.
 func (t *terminal) give(group int) bool {
 	if t.foreground() {
 		t.given = t.set(group)
@@ -64,7 +62,6 @@ func (t *terminal) give(group int) bool {
 	return t != nil && t.given
 }
 
-// takeBack puts retry into the foreground if the command was there.
 func (t *terminal) takeBack() {
 	if t != nil && t.given {
 		t.given = false
@@ -72,18 +69,16 @@ func (t *terminal) takeBack() {
 	}
 }
 
-// set sets the foreground group. It is called in the background, where SIGTTOU would
-// stop the process.
+// set ignores SIGTTOU, which would stop retry in the background.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
-	// Package signal cannot restore the default action here, but signals with
-	// a handler have the default action in commands.
+	// Package signal cannot restore the default action here, but commands start with it
+	// for signals that have a handler.
 	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }
 
-// restore undoes changes of the terminal by a command that was ended, such as
-// hidden input.
+// restore undoes a failed command's changes to the terminal, such as hidden input.
 func (t *terminal) restore() {
 	if t != nil && t.modes != nil && t.foreground() {
 		_ = term.Restore(t.fd, t.modes)

@@ -24,7 +24,7 @@ func (*supervisor) watchKeyboard()           {}
 func (*supervisor) interrupted() bool        { return false }
 func (*session) onIdleSignal(syscall.Signal) {}
 
-// keyboardName is not used: Ctrl-C reaches all processes of the console.
+// keyboardName is unused: Ctrl-C reaches all processes of the console.
 const keyboardName = ""
 
 func beKeyboard() {}

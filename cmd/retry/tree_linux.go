@@ -10,20 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree finds all processes that a command has started. On Linux retry is a child
-// subreaper: a process whose parent ends becomes a child of retry, even if it has
-// left its process group or session. So all of a command's processes are
-// descendants of retry, and none is left when retry has no children.
+// tree finds all processes of a command. As a child subreaper, retry becomes the parent
+// of every orphan, even outside the command's group or session. So all processes of a
+// command are descendants of retry, and none is left when retry has no children.
 type tree struct {
 	proc   bool             // /proc is mounted
 	spared map[int]starting // descendants that are not the command's
 }
 
-// starting is the time when a process started, in clock ticks. It distinguishes
-// processes with the same, reused number.
+// starting is the start time of a process, in clock ticks. It distinguishes processes
+// that reuse a number.
 type starting uint64
 
-// member is a living process.
 type member struct {
 	pid, parent, group int
 	start              starting
@@ -57,8 +55,8 @@ func (t *tree) spare() {
 	maps.Copy(t.spared, spared)
 }
 
-// members returns the living descendants of retry, except spared ones and
-// their descendants, or false if /proc does not show them.
+// members returns the living descendants of retry, except spared ones and their
+// descendants, or false if /proc does not show them.
 func (t *tree) members() ([]member, bool) {
 	if !t.proc {
 		return nil, false
@@ -104,7 +102,7 @@ func readMember(pid int) (member, bool) {
 	if err != nil {
 		return member{}, false
 	}
-	// The name of the program is in parentheses and may contain parentheses.
+	// The program name is in parentheses and may contain some.
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 20 {
 		return member{}, false
@@ -116,7 +114,6 @@ func readMember(pid int) (member, bool) {
 		zombie: state == 'Z' || state == 'X'}, err == nil
 }
 
-// signalTree sends a signal to all processes of the command.
 func (p *process) signalTree(sig syscall.Signal) {
 	members, ok := p.ps.tree.members()
 	if !ok {
@@ -136,8 +133,8 @@ func (p *process) signalTree(sig syscall.Signal) {
 	}
 }
 
-// signalMember signals a process through a descriptor, so that the signal cannot
-// reach another process with a reused number.
+// signalMember uses a descriptor, so that the signal cannot reach a process that reuses
+// the number.
 func signalMember(m member, sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(m.pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3
@@ -153,7 +150,6 @@ func signalMember(m member, sig syscall.Signal) {
 	}
 }
 
-// gone reports whether no process of the command is left.
 func (p *process) gone() bool {
 	if p.ps.reap() {
 		return true
@@ -162,7 +158,7 @@ func (p *process) gone() bool {
 		return false
 	}
 	if p.ps.tree.proc && len(p.ps.tree.spared) == 0 {
-		return false // each living descendant is a child of retry, or of a child
+		return false // the remaining children are the command's
 	}
 	members, ok := p.ps.tree.members()
 	if !ok {
@@ -171,7 +167,6 @@ func (p *process) gone() bool {
 	return len(members) == 0
 }
 
-// survivors returns the numbers of the remaining processes.
 func (p *process) survivors() []int {
 	var pids []int
 	members, _ := p.ps.tree.members()
@@ -181,7 +176,6 @@ func (p *process) survivors() []int {
 	return pids
 }
 
-// spareAll excludes all running processes from later signals.
 func (ps *processes) spareAll() {
 	if !ps.reap() {
 		ps.tree.spare()

@@ -64,8 +64,8 @@ var libraries = []struct {
 	{"MongoDB (mongo-driver)", mongoFaults},
 }
 
-// TestErrors: the errors of libraries are classified as expected, and docs/errors.md lists all
-// of them.
+// TestErrors: errors of libraries are classified as expected, and docs/errors.md lists
+// all of them.
 func TestErrors(t *testing.T) {
 	var names, contents []string
 	for _, library := range libraries {
@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 	checkPage(t, table.String())
 }
 
-// check checks that f is recognized, even inside other errors.
+// check also classifies errors that wrap f.
 func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
@@ -107,8 +107,7 @@ func check(t *testing.T, f fault) {
 	}
 }
 
-// lines returns the table's lines for one library, one for each class, without the
-// library's name.
+// lines returns one library's lines of the table, one per class, without its name.
 func lines(faults []fault) string {
 	var order []string
 	names := map[string][]string{}

@@ -30,8 +30,7 @@ import (
 )
 
 // apiServer returns the URL of a server that responds with the status in the last
-// element of the path. Names of limits select what GitHub and Google send instead of
-// 429.
+// element of the path, or with a 403 of GitHub or Google.
 func apiServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,7 +56,6 @@ func apiServer(t *testing.T) string {
 	return server.URL
 }
 
-// statusFaults returns the faults that call returns for HTTP statuses.
 func statusFaults(t *testing.T, call func(status string) error) []fault {
 	t.Helper()
 	var faults []fault
@@ -74,8 +72,6 @@ func statusFaults(t *testing.T, call func(status string) error) []fault {
 	return faults
 }
 
-// fetch returns a function that fetches a response and returns the SDK's error for
-// it.
 func fetch(t *testing.T, base string, check func(*http.Response) error) func(string) error {
 	return func(status string) error {
 		resp, err := http.Get(base + "/" + status)
@@ -160,7 +156,7 @@ func kubernetesFaults(*testing.T) []fault {
 	}
 }
 
-// TestOwnStatus: an error type of a program, with a field for the status.
+// TestOwnStatus: a program's own error type with a StatusCode field is classified.
 func TestOwnStatus(t *testing.T) {
 	for _, f := range []fault{
 		{name: "value", err: apiError{StatusCode: 404}, class: permanent},

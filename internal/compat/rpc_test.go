@@ -27,7 +27,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// rpcClasses has the class of each status code.
 var rpcClasses = map[codes.Code]retry.Class{
 	codes.Canceled: permanent, codes.Unknown: unknown, codes.InvalidArgument: permanent, codes.DeadlineExceeded: timeout,
 	codes.NotFound: permanent, codes.AlreadyExists: permanent, codes.PermissionDenied: permanent,
@@ -36,14 +35,14 @@ var rpcClasses = map[codes.Code]retry.Class{
 	codes.Unavailable: transient, codes.DataLoss: permanent, codes.Unauthenticated: permanent,
 }
 
-// retryInfo returns the error detail of a server that asks for a wait.
+// retryInfo returns an error detail with retryDelay.
 func retryInfo() *errdetails.RetryInfo {
 	return &errdetails.RetryInfo{RetryDelay: durationpb.New(7*time.Second + 5*time.Millisecond)}
 }
 
 const retryDelay = 7*time.Second + 5*time.Millisecond
 
-// failingHealth fails each check with the code given as the service's name.
+// failingHealth fails each check with the code in the service name.
 type failingHealth struct {
 	grpc_health_v1.UnimplementedHealthServer
 }

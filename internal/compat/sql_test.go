@@ -77,7 +77,6 @@ func servePostgres(conn net.Conn) {
 	}
 }
 
-// stateFaults returns the faults that exec returns for SQLSTATEs.
 func stateFaults(t *testing.T, exec func(statement string) error) []fault {
 	t.Helper()
 	var faults []fault
@@ -201,8 +200,7 @@ func sqlServerFaults(*testing.T) []fault {
 	return faults
 }
 
-// sqliteFaults returns the faults of a driver for SQLite. It uses open to make two
-// connections to one file.
+// sqliteFaults uses open to make two connections to one file.
 func sqliteFaults(t *testing.T, open func(file string) (exec func(statement string) error)) []fault {
 	t.Helper()
 	file := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
@@ -224,7 +222,6 @@ func sqliteFaults(t *testing.T, open func(file string) (exec func(statement stri
 	}
 }
 
-// sqlConn opens connections of a driver of database/sql.
 func sqlConn(t *testing.T, driver string) func(file string) func(statement string) error {
 	return func(file string) func(string) error {
 		db, err := sql.Open(driver, file)
@@ -246,8 +243,7 @@ func moderncFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sq
 
 func mattnFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sqlite3")) }
 
-// ncrucesFaults does not use the driver of that package, because it has the same
-// name as mattn's.
+// ncrucesFaults does not use the package's driver, which has the same name as mattn's.
 func ncrucesFaults(t *testing.T) []fault {
 	return sqliteFaults(t, func(file string) func(string) error {
 		conn, err := sqlite3.Open(file)

@@ -13,8 +13,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// newStripe returns a Stripe client whose requests are retried under a policy. Its
-// own retries are off. It sets an Idempotency-Key, so that a POST may be repeated.
+// newStripe returns a Stripe client that retries only under the policy. It sets an
+// Idempotency-Key, so a POST may be repeated.
 func newStripe(url string, policy retry.Policy) *coupon.Client {
 	return &coupon.Client{Key: "sk_test", B: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
 		URL:               new(url),
@@ -24,8 +24,7 @@ func newStripe(url string, policy retry.Policy) *coupon.Client {
 	})}
 }
 
-// TestStripe: a failed POST is repeated with the same key, as often as the policy
-// allows.
+// TestStripe: a failed POST is retried with the same key, as often as the policy allows.
 func TestStripe(t *testing.T) {
 	for name, tt := range map[string]struct {
 		failures int

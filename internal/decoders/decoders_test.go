@@ -27,7 +27,6 @@ type config struct {
 	Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
 }
 
-// A decoder reads a document into a config.
 type decoder func(document string) (config, error)
 
 func fromViper(document string) (c config, err error) {
@@ -59,7 +58,7 @@ var (
 	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
 )
 
-// TestForms: the text and the mapping have the same meaning in every library.
+// TestForms: text and mapping have the same meaning in every library.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"text": {
@@ -127,7 +126,7 @@ func TestMistakes(t *testing.T) {
 		},
 		"a field of the struct": {
 			"retry: {MaxAttempts: 7}", `{"retry": {"MaxAttempts": 7}}`, "[retry]\nMaxAttempts = 7",
-			`unknown key`, // viper makes keys lower case
+			`unknown key`, // viper lowercases keys
 		},
 		"an invalid text": {"retry: ful base=5s", `{"retry": "ful base=5s"}`, "retry = 'ful base=5s'", `unknown name "ful"`},
 		"a list":          {"retry: [full]", `{"retry": ["full"]}`, "retry = ['full']", "neither a text nor a mapping"},
@@ -147,7 +146,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestEnvironment and TestFlags: libraries for plain texts accept the text form.
+// TestEnvironment and TestFlags: libraries that decode plain text accept the text form.
 func TestEnvironment(t *testing.T) {
 	var c struct{ Retry retry.Policy }
 	t.Setenv("APP_RETRY", "full base=100ms attempts=7")

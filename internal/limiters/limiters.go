@@ -1,10 +1,10 @@
-// Package limiters registers the names of limiters in the text form of a policy.
-// Packages that implement limiters use it, because package retry cannot import them.
+// Package limiters registers limiters by name for the text form of a policy, because
+// package retry cannot import the packages that implement them.
 package limiters
 
 import "sync"
 
-// A Kind is a limiter that has a name.
+// A Kind is a limiter with a name.
 type Kind struct {
 	Name string
 	New  func() any     // a new limiter

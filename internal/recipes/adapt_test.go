@@ -36,7 +36,6 @@ import (
 
 var errOp = errors.New("operation failed")
 
-// The interfaces of the libraries.
 var (
 	_ backoffv4.BackOff                            = (*adapt.Sequence)(nil)
 	_ backoffv5.BackOff                            = (*adapt.Sequence)(nil)
@@ -93,7 +92,7 @@ func TestSequence(t *testing.T) {
 	})
 }
 
-// numbers wraps a function and records the numbers that it was called with.
+// numbers records the numbers that a function is called with.
 type numbers struct {
 	mu   sync.Mutex
 	seen []int
@@ -211,7 +210,6 @@ func TestOneBased(t *testing.T) {
 	})
 }
 
-// TestRateLimiter: a work queue delays an item by the delays of its chain.
 func TestRateLimiter(t *testing.T) {
 	limiter := &adapt.RateLimiter[string]{Backoff: quick.Backoff}
 	queue := workqueue.NewTypedRateLimitingQueue[string](limiter)

@@ -12,16 +12,16 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// fleet simulates processes that make a call every 3 to 4 seconds, each with its own budget and
-// up to four attempts. First only single attempts fail; then all fail in an outage.
+// fleet simulates processes that make a call every 3 to 4 seconds, each with its own
+// budget and up to four attempts. At first, single attempts fail; in the outage, all do.
 type fleet struct {
 	processes    int
 	calm, outage time.Duration
-	blips        float64 // share of the attempts that fail before the outage
+	blips        float64 // share of attempts that fail before the outage
 }
 
-// run returns the share of the calls that succeed before the outage, and the attempts per call
-// in the outage.
+// run returns the share of calls that succeed before the outage, and the attempts per
+// call in it.
 func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var calls, succeeded, lost, attempts int
@@ -59,8 +59,8 @@ func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64
 	return float64(succeeded) / float64(calls), float64(attempts) / float64(lost)
 }
 
-// TestFleetBudget: in a large fleet the free retries of each process determine how
-// well a budget works.
+// TestFleetBudget: in a large fleet, the free retries of each process determine how well
+// a budget works.
 func TestFleetBudget(t *testing.T) {
 	f := fleet{processes: 3000, calm: 2 * time.Minute, blips: 0.02}
 	if testing.Short() {

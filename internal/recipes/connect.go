@@ -8,8 +8,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// RetryInterceptor retries the unary calls of a Connect client. The policy should have
-// connectClass in its Classifier.
+// RetryInterceptor retries the unary calls of a Connect client.
 func RetryInterceptor(policy retry.Policy) connect.UnaryInterceptorFunc {
 	return func(next connect.UnaryFunc) connect.UnaryFunc {
 		return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {

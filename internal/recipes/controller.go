@@ -14,9 +14,9 @@ func NewQueue(policy retry.Policy) workqueue.TypedRateLimitingInterface[string] 
 	return workqueue.NewTypedRateLimitingQueue[string](&adapt.RateLimiter[string]{Backoff: policy.Backoff})
 }
 
-// Work takes one item from the queue. A failed item is put back, after the server's
-// hint if there is one. After a permanent failure it is not: only a change of the
-// object puts it back.
+// Work processes one item of the queue. A failed item is put back, after the server's
+// hint if there is one. After a permanent failure, only a change of the object puts it
+// back.
 func Work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string], policy retry.Policy, reconcile func(context.Context, string) error) bool {
 	item, shutdown := queue.Get()
 	if shutdown {

@@ -7,9 +7,7 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// ElasticOptions makes the Elasticsearch client retry with the policy's delays. Its
-// searches are POST requests, which package retryhttp does not repeat by default. The
-// policy must have its MaxAttempts set.
+// ElasticOptions makes an Elasticsearch client retry with the policy's delays.
 func ElasticOptions(policy retry.Policy) []elastictransport.Option {
 	return []elastictransport.Option{
 		elastictransport.WithRetry(policy.MaxAttempts-1, 429, 502, 503, 504),

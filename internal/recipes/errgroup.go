@@ -8,8 +8,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// FetchAll fetches all URLs, at most 10 at a time. Each has its own retries; the first
-// permanent failure ends the others, even during a wait.
+// FetchAll fetches all URLs, at most 10 at a time, each with its own retries.
 func FetchAll(ctx context.Context, policy retry.Policy, urls []string, fetch func(context.Context, string) (string, error)) ([]string, error) {
 	pages := make([]string, len(urls))
 	group, ctx := errgroup.WithContext(ctx)

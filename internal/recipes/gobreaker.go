@@ -9,9 +9,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// WithBreaker retries through a circuit breaker. The breaker is inside the loop, so
-// that it sees every attempt. An open breaker refuses without calling the server, for
-// longer than a retry waits, so its refusal is permanent for this call.
+// WithBreaker retries through a circuit breaker, whose refusals are permanent for the
+// call.
 func WithBreaker[T any](ctx context.Context, policy retry.Policy, breaker *gobreaker.CircuitBreaker[T], op func(context.Context) (T, error)) (T, error) {
 	return retry.DoValue(ctx, policy, func(ctx context.Context) (T, error) {
 		v, err := breaker.Execute(func() (T, error) { return op(ctx) })

@@ -12,9 +12,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// OpenAI returns a client whose transport retries instead of the client itself. Its
-// requests are POSTs without an idempotency key. They may be repeated here, because
-// paying twice for a completion is better than getting none.
+// OpenAI returns a client whose transport retries, even POSTs: a completion may be paid
+// for twice.
 func OpenAI(policy retry.Policy, options ...option.RequestOption) openai.Client {
 	transport := &retryhttp.Transport{Policy: policy, MayRepeat: func(*http.Request) bool { return true }}
 	return openai.NewClient(append(options,
@@ -30,8 +29,7 @@ func AzureOptions(policy retry.Policy) azpolicy.ClientOptions {
 	}
 }
 
-// Resty returns a client whose transport retries. The RetryCount of resty is 0 by
-// default.
+// Resty returns a client whose transport retries.
 func Resty(policy retry.Policy) *resty.Client {
 	return resty.New().SetTransport(&retryhttp.Transport{Policy: policy})
 }

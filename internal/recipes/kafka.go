@@ -7,10 +7,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// KafkaOptions returns options with the policy's delays for a franz-go client. They apply
-// to requests to brokers and to dialing. Errors of single partitions, for example while a
-// leader moves, are retried by franz-go without asking for a delay: bound those with
-// kgo.RecordDeliveryTimeout. The policy must have its MaxAttempts set.
+// KafkaOptions makes a franz-go client retry requests to brokers, and dialing, with the
+// policy's delays.
 func KafkaOptions(policy retry.Policy) []kgo.Opt {
 	return []kgo.Opt{
 		kgo.RetryBackoffFn(adapt.OneBased(policy)),

@@ -66,7 +66,7 @@ func TestFetchAll(t *testing.T) {
 			return "", errors.New("temporary")
 		})
 		assert.ErrorIs(t, err, errOp)
-		assert.Equal(t, time.Second, time.Since(start), "the other did not wait its minute")
+		assert.Equal(t, time.Second, time.Since(start), "the wait of the other call was canceled")
 	})
 }
 

@@ -29,8 +29,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// failing returns the URL of a server that fails the first requests with a status, and
-// its count of requests.
+// failing returns the URL and the request count of a server that fails the first
+// requests.
 func failing(t *testing.T, times int64, status int, body string) (string, *atomic.Int64) {
 	t.Helper()
 	var hits atomic.Int64
@@ -83,12 +83,12 @@ func TestConnect(t *testing.T) {
 }
 
 func TestSQS(t *testing.T) {
-	var asked []int32
+	var timeouts []int32
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		var input struct{ VisibilityTimeout int32 }
 		assert.Equal(t, "AmazonSQS.ChangeMessageVisibility", req.Header.Get("X-Amz-Target"))
 		assert.NoError(t, json.NewDecoder(req.Body).Decode(&input))
-		asked = append(asked, input.VisibilityTimeout)
+		timeouts = append(timeouts, input.VisibilityTimeout)
 		_, _ = io.WriteString(w, "{}")
 	}))
 	defer s.Close()
@@ -102,10 +102,10 @@ func TestSQS(t *testing.T) {
 	for _, received := range []string{"1", "2", "3"} {
 		require.NoError(t, Redeliver(t.Context(), client, "queue", message(received), policy, errOp))
 	}
-	assert.Equal(t, []int32{10, 20, 40}, asked)
+	assert.Equal(t, []int32{10, 20, 40}, timeouts)
 	assert.Equal(t, retry.ErrMaxAttempts, Redeliver(t.Context(), client, "queue", message("4"), policy, errOp))
 	assert.Equal(t, retry.ErrPermanent, Redeliver(t.Context(), client, "queue", message("1"), policy, retry.Permanent(errOp)))
-	assert.Len(t, asked, 3)
+	assert.Len(t, timeouts, 3)
 }
 
 func TestWholeSeconds(t *testing.T) {

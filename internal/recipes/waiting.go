@@ -9,9 +9,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// WaitFor waits until a service accepts connections, for a program that starts
-// together with its database. Every error is retried, even a host name that does not
-// exist yet, until ctx ends.
+// WaitFor waits until a service accepts connections or ctx ends.
 func WaitFor(ctx context.Context, address string) error {
 	policy := retry.Policy{
 		Backoff:        retry.Spread{Of: retry.Constant(500 * time.Millisecond), Fraction: 0.2},
@@ -28,7 +26,7 @@ func WaitFor(ctx context.Context, address string) error {
 	})
 }
 
-// A Job is the status of a long-running job, as the server reports it.
+// A Job is the status of a long-running job.
 type Job struct {
 	Done   bool
 	Err    error         // failure of the job
@@ -38,8 +36,7 @@ type Job struct {
 
 var errRunning = errors.New("the job is still running")
 
-// Poll polls a job until it is done. A running job is not a failure of the server,
-// so the policy should have no Budget. Its delays are the polling interval.
+// Poll polls a job until it is done.
 func Poll(ctx context.Context, policy retry.Policy, ask func(context.Context) (Job, error)) (string, error) {
 	return retry.DoValue(ctx, policy, func(ctx context.Context) (string, error) {
 		job, err := ask(ctx)

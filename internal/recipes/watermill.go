@@ -8,9 +8,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// RetryMessages is a middleware for Watermill: router.AddMiddleware(RetryMessages(policy)). The
-// message is neither acknowledged nor rejected meanwhile, so the whole call must be shorter
-// than the broker's acknowledgment timeout.
+// RetryMessages is a middleware for Watermill.
 func RetryMessages(policy retry.Policy) message.HandlerMiddleware {
 	return func(handle message.HandlerFunc) message.HandlerFunc {
 		return func(m *message.Message) ([]*message.Message, error) {

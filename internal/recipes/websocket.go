@@ -10,8 +10,6 @@ import (
 )
 
 // Consume reads messages until ctx ends, and reconnects when the connection breaks.
-// After a connection that delivered a message the delays restart. If a server accepts
-// connections and closes them at once, the delays grow.
 func Consume(ctx context.Context, url string, handle func([]byte)) error {
 	policy := retry.Policy{
 		Backoff:     retry.FullJitter{Base: 100 * time.Millisecond, Cap: 30 * time.Second},
