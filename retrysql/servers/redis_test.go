@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestRedis: the classes of the error responses of a real Redis.
+// TestRedis: a real Redis's error responses have the right classes.
 func TestRedis(t *testing.T) {
 	addr := redisServer.Start(t)
 	connect := func() *redis.Client {
@@ -59,8 +59,8 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// TestWatch: a Redis transaction that fails because a watched key has changed had no
-// effect and can be retried.
+// TestWatch: a Redis transaction that fails because a watched key changed had no effect and
+// can be retried.
 func TestWatch(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: redisServer.Start(t)})
 	defer func() { _ = client.Close() }()
