@@ -58,18 +58,18 @@ func TestServiceConfigLost(t *testing.T) {
 	exact.Budget = nil
 	hook := func(context.Context, retry.Attempt, time.Duration) {}
 	for want, change := range map[string]func(p *retry.Policy){
-		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                          func(p *retry.Policy) { p.MaxAttempts = 6 },
-		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                                  func(p *retry.Policy) { p.MaxAttempts = retry.Unlimited },
-		"MaxElapsed: gRPC has only the deadline of the call":                                         func(p *retry.Policy) { p.MaxElapsed = 1 },
-		"AttemptTimeout: gRPC has only the deadline of the call":                                     func(p *retry.Policy) { p.AttemptTimeout = 1 },
-		"Stagger: gRPC has none":                                                                     func(p *retry.Policy) { p.Stagger = 1 },
-		"Limiter: gRPC has none":                                                                     func(p *retry.Policy) { p.Limiter = refusal{} },
-		"Hooks: gRPC has none":                                                                       func(p *retry.Policy) { p.OnRetry = hook },
-		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget":       func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },
-		"Budget: gRPC has at most 1000 tokens, not 2000":                                             func(p *retry.Policy) { p.Budget = &retry.ThrottleBudget{MaxTokens: 2000} },
-		"Backoff: gRPC has no retry without a delay":                                                 func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
-		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                       func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
-		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy": func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
+		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                    func(p *retry.Policy) { p.MaxAttempts = 6 },
+		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                            func(p *retry.Policy) { p.MaxAttempts = retry.Unlimited },
+		"MaxElapsed: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.MaxElapsed = 1 },
+		"AttemptTimeout: gRPC has only the deadline of the call":                               func(p *retry.Policy) { p.AttemptTimeout = 1 },
+		"Stagger: gRPC has none":                                                               func(p *retry.Policy) { p.Stagger = 1 },
+		"Limiter: gRPC has none":                                                               func(p *retry.Policy) { p.Limiter = refusal{} },
+		"Hooks: gRPC has none":                                                                 func(p *retry.Policy) { p.OnRetry = hook },
+		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget": func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },
+		"Budget: gRPC has at most 1000 tokens, not 2000":                                       func(p *retry.Policy) { p.Budget = &retry.ThrottleBudget{MaxTokens: 2000} },
+		"Backoff: gRPC has no retry without a delay":                                           func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
+		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                 func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
+		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy":      func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
 		"Backoff: gRPC has no separate delays after throttling": func(p *retry.Policy) {
 			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(1), Else: asGRPC.Backoff}
 		},

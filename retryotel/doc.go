@@ -27,5 +27,5 @@
 //	retry.give_ups  counter    calls that failed, by retry.reason
 //
 // All have the attribute retry.operation. The reasons are those of [retry.Error.ReasonLabel].
-// OpenTelemetry has no convention for retries; the names are this package's own.
+// There is no general convention for retries; the names are this package's own.
 package retryotel

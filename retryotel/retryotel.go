@@ -69,7 +69,7 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 	}
 	meter := i.MeterProvider.Meter(scope)
 	var err error
-	// An instrument that is returned with an error is usable and does nothing.
+	// An instrument returned with an error is usable and does nothing.
 	if r.attempts, err = meter.Int64Counter("retry.attempts", metric.WithUnit("{attempt}"),
 		metric.WithDescription("Attempts of operations, including the first.")); err != nil {
 		otel.Handle(err)
