@@ -33,9 +33,9 @@ const failingRate = 10
 //     one or the dead letter is not stored. -1 is best;
 //   - a BackOff: it replaces AckWait, and its differences are added to the policy's delays;
 //   - an AckWait below the policy's AttemptTimeout: InProgress extends AckWait for the
-//     message that is being handled, but prefetched messages are redelivered. AckWait should
-//     exceed the time to handle all prefetched messages (500, or jetstream.PullMaxMessages).
-//     With OneByOne, no message is prefetched and any AckWait is accepted;
+//     current message, but prefetched messages are redelivered. AckWait should exceed the
+//     time to handle all prefetched messages (500, or jetstream.PullMaxMessages). With
+//     OneByOne, any AckWait is accepted;
 //   - a MaxAckPending below the number of messages that wait for redelivery if ten a second
 //     fail until they are given up: while that many wait, the server delivers no others. If
 //     the policy retries forever, MaxAckPending must be -1. With OneByOne it may be 1;
@@ -82,9 +82,9 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 }
 
 // waiting returns the number of messages that wait for redelivery if failingRate messages a
-// second fail until they are given up, with the longest delays.
+// second fail until they are given up.
 func (w Worker) waiting() float64 {
-	const most = 10_000 // more retries count as infinitely many
+	const most = 10_000 // more retries count as infinite
 	p := w.Policy
 	p.Rand = func() float64 { return math.Nextafter(1, 0) }
 	total, retries := 0.0, 0
@@ -97,7 +97,6 @@ func (w Worker) waiting() float64 {
 	return math.Ceil(total * failingRate)
 }
 
-// attempts returns the policy's MaxAttempts, or its default if it is 0.
 func attempts(p retry.Policy) int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts

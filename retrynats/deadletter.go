@@ -17,17 +17,17 @@ import (
 
 // The headers of a dead letter, which also has the data and all headers of the message.
 // Headers of the message that begin with "Nats-" are instructions to the server, so they get
-// the prefix "Original-". The Nats-Msg-Id of the dead letter consists of the stream,
-// consumer, sequence number and time of the message, so a stream stores the dead letter only
-// once within its duplicate window.
+// the prefix "Original-". The dead letter's Nats-Msg-Id consists of the message's stream,
+// consumer, sequence number and time: a stream stores the dead letter only once within its
+// duplicate window.
 const (
 	HeaderReason   = "Dead-Letter-Reason"   // why it was given up: see retry.Error.ReasonLabel
-	HeaderError    = "Dead-Letter-Error"    // the error that the function returned, as one line of at most about 1 kB
-	HeaderAttempts = "Dead-Letter-Attempts" // how many times the message was delivered
+	HeaderError    = "Dead-Letter-Error"    // the function's error, as one line of at most about 1 kB
+	HeaderAttempts = "Dead-Letter-Attempts" // how often the message was delivered
 	HeaderSubject  = "Dead-Letter-Subject"  // the subject of the message
 	HeaderStream   = "Dead-Letter-Stream"   // the stream of the message
 	HeaderConsumer = "Dead-Letter-Consumer" // the consumer of the worker that gave it up
-	HeaderSequence = "Dead-Letter-Sequence" // the sequence number of the message in its stream
+	HeaderSequence = "Dead-Letter-Sequence" // the message's sequence number in its stream
 	HeaderTime     = "Dead-Letter-Time"     // when the stream stored the message, as in RFC 3339
 )
 
@@ -64,8 +64,8 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	return nil
 }
 
-// deadLetterFaults returns the faults of the dead letters' subject and stream. Its error
-// comes from the server.
+// deadLetterFaults checks the dead letters' subject and stream. Its error comes from the
+// server.
 func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
 	if w.DeadLetter == "" {
 		return nil, nil

@@ -23,7 +23,6 @@ const leastDelay = time.Nanosecond
 // within the duplicate window.
 const notStoredDelay = time.Second
 
-// flushTime limits how long a panic waits for the connection to be flushed.
 const flushTime = 5 * time.Second
 
 type delivery struct {
@@ -33,8 +32,8 @@ type delivery struct {
 	number   int             // of this delivery, from 1
 	alive    context.Context // InProgress is sent until it ends
 	begun    int             // pulse.beats when the attempt began
-	called   bool            // fn was called
-	returned bool            // fn returned
+	called   bool            // fn was
+	returned bool            // fn has
 	failure  retry.Error     // has a Reason if the attempt failed
 	class    retry.Class     // of the failure, if the attempt was watched
 }
@@ -57,7 +56,7 @@ func (d *delivery) count() bool {
 	return true
 }
 
-// id returns the seed of the delays. It is the same for every worker and delivery.
+// id returns the seed of the delays, the same for every worker and delivery.
 func (d *delivery) id() string {
 	return d.meta.Stream + "/" + d.meta.Consumer + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10)
 }
@@ -120,7 +119,7 @@ func (d *delivery) settle() {
 		d.fail()
 	}
 	if d.called && !d.returned && d.JetStream != nil {
-		// The panic may end the program before the outcome is sent.
+		// The panic may end the program.
 		_ = d.JetStream.Conn().FlushTimeout(flushTime)
 	}
 }
@@ -133,7 +132,7 @@ func (d *delivery) send(settle func() error) {
 
 func (d *delivery) fail() {
 	err := d.failure.Err
-	if !d.ended() { // ctx ended or the Limiter failed, so this is not a failure of the message
+	if !d.fnFailed() {
 		if err == nil {
 			err = d.failure.Reason
 		}
@@ -161,9 +160,8 @@ func (d *delivery) fail() {
 	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
 }
 
-// ended reports whether the attempt ended with a failure of fn, rather than because ctx ended
-// or the Limiter failed.
-func (d *delivery) ended() bool {
+// fnFailed reports whether fn failed, rather than the Limiter or because ctx ended.
+func (d *delivery) fnFailed() bool {
 	switch d.failure.Reason {
 	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
 		return d.failure.Err != nil // otherwise the Limiter returned that reason
@@ -196,7 +194,6 @@ func (d *delivery) giveUp(e *retry.Error) {
 	d.send(func() error { return d.msg.TermWithReason(line(e.Error())) })
 }
 
-// errFailed stands for a failure when only its number matters.
 var errFailed = retry.Transient(errors.New("failed"))
 
 // delay returns the policy's delay after a delivery, even if the policy allows no other.

@@ -18,10 +18,9 @@ type Worker struct {
 	Policy retry.Policy
 
 	// DeadLetter is the subject to which messages that are given up are published, with the
-	// headers named by the Header constants. A stream must store this subject. A message is
-	// terminated only after its dead letter is stored; if that fails, it is redelivered after
-	// the policy's delay, at least a second and at most AckWait. If DeadLetter is empty,
-	// messages are terminated without a copy.
+	// headers named by the Header constants. A stream must store it. If storing the dead
+	// letter fails, the message is redelivered after the policy's delay, at least a second
+	// and at most AckWait. If DeadLetter is empty, messages are terminated without a copy.
 	DeadLetter string
 
 	// JetStream publishes the dead letters. It may be nil if DeadLetter is empty. If it is
@@ -29,11 +28,10 @@ type Worker struct {
 	// server receives the outcome even if the program then ends.
 	JetStream jetstream.JetStream
 
-	// MaxDeliveries limits the deliveries of a message; 0 means no limit. A message that was
-	// delivered more often is given up without another call of the function. The limit is for
-	// messages that crash their worker before it can report a failure. Deliveries that a
-	// worker fetched but did not begin to handle also count, so leave room: ten times
-	// MaxAttempts.
+	// MaxDeliveries limits the deliveries of a message that crashes its worker before it can
+	// report a failure. A message delivered more often is given up without another call of
+	// the function. Deliveries that were fetched but not handled also count, so leave room:
+	// ten times MaxAttempts. 0 means no limit.
 	MaxDeliveries int
 
 	// OneByOne declares that messages are fetched one at a time: with
@@ -42,10 +40,9 @@ type Worker struct {
 	// than AttemptTimeout.
 	OneByOne bool
 
-	// OnError is called when the outcome of a message could not be sent to the server or its
-	// dead letter could not be stored. The message is not lost: it is redelivered. OnError
-	// must be safe for concurrent use if the handler is. If it is nil, such errors are not
-	// reported.
+	// OnError, if not nil, is called when the outcome of a message could not be sent to the
+	// server or its dead letter could not be stored. The message is not lost: it is
+	// redelivered. OnError must be safe for concurrent use if the handler is.
 	OnError func(msg jetstream.Msg, err error)
 }
 
@@ -54,16 +51,15 @@ func Handle(ctx context.Context, consumer Consumer, policy retry.Policy, fn func
 	return Worker{Policy: policy}.Handle(ctx, consumer, fn)
 }
 
-// Consumer is the part of [jetstream.Consumer] and [jetstream.PushConsumer] that Handle uses
-// to check the configuration.
+// Consumer is the part of [jetstream.Consumer] and [jetstream.PushConsumer] that Handle uses.
 type Consumer interface {
 	Info(context.Context) (*jetstream.ConsumerInfo, error)
 }
 
 // Handle returns a handler for the consumer's Consume method, or for loops over the messages
-// from Fetch, Messages and Next. For each message, the handler calls fn and sends the outcome
-// to the server. It does so in the caller's goroutine, so Consume handles one message at a
-// time. To handle several, call Consume again or start more workers. The handler is safe for
+// from Fetch, Messages and Next. The handler calls fn for each message and sends the outcome
+// to the server, in the caller's goroutine. Consume therefore handles one message at a time;
+// to handle several, call Consume again or start more workers. The handler is safe for
 // concurrent use if fn is.
 //
 // Handle requests the consumer's configuration from the server. It returns an error if
@@ -73,15 +69,15 @@ type Consumer interface {
 //   - DeadLetter is set and JetStream is nil,
 //   - no stream stores DeadLetter,
 //   - the consumer itself would receive its dead letters, or
-//   - the stream of the dead letters has a duplicate window that ends before the message of a
-//     crashed worker is delivered again.
+//   - the dead letters' stream has a duplicate window that ends before the message of a
+//     crashed worker is redelivered.
 //
 // The error lists all faults and matches [retry.ErrInvalid]. Errors from the server are
 // returned unchanged.
 //
-// The context of fn is derived from ctx. When ctx ends, the message that is being handled is
-// redelivered unless fn succeeds or fails permanently. Later messages are not handled; the
-// server delivers them to other workers. Stop consuming when ctx ends, or before.
+// The context of fn is derived from ctx. When ctx ends, the current message is redelivered
+// unless fn succeeds or fails permanently. Later messages are not handled; the server
+// delivers them to other workers. Stop consuming when ctx ends, or before.
 func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	info, err := consumer.Info(ctx)
 	if err != nil {
@@ -115,7 +111,7 @@ type handler struct {
 	ackWait time.Duration
 	pulse   *pulse
 	watched bool // each attempt has its own context
-	counted bool // the delivery number is needed even if the attempt succeeds
+	counted bool // even successes need the delivery number
 }
 
 func (h *handler) handle(msg jetstream.Msg) {

@@ -45,7 +45,7 @@ const (
 	succeeds = iota
 	recovers // in the third delivery
 	permanent
-	hopeless // fails every time
+	hopeless // every attempt fails
 )
 
 func fate(i int) int {
@@ -80,7 +80,7 @@ func work(url, path string) {
 	}()
 	log, err := os.Create(path)
 	must(err)
-	// With one system call per line, each line survives the process.
+	// One system call per line: each line survives the process.
 	note := func(kind string, seq uint64, k int, wait time.Duration) {
 		_, err := fmt.Fprintf(log, "%s %d %d %d %d\n", kind, seq, k, time.Now().UnixNano(), wait)
 		must(err)
@@ -199,7 +199,7 @@ func must(err error) {
 	}
 }
 
-// process is a nats-server in its own process.
+// process is a nats-server.
 type process struct {
 	command []string
 	url     string
@@ -391,7 +391,6 @@ func checkLetters(t *testing.T, js jetstream.JetStream) int {
 	return len(found)
 }
 
-// sums summarizes the workers' logs.
 type sums struct {
 	bySeq                map[uint64][]event
 	done                 map[uint64]bool

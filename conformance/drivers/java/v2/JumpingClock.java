@@ -8,7 +8,7 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterClock;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterTokenBucketStore;
 
-/** The clock and the scheduler of the adaptive mode's rate limiter: it jumps ahead instead of waiting. */
+/** A clock and scheduler for the adaptive mode's rate limiter, which jumps ahead instead of waiting. */
 final class JumpingClock extends ScheduledThreadPoolExecutor implements RateLimiterClock {
     private final AtomicLong jumped = new AtomicLong();
 
