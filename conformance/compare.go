@@ -16,7 +16,7 @@ type tally struct {
 // compare runs a recording's cases under the policy of its preset and tallies the
 // differences.
 func compare(server *server, r recording) (t tally, err error) {
-	unit, err := unitOf(r.Unit)
+	unit, err := nanosecondsIn(r.Unit)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", r.Preset, err)
 	}

@@ -124,7 +124,7 @@ func goMilliseconds(text string) float64 {
 	return float64(time.Duration(n)*time.Millisecond) / float64(time.Millisecond)
 }
 
-// javaInt parses like Java's Integer.parseInt.
+// javaInt parses like Integer.parseInt.
 func javaInt(text string) float64 {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {

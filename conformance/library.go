@@ -97,7 +97,6 @@ func balance(b retry.Budget) *float64 {
 	return nil
 }
 
-// An operation calls a service on the server.
 type operation struct {
 	server  string // the URL of its script
 	client  *http.Client
@@ -131,7 +130,6 @@ func newOperation(script, endpoint, preset, service string) *operation {
 	return o
 }
 
-// begin sends the next call's script to the server.
 func (o *operation) begin(c call) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -144,7 +142,7 @@ func (o *operation) begin(c call) error {
 
 // end returns the observation of a call that ended with failure, which may be nil.
 func (o *operation) end(failure error) (observation, error) {
-	requests, err := o.seen()
+	requests, err := o.requestsSeen()
 	if err != nil {
 		return observation{}, err
 	}
@@ -155,8 +153,7 @@ func (o *operation) end(failure error) (observation, error) {
 	return result, nil
 }
 
-// seen returns the number of the call's requests that have reached the server.
-func (o *operation) seen() (int, error) {
+func (o *operation) requestsSeen() (int, error) {
 	body, err := o.control(http.MethodGet, nil)
 	if err != nil {
 		return 0, err
@@ -171,7 +168,7 @@ func (o *operation) seen() (int, error) {
 func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
 	defer cancel()
 	for {
-		if requests, err := o.seen(); err != nil || requests >= number {
+		if requests, err := o.requestsSeen(); err != nil || requests >= number {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -242,8 +239,7 @@ func (e *serviceError) ErrorCode() string         { return e.code }
 func (e *serviceError) ErrorMessage() string      { return e.message }
 func (e *serviceError) RetryAfter() time.Duration { return e.hint }
 
-// unitOf returns a unit in nanoseconds.
-func unitOf(unit string) (float64, error) {
+func nanosecondsIn(unit string) (float64, error) {
 	switch unit {
 	case "s":
 		return 1e9, nil

@@ -17,7 +17,6 @@ func main() {
 	os.Exit(r.run(os.Args[1:]))
 }
 
-// parse reads the flags and keeps only the selected SDKs.
 func (r *runner) parse(args []string) error {
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(r.stderr)

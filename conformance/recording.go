@@ -19,7 +19,7 @@ import (
 type recording struct {
 	Preset string         `json:"preset"`
 	SDK    string         `json:"sdk"`  // name and version
-	Unit   string         `json:"unit"` // of the delays
+	Unit   string         `json:"unit"` // of delays
 	Cases  []recordedCase `json:"cases"`
 }
 
@@ -28,7 +28,6 @@ type recordedCase struct {
 	Observed []observation `json:"observed"` // one per call
 }
 
-// id names a case within its recording.
 func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
 
 func newRecording(preset string, cases []testCase, out output) (recording, error) {
@@ -36,7 +35,7 @@ func newRecording(preset string, cases []testCase, out output) (recording, error
 		return recording{}, fmt.Errorf("the output has %d of %d cases", len(out.Cases), len(cases))
 	}
 	r := recording{Preset: preset, SDK: out.SDK, Unit: out.Unit}
-	if _, err := unitOf(out.Unit); err != nil {
+	if _, err := nanosecondsIn(out.Unit); err != nil {
 		return recording{}, err
 	}
 	for i, c := range cases {
@@ -135,7 +134,6 @@ func (r recording) lines() []string {
 	return lines
 }
 
-// changes lists how r differs from an older recording.
 func (r recording) changes(old recording) []string {
 	var changes []string
 	if r.SDK != old.SDK {

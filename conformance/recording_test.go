@@ -111,7 +111,7 @@ func TestExclusions(t *testing.T) {
 	defer server.Close()
 	used := make(map[string]bool)
 	for _, r := range recorded(t) {
-		unit, err := unitOf(r.Unit)
+		unit, err := nanosecondsIn(r.Unit)
 		require.NoError(t, err)
 		for _, c := range r.Cases {
 			reason := exclusion(r.Preset, c.testCase)

@@ -12,7 +12,6 @@ import (
 	"time"
 )
 
-// A runner is one run of the command.
 type runner struct {
 	sdks   []sdk
 	needed []string // SDKs that must not be skipped
@@ -26,7 +25,6 @@ type runner struct {
 	changed        bool // a recording changed
 }
 
-// A row is a line of the final table.
 type row struct {
 	preset, sdk string
 	tally

@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// This file has the scenarios. All presets have the same, so they can be compared.
-// sdk.go excludes cases that a driver does not run, preset.go those in which a policy
-// intentionally differs.
+// This file has the scenarios, the same for every preset. sdk.go excludes cases that a
+// driver does not run, preset.go those in which a policy intentionally differs.
 
-// draws include the extremes.
+// draws includes the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
 
 var (
@@ -37,7 +36,7 @@ func one(name, service string, responses ...response) testCase {
 	}
 }
 
-// drawn is one with varying random numbers.
+// drawn is like one, with varying random numbers.
 func drawn(name, service string, responses ...response) testCase {
 	c := one(name, service, responses...)
 	c.Random = draws
@@ -64,7 +63,6 @@ func outcomes() []testCase {
 	return cases
 }
 
-// statuses have no codes.
 func statuses() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -141,7 +139,7 @@ func faults() []testCase {
 		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it is slow
 }
 
-// growth has many attempts, so the delays reach their maximum.
+// growth has enough attempts for the delays to reach their maximum.
 func growth() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -159,7 +157,7 @@ func growth() []testCase {
 	return cases
 }
 
-// hints have the number syntax of every language.
+// hints has values in the number syntax of every language.
 func hints() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sqs", "sts"} {
@@ -186,7 +184,7 @@ func hinted(service string, failure response, header, value string) testCase {
 	return one(fmt.Sprintf("%d %s with %s: %q", failure.Status, failure.Code, header, value), service, failure, failure, ok)
 }
 
-// quotas follow the quota over many calls, with a constant random number, because not
+// quotas follows the quota over many calls, with a constant random number, because not
 // every SDK draws one for a retry that it refuses.
 func quotas() []testCase {
 	hang := response{Fault: "hang"}
@@ -235,7 +233,7 @@ func mixed() []call {
 	return calls
 }
 
-// longPolls wait although the quota refuses a retry.
+// longPolls has calls that wait although the quota refuses a retry.
 func longPolls() []testCase {
 	var cases []testCase
 	for _, left := range []int{0, 10, 15} {

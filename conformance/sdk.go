@@ -27,7 +27,7 @@ const driverTime = 10 * time.Minute
 // An sdk is one version of an AWS SDK with its driver. In its commands, $cache is
 // replaced by the absolute path of the installations.
 type sdk struct {
-	name    string   // for the flag -sdk
+	name    string
 	version string   // distinguishes installations with the same name
 	reports string   // the SDK and its version in the driver's output
 	folder  string   // of the driver, where the commands run
@@ -89,7 +89,7 @@ func java(version, reports string, presets ...string) sdk {
 
 // prepare installs the SDK unless it is installed and its driver is unchanged.
 func (s sdk) prepare(cache string) error {
-	key, err := s.key()
+	key, err := s.driverHash()
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,7 @@ func (s sdk) prepare(cache string) error {
 	return os.WriteFile(done, []byte(key), 0o644)
 }
 
-// key hashes the driver's files.
-func (s sdk) key() (string, error) {
+func (s sdk) driverHash() (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(s.folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -128,7 +127,6 @@ func (s sdk) cases() []testCase {
 	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
 }
 
-// record runs the driver under a preset.
 func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
 	placed := slices.Clone(cases)

@@ -43,7 +43,6 @@ func (s *server) Close() {
 	s.Server.Close()
 }
 
-// endpoint returns the URL for a case's client.
 func (s *server) endpoint(c testCase) string {
 	if c.TLS {
 		return s.untrusted.URL
@@ -111,7 +110,6 @@ func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// next counts a request and returns its number and response.
 func (s *server) next() (int, response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +131,6 @@ func (s *server) complain(trouble string) {
 	s.trouble = trouble
 }
 
-// fail makes a request's connection fail.
 func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) {
 	if fault == "hang" {
 		<-r.Context().Done()

@@ -71,7 +71,6 @@ func (p *wireFormat) write(w http.ResponseWriter, r response, number int) {
 	io.WriteString(w, body)
 }
 
-// message returns the message of the response to a request.
 func message(number int) string { return fmt.Sprintf("scripted response %d", number) }
 
 // read returns "" for a missing code or message.

@@ -30,24 +30,23 @@
 // # Streams
 //
 // A stream with one request (a server stream) is retried until its first message or its end,
-// with which the call counts as a success. Until then the request is kept and must not be
-// changed. AttemptTimeout bounds the wait for that message, and calling Header before it
-// ends the retries. The first RecvMsg returns a failure to open the stream. If the client
-// streams, only opening is retried.
+// which counts as the success of the call. Until then, the request is kept and must not be
+// changed. AttemptTimeout bounds the wait for the first message. Calling Header ends the
+// retries. The first RecvMsg returns a failure to open the stream. If the client streams,
+// only opening is retried.
 //
 // # Time limits and WaitForReady
 //
 // AttemptTimeout becomes the deadline of each attempt, which the server sees. With
-// grpc.WaitForReady(true), an attempt without a connection waits for one until its deadline.
-// Set an AttemptTimeout; otherwise the first attempt takes all the time.
+// grpc.WaitForReady(true), an attempt without a connection waits for one until its deadline:
+// without an AttemptTimeout, the first attempt takes all the time.
 //
 // # One loop only
 //
 // grpc-go has its own retries, enabled by its service config; four attempts around four would
 // make 16. So [DialOptions] includes grpc.WithDisableRetry, which leaves only transparent
-// retries, those of requests that no server has seen. Do not combine this package with
-// another retrying interceptor. Conversely, [ServiceConfig] writes a policy as a service
-// config.
+// retries (of requests that no server has seen). Do not combine this package with another
+// retrying interceptor. [ServiceConfig] converts a policy to a service config.
 //
 // Hedging is not supported: sending a second request before the first has failed is not a
 // retry.

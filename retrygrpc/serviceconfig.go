@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// ServiceConfig writes a policy as the JSON of a gRPC service config, for clients in other
+// ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
 // languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
 // "package.Service/Method", or "package.Service" for all its methods; without methods, the
 // config applies to all services.

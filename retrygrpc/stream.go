@@ -64,7 +64,7 @@ type serverStream struct {
 	begun    bool     // CloseSend was called
 	target   chan any // the message for the first RecvMsg to fill, or nil to stop retrying
 
-	asked   bool // target has been sent a message or nil
+	asked   bool // a message or nil was sent to target
 	message any
 	cancel  context.CancelFunc // of the attempt
 
@@ -146,8 +146,8 @@ func (s *serverStream) Context() context.Context {
 	return s.ctx
 }
 
-// settle waits for the end of the attempts and returns the error of the call. A panic in one
-// of the policy's functions continues here, where the caller can recover.
+// settle waits for the end of the attempts. A panic in a function of the policy continues
+// here, where the caller can recover.
 func (s *serverStream) settle() error {
 	<-s.settled
 	if s.panicked != nil {

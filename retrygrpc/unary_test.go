@@ -21,7 +21,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// TestCodes: the code decides about a retry, and callers get the same code.
+// TestCodes: the code decides whether a call is retried, and callers get the same code.
 func TestCodes(t *testing.T) {
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		t.Run(code.String(), func(t *testing.T) {

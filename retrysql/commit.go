@@ -14,15 +14,13 @@ import (
 type outcome int
 
 const (
-	outcomeUnknown    outcome = iota // it may have taken effect
-	outcomeRefused                   // the database refused it: no effect
-	outcomeRolledBack                // a statement had failed before: no effect
+	outcomeUnknown    outcome = iota
+	outcomeRefused            // by the database: no effect
+	outcomeRolledBack         // a statement had failed before: no effect
 )
 
-// outcomeOf returns the outcome of a COMMIT that failed with err. Only a response
-// of the database proves that there was no effect. Some drivers wrongly report
-// after a lost connection that nothing was sent: lib/pq with [driver.ErrBadConn],
-// pgx 5.9.0 to 5.12.0 with SafeToRetry.
+// outcomeOf returns the outcome of a COMMIT that failed with err. Only a response of
+// the database proves that there was no effect: see the package comment.
 func outcomeOf(err error) outcome {
 	if has(err, "commit unexpectedly resulted in rollback") || // ErrTxCommitRollback of pgx
 		has(err, "pq: could not complete operation in a failed transaction") { // ErrInFailedTransaction of lib/pq
@@ -42,8 +40,8 @@ func outcomeOf(err error) outcome {
 	return outcomeUnknown
 }
 
-// response reports whether err is an error response of a database, and whether
-// the transaction then certainly had no effect.
+// response reports whether err is an error response of a database, and if so,
+// whether it proves that the transaction had no effect.
 func response(err error) (refusal, ok bool) {
 	if e, ok := err.(interface{ SQLState() string }); ok {
 		return refusedByState(stateOf(e)) && !endsConnection(err), true
@@ -63,12 +61,12 @@ func stateOf(err interface{ SQLState() string }) (state string) {
 	return err.SQLState()
 }
 
-// refusedByState reports whether a SQLSTATE of PostgreSQL or a compatible database
-// means that COMMIT had no effect ("PostgreSQL Error Codes", appendix A of the
-// manual). The outcome is unknown after 40003 (statement completion unknown) and
-// classes 08 (connection), 57 (operator intervention, such as a shutdown), and 58
-// and XX (system and internal errors): poolers use these for a lost server, and
-// CockroachDB's XXA00 means committed, but a schema change failed.
+// refusedByState is for PostgreSQL and compatible databases ("PostgreSQL Error
+// Codes", appendix A of the manual). The outcome is unknown after 40003 (statement
+// completion unknown) and the classes 08 (connection), 57 (operator intervention,
+// such as a shutdown), and 58 and XX (system and internal errors): poolers use these
+// for a lost server, and CockroachDB's XXA00 means committed, but a schema change
+// failed.
 func refusedByState(state string) bool {
 	if len(state) != 5 || state == "40003" {
 		return false
@@ -81,8 +79,8 @@ func refusedByState(state string) bool {
 }
 
 // endsConnection reports whether the server closes the connection with an error
-// response: it may then have failed after it wrote the commit record. pgx and
-// lib/pq have a field for the severity.
+// response: it may have failed after it wrote the commit record. pgx and lib/pq
+// have a field for the severity.
 func endsConnection(err error) bool {
 	severity := field(err, "SeverityUnlocalized")
 	if !severity.IsValid() {
@@ -91,12 +89,11 @@ func endsConnection(err error) bool {
 	return severity.IsValid() && (severity.String() == "FATAL" || severity.String() == "PANIC")
 }
 
-// refusedByMySQL reports whether an error packet of MySQL or MariaDB means that
-// COMMIT had no effect. The outcome is unknown after a state of class 08
-// (connection) or 70 (killed), 1180 (error during COMMIT, possibly in the second
-// of two engines), 1105 (unknown error, which Vitess uses for a lost server), and
-// numbers outside the servers' own ranges, which proxies send: ProxySQL uses 2013
-// for a lost server.
+// refusedByMySQL is for MySQL and MariaDB. The outcome is unknown after a state of
+// class 08 (connection) or 70 (killed), 1180 (error during COMMIT, possibly in the
+// second of two engines), 1105 (unknown error, which Vitess uses for a lost
+// server), and numbers outside the servers' own ranges, which proxies send:
+// ProxySQL uses 2013 for a lost server.
 func refusedByMySQL(number uint64, state string) bool {
 	switch {
 	case number == 1105, number == 1180:
@@ -172,7 +169,7 @@ func field(err error, name string) reflect.Value {
 	return v.FieldByName(name)
 }
 
-// has reports whether err wraps an error made by errors.New with this text.
+// has reports whether err wraps an error from errors.New with this text.
 func has(err error, text string) bool {
 	for e := range tree(err) {
 		if reflect.TypeOf(e) == plainError && e.Error() == text {
@@ -184,7 +181,6 @@ func has(err error, text string) bool {
 
 var plainError = reflect.TypeOf(errors.New(""))
 
-// tree yields err and all errors that it wraps.
 func tree(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }

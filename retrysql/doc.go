@@ -15,8 +15,8 @@
 // An attempt begins a transaction, calls fn and commits. If begin or fn fails, or the
 // context of the attempt ends before COMMIT, the transaction is rolled back. It had no
 // effect, even if the connection was lost, so the class of the error decides: serialization
-// failures, deadlocks, lock timeouts and lost connections are retried, a violated constraint
-// is not.
+// failures, deadlocks, lock timeouts and lost connections are retried; violated constraints
+// are not.
 //
 // If COMMIT fails, the rule is:
 //
@@ -39,8 +39,7 @@
 // After a failed COMMIT of any other driver, the outcome is unknown. A driver's claim that
 // nothing was sent does not count: if the connection ends before the response, pgx 5.9.0 to
 // 5.12.0 reports a COMMIT that took effect as safe to retry, and lib/pq returns
-// [driver.ErrBadConn]. For begin and the statements of fn such claims are harmless, because
-// these have no effect without COMMIT.
+// [driver.ErrBadConn]. Before COMMIT, such claims are harmless.
 //
 // # Unknown outcomes
 //
@@ -57,13 +56,12 @@
 // later statement of fn is committed at once.
 //
 // It must not have effects that a rollback does not undo: messages, files, other databases,
-// appending to a slice outside fn. Statements that commit implicitly, such as DDL in MySQL,
-// are such effects.
+// appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
 //
 // It must use tx for all its statements: db would take a second connection, and wait forever
-// if the pool has only one. It must not end tx: InTx then cannot know whether there was a
-// commit, so the call ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback.
-// It must not keep tx, whose methods return [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
+// if the pool has only one. It must not end tx: the outcome would be unknown, and the call
+// ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback. It must not keep tx,
+// whose methods return [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
 //
 // # Nesting
 //
@@ -84,6 +82,6 @@
 // opts selects the isolation level and read-only transactions. With REPEATABLE READ in
 // PostgreSQL and with SERIALIZABLE, retries are normal: allow more than the zero Policy's
 // three attempts. Each attempt has its own snapshot, so fn must not use data read by an
-// earlier attempt. Read-only transactions follow the same rules, although an unknown outcome
-// would not matter.
+// earlier one. Read-only transactions follow the same rules, although their outcome does not
+// matter.
 package retrysql

@@ -105,7 +105,7 @@ func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), 
 	return nil
 }
 
-// undone rolls back a transaction that failed with err before COMMIT.
+// undone rolls back after err, before COMMIT.
 func undone(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	switch cause := rollback(ctx, tx); {
@@ -121,7 +121,7 @@ func undone(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// uncommitted returns the error of an attempt whose COMMIT failed with err.
+// uncommitted returns an attempt's error after COMMIT failed with err.
 func uncommitted(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
@@ -142,7 +142,6 @@ func uncommitted(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// rollbackTimeout bounds a rollback after the end of the context.
 const rollbackTimeout = 5 * time.Second
 
 // rollback rolls back even if ctx has ended: a pool closes a connection that

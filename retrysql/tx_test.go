@@ -185,8 +185,8 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that exceeds its time limit is retried, even with
-// database/sql, which has then rolled back already.
+// TestAttemptTimeout: an attempt that exceeds its time limit is retried, even if
+// database/sql has already rolled back.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := new(fake)

@@ -22,7 +22,6 @@ import (
 
 const readTimeout = time.Second
 
-// A client is the SDK's client for one case.
 type client struct {
 	call     func(context.Context) error
 	quota    *ratelimit.TokenRateLimit
@@ -31,7 +30,7 @@ type client struct {
 
 // newClient uses only a configuration, so the retry settings are those of the service.
 func newClient(in input, c testCase) (client, error) {
-	recorder := record(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
+	recorder := newRecorder(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{
 		BaseEndpoint:     aws.String(cmp.Or(c.Endpoint, in.Endpoint)),
 		Region:           "us-east-1",

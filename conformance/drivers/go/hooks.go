@@ -32,15 +32,14 @@ type recorder struct {
 	sent   bool // since the last sleep
 }
 
-// record installs a recorder.
-func record(client aws.HTTPClient) *recorder {
+func newRecorder(client aws.HTTPClient) *recorder {
 	r := &recorder{http: client}
 	sdkSleep, sdkNow = r.sleep, r.now
 	return r
 }
 
 // Do sends a request with a copy of its body. The SDK closes the body when the response arrives;
-// if net/http still uses it, it breaks the connection while the response is being read.
+// net/http, if still using it, would break the connection while the response is being read.
 func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	r.sent = true
 	if request.Body != nil {
