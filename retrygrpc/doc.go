@@ -18,8 +18,8 @@
 //     A negative or malformed value ends the call.
 //   - Without a pushback, a google.rpc.RetryInfo in the details of the status is the hint.
 //     grpc-go itself ignores it. Neither makes a permanent code retryable.
-//   - The metadata grpc-previous-rpc-attempts tells servers the number of earlier attempts,
-//     as in gRPC's own retries.
+//   - The metadata grpc-previous-rpc-attempts is the number of earlier attempts, as in
+//     gRPC's own retries.
 //
 // # Errors
 //
@@ -30,14 +30,13 @@
 // # Streams
 //
 // A stream with one request (a server stream) is retried until its first message or its end,
-// which counts as the success of the call. Until then, the request is kept and must not be
-// changed. AttemptTimeout bounds the wait for the first message. Calling Header ends the
+// and then counts as successful. Until then, the request is kept and must not be changed. AttemptTimeout bounds the wait for the first message. Calling Header ends the
 // retries. The first RecvMsg returns a failure to open the stream. If the client streams,
 // only opening is retried.
 //
 // # Time limits and WaitForReady
 //
-// AttemptTimeout becomes the deadline of each attempt, which the server sees. With
+// AttemptTimeout becomes the deadline of each attempt, which is sent to the server. With
 // grpc.WaitForReady(true), an attempt without a connection waits for one until its deadline:
 // without an AttemptTimeout, the first attempt takes all the time.
 //
@@ -45,7 +44,7 @@
 //
 // grpc-go has its own retries, enabled by its service config; four attempts around four would
 // make 16. So [DialOptions] includes grpc.WithDisableRetry, which leaves only transparent
-// retries (of requests that no server has seen). Do not combine this package with another
+// retries (of requests that no server has received). Do not combine this package with another
 // retrying interceptor. [ServiceConfig] converts a policy to a service config.
 //
 // Hedging is not supported: sending a second request before the first has failed is not a

@@ -26,7 +26,7 @@ func withAttempts(ctx context.Context, previous int) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(previous))
 }
 
-// hinted adds the wait requested by the server to the error of an attempt.
+// hinted is an attempt's error with the wait requested by the server.
 type hinted struct {
 	error
 	wait time.Duration

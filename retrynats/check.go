@@ -23,7 +23,7 @@ const failingRate = 10
 // Check returns an error if the configuration of a consumer would cause messages to be lost,
 // delivered too often, or held up. The error lists all faults and matches
 // [retry.ErrInvalid]. [Worker.Handle] calls Check; call it yourself to test a configuration
-// without a server. Fields that are 0 count as the server's default. Check rejects:
+// without a server. A field that is 0 means the server's default. Check rejects:
 //
 //   - an AckPolicy other than explicit: single messages cannot be delivered again;
 //   - an empty Durable name: the server forgets the consumer and its counts when the last

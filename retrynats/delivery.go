@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// leastDelay is the shortest delay of a redelivery. With 0, the server would redeliver the
-// message before all others, as fast as it fails.
+// leastDelay is the shortest delay of a redelivery. With 0 (a plain Nak), the server would
+// redeliver the message before all others, as fast as it fails.
 const leastDelay = time.Nanosecond
 
 // notStoredDelay is the shortest delay of a message whose dead letter could not be stored.
@@ -27,15 +27,15 @@ const flushTime = 5 * time.Second
 
 type delivery struct {
 	*handler
-	msg      jetstream.Msg
-	meta     *jetstream.MsgMetadata
-	number   int             // of this delivery, from 1
-	alive    context.Context // InProgress is sent until it ends
-	begun    int             // pulse.beats when the attempt began
-	called   bool            // fn was
-	returned bool            // fn has
-	failure  retry.Error     // has a Reason if the attempt failed
-	class    retry.Class     // of the failure, if the attempt was watched
+	msg        jetstream.Msg
+	meta       *jetstream.MsgMetadata
+	number     int             // of this delivery, from 1
+	alive      context.Context // InProgress is sent until it ends
+	begun      int             // pulse.beats when the attempt began
+	fnCalled   bool
+	fnReturned bool
+	failure    retry.Error // has a Reason if the attempt failed
+	class      retry.Class // of the failure, if the attempt was watched
 }
 
 // noReturn is the failure of an attempt until its result is known.
@@ -70,12 +70,12 @@ func (d *delivery) attempt() {
 		once.OnAttempt = d.onAttempt
 	}
 	err := retry.Do(d.ctx, once, func(ctx context.Context) error {
-		if d.called = true; d.watched {
+		if d.fnCalled = true; d.watched {
 			d.pulse.follow(d, ctx)
 		}
 		return d.fn(ctx, d.msg)
 	})
-	d.returned = true
+	d.fnReturned = true
 	if err == nil {
 		d.failure = retry.Error{}
 		return
@@ -118,7 +118,7 @@ func (d *delivery) settle() {
 	} else if d.count() {
 		d.fail()
 	}
-	if d.called && !d.returned && d.JetStream != nil {
+	if d.fnCalled && !d.fnReturned && d.JetStream != nil {
 		// The panic may end the program.
 		_ = d.JetStream.Conn().FlushTimeout(flushTime)
 	}

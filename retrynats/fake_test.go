@@ -21,7 +21,7 @@ var errOp = errors.New("boom")
 
 // message records what is sent to the server about it.
 type message struct {
-	jetstream.Msg // methods that are not called
+	jetstream.Msg // unused methods
 	meta          jetstream.MsgMetadata
 	metaErr       error
 	sendErr       error
@@ -64,7 +64,7 @@ func (c consumer) Info(context.Context) (*jetstream.ConsumerInfo, error) {
 }
 
 type server struct {
-	jetstream.JetStream // methods that are not called
+	jetstream.JetStream // unused methods
 	stream              string
 	window              time.Duration
 	err                 error
@@ -91,7 +91,7 @@ func (s *server) PublishMsg(_ context.Context, m *nats.Msg, _ ...jetstream.Publi
 }
 
 type stream struct {
-	jetstream.Stream // methods that are not called
+	jetstream.Stream // unused methods
 	window           time.Duration
 }
 
@@ -112,7 +112,7 @@ func returning(err error) func(context.Context, jetstream.Msg) error {
 	return func(context.Context, jetstream.Msg) error { return err }
 }
 
-// nak returns what redelivers message 17 after the policy's delay.
+// nak returns the outcome that redelivers message 17 after the policy's delay.
 func nak(t *testing.T, p retry.Policy, failed int, err error) string {
 	t.Helper()
 	wait, reason := adapt.DelayFor(p, "ORDERS/worker/17", failed, err)

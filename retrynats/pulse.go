@@ -15,7 +15,7 @@ type pulse struct {
 
 	mu      sync.Mutex
 	beats   int  // how often the timer has fired
-	running bool // the timer is
+	running bool // the timer is set
 	working []*delivery
 }
 

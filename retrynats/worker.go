@@ -28,10 +28,10 @@ type Worker struct {
 	// server receives the outcome even if the program then ends.
 	JetStream jetstream.JetStream
 
-	// MaxDeliveries limits the deliveries of a message that crashes its worker before it can
-	// report a failure. A message delivered more often is given up without another call of
-	// the function. Deliveries that were fetched but not handled also count, so leave room:
-	// ten times MaxAttempts. 0 means no limit.
+	// MaxDeliveries limits the deliveries of a message; 0 means no limit. A message delivered
+	// more often is given up without another call of the function. The limit is for messages
+	// that crash their worker before it can report a failure. Deliveries that were fetched
+	// but not handled also count, so leave room: ten times MaxAttempts.
 	MaxDeliveries int
 
 	// OneByOne declares that messages are fetched one at a time: with
@@ -96,7 +96,7 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	}
 	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, ackWait: ackWait(info.Config)}
 	h.pulse = &pulse{every: h.ackWait / 4}
-	// Do makes a single attempt; delivery.fail decides about the next.
+	// Do makes a single attempt; delivery.fail decides whether another follows.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
 	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
 	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Stagger, h.once.Budget, h.once.Hooks = 1, 0, 0, nil, retry.Hooks{}

@@ -82,6 +82,6 @@
 // opts selects the isolation level and read-only transactions. With REPEATABLE READ in
 // PostgreSQL and with SERIALIZABLE, retries are normal: allow more than the zero Policy's
 // three attempts. Each attempt has its own snapshot, so fn must not use data read by an
-// earlier one. Read-only transactions follow the same rules, although their outcome does not
-// matter.
+// earlier one. Read-only transactions follow the same rules, although an unknown outcome
+// would not matter.
 package retrysql

@@ -21,7 +21,7 @@ const (
 	version = "v0.1.0"
 )
 
-// calls are the arguments for commands; those not listed print their help.
+// calls has the arguments for commands; those not listed print their help.
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},

@@ -148,8 +148,8 @@ func (p *Program) As(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// untilSignal runs a program until a line of its standard input names a signal, or
-// the input ends, as it does however the test ends.
+// untilSignal runs a program until its standard input names a signal or ends, as it
+// does even if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -211,8 +211,8 @@ func (p *Program) Clean() {
 	}
 }
 
-// Find returns the path of a program in PATH or else in the places, whose last match
-// in sorted order wins.
+// Find returns the path of a program in PATH, or else the last match in the places, in
+// sorted order.
 func Find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

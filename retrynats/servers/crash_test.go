@@ -70,8 +70,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work is a worker process. It runs until it is killed, or until the test and so its
-// standard input ends.
+// work is a worker process. It runs until it is killed or its standard input ends, as it
+// does with the test.
 func work(url, path string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -207,8 +207,8 @@ type process struct {
 	life    io.WriteCloser
 }
 
-// untilSignal runs a program until a line of its standard input names a signal, or the input
-// ends, as it does however the test ends.
+// untilSignal runs a program until its standard input names a signal or ends, as it does even
+// if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-KILL} $server; } >/dev/null 2>&1 &
 	wait $server`

@@ -23,7 +23,7 @@ import (
 
 var transactions = flag.Int("transactions", 0, "number of transactions in each large test; 0 means a few hundred")
 
-// work is a number of transactions that write their number into a ledger and add 1 to an
+// work is a set of transactions. Each writes its number into a ledger and adds 1 to an
 // account.
 type work struct {
 	transactions, workers, accounts int
@@ -43,7 +43,7 @@ type tally struct {
 
 func createBank(t *testing.T, db session, accounts int) {
 	t.Helper()
-	createTable(t, db, "ledger", "id INT NOT NULL") // not unique, so that duplicates are visible
+	createTable(t, db, "ledger", "id INT NOT NULL") // not unique: duplicates are visible
 	createTable(t, db, "account", "id INT PRIMARY KEY, balance INT NOT NULL")
 	for id := range accounts {
 		require.NoError(t, db.exec(t.Context(), fmt.Sprintf("INSERT INTO account VALUES (%d, 0)", id)))

@@ -17,7 +17,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// quick retries often enough for every fault of these tests.
 var quick = retry.Policy{
 	MaxAttempts:    30,
 	Backoff:        retry.FullJitter{Base: time.Millisecond, Cap: 10 * time.Millisecond},
@@ -41,7 +40,7 @@ var commitFaults = []struct {
 	{"within the response, reset", false, fault{cut: within, reset: true}, 1},
 }
 
-// TestLostCommit: no loss of a connection at COMMIT makes the transaction run again.
+// TestLostCommit: a transaction whose connection is lost at COMMIT does not run again.
 func TestLostCommit(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -128,7 +127,7 @@ func TestSafeToRetry(t *testing.T) {
 	}
 }
 
-// onceAtCommit plans one fault, for the first COMMIT or its response.
+// onceAtCommit plans a fault for the first COMMIT or its response.
 func onceAtCommit(toServer bool, f fault) func(message) fault {
 	var done atomic.Bool
 	return func(m message) fault {

@@ -81,7 +81,7 @@ func add(ctx context.Context, tx session, account int) error {
 	return tx.exec(ctx, fmt.Sprintf("UPDATE account SET balance = balance + 1 WHERE id = %d", account))
 }
 
-// TestOneConnection: an attempt returns its connection before the next one starts.
+// TestOneConnection: an attempt returns its connection before the next starts.
 func TestOneConnection(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {

@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) // it would log every connection that is cut
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every cut connection
 }
 
 // session runs statements inside or outside a transaction.
@@ -36,9 +36,9 @@ type session interface {
 
 type database interface {
 	session
-	// inTx runs fn with InTx or InTxFunc.
+	// inTx uses InTx or InTxFunc.
 	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
-	// once runs fn in a transaction without retries.
+	// once makes no retries.
 	once(ctx context.Context, fn func(context.Context, session) error) error
 	// idle returns the number of unused connections, and of all.
 	idle() (idle, open int)

@@ -37,8 +37,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// randomFaults plans a fault for one message in a hundred, one COMMIT in five, and one of
-// ten responses to COMMIT.
+// randomFaults plans a fault for one message in 100, one COMMIT in 5, and one response to
+// COMMIT in 10.
 func randomFaults(seed uint64) func(message) fault {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -15,14 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is a message of a database protocol.
 type message struct {
 	toServer bool
 	commit   bool // COMMIT, or the first response to it
 	bytes    []byte
 }
 
-// fault is what the proxy does to a message.
 type fault struct {
 	delay   time.Duration // before anything else
 	cut     cut
@@ -40,7 +38,7 @@ const (
 	after
 )
 
-// framing reads one message. first marks the first message of its direction.
+// framing reads one message; first marks the first of its direction.
 type framing func(r io.Reader, toServer, first bool) ([]byte, error)
 
 // postgresFrames follows "Message Formats" in the PostgreSQL manual: a type of one byte,
@@ -134,7 +132,6 @@ func (p *proxy) serve(client *net.TCPConn) {
 	l.pass(l.client, l.server, true)
 }
 
-// link is a connection through a proxy.
 type link struct {
 	proxy          *proxy
 	client, server *net.TCPConn
@@ -143,7 +140,6 @@ type link struct {
 	failed         atomic.Bool
 }
 
-// pass forwards messages in one direction until a fault or the end of the connection.
 func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 	defer l.end(false)
 	for first := true; ; first = false {
@@ -162,7 +158,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		time.Sleep(f.delay)
 		if toServer {
 			l.committing.Store(m.commit)
-			l.swallowing.Store(f.swallow || f.cut == after) // set before the write: the response may be faster than the cut
+			l.swallowing.Store(f.swallow || f.cut == after) // before the write: the response may precede the cut
 		}
 		switch f.cut {
 		case before:

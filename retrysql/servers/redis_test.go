@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestRedis: a real Redis's error responses have the right classes.
+// TestRedis: errors of a real Redis have the right classes.
 func TestRedis(t *testing.T) {
 	addr := redisServer.Start(t)
 	connect := func() *redis.Client {
@@ -42,7 +42,7 @@ func TestRedis(t *testing.T) {
 			require.NoError(t, client.ConfigSet(ctx, "busy-reply-threshold", "1").Err())
 			done := make(chan error)
 			go func() { done <- other.Eval(ctx, "while true do end", nil).Err() }()
-			defer func() { // a script that has written nothing can be killed
+			defer func() { // a script without writes can be killed
 				assert.Eventually(t, func() bool { return client.ScriptKill(ctx).Err() == nil }, 5*time.Second, time.Millisecond)
 				assert.Error(t, <-done)
 			}()

@@ -16,7 +16,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// onRetry returns quick with a hook and without AttemptTimeout.
+// onRetry is quick with a hook and without AttemptTimeout.
 func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	p := quick
 	p.AttemptTimeout = 0

@@ -27,7 +27,7 @@ async function connect(load, { endpoint, timeout }, c, script) {
   };
 }
 
-// watch records the delay of an error that will be retried and sets it to 0, after the SDK's listeners have decided it.
+// watch records the delay of an error that will be retried and sets it to 0, once the SDK's listeners have decided.
 // The SDK waits in the next event, under the same condition.
 function watch(request, script) {
   return request.on('retry', ({ error, retryCount, maxRetries }) => {

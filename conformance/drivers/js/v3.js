@@ -14,7 +14,7 @@ function version(load) {
   try {
     load.resolve('@smithy/util-retry');
     retry = '@smithy/util-retry';
-  } catch {} // a newer version
+  } catch {} // newer versions do not have it
   return `${name('@aws-sdk/client-sts')}, ${name(retry)}`;
 }
 

@@ -149,7 +149,7 @@ func TestDueAfter(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64-1), dueAfter(math.MaxInt64))
 }
 
-// TestAsynqUnseen: after a failure that did not pass the middleware, every worker waits as
+// TestAsynqUnseen: after a failure that did not reach the middleware, every worker waits as
 // after a transient one.
 func TestAsynqUnseen(t *testing.T) {
 	delay := func(retried int, err error) time.Duration {

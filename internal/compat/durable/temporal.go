@@ -17,7 +17,7 @@ import (
 
 // TemporalRetryPolicy returns the RetryPolicy for a workflow's ActivityOptions. It has the
 // policy's number of attempts and its longest waits, which apply to failures that do not
-// pass the interceptor, such as a timeout.
+// reach the interceptor, such as a timeout.
 func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 	if err := check(policy); err != nil {
 		return nil, err
