@@ -13,8 +13,6 @@ type tally struct {
 	mismatches    []string
 }
 
-// compare runs a recording's cases under the policy of its preset and tallies the
-// differences.
 func compare(server *server, r recording) (t tally, err error) {
 	unit, err := nanosecondsIn(r.Unit)
 	if err != nil {
@@ -41,8 +39,8 @@ func compare(server *server, r recording) (t tally, err error) {
 	return t, nil
 }
 
-// differences lists how our observation of a call differs from the SDK's, whose
-// delays are multiples of unit nanoseconds.
+// differences compares our observation of a call with the SDK's, whose delays are
+// multiples of unit nanoseconds.
 func differences(theirs, ours observation, unit float64) []string {
 	var list []string
 	differ := func(what string, theirs, ours any) {

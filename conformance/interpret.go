@@ -55,7 +55,7 @@ func duration(n float64, unit time.Duration) time.Duration {
 	return 0
 }
 
-// codeOf returns the code that an SDK assigns to a response without one.
+// codeOf returns an SDK's code for a response without one.
 func codeOf(preset string, p *wireFormat, status int) string {
 	if strings.HasPrefix(preset, "aws-java-v1-") && p != awsJSON {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
@@ -63,7 +63,6 @@ func codeOf(preset string, p *wireFormat, status int) string {
 	return ""
 }
 
-// sendErrorOf returns the SDK's error for an HTTP client's error.
 func sendErrorOf(preset string, err error) error {
 	var failed *url.Error
 	if strings.HasPrefix(preset, "aws-go-v2-") && errors.As(err, &failed) {
@@ -77,7 +76,7 @@ func sendErrorOf(preset string, err error) error {
 	return err
 }
 
-// sendError is an error like smithy-go's RequestSendError.
+// sendError is like smithy-go's RequestSendError.
 type sendError struct{ error }
 
 func (e *sendError) Unwrap() error         { return e.error }

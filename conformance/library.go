@@ -140,7 +140,7 @@ func (o *operation) begin(c call) error {
 	return err
 }
 
-// end returns the observation of a call that ended with failure, which may be nil.
+// end returns the observation of the call; failure is nil after a success.
 func (o *operation) end(failure error) (observation, error) {
 	requests, err := o.requestsSeen()
 	if err != nil {

@@ -42,7 +42,6 @@ func sdkOf(t *testing.T, preset string) sdk {
 	return sdks[i]
 }
 
-// TestIncomplete: check detects everything that is missing or changed.
 func TestIncomplete(t *testing.T) {
 	s := sdkOf(t, "aws-js-v2")
 	for name, tt := range map[string]struct {

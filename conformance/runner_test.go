@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeEnv is an environment variable that makes the test program a driver; its value is the
-// driver's defect.
+// fakeEnv is an environment variable that makes the test program a driver with the named
+// defect.
 const fakeEnv = "CONFORMANCE_FAKE_DRIVER"
 
 func TestMain(m *testing.M) {
@@ -120,7 +120,7 @@ func fakeSDK(presets ...string) sdk {
 	}
 }
 
-// runFake returns the exit status and the output of the command.
+// runFake returns the exit status and the output.
 func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer

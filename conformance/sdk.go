@@ -30,7 +30,7 @@ type sdk struct {
 	name    string
 	version string   // distinguishes installations with the same name
 	reports string   // the SDK and its version in the driver's output
-	folder  string   // of the driver, where the commands run
+	folder  string   // where the commands run
 	install []string // installs the SDK and its dependencies into $cache
 	driver  []string
 	without *regexp.Regexp // matches the cases that it does not run; may be nil
@@ -157,8 +157,7 @@ func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	return r, nil
 }
 
-// command runs a command in the driver's folder. Its error includes the end of standard
-// error.
+// command runs in the driver's folder. Its error includes the end of standard error.
 func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
 	args := slices.Clone(words)
 	for i := range args {

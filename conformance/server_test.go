@@ -90,7 +90,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestMistakes: the server reports violations of the protocol to the driver.
+// TestMistakes: the server reports violations of the protocol.
 func TestMistakes(t *testing.T) {
 	s := newServer()
 	defer s.Close()

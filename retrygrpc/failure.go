@@ -53,7 +53,6 @@ func withPushback(err error, trailer metadata.MD) error {
 	return err
 }
 
-// gaveUp is a *retry.Error with a gRPC status.
 type gaveUp struct {
 	err  *retry.Error
 	code codes.Code

@@ -37,7 +37,7 @@ func (c *counters) hooks() retry.Hooks {
 	}
 }
 
-// load makes calls in 50 goroutines and counts their codes.
+// load makes calls in 50 goroutines.
 func load(t *testing.T, c pb.TestServiceClient, calls int) map[codes.Code]int64 {
 	t.Helper()
 	var mu sync.Mutex
@@ -101,7 +101,6 @@ func TestLoad(t *testing.T) {
 	t.Logf("%d calls: %d attempts, %d seen by the server, outcomes %v", calls, client.attempts.Load(), s.hits(), outcomes)
 }
 
-// fragile is a listener whose connections can be broken.
 type fragile struct {
 	net.Listener
 	mu    sync.Mutex

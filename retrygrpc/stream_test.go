@@ -110,7 +110,6 @@ func TestStreamBegins(t *testing.T) {
 	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "after CloseSend")
 }
 
-// TestStreamHeader: Header commits to the current attempt.
 func TestStreamHeader(t *testing.T) {
 	s := &server{stream: func(n int, s outStream) error {
 		_ = s.SendHeader(metadata.Pairs("attempt", "x"))

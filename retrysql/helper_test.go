@@ -62,7 +62,7 @@ func (f *fake) fn(context.Context, *fakeTx) error {
 	return f.current.fn
 }
 
-// fakeTx ends only once, as transactions of pgx do.
+// fakeTx ends only once, as in pgx.
 type fakeTx struct {
 	f *fake
 	script
@@ -89,7 +89,6 @@ func (t *fakeTx) end(how string, err error) error {
 	return err
 }
 
-// open returns f as a pool of database/sql.
 func (f *fake) open(t *testing.T) *sql.DB {
 	db := sql.OpenDB(f)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })

@@ -28,13 +28,13 @@ type Tx interface {
 // [retry.Do]. InTx returns nil if and only if the transaction was committed.
 //
 // If the outcome of COMMIT is unknown, the transaction is not retried, and the
-// error matches [retry.ErrUnrepeatable]. The package comment has the rule.
+// error matches [retry.ErrUnrepeatable].
 //
 // fn may run several times. It must use tx for all its statements, return their
-// errors, and neither commit nor roll back tx. If it returns an error, panics
-// or calls [runtime.Goexit], the transaction is rolled back; the error of a
-// failed rollback is joined to that of fn. Calling InTx or [InTxFunc] with the
-// context of fn is an error: see the package comment.
+// errors, neither commit nor roll back tx, and not call InTx or [InTxFunc] with
+// its context: see the package comment. If fn returns an error, panics or calls
+// [runtime.Goexit], the transaction is rolled back; the error of a failed
+// rollback is joined to that of fn.
 //
 // ctx and the policy's AttemptTimeout bound the transaction, as in BeginTx.
 // opts are passed to BeginTx; nil means the default isolation level. If ctx, db
@@ -105,7 +105,7 @@ func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), 
 	return nil
 }
 
-// undone rolls back after err, before COMMIT.
+// undone rolls back after err.
 func undone(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	switch cause := rollback(ctx, tx); {
@@ -160,10 +160,10 @@ func hasEnded(err error) bool {
 
 // failure adds information to the error of fn or Commit.
 type failure struct {
-	text      string // may be empty
-	err       error  // of fn or Commit; it alone decides the class
-	rollback  error  // may be nil
-	uncertain bool   // the transaction may have taken effect
+	text      string
+	err       error // of fn or Commit; it alone decides the class
+	rollback  error
+	uncertain bool
 }
 
 func (f *failure) unknown(text string) error {

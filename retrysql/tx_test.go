@@ -110,8 +110,7 @@ func (t open) Commit(ctx context.Context) error {
 	return err
 }
 
-// TestEndedByFn: a transaction ended by fn is not retried, because it may have been
-// committed.
+// TestEndedByFn: a transaction ended by fn may have been committed, so it is not retried.
 func TestEndedByFn(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -140,7 +139,6 @@ func TestEndedByFn(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic or runtime.Goexit rolls the transaction back.
 func TestPanic(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -160,8 +158,7 @@ func TestPanic(t *testing.T) {
 	assert.Zero(t, db.Stats().InUse)
 }
 
-// TestContext: if the context ends before COMMIT, the rollback gets a live context, and the
-// outcome is known.
+// TestContext: if the context ends before COMMIT, the rollback gets a live one.
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string

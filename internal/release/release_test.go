@@ -27,7 +27,6 @@ var calls = map[string][]string{
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
 }
 
-// TestRelease tags the working tree, serves it, and uses it.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all modules and their dependencies")
@@ -139,7 +138,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// environment is added to the environment of this process.
 type environment []string
 
 // common disables local settings: a go.work, and those of git.

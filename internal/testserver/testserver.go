@@ -189,7 +189,7 @@ func (p *Program) Run() error {
 	return fmt.Errorf("%s is not ready: %w", p.Name, err)
 }
 
-// Stop ends the process with a signal and waits until it has exited.
+// Stop ends the process with a signal.
 func (p *Program) Stop(signal string) error {
 	_, _ = io.WriteString(p.life, signal+"\n")
 	_ = p.life.Close()

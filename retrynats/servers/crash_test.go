@@ -40,7 +40,6 @@ const (
 
 var crashPolicy = retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Millisecond, Cap: 2 * time.Second}, MaxAttempts: 5}
 
-// The fates of messages.
 const (
 	succeeds = iota
 	recovers // in the third delivery
@@ -150,7 +149,6 @@ func work(url, path string) {
 // AckWait.
 var slow = retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: 4}
 
-// panicAtWork is a worker process that panics in its first message.
 func panicAtWork(url string) {
 	ctx := context.Background()
 	conn, err := nats.Connect(url)
@@ -199,7 +197,6 @@ func must(err error) {
 	}
 }
 
-// process is a nats-server.
 type process struct {
 	command []string
 	url     string

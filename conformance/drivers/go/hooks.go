@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// This file replaces the randomness, sleep and clock of the SDK, which has variables for sleep
-// and clock in an internal package.
+// This file replaces the SDK's randomness, sleep and clock. The last two are variables of an
+// internal package.
 
 //go:linkname sdkSleep github.com/aws/aws-sdk-go-v2/internal/sdk.SleepWithContext
 var sdkSleep func(context.Context, time.Duration) error
@@ -23,8 +23,8 @@ var sdkSleep func(context.Context, time.Duration) error
 //go:linkname sdkNow github.com/aws/aws-sdk-go-v2/internal/sdk.NowTime
 var sdkNow func() time.Time
 
-// A recorder replaces the HTTP client, the sleep and the clock of the SDK. Sleeps return at once;
-// the clock skips them.
+// A recorder replaces the SDK's HTTP client, sleep and clock. Sleeps return at once; the clock
+// skips them.
 type recorder struct {
 	http   aws.HTTPClient
 	delays []int64 // in ns

@@ -26,7 +26,6 @@ var (
 	jittered = retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
 )
 
-// TestRefused: invalid policies are rejected.
 func TestRefused(t *testing.T) {
 	for name, policy := range map[string]retry.Policy{
 		"no number of attempts": {},
@@ -45,7 +44,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// riverWorker returns the hook and the retry policy of a new worker.
 func riverWorker(t *testing.T, policy retry.Policy) (rivertype.HookWorkEnd, river.ClientRetryPolicy) {
 	t.Helper()
 	var config river.Config

@@ -37,7 +37,6 @@ import (
 // killsDB is the number of a Redis database.
 const killsDB = 1
 
-// An engine is River or asynq.
 type engine interface {
 	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by ID
 	unfinished(ctx context.Context) (int, error)
@@ -49,10 +48,9 @@ type engine interface {
 	unseenID(id string) string              // replaces the ID after an unreported failure
 }
 
-// A result is how the engine ended a job.
 type result struct {
 	end      string
-	reason   string // the last error
+	reason   string
 	attempts int
 }
 
@@ -212,7 +210,6 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 	t.Logf("after a kill, from the start of the interrupted attempt: %s", quantiles(rescued))
 }
 
-// final reports whether the policy forbids a retry.
 func final(err error) bool {
 	failed := killsPolicy.Classify(err)
 	return failed.Class == retry.ClassPermanent || failed.Unrepeatable
@@ -227,7 +224,6 @@ func quantiles(d []time.Duration) string {
 	return fmt.Sprintf("%d, least %v, p50 %v, p99 %v, most %v", len(d), at(0), at(0.5), at(0.99), at(1))
 }
 
-// A fleet has the worker processes of a run and their events.
 type fleet struct {
 	engine, address string
 
@@ -269,7 +265,6 @@ func (f *fleet) read(output io.Reader) {
 	}
 }
 
-// kill ends a worker as the OOM killer does.
 func (f *fleet) kill(i int) {
 	_ = f.workers[i].Process.Kill()
 	f.workers = slices.Delete(f.workers, i, i+1)

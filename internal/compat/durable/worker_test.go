@@ -112,7 +112,6 @@ func (orderWorker) Work(_ context.Context, job *river.Job[orderArgs]) error {
 	return attempt(strconv.FormatInt(job.ID, 10), job.Args.Job, job.Attempt, rescued)
 }
 
-// spy prints the waits of a River retry policy.
 type spy struct{ river.ClientRetryPolicy }
 
 func (s spy) NextRetry(job *rivertype.JobRow) time.Time {
