@@ -146,7 +146,7 @@ func (s *serverStream) Context() context.Context {
 	return s.ctx
 }
 
-// settle waits for the end of the attempts. A panic in a function of the policy continues
+// settle waits until the attempts end. A panic in a function of the policy continues
 // here, where the caller can recover.
 func (s *serverStream) settle() error {
 	<-s.settled

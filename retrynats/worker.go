@@ -46,7 +46,7 @@ type Worker struct {
 	OnError func(msg jetstream.Msg, err error)
 }
 
-// Handle calls [Worker.Handle] of a Worker that has only a Policy.
+// Handle calls [Worker.Handle] on a Worker with only a Policy.
 func Handle(ctx context.Context, consumer Consumer, policy retry.Policy, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	return Worker{Policy: policy}.Handle(ctx, consumer, fn)
 }

@@ -47,7 +47,7 @@ func newTelemetry() *telemetry {
 	return tel
 }
 
-// metrics returns the data by instrument.
+// metrics returns the data by instrument name.
 func (tel *telemetry) metrics(t *testing.T) map[string]metricdata.Aggregation {
 	t.Helper()
 	var collected metricdata.ResourceMetrics

@@ -50,7 +50,7 @@ func TestDeferredConstraint(t *testing.T) {
 	}
 }
 
-// TestWriteSkew: a transaction that PostgreSQL rejects at COMMIT with 40001 runs again.
+// TestWriteSkew: a transaction rejected by PostgreSQL at COMMIT with 40001 runs again.
 func TestWriteSkew(t *testing.T) {
 	for _, v := range variants {
 		if v.server != postgres {
