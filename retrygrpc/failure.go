@@ -35,7 +35,7 @@ type hinted struct {
 func (h *hinted) Unwrap() error             { return h.error }
 func (h *hinted) RetryAfter() time.Duration { return h.wait }
 
-func withPushback(err error, trailer metadata.MD) error {
+func withHint(err error, trailer metadata.MD) error {
 	if pushback := trailer[pushbackKey]; len(pushback) > 0 {
 		ms, e := strconv.ParseInt(pushback[0], 10, 32) // an int32 in A6
 		if e != nil || ms < 0 || len(pushback) > 1 {

@@ -41,7 +41,7 @@ func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientSt
 		var s grpc.ClientStream
 		if s, last = open(ctx, previous); last != nil {
 			previous++
-			return nil, withPushback(last, nil)
+			return nil, withHint(last, nil)
 		}
 		return s, nil
 	})
@@ -170,7 +170,7 @@ func (s *serverStream) run() {
 			trailer = s.stream.Trailer()
 		}
 		previous++
-		return withPushback(last, trailer)
+		return withHint(last, trailer)
 	})
 	s.err = outcome(s.ctx, err, last)
 }
