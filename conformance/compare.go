@@ -7,17 +7,14 @@ import (
 	"math"
 )
 
-// A tally counts what was compared.
 type tally struct {
 	cases, delays int
-	excluded      int // cases that were not compared, for a reason in preset.go
+	excluded      int // cases excluded in preset.go
 	mismatches    []string
 }
 
-// compare runs the cases of a recording under the policy of its preset and
-// counts where the policy differs from the SDK.
 func compare(server *server, r recording) (t tally, err error) {
-	unit, err := unitOf(r.Unit)
+	unit, err := nanosecondsIn(r.Unit)
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", r.Preset, err)
 	}
@@ -42,8 +39,8 @@ func compare(server *server, r recording) (t tally, err error) {
 	return t, nil
 }
 
-// differences lists how our observation of a call differs from the SDK's, whose
-// delays are in units of unit nanoseconds.
+// differences compares our observation of a call with the SDK's, whose delays are
+// multiples of unit nanoseconds.
 func differences(theirs, ours observation, unit float64) []string {
 	var list []string
 	differ := func(what string, theirs, ours any) {
@@ -58,7 +55,7 @@ func differences(theirs, ours observation, unit float64) []string {
 	if theirs.OK != ours.OK {
 		differ("ok", theirs.OK, ours.OK)
 	}
-	// The texts of errors that the service did not send differ between SDKs.
+	// SDKs have different texts for errors that the service did not send.
 	if scriptedMessage.FindString(theirs.Error) != scriptedMessage.FindString(ours.Error) {
 		differ("error", theirs.Error, ours.Error)
 	}
@@ -68,8 +65,8 @@ func differences(theirs, ours observation, unit float64) []string {
 	return list
 }
 
-// sameDelays reports whether all delays are equal to within 1 ns, because SDKs
-// that compute in seconds round differently.
+// sameDelays allows a difference of 1 ns, because SDKs that compute in seconds round
+// differently.
 func sameDelays(theirs, ours observation, unit float64) bool {
 	if len(theirs.Delays) != len(ours.Delays) {
 		return false

@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// This file has functions that turn a response, or its absence, into an error as
-// each SDK's client does before its retry mode sees it. That is not part of a
-// policy, whose users make the errors.
+// This file has functions that turn a response, or its absence, into an error, as
+// each SDK's client does before its retry mode gets it. Policies do not do this: their
+// users make the errors.
 
-// hintOf returns the function by which an SDK reads a hint from headers. A result of
+// hintOf returns the function with which an SDK reads a hint from headers; a result of
 // 0 or less means no hint.
 func hintOf(preset, service string) func(http.Header) time.Duration {
 	since2026 := strings.Contains(preset, "-2026")
 	switch {
 	case strings.HasPrefix(preset, "aws-go-v2-") && since2026:
 		return milliseconds(goMilliseconds)
-	// The clients of STS and DynamoDB read the header of the older mode.
+	// The clients of STS and DynamoDB read the older mode's header.
 	case strings.HasPrefix(preset, "aws-java-v2-") && since2026 && service != "sts" && service != "dynamodb":
 		return milliseconds(javaInt)
 	case strings.HasPrefix(preset, "aws-java-v2-"):
@@ -44,7 +44,7 @@ func milliseconds(read func(string) float64) func(http.Header) time.Duration {
 	return func(h http.Header) time.Duration { return duration(read(h.Get("X-Amz-Retry-After")), time.Millisecond) }
 }
 
-// duration converts n units, saturating; negative numbers and NaN become 0.
+// duration saturates; negative numbers and NaN become 0.
 func duration(n float64, unit time.Duration) time.Duration {
 	switch ns := n * float64(unit); {
 	case ns >= math.MaxInt64:
@@ -55,7 +55,7 @@ func duration(n float64, unit time.Duration) time.Duration {
 	return 0
 }
 
-// codeOf returns the code that an SDK assigns to a response without one.
+// codeOf returns an SDK's code for a response without one.
 func codeOf(preset string, p *wireFormat, status int) string {
 	if strings.HasPrefix(preset, "aws-java-v1-") && p != awsJSON {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
@@ -63,29 +63,27 @@ func codeOf(preset string, p *wireFormat, status int) string {
 	return ""
 }
 
-// sendErrorOf returns the error that an SDK reports for the error of an HTTP client.
 func sendErrorOf(preset string, err error) error {
 	var failed *url.Error
 	if strings.HasPrefix(preset, "aws-go-v2-") && errors.As(err, &failed) {
 		return &sendError{err}
 	}
 	// urllib3 and Apache's client report a response that is not HTTP as a closed
-	// connection. The other modes of botocore retry any such error.
+	// connection. botocore's other modes retry any such error.
 	if (preset == "aws-botocore-legacy" || strings.HasPrefix(preset, "aws-java-")) && strings.Contains(err.Error(), "malformed HTTP") {
 		return io.EOF
 	}
 	return err
 }
 
-// sendError is an error like smithy-go's RequestSendError.
+// sendError is like smithy-go's RequestSendError.
 type sendError struct{ error }
 
 func (e *sendError) Unwrap() error         { return e.error }
 func (e *sendError) ConnectionError() bool { return true }
 
-// checksumOf returns the error of an SDK's DynamoDB client for a successful
-// response whose checksum does not match its header, or nil if the client does not
-// check it.
+// checksumOf returns the error of an SDK's DynamoDB client for a response with a wrong
+// checksum, or nil if the client does not check it.
 func checksumOf(preset string, header http.Header, body []byte) error {
 	sum := header.Get("X-Amz-Crc32")
 	if sum == "" || sum == fmt.Sprint(crc32.ChecksumIEEE(body)) {
@@ -106,7 +104,7 @@ func checksumOf(preset string, header http.Header, body []byte) error {
 
 var pythonInteger = regexp.MustCompile(`^[+-]?[0-9]+(_[0-9]+)*$`)
 
-// pythonInt parses like Python's int(), whose numbers are unbounded.
+// pythonInt parses like Python's int(), which has no bounds.
 func pythonInt(text string) float64 {
 	if !pythonInteger.MatchString(text) {
 		return 0
@@ -115,8 +113,8 @@ func pythonInt(text string) float64 {
 	return n
 }
 
-// goMilliseconds parses like strconv.ParseInt, and overflows where
-// the product with time.Millisecond does.
+// goMilliseconds parses like strconv.ParseInt, and overflows like the product with
+// time.Millisecond.
 func goMilliseconds(text string) float64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
@@ -125,7 +123,7 @@ func goMilliseconds(text string) float64 {
 	return float64(time.Duration(n)*time.Millisecond) / float64(time.Millisecond)
 }
 
-// javaInt parses like Java's Integer.parseInt.
+// javaInt parses like Integer.parseInt.
 func javaInt(text string) float64 {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -139,8 +137,8 @@ var (
 	javaScriptSeconds = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 )
 
-// javaScriptHint reads milliseconds as Number() does, and seconds as digits or a
-// date. The SDK converts them to a Date, which has whole milliseconds.
+// javaScriptHint reads milliseconds as Number() does, and seconds as digits or a date.
+// The SDK truncates them to the whole milliseconds of a Date.
 func javaScriptHint(h http.Header) time.Duration {
 	if text := h.Get("X-Amz-Retry-After"); javaScriptNumber.MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)
@@ -161,8 +159,8 @@ func hexadecimal(text string) uint64 {
 	return n
 }
 
-// lateCapHint reads a hint as an older release does, which takes a number of seconds
-// for a date, usually in 1970.
+// lateCapHint is for an older release, which interprets a number of seconds as a date,
+// usually in 1970.
 func lateCapHint(h http.Header) time.Duration {
 	if text := h.Get("Retry-After"); javaScriptSeconds.MatchString(text) {
 		n, _ := strconv.ParseFloat(text, 64)

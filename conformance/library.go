@@ -17,15 +17,13 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// runCase runs a case with [retry.Do] under the policy of a preset, with real
-// requests to the server. It returns what a driver would report, with delays in
-// ns.
+// runCase runs a case with [retry.Do] and real requests, and returns what a driver
+// would report, with delays in ns.
 func runCase(server *server, preset string, c testCase) ([]observation, error) {
 	return runCaseAt(server.URL, server.endpoint(c), preset, c)
 }
 
-// runCaseAt is runCase with the URL of the server's script and the URL that is
-// called.
+// runCaseAt is runCase with the URLs of the script and of the service.
 func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, error) {
 	policy, err := policyOf(preset, c)
 	if err != nil {
@@ -59,7 +57,7 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 	return observed, nil
 }
 
-// numbers returns a source of the numbers in list, and after them always then.
+// numbers returns the numbers in list, and after them always then.
 func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {
@@ -71,7 +69,6 @@ func numbers(list []float64, then float64) func() float64 {
 	}
 }
 
-// setQuota withdraws from a budget until its balance is quota.
 func setQuota(b retry.Budget, quota *int) error {
 	full := balance(b)
 	if quota == nil || full == nil {
@@ -92,7 +89,7 @@ func setQuota(b retry.Budget, quota *int) error {
 	return nil
 }
 
-// balance returns the balance of a budget, or nil if it has none.
+// balance returns nil for a budget without one.
 func balance(b retry.Budget) *float64 {
 	if b, ok := b.(interface{ Balance() float64 }); ok {
 		return new(b.Balance())
@@ -100,7 +97,6 @@ func balance(b retry.Budget) *float64 {
 	return nil
 }
 
-// An operation is a call of a service, sent to the server.
 type operation struct {
 	server  string // the URL of its script
 	client  *http.Client
@@ -113,8 +109,8 @@ type operation struct {
 }
 
 func newOperation(script, endpoint, preset, service string) *operation {
-	// Each attempt has its own connection, because net/http silently repeats a
-	// request when a reused connection breaks.
+	// Each attempt has its own connection: net/http silently retries a request when a
+	// reused connection breaks.
 	o := &operation{server: script, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, preset: preset, service: service}
 	method, contentType, body := http.MethodPost, "application/x-amz-json-1.0", "{}"
 	o.format = awsJSON
@@ -134,7 +130,6 @@ func newOperation(script, endpoint, preset, service string) *operation {
 	return o
 }
 
-// begin sends the script of the next call to the server.
 func (o *operation) begin(c call) error {
 	body, err := json.Marshal(c)
 	if err != nil {
@@ -145,9 +140,9 @@ func (o *operation) begin(c call) error {
 	return err
 }
 
-// end returns the observation of a call that ended with failure.
+// end returns the observation of the call; failure is nil after a success.
 func (o *operation) end(failure error) (observation, error) {
-	requests, err := o.seen()
+	requests, err := o.requestsSeen()
 	if err != nil {
 		return observation{}, err
 	}
@@ -158,8 +153,7 @@ func (o *operation) end(failure error) (observation, error) {
 	return result, nil
 }
 
-// seen returns the number of requests of the call that have reached the server.
-func (o *operation) seen() (int, error) {
+func (o *operation) requestsSeen() (int, error) {
 	body, err := o.control(http.MethodGet, nil)
 	if err != nil {
 		return 0, err
@@ -169,12 +163,12 @@ func (o *operation) seen() (int, error) {
 	return seen.Requests, err
 }
 
-// cancelWhenSeen cancels an attempt that gets no response as soon as the server
-// has the request. A time limit might end it earlier.
+// cancelWhenSeen cancels an attempt without a response as soon as the server has its
+// request. A time limit might end it earlier.
 func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
 	defer cancel()
 	for {
-		if requests, err := o.seen(); err != nil || requests >= number {
+		if requests, err := o.requestsSeen(); err != nil || requests >= number {
 			return
 		}
 		time.Sleep(time.Millisecond)
@@ -203,7 +197,6 @@ func (o *operation) send(r *http.Request) (int, http.Header, []byte, error) {
 	return resp.StatusCode, resp.Header, body, err
 }
 
-// run makes one attempt.
 func (o *operation) run(ctx context.Context) error {
 	o.sent++
 	hangs := o.call.response(o.sent).Fault == "hang"
@@ -233,7 +226,7 @@ func (o *operation) run(ctx context.Context) error {
 	return &serviceError{status: status, code: code, message: message, hint: hintOf(o.preset, o.service)(header)}
 }
 
-// A serviceError is an error response, as clients report it.
+// A serviceError is a client's error for an error response.
 type serviceError struct {
 	status        int
 	code, message string
@@ -246,8 +239,7 @@ func (e *serviceError) ErrorCode() string         { return e.code }
 func (e *serviceError) ErrorMessage() string      { return e.message }
 func (e *serviceError) RetryAfter() time.Duration { return e.hint }
 
-// unitOf returns the number of nanoseconds in a unit.
-func unitOf(unit string) (float64, error) {
+func nanosecondsIn(unit string) (float64, error) {
 	switch unit {
 	case "s":
 		return 1e9, nil

@@ -1,6 +1,6 @@
 // Command conformance runs the real AWS SDKs with scripted random numbers and
-// scripted failures, and compares their behavior with the policies of this
-// library. See README.md.
+// failures, and compares their behavior with the policies of this library. See
+// README.md.
 package main
 
 import (
@@ -17,15 +17,14 @@ func main() {
 	os.Exit(r.run(os.Args[1:]))
 }
 
-// parse reads the flags and keeps the SDKs that they select.
 func (r *runner) parse(args []string) error {
 	flags := flag.NewFlagSet("conformance", flag.ContinueOnError)
 	flags.SetOutput(r.stderr)
 	names := flags.String("sdk", "", "`names` of the SDKs to run, separated by commas: "+strings.Join(r.names(), ", ")+" (default all)")
-	need := flags.String("need", "", "`names` of the SDKs without which the run fails; others are skipped if they cannot be installed")
+	need := flags.String("need", "", "`names` of the SDKs that must not be skipped, separated by commas")
 	preset := flags.String("preset", "", "the only preset to run, by its `name` in the text form")
-	flags.BoolVar(&r.update, "update", false, "write what was recorded to "+r.folder)
-	flags.StringVar(&r.cache, "cache", "", "the `folder` to install the SDKs in (default gobackoff-conformance in the user's cache folder)")
+	flags.BoolVar(&r.update, "update", false, "rewrite the recordings in "+r.folder)
+	flags.StringVar(&r.cache, "cache", "", "`folder` for the SDKs (default gobackoff-conformance in the user's cache folder)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func (r *runner) names() []string {
 	return slices.Compact(names)
 }
 
-// known splits a list of names and rejects names that no SDK has.
+// known splits a list of names and rejects unknown ones.
 func (r *runner) known(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -73,8 +72,8 @@ func (r *runner) known(list string) ([]string, error) {
 	return names, nil
 }
 
-// choose keeps the SDKs with the wanted names, or all if there are none, and if
-// preset is set only that preset.
+// choose keeps the SDKs with the wanted names (nil means all), and only the preset if it
+// is not "".
 func (r *runner) choose(wanted []string, preset string) {
 	var chosen []sdk
 	for _, s := range r.sdks {

@@ -11,9 +11,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// policyOf returns a new policy of a preset, configured as the client of the case
-// is. It has no limiter, because the recordings do not have the waits of the
-// adaptive modes.
+// policyOf returns a preset's policy for a case. It has no limiter, because the
+// recordings do not have the waits of the adaptive modes.
 func policyOf(preset string, c testCase) (retry.Policy, error) {
 	p, err := retry.ParsePolicy(preset + " service=" + c.Service)
 	if err != nil {
@@ -21,7 +20,7 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	}
 	p.Limiter = nil
 	classifier := p.Classifier.(awspreset.Classifier)
-	classifier.RenewsCredentials = true // all clients refresh them
+	classifier.RenewsCredentials = true // as all clients do
 	p.Classifier = classifier
 	if c.MaxAttempts > 0 {
 		p.MaxAttempts = c.MaxAttempts
@@ -30,22 +29,21 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	return p, nil
 }
 
-// waitsOnceMore reports whether an SDK waits before it gives up a long poll. All do
-// since 2026, except Java v2 in adaptive mode.
+// waitsOnceMore reports whether an SDK waits before it gives up a long poll: all do since
+// 2026, except Java v2 in adaptive mode.
 func waitsOnceMore(preset string) bool {
 	return strings.Contains(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
 }
 
 const negativeHint = "a negative number makes a call of the SDK fail at once with an IllegalArgumentException"
 
-// exclusions are the cases in which a policy intentionally differs from the SDK.
 var exclusions = []struct {
 	preset, id *regexp.Regexp
 	reason     string
 }{
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`^sts .* 400 IDPCommunicationErrorException$`),
-		"the policy retries the codes of all SDKs, and botocore does not have this one",
+		"the policy retries the codes of all SDKs, and botocore does not retry this one",
 	},
 	{
 		regexp.MustCompile(`^aws-(standard|adaptive)-2026$`), regexp.MustCompile(`^dynamodb .* ReplicatedWriteConflictException$`),
@@ -65,11 +63,11 @@ var exclusions = []struct {
 	},
 	{
 		regexp.MustCompile(`^aws-(botocore-)?(standard|adaptive)-2026$|^aws-botocore-legacy$`), regexp.MustCompile(`^sts .*: status 429$`),
-		"botocore's XML parser fails on an empty body before the retry mode sees the status",
+		"botocore's XML parser fails on an empty body before the retry mode gets the status",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v1-legacy$`), regexp.MustCompile(`throttled after a retry that was paid for`),
-		"the SDK refunds the last retry that was not free; a Budget sees only the last retry",
+		"the SDK refunds the last retry that was not free; a Budget can refund only the last retry",
 	},
 	{
 		regexp.MustCompile(`^aws-java-v2-`), regexp.MustCompile(`^dynamodb .* 12 attempts`),
@@ -113,7 +111,7 @@ var exclusions = []struct {
 	},
 }
 
-// exclusion returns the reason why a case is not compared, or "" if it is compared.
+// exclusion returns the reason why a case is not compared, or "".
 func exclusion(preset string, c testCase) string {
 	for _, e := range exclusions {
 		if e.preset.MatchString(preset) && e.id.MatchString(c.id()) {

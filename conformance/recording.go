@@ -15,30 +15,27 @@ import (
 	"strings"
 )
 
-// A recording is the observed behavior of an SDK in all cases of a preset: a file in
-// testdata.
+// A recording is the behavior of an SDK in all cases of a preset: a file in testdata.
 type recording struct {
 	Preset string         `json:"preset"`
 	SDK    string         `json:"sdk"`  // name and version
-	Unit   string         `json:"unit"` // of the delays
+	Unit   string         `json:"unit"` // of delays
 	Cases  []recordedCase `json:"cases"`
 }
 
 type recordedCase struct {
 	testCase
-	Observed []observation `json:"observed"` // one for each call
+	Observed []observation `json:"observed"` // one per call
 }
 
-// id names a case within its recording.
 func (c testCase) id() string { return c.Service + " " + c.Operation + ": " + c.Name }
 
-// newRecording joins the cases with a driver's observations.
 func newRecording(preset string, cases []testCase, out output) (recording, error) {
 	if len(out.Cases) != len(cases) {
 		return recording{}, fmt.Errorf("the output has %d of %d cases", len(out.Cases), len(cases))
 	}
 	r := recording{Preset: preset, SDK: out.SDK, Unit: out.Unit}
-	if _, err := unitOf(out.Unit); err != nil {
+	if _, err := nanosecondsIn(out.Unit); err != nil {
 		return recording{}, err
 	}
 	for i, c := range cases {
@@ -54,8 +51,8 @@ func newRecording(preset string, cases []testCase, out output) (recording, error
 	return r, nil
 }
 
-// check returns an error unless the recording is complete: of the SDK's version,
-// with all its current cases, and with an observation of every call.
+// check returns an error unless the recording has the SDK's version, all its current
+// cases, and an observation of every call.
 func (r recording) check(s sdk) error {
 	var faults []string
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
@@ -87,8 +84,8 @@ func (r recording) check(s sdk) error {
 
 var scriptedMessage = regexp.MustCompile(`scripted response \d+`)
 
-// digest reduces the text of an error to the parts that are the same in every
-// run: its first words and the scripted message.
+// digest keeps the parts of an error's text that are the same in every run: its first
+// words and the scripted message.
 func digest(text string) string {
 	first, _, _ := strings.Cut(text, ": ")
 	if message := scriptedMessage.FindString(text); message != "" && message != first {
@@ -99,7 +96,7 @@ func digest(text string) string {
 
 func recordingFile(folder, preset string) string { return filepath.Join(folder, preset+".json") }
 
-// readRecording reads a recording; it returns an empty one if there is no such file.
+// readRecording returns an empty recording if there is no such file.
 func readRecording(file string) (r recording, err error) {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +108,7 @@ func readRecording(file string) (r recording, err error) {
 	return r, err
 }
 
-// write writes the recording with one line for each case, so that a changed case is a
-// changed line.
+// write writes one line per case, so a changed case is a changed line.
 func (r recording) write(file string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\n\"preset\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Preset, r.SDK, r.Unit)
@@ -131,14 +127,13 @@ func (r recording) lines() []string {
 	for i, c := range r.Cases {
 		line, err := json.Marshal(c)
 		if err != nil {
-			panic(err) // these types can always be encoded
+			panic(err) // cannot happen
 		}
 		lines[i] = string(line)
 	}
 	return lines
 }
 
-// changes lists how r differs from an older recording.
 func (r recording) changes(old recording) []string {
 	var changes []string
 	if r.SDK != old.SDK {

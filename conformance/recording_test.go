@@ -28,7 +28,7 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// TestComplete: each recording has all cases of its SDK, and its version.
+// TestComplete: each recording has its SDK's version and all its cases.
 func TestComplete(t *testing.T) {
 	for _, r := range recorded(t) {
 		assert.NoError(t, r.check(sdkOf(t, r.Preset)), r.Preset)
@@ -42,8 +42,6 @@ func sdkOf(t *testing.T, preset string) sdk {
 	return sdks[i]
 }
 
-// TestIncomplete: check detects everything that is missing or changed in a
-// recording.
 func TestIncomplete(t *testing.T) {
 	s := sdkOf(t, "aws-js-v2")
 	for name, tt := range map[string]struct {
@@ -73,7 +71,6 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// recorded reads all recordings.
 func recorded(t *testing.T) []recording {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.json")
@@ -88,8 +85,8 @@ func recorded(t *testing.T) []recording {
 	return all
 }
 
-// TestEveryPreset: each preset of the library has one recording, except the
-// repaired ones, which no SDK has.
+// TestEveryPreset: each preset has one recording, except the repaired ones, which no SDK
+// has.
 func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
 	for preset := range awspreset.All() {
@@ -107,14 +104,13 @@ func TestEveryPreset(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
-// TestExclusions: every excluded case does differ, and every reason has such a
-// case.
+// TestExclusions: every excluded case differs, and every reason has a case.
 func TestExclusions(t *testing.T) {
 	server := newServer()
 	defer server.Close()
 	used := make(map[string]bool)
 	for _, r := range recorded(t) {
-		unit, err := unitOf(r.Unit)
+		unit, err := nanosecondsIn(r.Unit)
 		require.NoError(t, err)
 		for _, c := range r.Cases {
 			reason := exclusion(r.Preset, c.testCase)
@@ -166,7 +162,6 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestWrite: a recording reads back as it was written.
 func TestWrite(t *testing.T) {
 	file := recordingFile(t.TempDir(), "aws-java-v1-legacy")
 	for _, r := range recorded(t) {

@@ -1,6 +1,6 @@
 package main
 
-// This file has the run of the command: it records every selected SDK and compares it.
+// This file runs the command: it records and compares every selected SDK.
 
 import (
 	"errors"
@@ -12,29 +12,26 @@ import (
 	"time"
 )
 
-// A runner is one run of the command.
 type runner struct {
 	sdks   []sdk
-	needed []string // names of SDKs that must not be skipped
-	cache  string   // the folder for installations
+	needed []string // SDKs that must not be skipped
+	cache  string   // folder of the installations
 	folder string   // of the recordings
-	update bool     // the recordings
+	update bool     // rewrite the recordings
 
 	stdout, stderr io.Writer
 	rows           []row
 	failed         bool
-	changed        bool // a recording
+	changed        bool // a recording changed
 }
 
-// A row is a line of the table at the end.
 type row struct {
 	preset, sdk string
 	tally
 	took time.Duration
 }
 
-// run returns the exit status: 0 on success, 1 on failure, 2 if the arguments are
-// wrong.
+// run returns the exit status: 1 on failure, 2 if the arguments are wrong.
 func (r *runner) run(args []string) int {
 	if err := r.parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -97,8 +94,7 @@ func (r *runner) runPreset(s sdk, preset string) error {
 	return nil
 }
 
-// keep compares a fresh recording with the committed one, or with -update replaces
-// it.
+// keep compares a fresh recording with the committed one, and with -update replaces it.
 func (r *runner) keep(fresh recording) error {
 	file := recordingFile(r.folder, fresh.Preset)
 	committed, err := readRecording(file)

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeEnv is an environment variable that makes the test program a driver. Its value names the
-// driver's defect.
+// fakeEnv is an environment variable that makes the test program a driver with the named
+// defect.
 const fakeEnv = "CONFORMANCE_FAKE_DRIVER"
 
 func TestMain(m *testing.M) {
@@ -57,8 +57,8 @@ func fakeDriver(defect string) int {
 	return 0
 }
 
-// falsify adds a defect to a driver's output, in its first case with two delays,
-// and for the defect "loses the message" also with a scripted message.
+// falsify adds a defect to a driver's output, in its first case with two delays, and for
+// "loses the message" with a scripted message.
 func falsify(defect string, out *output) {
 	switch defect {
 	case "other version":
@@ -111,8 +111,8 @@ func mustFloat(n json.Number) float64 {
 	return x
 }
 
-// fakeSDK returns an SDK whose driver is the test program. It has few services,
-// because every attempt of a case needs a connection.
+// fakeSDK returns an SDK whose driver is the test program. It has few services, because
+// every attempt needs a connection.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
@@ -120,7 +120,7 @@ func fakeSDK(presets ...string) sdk {
 	}
 }
 
-// runFake runs the command on SDKs and returns its exit status and its output.
+// runFake returns the exit status and the output.
 func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -129,8 +129,8 @@ func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, stri
 	return status, out.String()
 }
 
-// TestCorrectDriver: the run succeeds if the driver behaves like the policy
-// and its recording exists.
+// TestCorrectDriver: the run succeeds if the driver behaves like the policy and its
+// recording.
 func TestCorrectDriver(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
 	folder, sdks := t.TempDir(), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
@@ -162,8 +162,7 @@ func TestCorrectDriver(t *testing.T) {
 	assert.NotContains(t, out, "aws-go-v2")
 }
 
-// TestDefectiveDriver: the run detects every difference between a driver and the
-// policy.
+// TestDefectiveDriver: the run detects every difference between driver and policy.
 func TestDefectiveDriver(t *testing.T) {
 	for defect, complaint := range map[string]string{
 		"waits longer":            `mismatch: .*: call 1: delays: the SDK \[\d+ \d+0\], the policy \[\d+ \d+\]`,
@@ -200,8 +199,8 @@ func TestDefectiveDriver(t *testing.T) {
 	}
 }
 
-// TestSkipped: an SDK that cannot be installed is skipped, unless it is needed,
-// but not all of them.
+// TestSkipped: an SDK that cannot be installed fails the run only if it is needed or the
+// only one.
 func TestSkipped(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
 	folder, there, missing := t.TempDir(), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
@@ -219,7 +218,6 @@ func TestSkipped(t *testing.T) {
 	assert.Contains(t, out, "no preset was compared")
 }
 
-// TestInstalledOnce: an SDK is not installed twice.
 func TestInstalledOnce(t *testing.T) {
 	cache := t.TempDir()
 	s := fakeSDK()

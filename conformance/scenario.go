@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// This file has the scenarios. Each is one case for every preset, so that the
-// presets can be compared. sdk.go lists the cases that a driver does not run,
-// preset.go those in which a policy intentionally differs.
+// This file has the scenarios, the same for every preset. sdk.go excludes cases that a
+// driver does not run, preset.go those in which a policy intentionally differs.
 
-// draws are random numbers, including the extremes.
+// draws includes the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
 
 var (
@@ -22,17 +21,14 @@ var (
 	refused   = response{Status: http.StatusForbidden, Code: "AccessDenied"}
 )
 
-// operations are the operations called on each service.
 var operations = map[string]string{
 	"sts": "GetCallerIdentity", "dynamodb": "ListTables", "dynamodbstreams": "ListStreams", "sqs": "ListQueues", "s3": "GetObject",
 }
 
-// scenarios returns all cases.
 func scenarios() []testCase {
 	return slices.Concat(outcomes(), statuses(), codes(), faults(), growth(), hints(), quotas(), longPolls())
 }
 
-// one returns a case with one call.
 func one(name, service string, responses ...response) testCase {
 	return testCase{
 		Name: name, Service: service, Operation: operations[service],
@@ -40,14 +36,13 @@ func one(name, service string, responses ...response) testCase {
 	}
 }
 
-// drawn returns a case with one call and differing random numbers.
+// drawn is like one, with varying random numbers.
 func drawn(name, service string, responses ...response) testCase {
 	c := one(name, service, responses...)
 	c.Random = draws
 	return c
 }
 
-// outcomes returns cases that succeed after some failures, or fail in the end.
 func outcomes() []testCase {
 	cases := []testCase{one("success", "sts", ok)}
 	for n := 1; n <= 5; n++ {
@@ -68,7 +63,6 @@ func outcomes() []testCase {
 	return cases
 }
 
-// statuses returns cases with error statuses and no code.
 func statuses() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -79,7 +73,8 @@ func statuses() []testCase {
 	return cases
 }
 
-// retriedCodes are the codes that some SDK retries for some service, and a few that none retries.
+// retriedCodes are those that some SDK retries for some service, and a few that none
+// retries.
 var retriedCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException", "TooManyRequestsException",
 	"ProvisionedThroughputExceededException", "TransactionInProgressException", "RequestLimitExceeded",
@@ -123,7 +118,7 @@ func faults() []testCase {
 	for _, service := range []string{"sts", "dynamodb", "s3"} {
 		for _, fault := range []string{"reset", "close", "truncate"} {
 			if fault == "truncate" && service == "s3" {
-				continue // the caller reads the object, after the last attempt
+				continue // the caller reads the object after the last attempt
 			}
 			cases = append(cases,
 				one(fault+", then success", service, response{Fault: fault}, ok),
@@ -137,14 +132,14 @@ func faults() []testCase {
 			one("garbage, then success", service, response{Fault: "garbage"}, ok),
 			one("garbage forever", service, response{Fault: "garbage"}))
 	}
-	corrupt := response{Status: http.StatusOK, Headers: map[string]string{"x-amz-crc32": "1"}} // DynamoDB sends this checksum
+	corrupt := response{Status: http.StatusOK, Headers: map[string]string{"x-amz-crc32": "1"}} // DynamoDB's checksum header
 	return append(cases,
 		one("bad checksum, then success", "dynamodb", corrupt, ok),
 		one("bad checksum forever", "dynamodb", corrupt),
 		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it is slow
 }
 
-// growth returns cases with many attempts, in which the delays reach their maximum.
+// growth has enough attempts for the delays to reach their maximum.
 func growth() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -162,7 +157,7 @@ func growth() []testCase {
 	return cases
 }
 
-// hints returns cases with server hints, in the number syntax of every language.
+// hints has values in the number syntax of every language.
 func hints() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sqs", "sts"} {
@@ -189,8 +184,8 @@ func hinted(service string, failure response, header, value string) testCase {
 	return one(fmt.Sprintf("%d %s with %s: %q", failure.Status, failure.Code, header, value), service, failure, failure, ok)
 }
 
-// quotas returns cases that follow the quota over many calls. All delays have the
-// same random number, because not every SDK draws one for a retry that it refuses.
+// quotas follows the quota over many calls, with a constant random number, because not
+// every SDK draws one for a retry that it refuses.
 func quotas() []testCase {
 	hang := response{Fault: "hang"}
 	return []testCase{
@@ -214,7 +209,7 @@ func many(name string, quota *int, calls ...call) testCase {
 	return testCase{Name: name, Service: "sts", Operation: operations["sts"], RandomThen: 0.5, Quota: quota, Calls: calls}
 }
 
-// mixed returns calls whose refunds differ between SDKs.
+// mixed has calls whose refunds differ between SDKs.
 func mixed() []call {
 	var calls []call
 	for _, responses := range [][]response{
@@ -238,7 +233,7 @@ func mixed() []call {
 	return calls
 }
 
-// longPolls returns cases that wait although the quota refuses a retry.
+// longPolls has calls that wait although the quota refuses a retry.
 func longPolls() []testCase {
 	var cases []testCase
 	for _, left := range []int{0, 10, 15} {

@@ -21,21 +21,20 @@ import (
 	"time"
 )
 
-// driverTime is the time limit for an installation, and for a driver with all
-// cases of a preset.
+// driverTime limits an installation, and a driver's run with a preset.
 const driverTime = 10 * time.Minute
 
-// An sdk is one version of an AWS SDK with its driver. In its commands, $cache
-// is replaced by the absolute path of the folder for installations.
+// An sdk is one version of an AWS SDK with its driver. In its commands, $cache is
+// replaced by the absolute path of the installations.
 type sdk struct {
-	name    string   // for the flag -sdk
+	name    string
 	version string   // distinguishes installations with the same name
-	reports string   // the SDK and its version, as the driver writes them
-	folder  string   // of the driver, where the commands run
+	reports string   // the SDK and its version in the driver's output
+	folder  string   // where the commands run
 	install []string // installs the SDK and its dependencies into $cache
 	driver  []string
-	without *regexp.Regexp // matches the cases that it does not run; nil: it runs all
-	presets []string       // of the library's text form
+	without *regexp.Regexp // matches the cases that it does not run; may be nil
+	presets []string       // in the library's text form
 }
 
 var sdks = []sdk{
@@ -88,10 +87,9 @@ func java(version, reports string, presets ...string) sdk {
 	}
 }
 
-// prepare installs the SDK, unless it is installed and the driver has not
-// changed since.
+// prepare installs the SDK unless it is installed and its driver is unchanged.
 func (s sdk) prepare(cache string) error {
-	key, err := s.key()
+	key, err := s.driverHash()
 	if err != nil {
 		return err
 	}
@@ -112,8 +110,7 @@ func (s sdk) prepare(cache string) error {
 	return os.WriteFile(done, []byte(key), 0o644)
 }
 
-// key returns a hash of the driver's files.
-func (s sdk) key() (string, error) {
+func (s sdk) driverHash() (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(s.folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -126,12 +123,10 @@ func (s sdk) key() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), err
 }
 
-// cases returns the scenarios that the driver runs.
 func (s sdk) cases() []testCase {
 	return slices.DeleteFunc(scenarios(), func(c testCase) bool { return s.without != nil && s.without.MatchString(c.id()) })
 }
 
-// record runs the driver with its cases under a preset.
 func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	cases := s.cases()
 	placed := slices.Clone(cases)
@@ -162,8 +157,7 @@ func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	return r, nil
 }
 
-// command runs a command in the driver's folder. Its error includes the end of the
-// command's standard error.
+// command runs in the driver's folder. Its error includes the end of standard error.
 func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
 	args := slices.Clone(words)
 	for i := range args {
@@ -179,7 +173,7 @@ func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error)
 	if err == nil {
 		return stdout, nil
 	}
-	said := strings.TrimSpace(stderr.String())
-	said = said[max(0, len(said)-2000):]
-	return nil, fmt.Errorf("%w: %s", cmp.Or(ctx.Err(), err), said)
+	text := strings.TrimSpace(stderr.String())
+	text = text[max(0, len(text)-2000):]
+	return nil, fmt.Errorf("%w: %s", cmp.Or(ctx.Err(), err), text)
 }

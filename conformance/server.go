@@ -16,8 +16,8 @@ import (
 
 const scriptPath = "/__script"
 
-// A server responds to the requests of SDKs from a script, one call at a time. It
-// has a second address for TLS, with a certificate that no client trusts.
+// A server responds to SDKs from a script, one call at a time. Its second address, for
+// TLS, has a certificate that no client trusts.
 type server struct {
 	*httptest.Server
 	untrusted *httptest.Server
@@ -25,7 +25,7 @@ type server struct {
 	mu       sync.Mutex
 	script   call
 	requests int    // since the script was set
-	trouble  string // the last protocol violation; "" if none
+	trouble  string // the last protocol violation
 }
 
 func newServer() *server {
@@ -33,7 +33,7 @@ func newServer() *server {
 	s.Server = httptest.NewServer(s)
 	s.untrusted = httptest.NewUnstartedServer(http.NotFoundHandler())
 	s.untrusted.Listener = countingListener{s.untrusted.Listener, s}
-	s.untrusted.Config.ErrorLog = log.New(io.Discard, "", 0) // about failing handshakes
+	s.untrusted.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes fail
 	s.untrusted.StartTLS()
 	return s
 }
@@ -43,7 +43,6 @@ func (s *server) Close() {
 	s.Server.Close()
 }
 
-// endpoint returns the URL for the clients of a case.
 func (s *server) endpoint(c testCase) string {
 	if c.TLS {
 		return s.untrusted.URL
@@ -51,8 +50,8 @@ func (s *server) endpoint(c testCase) string {
 	return s.URL
 }
 
-// countingListener counts each connection as a request, because no request
-// follows the failed handshake.
+// countingListener counts each connection as a request, because no request follows the
+// failed handshake.
 type countingListener struct {
 	net.Listener
 	server *server
@@ -86,8 +85,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.write(w, next, n)
 }
 
-// serveScript sets the script of the next call (PUT), or reports the requests of the
-// last one (GET).
+// serveScript sets the next call's script (PUT), or reports the last call's requests (GET).
 func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPut:
@@ -112,19 +110,17 @@ func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// next counts a request and returns its number and its response.
 func (s *server) next() (int, response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
 	if len(s.script.Responses) == 0 {
-		s.trouble = "a request came before the first script"
+		s.trouble = "a request arrived before the first script"
 		return s.requests, response{Status: http.StatusInternalServerError}
 	}
 	return s.requests, s.script.response(s.requests)
 }
 
-// response returns the response to the request with that number.
 func (c call) response(number int) response {
 	return c.Responses[min(number, len(c.Responses))-1]
 }
@@ -135,7 +131,6 @@ func (s *server) complain(trouble string) {
 	s.trouble = trouble
 }
 
-// fail makes the connection of a request fail.
 func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) {
 	if fault == "hang" {
 		<-r.Context().Done()
@@ -149,7 +144,7 @@ func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) 
 	}
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
-		panic(err) // net/http allows it once for each HTTP/1 request
+		panic(err) // net/http allows it once per HTTP/1 request
 	}
 	switch fault {
 	case "reset":

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestResponses: the library reads the responses that the server writes.
+// TestResponses: the library can read the server's responses.
 func TestResponses(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -53,8 +53,7 @@ func TestFaults(t *testing.T) {
 	assert.ErrorContains(t, o.run(t.Context()), "malformed HTTP")
 }
 
-// TestUntrusted: a connection that fails because of the certificate counts as a
-// request.
+// TestUntrusted: a connection that fails on the certificate counts as a request.
 func TestUntrusted(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -69,8 +68,7 @@ func TestUntrusted(t *testing.T) {
 	assert.Equal(t, 2, seen.Attempts)
 }
 
-// TestChecksum: a wrong checksum is the error that each SDK's DynamoDB client
-// reports.
+// TestChecksum: a wrong checksum results in the error of each SDK's DynamoDB client.
 func TestChecksum(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -92,7 +90,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// TestMistakes: the server reports violations of the protocol to the driver.
+// TestMistakes: the server reports violations of the protocol.
 func TestMistakes(t *testing.T) {
 	s := newServer()
 	defer s.Close()
@@ -113,7 +111,7 @@ func TestMistakes(t *testing.T) {
 		assert.Contains(t, got, text)
 	}
 	says(500, "", http.MethodGet, "/bucket/key", "")
-	says(500, "a request came before the first script", http.MethodGet, scriptPath, "")
+	says(500, "a request arrived before the first script", http.MethodGet, scriptPath, "")
 	says(400, "no script", http.MethodPut, scriptPath, "{")
 	says(400, "no script", http.MethodPut, scriptPath, `{"responses": []}`)
 	says(405, "PUT or GET", http.MethodDelete, scriptPath, "")
@@ -124,8 +122,7 @@ func TestMistakes(t *testing.T) {
 	says(200, `{"requests": 0}`, http.MethodGet, scriptPath, "")
 }
 
-// TestScenarios: the names of cases are unique, and all cases follow the
-// protocol.
+// TestScenarios: the cases have unique names and follow the protocol.
 func TestScenarios(t *testing.T) {
 	ids := make(map[string]bool)
 	for _, c := range scenarios() {

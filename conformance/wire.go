@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// A wireFormat is the format of a service's responses.
 type wireFormat struct {
 	contentType string
-	failure     string // a format for a code and a message
+	failure     string // format of a code and a message
 	success     string
 }
 
@@ -43,8 +42,7 @@ const callerIdentity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.
 	`<Arn>arn:aws:iam::123456789012:user/user</Arn><UserId>AIDAUSER</UserId><Account>123456789012</Account></GetCallerIdentityResult>` +
 	`<ResponseMetadata><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ResponseMetadata></GetCallerIdentityResponse>`
 
-// wireFormatOf returns the format for the response to a request, or nil if it is
-// unknown.
+// wireFormatOf returns the format of the response, or nil if it is unknown.
 func wireFormatOf(r *http.Request, body []byte) *wireFormat {
 	switch {
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-amz-json-"):
@@ -57,7 +55,6 @@ func wireFormatOf(r *http.Request, body []byte) *wireFormat {
 	return nil
 }
 
-// write writes the response to the request with that number.
 func (p *wireFormat) write(w http.ResponseWriter, r response, number int) {
 	var body string
 	switch {
@@ -74,10 +71,9 @@ func (p *wireFormat) write(w http.ResponseWriter, r response, number int) {
 	io.WriteString(w, body)
 }
 
-// message returns the message in the response to the request with that number.
 func message(number int) string { return fmt.Sprintf("scripted response %d", number) }
 
-// read returns the code and the message of a response, "" if it has none.
+// read returns "" for a missing code or message.
 func (p *wireFormat) read(body []byte) (code, message string) {
 	switch p {
 	case awsJSON:

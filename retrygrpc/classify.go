@@ -17,8 +17,7 @@ import (
 //   - UNKNOWN, and errors without a status, are of [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
-// To change this for some errors, put another classifier in front with
-// [retry.FirstOf].
+// To change this for some errors, use [retry.FirstOf].
 type Classifier struct{}
 
 // Classify returns the class of err.
@@ -44,5 +43,5 @@ func (Classifier) Classify(err error) retry.Class {
 }
 
 // isTooLarge reports whether grpc-go, on either side, refused a message above its
-// size limit: it would be refused again.
+// size limit.
 func isTooLarge(message string) bool { return strings.Contains(message, "larger than max") }

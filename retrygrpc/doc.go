@@ -4,9 +4,9 @@
 //	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)
 //
-// The policy is used for all methods of the connection. Give calls that must not run twice
-// their own policy, because after UNAVAILABLE and DEADLINE_EXCEEDED it is unknown whether
-// the server has executed the call:
+// The policy applies to all methods of the connection. Give calls that must not run twice
+// their own policy: after UNAVAILABLE and DEADLINE_EXCEEDED, the server may or may not have
+// executed the call.
 //
 //	client.Pay(ctx, req, retrygrpc.WithPolicy(retry.Policy{MaxAttempts: 1}))
 //
@@ -16,10 +16,10 @@
 //     Policy.Classifier means here.
 //   - The trailer grpc-retry-pushback-ms is the hint for the next wait (gRPC proposal A6).
 //     A negative or malformed value ends the call.
-//   - A google.rpc.RetryInfo in the details of the status is the hint if there is no
-//     pushback. grpc-go itself ignores it. Neither makes a permanent code retryable.
-//   - The metadata grpc-previous-rpc-attempts tells servers the number of earlier
-//     attempts, as in gRPC's own retries.
+//   - Without a pushback, a google.rpc.RetryInfo in the details of the status is the hint.
+//     grpc-go itself ignores it. Neither makes a permanent code retryable.
+//   - The metadata grpc-previous-rpc-attempts is the number of earlier attempts, as in
+//     gRPC's own retries.
 //
 // # Errors
 //
@@ -29,27 +29,25 @@
 //
 // # Streams
 //
-// A stream with one request (a server stream) is retried until its first message. With
-// that message, or the end of the stream, the call counts as a success. The request is
-// kept until then and must not be changed. AttemptTimeout bounds the wait for that
-// message, and calling Header before the first message ends the retries. The first RecvMsg
-// returns a failure to open the stream. If the client streams, only opening is retried.
+// A stream with one request (a server stream) is retried until its first message or its end,
+// and then counts as successful. Until then, the request is kept and must not be changed.
+// AttemptTimeout bounds the wait for the first message. Calling Header ends the retries. The
+// first RecvMsg returns a failure to open the stream. If the client streams, only opening is
+// retried.
 //
 // # Time limits and WaitForReady
 //
-// AttemptTimeout becomes the deadline of each attempt, which the server sees. With
-// grpc.WaitForReady(true) an attempt without a connection does not fail, but waits for one
-// until its deadline. Set an AttemptTimeout; otherwise the first attempt takes all the
-// time.
+// AttemptTimeout becomes the deadline of each attempt, which is sent to the server. With
+// grpc.WaitForReady(true), an attempt without a connection waits for one until its deadline:
+// without an AttemptTimeout, the first attempt takes all the time.
 //
 // # One loop only
 //
-// grpc-go has its own retries, enabled by its service config; four attempts around four
-// would make 16. So [DialOptions] includes grpc.WithDisableRetry, which leaves only
-// transparent retries, those of requests that no server has seen. Do not combine this
-// package with another retrying interceptor. Conversely, [ServiceConfig] writes a policy
-// as a service config.
+// grpc-go has its own retries, enabled by its service config; four attempts around four would
+// make 16. So [DialOptions] includes grpc.WithDisableRetry, which leaves only transparent
+// retries (of requests that no server has received). Do not combine this package with another
+// retrying interceptor. [ServiceConfig] converts a policy to a service config.
 //
-// There is no hedging: sending a second request before the first has failed is not a
+// Hedging is not supported: sending a second request before the first has failed is not a
 // retry.
 package retrygrpc

@@ -19,7 +19,6 @@ const (
 	attemptsKey = "grpc-previous-rpc-attempts"
 )
 
-// withAttempts tells the server the number of earlier attempts.
 func withAttempts(ctx context.Context, previous int) context.Context {
 	if previous == 0 {
 		return ctx
@@ -27,7 +26,7 @@ func withAttempts(ctx context.Context, previous int) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(previous))
 }
 
-// hinted adds the wait that the server asked for to the error of an attempt.
+// hinted is an attempt's error with the wait requested by the server.
 type hinted struct {
 	error
 	wait time.Duration
@@ -36,10 +35,9 @@ type hinted struct {
 func (h *hinted) Unwrap() error             { return h.error }
 func (h *hinted) RetryAfter() time.Duration { return h.wait }
 
-// judged adds the server's pushback or RetryInfo to the error of an attempt.
-func judged(err error, trailer metadata.MD) error {
+func withHint(err error, trailer metadata.MD) error {
 	if pushback := trailer[pushbackKey]; len(pushback) > 0 {
-		ms, e := strconv.ParseInt(pushback[0], 10, 32) // an int32 according to A6
+		ms, e := strconv.ParseInt(pushback[0], 10, 32) // an int32 in A6
 		if e != nil || ms < 0 || len(pushback) > 1 {
 			return retry.Permanent(err)
 		}
@@ -55,7 +53,6 @@ func judged(err error, trailer metadata.MD) error {
 	return err
 }
 
-// gaveUp is a *retry.Error with a gRPC status.
 type gaveUp struct {
 	err  *retry.Error
 	code codes.Code
@@ -64,7 +61,7 @@ type gaveUp struct {
 func (e *gaveUp) Error() string { return e.err.Error() }
 func (e *gaveUp) Unwrap() error { return e.err }
 
-// GRPCStatus returns the status for package status.
+// GRPCStatus is for package status.
 func (e *gaveUp) GRPCStatus() *status.Status {
 	last := status.Convert(e.err.Err)
 	if last.Code() != e.code {
@@ -75,10 +72,9 @@ func (e *gaveUp) GRPCStatus() *status.Status {
 	return status.FromProto(s)
 }
 
-// outcome returns the error of a call, given the error of Do and the error of the last
-// attempt.
+// outcome returns the error of a call, given those of Do and of the last attempt.
 func outcome(ctx context.Context, err, last error) error {
-	e, isGiveUp := err.(*retry.Error) // the error of this Do, not one inside
+	e, isGiveUp := err.(*retry.Error) // of this Do, not a nested one
 	switch {
 	case !isGiveUp && last != nil:
 		return last // permanent, without the marks of this package

@@ -24,7 +24,6 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// counters count the client's attempts, retries and give-ups.
 type counters struct{ attempts, retries, gaveUp atomic.Int64 }
 
 func (c *counters) hooks() retry.Hooks {
@@ -38,7 +37,7 @@ func (c *counters) hooks() retry.Hooks {
 	}
 }
 
-// load makes calls from 50 goroutines and counts their codes.
+// load makes calls in 50 goroutines.
 func load(t *testing.T, c pb.TestServiceClient, calls int) map[codes.Code]int64 {
 	t.Helper()
 	var mu sync.Mutex
@@ -65,13 +64,13 @@ func callsOf(full int) int {
 	return full
 }
 
-// TestLoad: with 10,000 concurrent calls under faults, the server counts every attempt of
-// the client, and every fault has the expected outcome.
+// TestLoad: in 10,000 calls under faults, the server counts every attempt of the client, and
+// every fault has the expected outcome.
 func TestLoad(t *testing.T) {
 	calls := callsOf(10_000)
 	var faults [6]atomic.Int64
 	s := &server{unary: func(ctx context.Context, _ int) error {
-		fault := rand.IntN(2 * len(faults)) // half of the calls succeed
+		fault := rand.IntN(2 * len(faults)) // half the calls succeed
 		if fault >= len(faults) {
 			return nil
 		}
@@ -102,7 +101,6 @@ func TestLoad(t *testing.T) {
 	t.Logf("%d calls: %d attempts, %d seen by the server, outcomes %v", calls, client.attempts.Load(), s.hits(), outcomes)
 }
 
-// fragile is a listener whose connections can be broken.
 type fragile struct {
 	net.Listener
 	mu    sync.Mutex
@@ -129,8 +127,8 @@ func (f *fragile) breakAll() {
 	f.conns = nil
 }
 
-// TestLoadBroken: connections are reset under load. Every call succeeds, and the server
-// sees each attempt at most once and no others.
+// TestLoadBroken: although connections are reset under load, every call succeeds, and the
+// server receives no attempt twice, and none that the client did not make.
 func TestLoadBroken(t *testing.T) {
 	calls := callsOf(5_000)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -161,8 +159,8 @@ func TestLoadBroken(t *testing.T) {
 	t.Logf("%d calls: %d attempts, %d seen by the server", calls, client.attempts.Load(), len(seen))
 }
 
-// BenchmarkUnary compares a successful call with and without retries, with a no-op
-// invoker and with a real server.
+// BenchmarkUnary compares a successful call with and without retries, on a no-op invoker and
+// on a real server.
 func BenchmarkUnary(b *testing.B) {
 	variants := []struct {
 		name    string
@@ -174,8 +172,7 @@ func BenchmarkUnary(b *testing.B) {
 		{"go-grpc-middleware", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3)))}},
 		{"go-grpc-middleware with timeout", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3), middleware.WithPerRetryTimeout(time.Minute)))}},
 	}
-	// An interceptor below returns the response, so that only the code above it is
-	// measured.
+	// The innermost interceptor responds, so only the code above it is measured.
 	respond := grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
 		return nil
 	})

@@ -9,8 +9,8 @@ import (
 )
 
 // DialOptions returns options for grpc.NewClient that retry every call of the connection under
-// the policy and turn off the retries of grpc-go itself. Other interceptors given after these
-// see every attempt, those given before see one call.
+// the policy and turn off grpc-go's own retries. Interceptors given after these see every
+// attempt; those given before see one call.
 func DialOptions(p retry.Policy) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(unaryInterceptor(withClassifier(p))),
@@ -19,8 +19,8 @@ func DialOptions(p retry.Policy) []grpc.DialOption {
 	}
 }
 
-// WithPolicy returns an option that gives one call this policy instead of the
-// connection's. It has no effect without [DialOptions].
+// WithPolicy returns an option that overrides the connection's policy for one call. It
+// has no effect without [DialOptions].
 func WithPolicy(p retry.Policy) grpc.CallOption {
 	p = withClassifier(p)
 	return callPolicy{policy: &p}
@@ -38,8 +38,7 @@ func withClassifier(p retry.Policy) retry.Policy {
 	return p
 }
 
-// policyOf returns the policy of a call: the last one among its options, or the
-// connection's.
+// policyOf returns the last policy among a call's options, or the connection's.
 func policyOf(opts []grpc.CallOption, connection *retry.Policy) *retry.Policy {
 	for _, o := range slices.Backward(opts) {
 		if o, ok := o.(callPolicy); ok {

@@ -19,15 +19,14 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// A server is a grpc-go server on the loopback interface whose methods a test
-// defines. n is the number of the call, from 1.
+// A server has methods defined by a test; n is the number of the call, from 1.
 type server struct {
 	pb.UnimplementedTestServiceServer
 	unary  func(ctx context.Context, n int) error
 	stream func(n int, s grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error
 
 	mu    sync.Mutex
-	calls []metadata.MD // metadata of each call
+	calls []metadata.MD
 	at    []time.Time
 }
 
@@ -45,7 +44,7 @@ func (s *server) hits() int {
 	return len(s.calls)
 }
 
-// previous returns the number of earlier attempts that each call announced.
+// previous returns each call's metadata about earlier attempts.
 func (s *server) previous() [][]string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +70,6 @@ func (s *server) StreamingInputCall(stream grpc.ClientStreamingServer[pb.Streami
 	return s.unary(stream.Context(), s.count(stream.Context()))
 }
 
-// start serves until the test ends, and returns the address.
 func (s *server) start(t testing.TB, l net.Listener) string {
 	t.Helper()
 	if l == nil {
@@ -86,7 +84,6 @@ func (s *server) start(t testing.TB, l net.Listener) string {
 	return l.Addr().String()
 }
 
-// dial returns a client.
 func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServiceClient {
 	t.Helper()
 	conn, err := grpc.NewClient(address, append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
@@ -95,13 +92,11 @@ func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServi
 	return pb.NewTestServiceClient(conn)
 }
 
-// newClient returns a client of s that retries under the policy.
 func newClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
 	return dial(t, s.start(t, nil), retrygrpc.DialOptions(p)...)
 }
 
-// failing returns a script that fails the first calls.
 func failing(times int, err error) func(context.Context, int) error {
 	return func(_ context.Context, n int) error {
 		if n <= times {
@@ -116,7 +111,6 @@ var (
 	quick       = retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 4}
 )
 
-// nowhere returns a client of a server that is not running.
 func nowhere(t testing.TB, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

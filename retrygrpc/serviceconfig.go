@@ -15,15 +15,15 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// ServiceConfig writes a policy as the JSON of a gRPC service config, for clients in other
+// ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
 // languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
-// "package.Service/Method", or "package.Service" for all of its methods; without methods,
-// the config is for all services.
+// "package.Service/Method", or "package.Service" for all its methods; without methods, the
+// config applies to all services.
 //
-// gRPC has fewer features than a policy. lost has one sentence for each difference between
-// the config and the policy. The delays are those with the closest means, and the codes
-// are those that the policy's Classifier retries. The error is that of
-// [retry.Policy.Validate], or names an invalid method.
+// gRPC has fewer features than a policy; lost has one sentence for each difference. The
+// delays have the closest possible means, and the codes are those that the policy's
+// Classifier retries. The error is that of [retry.Policy.Validate], or names an invalid
+// method.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)
@@ -107,7 +107,6 @@ func methodNames(methods []string) ([]methodName, error) {
 	return names, nil
 }
 
-// attemptsOf returns the number of attempts of the policy.
 func attemptsOf(p retry.Policy) int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts
@@ -119,8 +118,7 @@ func attemptsOf(p retry.Policy) int {
 	return attempts
 }
 
-// mostAttempts is the maximum of grpc-go without grpc.WithMaxCallAttempts,
-// regardless of the config.
+// mostAttempts is grpc-go's maximum without grpc.WithMaxCallAttempts, whatever the config.
 const mostAttempts = 5
 
 func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) {
@@ -156,8 +154,7 @@ func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) 
 }
 
 // lostDelays compares the delays with those of gRPC: the mean of retry n is
-// min(initial · factorⁿ, max), and each delay is drawn from within 20 % of its
-// mean.
+// min(initial · factorⁿ, max), and each delay is within 20 % of its mean.
 func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most float64) (lost []string) {
 	jitter := false
 	for i, w := range waits {
@@ -169,7 +166,7 @@ func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most flo
 		jitter = jitter || math.Abs(float64(w.Min)-0.8*mean) > 0.05*mean || math.Abs(float64(w.Max)-1.2*mean) > 0.05*mean
 	}
 	if jitter {
-		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, not with this policy's jitter")
+		lost = append(lost, "Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy")
 	}
 	if first == 0 {
 		lost = append(lost, "Backoff: gRPC has no retry without a delay")
@@ -179,12 +176,11 @@ func lostDelays(p retry.Policy, waits []retry.WaitStats, first, factor, most flo
 	ordinary, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Transient(failed)}, 0)
 	throttled, _ := p.Next(retry.Attempt{Number: 1, Err: retry.Throttled(failed)}, 0)
 	if ordinary != throttled {
-		lost = append(lost, "Backoff: gRPC has no other delays after throttling")
+		lost = append(lost, "Backoff: gRPC has no separate delays after throttling")
 	}
 	return lost
 }
 
-// lostParts lists the parts of a policy that gRPC does not have.
 func lostParts(p retry.Policy) (lost []string) {
 	_, ignoresHints := p.Hint.(retry.HintIgnore)
 	for _, part := range []struct {
@@ -195,7 +191,7 @@ func lostParts(p retry.Policy) (lost []string) {
 		{p.AttemptTimeout != 0, "AttemptTimeout: gRPC has only the deadline of the call"},
 		{p.Stagger != 0, "Stagger: gRPC has none"},
 		{p.Limiter != nil, "Limiter: gRPC has none"},
-		{!ignoresHints, "Hint: gRPC waits exactly as long as a server's pushback asks, and grpc-go ignores RetryInfo"},
+		{!ignoresHints, "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"},
 		{p.OnAttempt != nil || p.OnRetry != nil || p.OnGiveUp != nil, "Hooks: gRPC has none"},
 	} {
 		if part.isSet {
@@ -211,14 +207,13 @@ func seconds(ns float64) string {
 	return strconv.FormatFloat(s, 'f', -1, 64) + "s"
 }
 
-// rounded rounds to a number of significant digits, because the means come from
-// random draws.
+// rounded rounds to significant digits, because the means come from random draws.
 func rounded(x float64, digits int) float64 {
 	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
 	return x
 }
 
-// codeName returns the name of a code in a service config, such as RESOURCE_EXHAUSTED.
+// codeName returns a name such as RESOURCE_EXHAUSTED.
 func codeName(code codes.Code) string {
 	if code == codes.Canceled {
 		return "CANCELLED"

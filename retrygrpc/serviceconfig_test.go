@@ -17,7 +17,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-var hintsLost = "Hint: gRPC waits exactly as long as a server's pushback asks, and grpc-go ignores RetryInfo"
+var hintsLost = "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"
 
 // asGRPC is a policy that gRPC expresses exactly.
 var asGRPC = retry.Policy{
@@ -40,7 +40,7 @@ func TestServiceConfig(t *testing.T) {
 			`{"methodConfig":[{"name":[{"service":"a.B"},{"service":"c.D","method":"E"}],"retryPolicy":{"maxAttempts":4,"initialBackoff":"0.01s","maxBackoff":"0.09s","backoffMultiplier":3,"retryableStatusCodes":["UNAVAILABLE"]}}],"retryThrottling":{"maxTokens":20,"tokenRatio":0.1}}`, nil},
 		"the zero policy": {retry.Policy{}, nil,
 			all + `,"retryPolicy":{"maxAttempts":3,"initialBackoff":"0.025s","maxBackoff":"0.05s","backoffMultiplier":2,"retryableStatusCodes":["UNKNOWN","DEADLINE_EXCEEDED","RESOURCE_EXHAUSTED","ABORTED","INTERNAL","UNAVAILABLE"]}}]}`,
-			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, not with this policy's jitter", "Backoff: gRPC has no other delays after throttling", hintsLost}},
+			[]string{"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy", "Backoff: gRPC has no separate delays after throttling", hintsLost}},
 		"no retry":         {retry.Policy{MaxAttempts: 1, Hint: retry.HintIgnore{}}, nil, all + `}]}`, nil},
 		"nothing to retry": {retry.Policy{Hint: retry.HintIgnore{}, Backoff: asGRPC.Backoff, Classifier: retry.OnlyIf(func(error) bool { return false })}, nil, all + `}]}`, nil},
 	} {
@@ -53,25 +53,24 @@ func TestServiceConfig(t *testing.T) {
 	}
 }
 
-// TestServiceConfigLost: every part that gRPC does not have is reported.
 func TestServiceConfigLost(t *testing.T) {
 	exact := asGRPC
 	exact.Budget = nil
 	hook := func(context.Context, retry.Attempt, time.Duration) {}
 	for want, change := range map[string]func(p *retry.Policy){
-		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                          func(p *retry.Policy) { p.MaxAttempts = 6 },
-		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                                  func(p *retry.Policy) { p.MaxAttempts = retry.Unlimited },
-		"MaxElapsed: gRPC has only the deadline of the call":                                         func(p *retry.Policy) { p.MaxElapsed = 1 },
-		"AttemptTimeout: gRPC has only the deadline of the call":                                     func(p *retry.Policy) { p.AttemptTimeout = 1 },
-		"Stagger: gRPC has none":                                                                     func(p *retry.Policy) { p.Stagger = 1 },
-		"Limiter: gRPC has none":                                                                     func(p *retry.Policy) { p.Limiter = refusal{} },
-		"Hooks: gRPC has none":                                                                       func(p *retry.Policy) { p.OnRetry = hook },
-		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget":       func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },
-		"Budget: gRPC has at most 1000 tokens, not 2000":                                             func(p *retry.Policy) { p.Budget = &retry.ThrottleBudget{MaxTokens: 2000} },
-		"Backoff: gRPC has no retry without a delay":                                                 func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
-		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                       func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
-		"Backoff: gRPC draws each delay from within 20 % of its mean, not with this policy's jitter": func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
-		"Backoff: gRPC has no other delays after throttling": func(p *retry.Policy) {
+		"MaxAttempts: gRPC makes at most 5 attempts, not 6":                                    func(p *retry.Policy) { p.MaxAttempts = 6 },
+		"MaxAttempts: gRPC makes at most 5 attempts, not unlimited":                            func(p *retry.Policy) { p.MaxAttempts = retry.Unlimited },
+		"MaxElapsed: gRPC has only the deadline of the call":                                   func(p *retry.Policy) { p.MaxElapsed = 1 },
+		"AttemptTimeout: gRPC has only the deadline of the call":                               func(p *retry.Policy) { p.AttemptTimeout = 1 },
+		"Stagger: gRPC has none":                                                               func(p *retry.Policy) { p.Stagger = 1 },
+		"Limiter: gRPC has none":                                                               func(p *retry.Policy) { p.Limiter = refusal{} },
+		"Hooks: gRPC has none":                                                                 func(p *retry.Policy) { p.OnRetry = hook },
+		"Budget: gRPC has only the rule of a ThrottleBudget, not that of a *retry.TokenBudget": func(p *retry.Policy) { p.Budget = &retry.TokenBudget{} },
+		"Budget: gRPC has at most 1000 tokens, not 2000":                                       func(p *retry.Policy) { p.Budget = &retry.ThrottleBudget{MaxTokens: 2000} },
+		"Backoff: gRPC has no retry without a delay":                                           func(p *retry.Policy) { p.Backoff = retry.NoDelay{} },
+		"Backoff: retry 3 waits for 12ms on average, not 30ms":                                 func(p *retry.Policy) { p.Backoff = retry.Schedule{10e6, 11e6, 30e6} },
+		"Backoff: gRPC draws each delay from within 20 % of its mean, unlike this policy":      func(p *retry.Policy) { p.Backoff = retry.Exponential{Base: time.Second} },
+		"Backoff: gRPC has no separate delays after throttling": func(p *retry.Policy) {
 			p.Backoff = retry.WhenThrottled{Throttled: retry.Constant(1), Else: asGRPC.Backoff}
 		},
 		hintsLost: func(p *retry.Policy) { p.Hint = nil },
@@ -100,7 +99,7 @@ func TestServiceConfigInvalid(t *testing.T) {
 	}
 }
 
-// TestServiceConfigWorks: with the config, grpc-go behaves like the policy.
+// TestServiceConfigWorks: grpc-go with the config behaves like the policy.
 func TestServiceConfigWorks(t *testing.T) {
 	config, _, err := retrygrpc.ServiceConfig(asGRPC, "grpc.testing.TestService/UnaryCall")
 	require.NoError(t, err)

@@ -34,7 +34,6 @@ func streamInterceptor(connection retry.Policy) grpc.StreamClientInterceptor {
 
 type opener func(ctx context.Context, previous int) (grpc.ClientStream, error)
 
-// openStream retries the opening of a stream.
 func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientStream, error) {
 	var last error
 	previous := 0
@@ -42,7 +41,7 @@ func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientSt
 		var s grpc.ClientStream
 		if s, last = open(ctx, previous); last != nil {
 			previous++
-			return nil, judged(last, nil)
+			return nil, withHint(last, nil)
 		}
 		return s, nil
 	})
@@ -52,31 +51,30 @@ func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientSt
 	return stream, nil
 }
 
-// A serverStream is a stream with one request, which may be sent again until the first
-// message has arrived. A separate goroutine makes the attempts, so that the server
-// gets the request when CloseSend is called, not when the caller first receives.
+// A serverStream is a stream with one request, which is retried until the first message.
+// A separate goroutine makes the attempts, so the server gets the request when CloseSend is
+// called, not when the caller first receives.
 type serverStream struct {
 	ctx     context.Context
 	policy  retry.Policy
-	timeout time.Duration // of the wait for the first message
+	timeout time.Duration // for the first message
 	open    opener
 
 	requests []any    // arguments of SendMsg
 	begun    bool     // CloseSend was called
 	target   chan any // the message for the first RecvMsg to fill, or nil to stop retrying
 
-	asked   bool // target has been sent a message or nil
+	asked   bool // a message or nil was sent to target
 	message any
 	cancel  context.CancelFunc // of the attempt
 
 	settled  chan struct{} // closed when the attempts are over and the fields below are set
 	stream   grpc.ClientStream
-	first    error // result of the first RecvMsg: nil or io.EOF
-	err      error // error of the call, if there is no stream
-	panicked any   // value of a panic in a function of the policy
+	first    error // of the first RecvMsg: nil or io.EOF
+	err      error // of the call, if it has no stream
+	panicked any   // by a function of the policy
 }
 
-// SendMsg keeps m for the attempts.
 func (s *serverStream) SendMsg(m any) error {
 	if s.begun {
 		return status.Error(codes.Internal, "SendMsg called after CloseSend")
@@ -85,7 +83,6 @@ func (s *serverStream) SendMsg(m any) error {
 	return nil
 }
 
-// CloseSend begins the first attempt.
 func (s *serverStream) CloseSend() error {
 	if !s.begun {
 		s.begun = true
@@ -114,7 +111,7 @@ func (s *serverStream) RecvMsg(m any) error {
 	return err
 }
 
-// Header commits to the current attempt.
+// Header ends the retries: it commits to the current attempt.
 func (s *serverStream) Header() (metadata.MD, error) {
 	_ = s.CloseSend()
 	select {
@@ -149,8 +146,8 @@ func (s *serverStream) Context() context.Context {
 	return s.ctx
 }
 
-// settle waits for the end of the attempts and returns the error of the call. A panic in one of
-// the policy's functions continues here, where the caller can recover.
+// settle waits until the attempts end. A panic in a function of the policy continues
+// here, where the caller can recover.
 func (s *serverStream) settle() error {
 	<-s.settled
 	if s.panicked != nil {
@@ -159,7 +156,6 @@ func (s *serverStream) settle() error {
 	return s.err
 }
 
-// run makes the attempts.
 func (s *serverStream) run() {
 	defer close(s.settled)
 	defer func() { s.panicked = recover() }()
@@ -174,17 +170,16 @@ func (s *serverStream) run() {
 			trailer = s.stream.Trailer()
 		}
 		previous++
-		return judged(last, trailer)
+		return withHint(last, trailer)
 	})
 	s.err = outcome(s.ctx, err, last)
 }
 
-// attempt sends the request and receives the first message.
 func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	limit := time.AfterFunc(s.limit(), s.cancel)
 	if s.stream, err = s.begin(ctx, previous); err == nil && !s.asked {
-		inTime := limit.Stop() // the time before the caller receives does not count
+		inTime := limit.Stop() // waiting for the caller to receive does not count
 		select {
 		case s.message = <-s.target:
 			s.asked = true
@@ -207,7 +202,6 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	return err
 }
 
-// limit returns the time limit of the wait for the first message.
 func (s *serverStream) limit() time.Duration {
 	if s.timeout == 0 {
 		return math.MaxInt64
@@ -215,7 +209,6 @@ func (s *serverStream) limit() time.Duration {
 	return s.timeout
 }
 
-// begin opens a stream and sends the request.
 func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStream, error) {
 	stream, err := s.open(ctx, previous)
 	if err != nil {
@@ -223,7 +216,7 @@ func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStre
 	}
 	for _, m := range s.requests {
 		if err := stream.SendMsg(m); err == io.EOF {
-			break // RecvMsg returns the reason why the stream has ended
+			break // RecvMsg returns the reason
 		} else if err != nil {
 			return stream, err
 		}
@@ -231,7 +224,7 @@ func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStre
 	return stream, stream.CloseSend()
 }
 
-// receive receives the first message. The end of the stream is also a success.
+// receive receives the first message. The end of the stream counts as a success, too.
 func (s *serverStream) receive(m any) error {
 	s.first = s.stream.RecvMsg(m)
 	if s.first == io.EOF {

@@ -23,7 +23,6 @@ func message(body string) *pb.StreamingOutputCallResponse {
 	return &pb.StreamingOutputCallResponse{Payload: &pb.Payload{Body: []byte(body)}}
 }
 
-// receiveAll returns the bodies of a stream and its error.
 func receiveAll(t *testing.T, stream grpc.ServerStreamingClient[pb.StreamingOutputCallResponse]) (bodies string, err error) {
 	t.Helper()
 	for {
@@ -35,7 +34,7 @@ func receiveAll(t *testing.T, stream grpc.ServerStreamingClient[pb.StreamingOutp
 	}
 }
 
-// TestStream: a stream is retried until its first message, and not after it.
+// TestStream: a stream is retried until its first message.
 func TestStream(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script func(n int, s outStream) error
@@ -111,7 +110,6 @@ func TestStreamBegins(t *testing.T) {
 	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "after CloseSend")
 }
 
-// TestStreamHeader: Header commits to the current attempt.
 func TestStreamHeader(t *testing.T) {
 	s := &server{stream: func(n int, s outStream) error {
 		_ = s.SendHeader(metadata.Pairs("attempt", "x"))
@@ -196,8 +194,7 @@ func TestStreamPanic(t *testing.T) {
 	assert.Panics(t, func() { _, _ = stream.Recv() })
 }
 
-// TestClientStream: opening the stream is retried, but nothing after the client may have
-// sent a message.
+// TestClientStream: only opening the stream is retried.
 func TestClientStream(t *testing.T) {
 	s := &server{unary: failing(9, unavailable)}
 	stream, err := newClient(t, s, quick).StreamingInputCall(t.Context())

@@ -24,7 +24,7 @@ func unaryInterceptor(connection retry.Policy) grpc.UnaryClientInterceptor {
 				return nil
 			}
 			previous++
-			return judged(last, trailer)
+			return withHint(last, trailer)
 		})
 		return outcome(ctx, err, last)
 	}

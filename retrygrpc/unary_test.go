@@ -21,7 +21,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// TestCodes: every code is retried or not, and callers get the same code.
+// TestCodes: the code decides whether a call is retried, and callers get the same code.
 func TestCodes(t *testing.T) {
 	for code := codes.Canceled; code <= codes.Unauthenticated; code++ {
 		t.Run(code.String(), func(t *testing.T) {
@@ -51,7 +51,6 @@ func TestUnarySucceeds(t *testing.T) {
 	assert.Equal(t, [][]string{nil, {"1"}, {"2"}}, s.previous())
 }
 
-// pushback fails with a trailer.
 func pushback(values ...string) func(context.Context, int) error {
 	return func(ctx context.Context, n int) error {
 		if n > 2 {
@@ -70,7 +69,7 @@ func info(code codes.Code, d time.Duration) error {
 	return s.Err()
 }
 
-// TestHints: a hint sets the wait, but does not make a failure retryable.
+// TestHints: a hint sets the wait but does not make a failure retryable.
 func TestHints(t *testing.T) {
 	const ms = time.Millisecond
 	for name, tt := range map[string]struct {
@@ -121,7 +120,6 @@ func TestDetails(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 }
 
-// TestTooLarge: a message above a limit is not sent again.
 func TestTooLarge(t *testing.T) {
 	s := &server{unary: failing(0, nil)}
 	c := newClient(t, s, quick)
@@ -144,7 +142,7 @@ func TestDeadlines(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited, AttemptTimeout: 30 * time.Millisecond}
 	hang := func(ctx context.Context, n int) error {
 		if n == 1 {
-			<-ctx.Done() // the server sees the deadline of the attempt
+			<-ctx.Done() // the attempt's deadline
 		}
 		return nil
 	}
@@ -180,8 +178,7 @@ func TestDeadlines(t *testing.T) {
 		}, codes.Canceled, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The server may notice the deadline before the client: then a retry does
-			// not fit.
+			// If the server reaches the deadline before the client, a retry does not fit.
 			policy := retry.Policy{Backoff: retry.Constant(time.Hour)}
 			s := &server{unary: func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }}
 			ctx, cancel := tt.end(t.Context())
@@ -194,8 +191,8 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// TestWaitForReady: an attempt that waits for a connection fails by its deadline, and
-// the next one finds the server.
+// TestWaitForReady: an attempt that waits for a connection ends at its deadline, and the next
+// one finds the server.
 func TestWaitForReady(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -221,7 +218,7 @@ func TestWaitForReady(t *testing.T) {
 	assert.Equal(t, 1, s.hits())
 }
 
-// TestWithPolicy: a call may have its own policy; the last one counts.
+// TestWithPolicy: a call may have its own policy; the last option wins.
 func TestWithPolicy(t *testing.T) {
 	s := &server{unary: failing(9, unavailable)}
 	c := newClient(t, s, quick)
@@ -247,7 +244,7 @@ func TestLimiterRefuses(t *testing.T) {
 	assert.Zero(t, s.hits())
 }
 
-// TestClassifierOfTheUser: a policy's Classifier replaces that of the package.
+// TestClassifierOfTheUser: a policy's Classifier replaces the package's.
 func TestClassifierOfTheUser(t *testing.T) {
 	s := &server{unary: failing(2, status.Error(codes.NotFound, "not yet"))}
 	policy := quick

@@ -11,7 +11,6 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// silent is a message that records nothing.
 type silent struct {
 	jetstream.Msg
 	meta jetstream.MsgMetadata

@@ -11,37 +11,34 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The server's defaults, used for fields that are 0.
+// The server's defaults for fields that are 0.
 const (
 	defaultAckWait       = 30 * time.Second
 	defaultMaxAckPending = 1000
 )
 
-// failingRate is the assumed number of messages that fail in a second. The actual rate is not
-// known when the configuration is checked.
+// failingRate is the assumed number of messages that fail per second.
 const failingRate = 10
 
-// Check reports whether the configuration of a consumer would cause messages to be lost,
-// delivered too often, or held up. It returns nil, or one error that lists all faults and
-// matches [retry.ErrInvalid]. [Worker.Handle] calls it; call it yourself to test a
-// configuration without a server. A field that is 0 counts as the server's default. Check
-// rejects:
+// Check returns an error if the configuration of a consumer would cause messages to be lost,
+// delivered too often, or held up. The error lists all faults and matches
+// [retry.ErrInvalid]. [Worker.Handle] calls Check; call it yourself to test a configuration
+// without a server. A field that is 0 means the server's default. Check rejects:
 //
 //   - an AckPolicy other than explicit: single messages cannot be delivered again;
 //   - an empty Durable name: the server forgets the consumer and its counts when the last
 //     worker is gone;
-//   - a MaxDeliver that is not above the policy's MaxAttempts and above MaxDeliveries: the
-//     server silently stops delivering after MaxDeliver deliveries, even if a worker crashes
-//     in the last one or the dead letter is not stored. -1 is best;
+//   - a MaxDeliver that does not exceed both the policy's MaxAttempts and MaxDeliveries: the
+//     server silently stops after MaxDeliver deliveries, even if a worker crashes in the last
+//     one or the dead letter is not stored. -1 is best;
 //   - a BackOff: it replaces AckWait, and its differences are added to the policy's delays;
 //   - an AckWait below the policy's AttemptTimeout: InProgress extends AckWait for the
-//     message that is being handled, but messages that the client has prefetched are
-//     delivered again. AckWait should be above the time to handle all prefetched messages
-//     (500, or jetstream.PullMaxMessages). With OneByOne no message is prefetched, and any
-//     AckWait is accepted;
+//     current message, but prefetched messages are redelivered. AckWait should exceed the
+//     time to handle all prefetched messages (500, or jetstream.PullMaxMessages). With
+//     OneByOne, any AckWait is accepted;
 //   - a MaxAckPending below the number of messages that wait for redelivery if ten a second
 //     fail until they are given up: while that many wait, the server delivers no others. If
-//     the policy retries without end, MaxAckPending has to be -1. With OneByOne it may be 1;
+//     the policy retries forever, MaxAckPending must be -1. With OneByOne it may be 1;
 //   - a MaxDeliveries that is negative, or below the policy's MaxAttempts;
 //   - an invalid policy.
 func (w Worker) Check(config jetstream.ConsumerConfig) error { return invalid(w.faults(config)) }
@@ -85,9 +82,9 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 }
 
 // waiting returns the number of messages that wait for redelivery if failingRate messages a
-// second fail until they are given up, each with the longest delays.
+// second fail until they are given up.
 func (w Worker) waiting() float64 {
-	const most = 10_000 // more retries count as infinitely many
+	const most = 10_000 // more retries count as infinite
 	p := w.Policy
 	p.Rand = func() float64 { return math.Nextafter(1, 0) }
 	total, retries := 0.0, 0
@@ -100,7 +97,6 @@ func (w Worker) waiting() float64 {
 	return math.Ceil(total * failingRate)
 }
 
-// attempts returns the policy's MaxAttempts, or its default if it is 0.
 func attempts(p retry.Policy) int {
 	if p.MaxAttempts != 0 {
 		return p.MaxAttempts

@@ -15,14 +15,13 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// TestCheck: the error names each fault, and a configuration without faults is accepted.
 func TestCheck(t *testing.T) {
 	hours := retry.Policy{Backoff: retry.Exponential{Base: time.Minute, Cap: time.Hour}, MaxAttempts: 9} // 183 minutes
 	endless := retry.Policy{MaxAttempts: retry.Unlimited}
 	for name, tt := range map[string]struct {
 		worker retrynats.Worker
 		config jetstream.ConsumerConfig
-		fault  string // empty: none
+		fault  string
 	}{
 		"the server's defaults": {retrynats.Worker{}, jetstream.ConsumerConfig{Durable: "w"}, ""},
 		"ephemeral":             {retrynats.Worker{}, jetstream.ConsumerConfig{Name: "w"}, "the consumer is not durable: the server forgets it and its counts when the last worker is gone"},
@@ -68,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestHandleRefuses: one error lists all faults, including those of the stream of dead letters.
+// TestHandleRefuses: one error lists all faults, including those of the dead letters' stream.
 func TestHandleRefuses(t *testing.T) {
 	w := retrynats.Worker{Policy: doubling, DeadLetter: "orders.dead", JetStream: &server{stream: "ORDERS", window: time.Second}}
 	h, err := w.Handle(t.Context(), consumer{MaxDeliver: 2, MaxAckPending: -1}, nil)
@@ -115,7 +114,6 @@ func TestHandleRefusesDeadLetters(t *testing.T) {
 	}
 }
 
-// unreachable is a server that does not respond.
 type unreachable struct {
 	jetstream.JetStream
 	err error

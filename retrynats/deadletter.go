@@ -15,24 +15,24 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The headers of a dead letter. It also has the data and all headers of the message. Headers
-// of the message that begin with "Nats-" are instructions to the server, so they get the
-// prefix "Original-". The Nats-Msg-Id of the dead letter consists of the stream, consumer,
-// sequence number and time of the message, so a stream stores the dead letter only once
-// within its duplicate window.
+// The headers of a dead letter, which also has the data and all headers of the message.
+// Headers of the message that begin with "Nats-" are instructions to the server, so they get
+// the prefix "Original-". The dead letter's Nats-Msg-Id consists of the message's stream,
+// consumer, sequence number and time: a stream stores the dead letter only once within its
+// duplicate window.
 const (
-	HeaderReason   = "Dead-Letter-Reason"   // why it was given up, in one word: see retry.Error.ReasonLabel
-	HeaderError    = "Dead-Letter-Error"    // the error that the function returned, as one line of at most about 1 kB
-	HeaderAttempts = "Dead-Letter-Attempts" // how many times the message was delivered
+	HeaderReason   = "Dead-Letter-Reason"   // why it was given up: see retry.Error.ReasonLabel
+	HeaderError    = "Dead-Letter-Error"    // the function's error, as one line of at most about 1 kB
+	HeaderAttempts = "Dead-Letter-Attempts" // how often the message was delivered
 	HeaderSubject  = "Dead-Letter-Subject"  // the subject of the message
 	HeaderStream   = "Dead-Letter-Stream"   // the stream of the message
 	HeaderConsumer = "Dead-Letter-Consumer" // the consumer of the worker that gave it up
-	HeaderSequence = "Dead-Letter-Sequence" // the sequence number of the message in its stream
+	HeaderSequence = "Dead-Letter-Sequence" // the message's sequence number in its stream
 	HeaderTime     = "Dead-Letter-Time"     // when the stream stored the message, as in RFC 3339
 )
 
-// storeDeadLetter publishes the dead letter and returns when it is stored. It ignores the end
-// of the worker's context, but obeys JetStream's own timeout.
+// storeDeadLetter returns when the dead letter is stored. It ignores the end of the worker's
+// context, but obeys JetStream's own timeout.
 func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	letter := nats.NewMsg(d.DeadLetter)
 	letter.Data = d.msg.Data()
@@ -53,7 +53,7 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 		HeaderConsumer: d.meta.Consumer,
 		HeaderSequence: sequence,
 		HeaderTime:     d.meta.Timestamp.UTC().Format(time.RFC3339Nano),
-		// The time distinguishes messages if a stream was deleted and created again.
+		// The time distinguishes messages of a stream that was deleted and created again.
 		jetstream.MsgIDHeader: fmt.Sprintf("%s/%d", d.id(), d.meta.Timestamp.UnixNano()),
 	} {
 		letter.Header.Set(name, value)
@@ -64,8 +64,8 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	return nil
 }
 
-// deadLetterFaults returns what is wrong with the subject and the stream of the dead letters.
-// Its error is one of the server.
+// deadLetterFaults checks the dead letters' subject and stream. Its error comes from the
+// server.
 func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
 	if w.DeadLetter == "" {
 		return nil, nil
@@ -95,7 +95,6 @@ func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerIn
 	return faults, nil
 }
 
-// receives reports whether the consumer receives a subject of its stream.
 func receives(c jetstream.ConsumerConfig, subject string) bool {
 	filters := c.FilterSubjects
 	if c.FilterSubject != "" {
@@ -104,7 +103,7 @@ func receives(c jetstream.ConsumerConfig, subject string) bool {
 	return len(filters) == 0 || slices.ContainsFunc(filters, func(filter string) bool { return matches(filter, subject) })
 }
 
-// matches reports whether a subject fits a filter with the wildcards * and >.
+// matches reports whether a subject matches a filter with the wildcards * and >.
 func matches(filter, subject string) bool {
 	filters, tokens := strings.Split(filter, "."), strings.Split(subject, ".")
 	for i, f := range filters {

@@ -22,8 +22,6 @@ func deadLetters() (*server, retrynats.Worker) {
 	return s, retrynats.Worker{Policy: doubling, DeadLetter: "dead.orders", JetStream: s}
 }
 
-// TestDeadLetter: a dead letter has the data and the headers of the message, without its
-// instructions to the server, and the reason why it was given up.
 func TestDeadLetter(t *testing.T) {
 	s, w := deadLetters()
 	msg := delivered(4)
@@ -56,8 +54,7 @@ func TestDeadLetterOfLongError(t *testing.T) {
 	assert.Equal(t, "permanent", s.letters[0].Header.Get(retrynats.HeaderReason))
 }
 
-// TestDeadLetterNotStored: a message whose dead letter cannot be stored is delivered again, not
-// given up.
+// TestDeadLetterNotStored: a message whose dead letter cannot be stored is redelivered.
 func TestDeadLetterNotStored(t *testing.T) {
 	for name, tt := range map[string]struct {
 		backoff retry.Backoff
@@ -85,7 +82,6 @@ func TestDeadLetterNotStored(t *testing.T) {
 	}
 }
 
-// TestMaxDeliveries: a message that was delivered more often is given up without a call.
 func TestMaxDeliveries(t *testing.T) {
 	for name, attempts := range map[string]int{"of four attempts": 4, "of unlimited attempts": retry.Unlimited} {
 		t.Run(name, func(t *testing.T) {

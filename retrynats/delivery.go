@@ -14,37 +14,35 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// leastDelay is the shortest delay of a redelivery. A delay of 0 would be a plain Nak, and the
-// server would redeliver the message before all others, as fast as it fails.
+// leastDelay is the shortest delay of a redelivery. With 0 (a plain Nak), the server would
+// redeliver the message before all others, as fast as it fails.
 const leastDelay = time.Nanosecond
 
-// notStoredDelay is the shortest delay of a message whose dead letter could not be stored,
-// however short the policy's delays are. The longest is AckWait: the letter may have been
-// stored, and has to come again within the duplicate window.
+// notStoredDelay is the shortest delay of a message whose dead letter could not be stored.
+// The longest is AckWait: if the letter was stored after all, the next one must arrive
+// within the duplicate window.
 const notStoredDelay = time.Second
 
-// flushTime limits how long a panic waits for the connection to be flushed.
 const flushTime = 5 * time.Second
 
-// delivery is one delivery of a message: one attempt.
 type delivery struct {
 	*handler
-	msg      jetstream.Msg
-	meta     *jetstream.MsgMetadata
-	number   int             // of this delivery, from 1
-	alive    context.Context // InProgress is sent until it ends
-	begun    int             // pulse.beats when the attempt began
-	called   bool            // fn was called
-	returned bool            // fn returned
-	failure  retry.Error     // has a Reason if the attempt failed
-	class    retry.Class     // of the failure, if the attempt was watched
+	msg        jetstream.Msg
+	meta       *jetstream.MsgMetadata
+	number     int             // of this delivery, from 1
+	alive      context.Context // InProgress is sent until it ends
+	begun      int             // pulse.beats when the attempt began
+	fnCalled   bool
+	fnReturned bool
+	failure    retry.Error // has a Reason if the attempt failed
+	class      retry.Class // of the failure, if the attempt was watched
 }
 
-// noReturn is the failure of an attempt until a result is known.
+// noReturn is the failure of an attempt until its result is known.
 var noReturn = retry.Error{Err: retry.ErrNoReturn, Reason: retry.ErrMaxAttempts}
 
-// count reads the message's identity and the number of the delivery, once, and reports whether
-// that succeeded. It costs as much as everything else about a message that succeeds.
+// count reads the message's identity and the delivery number, once, and reports whether that
+// succeeded. It costs as much as the rest of handling a message that succeeds.
 func (d *delivery) count() bool {
 	if d.meta != nil {
 		return true
@@ -58,12 +56,11 @@ func (d *delivery) count() bool {
 	return true
 }
 
-// id returns the seed of the delays. It is the same for every worker and delivery.
+// id returns the seed of the delays, the same for every worker and delivery.
 func (d *delivery) id() string {
 	return d.meta.Stream + "/" + d.meta.Consumer + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10)
 }
 
-// attempt calls fn by Do. Meanwhile, the pulse prevents a redelivery.
 func (d *delivery) attempt() {
 	d.alive = d.ctx
 	d.pulse.start(d)
@@ -73,12 +70,12 @@ func (d *delivery) attempt() {
 		once.OnAttempt = d.onAttempt
 	}
 	err := retry.Do(d.ctx, once, func(ctx context.Context) error {
-		if d.called = true; d.watched {
+		if d.fnCalled = true; d.watched {
 			d.pulse.follow(d, ctx)
 		}
 		return d.fn(ctx, d.msg)
 	})
-	d.returned = true
+	d.fnReturned = true
 	if err == nil {
 		d.failure = retry.Error{}
 		return
@@ -86,8 +83,8 @@ func (d *delivery) attempt() {
 	d.pulse.follow(d, context.Background()) // storing a dead letter may take time
 }
 
-// onAttempt passes the number of the delivery to the policy's hook and records the class of
-// the failure: only Do knows whether the attempt reached its timeout.
+// onAttempt passes the delivery number to the policy's hook and records the class of the
+// failure, because only Do detects whether the attempt reached its timeout.
 func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
 	var done func(retry.Attempt)
 	if d.Policy.OnAttempt != nil {
@@ -112,8 +109,7 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 	}
 }
 
-// settle sends the outcome to the server. It is deferred, so that it also runs if fn panics:
-// the panic counts as a failure and continues.
+// settle sends the outcome to the server. It is deferred so that it also runs if fn panics.
 func (d *delivery) settle() {
 	defer d.pulse.stop(d) // if a hook panics
 	if d.failure.Reason == nil {
@@ -122,23 +118,21 @@ func (d *delivery) settle() {
 	} else if d.count() {
 		d.fail()
 	}
-	if d.called && !d.returned && d.JetStream != nil {
-		// The panic may end the program before the outcome is written to the connection.
+	if d.fnCalled && !d.fnReturned && d.JetStream != nil {
+		// The panic may end the program.
 		_ = d.JetStream.Conn().FlushTimeout(flushTime)
 	}
 }
 
-// send sends the outcome. An InProgress after it would cancel the delay, so the pulse is
-// stopped first.
+// send stops the pulse first: an InProgress after the outcome would cancel the delay.
 func (d *delivery) send(settle func() error) {
 	d.pulse.stop(d)
 	d.report(d.msg, settle())
 }
 
-// fail decides what happens after a failed attempt.
 func (d *delivery) fail() {
 	err := d.failure.Err
-	if !d.ended() { // ctx ended or the Limiter failed, so this is not a failure of the message
+	if !d.fnFailed() {
 		if err == nil {
 			err = d.failure.Reason
 		}
@@ -166,9 +160,8 @@ func (d *delivery) fail() {
 	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
 }
 
-// ended reports whether the attempt ended with a failure of fn, and not because ctx ended or
-// the Limiter failed.
-func (d *delivery) ended() bool {
+// fnFailed reports whether fn failed, rather than the Limiter or because ctx ended.
+func (d *delivery) fnFailed() bool {
 	switch d.failure.Reason {
 	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
 		return d.failure.Err != nil // otherwise the Limiter returned that reason
@@ -176,10 +169,8 @@ func (d *delivery) ended() bool {
 	return false
 }
 
-// tooMany reports whether the message has been delivered more often than it may.
 func (d *delivery) tooMany() bool { return d.MaxDeliveries > 0 && d.number > d.MaxDeliveries }
 
-// redeliver requests another delivery after the wait.
 func (d *delivery) redeliver(err error, wait time.Duration) {
 	if d.Policy.OnRetry != nil {
 		a := d.Policy.Classify(err)
@@ -189,7 +180,6 @@ func (d *delivery) redeliver(err error, wait time.Duration) {
 	d.send(func() error { return d.msg.NakWithDelay(max(leastDelay, wait)) })
 }
 
-// giveUp terminates the message. If DeadLetter is set, it stores the dead letter first.
 func (d *delivery) giveUp(e *retry.Error) {
 	if d.DeadLetter != "" {
 		if err := d.storeDeadLetter(e); err != nil {
@@ -204,17 +194,14 @@ func (d *delivery) giveUp(e *retry.Error) {
 	d.send(func() error { return d.msg.TermWithReason(line(e.Error())) })
 }
 
-// errFailed stands for a failure when only its number matters.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// delay returns the policy's delay after the delivery with that number, even if the policy
-// would not allow another.
+// delay returns the policy's delay after a delivery, even if the policy allows no other.
 func (d *delivery) delay(number int) time.Duration {
 	wait, _ := adapt.DelayFor(retry.Policy{Backoff: d.Policy.Backoff, MaxAttempts: retry.Unlimited}, d.id(), number, errFailed)
 	return wait
 }
 
-// waited returns the delay before this delivery.
 func (d *delivery) waited() time.Duration {
 	if d.number <= 1 {
 		return 0
@@ -222,7 +209,7 @@ func (d *delivery) waited() time.Duration {
 	return d.delay(d.number - 1)
 }
 
-// deposit reports an outcome to the budget. The class of the previous failure is not known,
+// deposit reports an outcome to the budget. The class of the previous failure is unknown,
 // because another worker may have seen it.
 func (d *delivery) deposit(succeeded bool) {
 	if d.Policy.Budget == nil {
@@ -235,7 +222,7 @@ func (d *delivery) deposit(succeeded bool) {
 	d.Policy.Budget.Deposit(paid, succeeded)
 }
 
-// line returns the text as one line that is short enough for a header.
+// line returns the text as one line for a header.
 func line(text string) string {
 	const most = 1024
 	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)

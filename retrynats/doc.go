@@ -18,60 +18,58 @@
 //
 // The result of the function decides what happens to the message:
 //
-//   - If it returns nil, the message is acknowledged with Ack, which does not wait for the
-//     server. If the acknowledgment is lost, the message is delivered again after AckWait.
-//     A function that must be certain calls msg.DoubleAck before it returns, which costs a
-//     round trip. It may also settle the message in any other way.
-//   - If it returns a permanent or unrepeatable error, the message is given up.
-//   - If it returns any other error and the policy allows another attempt, the message is
-//     delivered again (NakWithDelay). [adapt.DelayFor] computes the delay from the stream,
-//     the consumer, the sequence number and the number of the delivery. Every worker
-//     computes the same delay, even after a restart.
-//   - If it panics or calls runtime.Goexit, the attempt counts as failed, and the panic or
-//     Goexit continues. If that ends the process, a message redelivered to it before its
+//   - nil: the message is acknowledged with Ack, which does not wait for the server. If the
+//     acknowledgment is lost, the message is redelivered after AckWait. To be certain, call
+//     msg.DoubleAck in the function, which costs a round trip. The function may also settle
+//     the message in any other way.
+//   - A permanent or unrepeatable error: the message is given up.
+//   - Any other error: if the policy allows another attempt, the message is redelivered
+//     (NakWithDelay). [adapt.DelayFor] computes the delay from the stream, the consumer and
+//     the sequence and delivery numbers: it is the same for every worker, even after a
+//     restart.
+//   - A panic or runtime.Goexit: the attempt counts as failed, and the panic or Goexit
+//     continues. If that ends the process, a message redelivered to it before its
 //     connection closes waits for AckWait: use delays longer than a process takes to end.
 //
-// A worker that is killed reports nothing. Its messages are delivered again after AckWait.
+// The messages of a killed worker are redelivered after AckWait.
 //
 // A message that is given up is terminated with TermWithReason, which requires nats-server
-// 2.10.4 or later. If DeadLetter is set, a copy of the message is stored there first; if
-// that fails, the message is delivered again.
+// 2.10.4 or later. If DeadLetter is set, a copy is stored there first.
 //
-// While a message is being handled, the worker sends InProgress to prevent its delivery to
-// another worker. It stops doing so when the context of the attempt ends: if a function
-// ignores its AttemptTimeout, the message is delivered to another worker.
+// While a message is being handled, the worker sends InProgress to prevent a redelivery. It
+// stops when the context of the attempt ends: if a function ignores its AttemptTimeout, the
+// message goes to another worker.
 //
 // Delivery is at least once: the function must be idempotent. docs/durable.md in the
-// repository shows how to do that, and has measurements.
+// repository shows how, and has measurements.
 //
 // # Counting
 //
-// JetStream counts deliveries, not failures. If a worker is killed, the count of each message
-// that it had fetched increases by one, even if the function was not called, and the next
-// delay of the message is longer accordingly. MaxAttempts is checked only after a failure: a
-// message is never given up before the function has failed, however often the message was
-// delivered. Worker.MaxDeliveries is the exception, for messages that crash their worker.
+// JetStream counts deliveries, not failures. Killing a worker increases the count of every
+// message that it had fetched, even if the function was not called, and thus the next delay.
+// MaxAttempts is checked only after a failure: a message is never given up before the
+// function has failed. Worker.MaxDeliveries is the exception, for messages that crash their
+// worker.
 //
 // The fields of the Policy have these effects:
 //
 //   - Backoff, Classifier, Hint, MaxAttempts: as in [retry.Do].
-//   - MaxElapsed: limits the sum of the policy's waits. The time that a message spends in
-//     the stream before its first delivery does not count; limit that with the stream's
-//     MaxAge.
+//   - MaxElapsed: limits the sum of the policy's waits. It does not count the time before
+//     the first delivery; limit that with the stream's MaxAge.
 //   - AttemptTimeout, Limiter: as in Do, for each delivery. While the Limiter waits, the
-//     message is not delivered to another worker.
-//   - Budget: as in Do. If it refuses the retry, the message is given up, so do not set a
+//     message is not redelivered.
+//   - Budget: as in Do. If it refuses the retry, the message is given up: do not set a
 //     Budget if messages must outlast an outage. A Budget is local to the process. When a
 //     redelivered message succeeds, the Budget is refilled as after a transient failure,
-//     because another worker may have seen the failure.
-//   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the number of the
-//     delivery, Attempt.Waited is the delay before it without hints, and Error.Elapsed is
-//     the age of the message. OnGiveUp is called after the dead letter is stored.
+//     because another worker may have handled the failure.
+//   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the delivery number,
+//     Attempt.Waited is the delay before it without hints, and Error.Elapsed is the age of
+//     the message. OnGiveUp is called after the dead letter is stored.
 //   - Stagger, LongPoll, Rand, Clock: not used.
 //
-// After an error that is marked with [retry.Progress], the next delay is the one after a
-// first failure, but JetStream continues to count deliveries.
+// After an error marked with [retry.Progress], the next delay is the one after a first
+// failure, but JetStream continues to count deliveries.
 //
 // If an inner call of Do gave up, its error is permanent, as in nested calls of Do. To have
-// the message delivered again, return retry.Transient(err).
+// the message redelivered, return retry.Transient(err).
 package retrynats

@@ -21,7 +21,7 @@ var errOp = errors.New("boom")
 
 // message records what is sent to the server about it.
 type message struct {
-	jetstream.Msg // the methods that are not used here
+	jetstream.Msg // unused methods
 	meta          jetstream.MsgMetadata
 	metaErr       error
 	sendErr       error
@@ -31,7 +31,7 @@ type message struct {
 	sent []string
 }
 
-// delivered returns the delivery with that number of message 17 of stream ORDERS.
+// delivered returns a delivery of message 17 of stream ORDERS.
 func delivered(times uint64) *message {
 	return &message{meta: jetstream.MsgMetadata{
 		Stream: "ORDERS", Consumer: "worker", NumDelivered: times,
@@ -55,7 +55,6 @@ func (m *message) send(what string) error {
 	return m.sendErr
 }
 
-// consumer has a configuration without faults, unless it is changed.
 type consumer jetstream.ConsumerConfig
 
 var good = jetstream.ConsumerConfig{Durable: "worker", MaxAckPending: -1}
@@ -64,11 +63,10 @@ func (c consumer) Info(context.Context) (*jetstream.ConsumerInfo, error) {
 	return &jetstream.ConsumerInfo{Stream: "ORDERS", Config: jetstream.ConsumerConfig(c)}, nil
 }
 
-// server has one stream, which stores dead letters unless it fails.
 type server struct {
-	jetstream.JetStream // the methods that are not used here
+	jetstream.JetStream // unused methods
 	stream              string
-	window              time.Duration // of duplicates
+	window              time.Duration
 	err                 error
 	letters             []*nats.Msg
 }
@@ -93,7 +91,7 @@ func (s *server) PublishMsg(_ context.Context, m *nats.Msg, _ ...jetstream.Publi
 }
 
 type stream struct {
-	jetstream.Stream // the methods that are not used here
+	jetstream.Stream // unused methods
 	window           time.Duration
 }
 
@@ -101,7 +99,7 @@ func (s stream) CachedInfo() *jetstream.StreamInfo {
 	return &jetstream.StreamInfo{Config: jetstream.StreamConfig{Duplicates: s.window}}
 }
 
-// handle handles one delivery and returns what was sent to the server.
+// handle returns what was sent to the server.
 func handle(t *testing.T, w retrynats.Worker, msg *message, fn func(context.Context, jetstream.Msg) error) []string {
 	t.Helper()
 	h, err := w.Handle(t.Context(), consumer(good), fn)
@@ -114,7 +112,7 @@ func returning(err error) func(context.Context, jetstream.Msg) error {
 	return func(context.Context, jetstream.Msg) error { return err }
 }
 
-// nak returns what is sent to the server to redeliver message 17 after the policy's delay.
+// nak returns the outcome that redelivers message 17 after the policy's delay.
 func nak(t *testing.T, p retry.Policy, failed int, err error) string {
 	t.Helper()
 	wait, reason := adapt.DelayFor(p, "ORDERS/worker/17", failed, err)

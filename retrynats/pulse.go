@@ -8,18 +8,18 @@ import (
 )
 
 // pulse sends InProgress at intervals for the messages that are being handled. All messages
-// of a handler share its timer, which runs only while there are any. Most messages end long
-// before it fires, and with one timer each, the timer would be most of their cost.
+// of a handler share one timer. Most end long before it fires; a timer for each would be most
+// of their cost.
 type pulse struct {
 	every time.Duration
 
 	mu      sync.Mutex
 	beats   int  // how often the timer has fired
-	running bool // whether the timer is
+	running bool // the timer is set
 	working []*delivery
 }
 
-// start adds a message. Its first InProgress is sent one or two intervals later.
+// start adds a message, whose first InProgress is sent one or two intervals later.
 func (p *pulse) start(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -36,9 +36,8 @@ func (p *pulse) beat() {
 	defer p.mu.Unlock()
 	p.beats++
 	for _, d := range p.working {
-		// After its context ends, a function no longer prevents a redelivery.
 		if d.begun < p.beats-1 && d.alive.Err() == nil {
-			_ = d.msg.InProgress() // fails if the connection is lost; the next one may succeed
+			_ = d.msg.InProgress() // if the connection is lost, the next one may succeed
 		}
 	}
 	if p.running = len(p.working) > 0; p.running {
@@ -53,7 +52,7 @@ func (p *pulse) follow(d *delivery, ctx context.Context) {
 	d.alive = ctx
 }
 
-// stop removes a message. After it returns, no InProgress is sent for the message.
+// stop removes a message. After it returns, no InProgress is sent.
 func (p *pulse) stop(d *delivery) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,80 +10,74 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Worker defines how messages are handled: the policy that applies, and what happens to
-// messages that are given up. The zero Worker uses the zero [retry.Policy] and stores no
-// dead letters. A Worker is a plain value that records nothing about its messages; any
-// number of consumers may share one.
+// A Worker defines how messages are handled and what happens to those that are given up. The
+// zero Worker uses the zero [retry.Policy] and stores no dead letters. A Worker is a plain
+// value without state; any number of consumers may share one.
 type Worker struct {
-	// Policy decides what happens after a failure. The package comment describes the effect
-	// of each field.
+	// Policy decides what happens after a failure. The package comment describes its fields.
 	Policy retry.Policy
 
 	// DeadLetter is the subject to which messages that are given up are published, with the
-	// headers that the Header constants name. A stream must store this subject, and a message
-	// is terminated only after its dead letter is stored; otherwise it is delivered again
-	// after the policy's delay, at least a second and at most AckWait. If DeadLetter is
-	// empty, messages are terminated without a copy.
+	// headers named by the Header constants. A stream must store it. If storing the dead
+	// letter fails, the message is redelivered after the policy's delay, at least a second
+	// and at most AckWait. If DeadLetter is empty, messages are terminated without a copy.
 	DeadLetter string
 
 	// JetStream publishes the dead letters. It may be nil if DeadLetter is empty. If it is
-	// set and the function panics, the connection is flushed before the panic continues, so
-	// that the server receives the outcome even if the program then ends.
+	// set and the function panics, the connection is flushed before the panic continues: the
+	// server receives the outcome even if the program then ends.
 	JetStream jetstream.JetStream
 
-	// MaxDeliveries limits the deliveries of a message. A message that was delivered more
-	// often is given up without another call of the function. The limit is for messages that
-	// crash their worker before it can report a failure. Deliveries of messages that a worker
-	// fetched but did not begin to handle also count, so leave room: ten times MaxAttempts.
-	// 0 means no limit.
+	// MaxDeliveries limits the deliveries of a message; 0 means no limit. A message delivered
+	// more often is given up without another call of the function. The limit is for messages
+	// that crash their worker before it can report a failure. Deliveries that were fetched
+	// but not handled also count, so leave room: ten times MaxAttempts.
 	MaxDeliveries int
 
 	// OneByOne declares that messages are fetched one at a time: with
 	// jetstream.PullMaxMessages(1), Next or Fetch(1), or because their order matters and
-	// MaxAckPending is 1. Check then accepts an AckWait shorter than AttemptTimeout, and a
-	// MaxAckPending of 1.
+	// MaxAckPending is 1. Check then accepts a MaxAckPending of 1, and an AckWait shorter
+	// than AttemptTimeout.
 	OneByOne bool
 
-	// OnError is called when the outcome of a message could not be sent to the server, or
-	// when its dead letter could not be stored. The message is not lost: it is delivered
-	// again. OnError must be safe for concurrent use if the handler is. If it is nil, such
-	// errors are not reported.
+	// OnError, if not nil, is called when the outcome of a message could not be sent to the
+	// server or its dead letter could not be stored. The message is not lost: it is
+	// redelivered. OnError must be safe for concurrent use if the handler is.
 	OnError func(msg jetstream.Msg, err error)
 }
 
-// Handle calls [Worker.Handle] of a Worker that has only a Policy.
+// Handle calls [Worker.Handle] on a Worker with only a Policy.
 func Handle(ctx context.Context, consumer Consumer, policy retry.Policy, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	return Worker{Policy: policy}.Handle(ctx, consumer, fn)
 }
 
-// Consumer is the method of [jetstream.Consumer] and [jetstream.PushConsumer] that Handle
-// needs to check the configuration.
+// Consumer is the part of [jetstream.Consumer] and [jetstream.PushConsumer] that Handle uses.
 type Consumer interface {
 	Info(context.Context) (*jetstream.ConsumerInfo, error)
 }
 
-// Handle returns a handler for the Consume method of the consumer, and for loops over the
-// messages that Fetch, Messages and Next return. For each message, the handler calls fn and
-// sends the outcome to the server. It does so in the caller's goroutine, so Consume handles
-// one message at a time. To handle several, call Consume again or start more workers. The
-// handler is safe for concurrent use if fn is.
+// Handle returns a handler for the consumer's Consume method, or for loops over the messages
+// from Fetch, Messages and Next. The handler calls fn for each message and sends the outcome
+// to the server, in the caller's goroutine. Consume therefore handles one message at a time;
+// to handle several, call Consume again or start more workers. The handler is safe for
+// concurrent use if fn is.
 //
-// Handle first requests the consumer's configuration from the server. It returns an error if
+// Handle requests the consumer's configuration from the server. It returns an error if
 //
 //   - [Worker.Check] rejects the configuration or the policy,
 //   - fn is nil,
 //   - DeadLetter is set and JetStream is nil,
 //   - no stream stores DeadLetter,
 //   - the consumer itself would receive its dead letters, or
-//   - the stream of the dead letters has a duplicate window that ends before the message of a
-//     crashed worker is delivered again.
+//   - the dead letters' stream has a duplicate window that ends before the message of a
+//     crashed worker is redelivered.
 //
-// The error lists all of these faults and matches [retry.ErrInvalid]. An error of the server
-// is returned unchanged.
+// The error lists all faults and matches [retry.ErrInvalid]. Errors from the server are
+// returned unchanged.
 //
-// The context of fn is derived from ctx. When ctx ends, the message that is being handled is
-// delivered again unless fn succeeds or fails permanently. Later messages are not handled;
-// the server delivers them to other workers. Stop consuming before ctx ends, or when it does.
+// The context of fn is derived from ctx. When ctx ends, the current message is redelivered
+// unless fn succeeds or fails permanently. Later messages are not handled; the server
+// delivers them to other workers. Stop consuming when ctx ends, or before.
 func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.Context, jetstream.Msg) error) (jetstream.MessageHandler, error) {
 	info, err := consumer.Info(ctx)
 	if err != nil {
@@ -102,28 +96,27 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	}
 	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, ackWait: ackWait(info.Config)}
 	h.pulse = &pulse{every: h.ackWait / 4}
-	// Do makes a single attempt. Whether and when another follows is decided per delivery.
+	// Do makes a single attempt; delivery.fail decides whether another follows.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
 	h.counted = w.Policy.OnAttempt != nil || w.Policy.Budget != nil || w.MaxDeliveries > 0
 	h.once.MaxAttempts, h.once.MaxElapsed, h.once.Stagger, h.once.Budget, h.once.Hooks = 1, 0, 0, nil, retry.Hooks{}
 	return h.handle, nil
 }
 
-// handler is a Worker bound to a consumer and a function.
 type handler struct {
 	Worker
 	ctx     context.Context
 	fn      func(context.Context, jetstream.Msg) error
-	once    retry.Policy // the part of Policy that applies to a single attempt
+	once    retry.Policy // for a single attempt
 	ackWait time.Duration
 	pulse   *pulse
 	watched bool // each attempt has its own context
-	counted bool // the number of the delivery is needed even if the attempt succeeds
+	counted bool // even successes need the delivery number
 }
 
 func (h *handler) handle(msg jetstream.Msg) {
 	if h.ctx.Err() != nil {
-		return // after AckWait it goes to another worker; a Nak could redeliver it here at once
+		return // it is redelivered after AckWait; a Nak could redeliver it here at once
 	}
 	d := &delivery{handler: h, msg: msg, failure: noReturn}
 	if h.counted && !d.count() {
@@ -135,9 +128,8 @@ func (h *handler) handle(msg jetstream.Msg) {
 	}
 }
 
-// report passes an error of the communication with the server to OnError.
 func (h *handler) report(msg jetstream.Msg, err error) {
-	// The function may have settled the message itself.
+	// ErrMsgAlreadyAckd: the function has settled the message itself.
 	if err != nil && !errors.Is(err, jetstream.ErrMsgAlreadyAckd) && h.OnError != nil {
 		h.OnError(msg, err)
 	}

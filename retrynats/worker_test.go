@@ -21,7 +21,6 @@ import (
 
 var doubling = retry.Policy{Backoff: retry.Exponential{Base: time.Second}, MaxAttempts: 4}
 
-// TestOutcome: what is sent to the server after each result.
 func TestOutcome(t *testing.T) {
 	with := func(change func(*retry.Policy)) retry.Policy {
 		p := doubling
@@ -65,8 +64,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestSameChain: the wait after a delivery depends only on the message and the number of the
-// delivery, not on the worker or the order of deliveries.
+// TestSameChain: the wait depends only on the message and the delivery number, not on the
+// worker or the order of deliveries.
 func TestSameChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 20}
 	waits := map[string]bool{}
@@ -131,9 +130,9 @@ func TestBudget(t *testing.T) {
 		{errOp, 1, "nak 1s", 2},
 		{errOp, 1, "term gave up after 1 attempt (client-side retry budget used up, next wait 1s): boom", 2},
 		{nil, 1, "ack", 3},
-		{nil, 2, "ack", 11}, // refilled by what its retry cost
+		{nil, 2, "ack", 11}, // refunds its retry
 		{retry.Permanent(errOp), 1, "term gave up after 1 attempt (permanent failure): boom", 12},
-		{retry.Progress(errOp), 2, "nak 1s", 12}, // refilled by 8, at most to the capacity, and 8 for the retry
+		{retry.Progress(errOp), 2, "nak 1s", 12}, // +8 up to the capacity, then -8 for the retry
 		{errOp, 4, "term gave up after 4 attempts (all attempts used): boom", 12},
 	} {
 		assert.Equal(t, []string{step.want}, handle(t, w, delivered(step.delivery), returning(step.err)))
@@ -149,8 +148,7 @@ type limiter struct {
 func (l *limiter) Wait(context.Context) error { return l.err }
 func (l *limiter) Observe(a retry.Attempt)    { l.observed = append(l.observed, a) }
 
-// TestLimiter: the Limiter is called before each attempt, and its error does not count as a
-// failure of the message.
+// TestLimiter: an error of the Limiter does not count as a failure of the message.
 func TestLimiter(t *testing.T) {
 	for _, reason := range []error{errors.New("too many"), retry.ErrMaxAttempts} {
 		l := &limiter{err: reason}
@@ -164,12 +162,11 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// uncalled returns a function that fails the test if it is called.
 func uncalled(t *testing.T) func(context.Context, jetstream.Msg) error {
 	return func(context.Context, jetstream.Msg) error { t.Error("called"); return nil }
 }
 
-// TestPanic: a panic or Goexit counts as a failed attempt, and continues.
+// TestPanic: a panic or Goexit counts as a failed attempt and continues.
 func TestPanic(t *testing.T) {
 	msg := delivered(2)
 	assert.PanicsWithValue(t, "ouch", func() {
@@ -189,8 +186,8 @@ func TestPanic(t *testing.T) {
 	assert.Equal(t, []string{"term gave up after 4 attempts (all attempts used): operation did not return"}, msg.sent)
 }
 
-// TestContextEnds: after the context ends, the message that is being handled is delivered again
-// unless it succeeds or fails permanently, and later messages are not handled.
+// TestContextEnds: when the context ends, the current message is redelivered unless it
+// succeeds or fails permanently, and later messages are not handled.
 func TestContextEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
 		err  error
@@ -217,8 +214,7 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestKeptAlive: InProgress is sent while fn runs, but not after the attempt's timeout or the
-// outcome.
+// TestKeptAlive: InProgress is sent until fn returns or its attempt times out.
 func TestKeptAlive(t *testing.T) {
 	for name, tt := range map[string]struct {
 		timeout, work time.Duration
@@ -245,7 +241,8 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: a failure by AttemptTimeout is a timeout, whatever the classifier returns.
+// TestAttemptTimeout: a failure by AttemptTimeout is a timeout, whatever the Classifier
+// returns.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := doubling
@@ -259,7 +256,6 @@ func TestAttemptTimeout(t *testing.T) {
 	})
 }
 
-// TestFunctionSettles: the function may settle the message itself.
 func TestFunctionSettles(t *testing.T) {
 	msg := delivered(1)
 	msg.sendErr = jetstream.ErrMsgAlreadyAckd
@@ -280,7 +276,7 @@ func TestOnError(t *testing.T) {
 				got = append(got, err)
 			}}
 			handle(t, w, msg, returning(errOp))
-			w.MaxDeliveries = 10 // so that the delivery is counted before the call
+			w.MaxDeliveries = 10 // counts the delivery before the call
 			handle(t, w, msg, returning(nil))
 			assert.Equal(t, []error{lost, lost}, got)
 			w.OnError = nil

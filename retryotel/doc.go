@@ -7,10 +7,10 @@
 //
 // # Spans
 //
-// Each attempt has a span, a child of the one in the context of the call, and the operation runs
-// in it. Its name is "fetch page attempt", and its attributes are
+// Each attempt runs in its own span, a child of the one in the context of the call. Its name
+// is "fetch page attempt", and its attributes are
 //
-//	retry.attempt  the number of the attempt, 1 for the first
+//	retry.attempt  the number of the attempt, from 1
 //	retry.waited   the seconds waited before it, if any
 //	retry.class    transient, timeout, throttled or permanent, if it failed
 //
@@ -26,6 +26,6 @@
 //	retry.delay     histogram  seconds waited before a retry; its bounds go from 1 ms to 5 min
 //	retry.give_ups  counter    calls that failed, by retry.reason
 //
-// All have the attribute retry.operation. The reasons are those of [retry.Error.ReasonLabel]. There
-// is no general convention for retries; the names are this package's own.
+// All have the attribute retry.operation. The reasons are those of [retry.Error.ReasonLabel].
+// There is no general convention for retries; the names are this package's own.
 package retryotel

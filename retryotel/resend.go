@@ -8,13 +8,12 @@ import (
 )
 
 // ResendCount returns a RoundTripper that sets http.request.resend_count on the span of the
-// request, according to the semantic conventions for HTTP: 1 for the first retry, unset before.
-// It belongs below otelhttp, and the request must be made with the context of an attempt of an
-// instrumented policy:
+// request, as in the semantic conventions for HTTP: 1 for the first retry, unset before. It
+// belongs below otelhttp, and the request needs the context of an instrumented attempt:
 //
 //	otelhttp.NewTransport(retryotel.ResendCount(http.DefaultTransport))
 //
-// base sends the request. nil means http.DefaultTransport.
+// A nil base means http.DefaultTransport.
 func ResendCount(base http.RoundTripper) http.RoundTripper {
 	if base == nil {
 		base = http.DefaultTransport

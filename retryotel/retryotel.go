@@ -22,8 +22,7 @@ const scope = "github.com/gobackoff/retry/retryotel"
 var bounds = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300}
 
 // Instrument returns the policy with hooks that trace and count its attempts under the
-// name of an operation. The name must come from a small set, because it is an attribute
-// of the metrics.
+// name of an operation. Use a small set of names: they are an attribute of the metrics.
 func Instrument(p retry.Policy, operation string) retry.Policy {
 	return Instrumentation{}.Instrument(p, operation)
 }
@@ -34,7 +33,7 @@ type Instrumentation struct {
 	MeterProvider  metric.MeterProvider // nil: otel.GetMeterProvider()
 }
 
-// Instrument is the function [Instrument] with these providers.
+// Instrument is like the function [Instrument], with these providers.
 func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Policy {
 	if i.TracerProvider == nil {
 		i.TracerProvider = otel.GetTracerProvider()
@@ -45,7 +44,6 @@ func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Poli
 	return p.With(newRecorder(i, operation).hooks())
 }
 
-// recorder holds the tracer and the instruments of the hooks.
 type recorder struct {
 	span      string
 	tracer    trace.Tracer
@@ -71,7 +69,7 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 	}
 	meter := i.MeterProvider.Meter(scope)
 	var err error
-	// An instrument that is returned with an error is usable and does nothing.
+	// An instrument returned with an error is usable and does nothing.
 	if r.attempts, err = meter.Int64Counter("retry.attempts", metric.WithUnit("{attempt}"),
 		metric.WithDescription("Attempts of operations, including the first.")); err != nil {
 		otel.Handle(err)
@@ -89,7 +87,6 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 
 const success = "success"
 
-// with returns the attributes of a measurement.
 func (r *recorder) with(key, value string) metric.MeasurementOption {
 	return metric.WithAttributeSet(attribute.NewSet(r.operation, attribute.String(key, value)))
 }
@@ -137,15 +134,14 @@ func (r *recorder) onGiveUp(ctx context.Context, e *retry.Error) {
 	trace.SpanFromContext(ctx).AddEvent("retry.give_up", trace.WithAttributes(r.operation, attribute.String("retry.reason", reason)))
 }
 
-// call is the state that the attempts of one call share.
+// call is shared by the attempts of one call.
 type call struct {
 	last atomic.Pointer[trace.SpanContext]
 }
 
 type callKey struct{}
 
-// OneCall returns a context for one call of an instrumented policy, in which each span
-// is linked to the one before:
+// OneCall returns a context for one call, in which each span is linked to the one before:
 //
 //	retry.Do(retryotel.OneCall(ctx), policy, op)
 //

@@ -30,7 +30,6 @@ import (
 
 var errOp = errors.New("operation failed")
 
-// telemetry records spans and metrics.
 type telemetry struct {
 	spans  *tracetest.SpanRecorder
 	tracer *sdktrace.TracerProvider
@@ -48,7 +47,7 @@ func newTelemetry() *telemetry {
 	return tel
 }
 
-// metrics returns the data of all instruments by name.
+// metrics returns the data by instrument name.
 func (tel *telemetry) metrics(t *testing.T) map[string]metricdata.Aggregation {
 	t.Helper()
 	var collected metricdata.ResourceMetrics
@@ -62,7 +61,7 @@ func (tel *telemetry) metrics(t *testing.T) map[string]metricdata.Aggregation {
 	return all
 }
 
-// counts returns the values of a counter by an attribute; all have the operation.
+// counts returns a counter's values by an attribute; all have the operation.
 func counts(t *testing.T, data metricdata.Aggregation, key attribute.Key) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}
@@ -160,7 +159,7 @@ func TestMetrics(t *testing.T) {
 	assert.NotContains(t, metrics, "retry.give_ups")
 }
 
-// TestComposes: the policy's own hooks still run, outside those for spans.
+// TestComposes: the policy's own hooks run outside those for spans.
 func TestComposes(t *testing.T) {
 	tel := newTelemetry()
 	type key struct{}
@@ -183,7 +182,7 @@ func TestComposes(t *testing.T) {
 	assert.Len(t, tel.spans.Ended(), 3)
 }
 
-// TestTypedNil: errors whose methods panic do not stop the call.
+// TestTypedNil: the call survives errors whose methods panic.
 func TestTypedNil(t *testing.T) {
 	tel := newTelemetry()
 	var none *fs.PathError
@@ -201,7 +200,7 @@ func TestPanic(t *testing.T) {
 	assert.Equal(t, retry.ErrNoReturn.Error(), tel.spans.Ended()[0].Status().Description)
 }
 
-// TestHTTP: below otelhttp each request has its number and its own traceparent.
+// TestHTTP: below otelhttp, each request has its number and its own traceparent.
 func TestHTTP(t *testing.T) {
 	tel := newTelemetry()
 	var hits atomic.Int64

@@ -11,19 +11,16 @@ import (
 	"strings"
 )
 
-// outcome is the outcome of a transaction whose COMMIT failed.
 type outcome int
 
 const (
-	outcomeUnknown    outcome = iota // it may have taken effect
-	outcomeRefused                   // the database refused it: no effect
-	outcomeRolledBack                // a statement had failed before: no effect
+	outcomeUnknown    outcome = iota
+	outcomeRefused            // by the database: no effect
+	outcomeRolledBack         // a statement had failed before: no effect
 )
 
-// outcomeOf returns the outcome of a transaction whose COMMIT failed with err. Only
-// a response of the database proves that there was no effect; a driver's report
-// that nothing was sent does not, because some are wrong: [driver.ErrBadConn] of
-// lib/pq, and SafeToRetry of pgx 5.9.0 to 5.12.0, after a lost connection.
+// outcomeOf returns the outcome of a COMMIT that failed with err. Only a response of
+// the database proves that there was no effect: see the package comment.
 func outcomeOf(err error) outcome {
 	if has(err, "commit unexpectedly resulted in rollback") || // ErrTxCommitRollback of pgx
 		has(err, "pq: could not complete operation in a failed transaction") { // ErrInFailedTransaction of lib/pq
@@ -43,8 +40,8 @@ func outcomeOf(err error) outcome {
 	return outcomeUnknown
 }
 
-// response reports whether err is an error response of a database, and if so
-// whether it is certain that the transaction had no effect.
+// response reports whether err is an error response of a database, and if so,
+// whether it proves that the transaction had no effect.
 func response(err error) (refusal, ok bool) {
 	if e, ok := err.(interface{ SQLState() string }); ok {
 		return refusedByState(stateOf(e)) && !endsConnection(err), true
@@ -58,19 +55,18 @@ func response(err error) (refusal, ok bool) {
 	return false, false
 }
 
-// stateOf returns the SQLSTATE, or "" if the method panics, as it does on a nil
-// pointer.
+// stateOf returns "" if the method panics, as it does on a nil pointer.
 func stateOf(err interface{ SQLState() string }) (state string) {
 	defer func() { _ = recover() }()
 	return err.SQLState()
 }
 
-// refusedByState reports whether a SQLSTATE of PostgreSQL or a compatible database
-// means that COMMIT had no effect ("PostgreSQL Error Codes", appendix A of the
-// manual). The outcome is unknown after 40003 (statement completion unknown), class
-// 08 (connection), class 57 (operator intervention, such as a shutdown), and after
-// classes 58 and XX (system and internal errors), which poolers use for a lost
-// server and CockroachDB for XXA00: committed, but a schema change failed.
+// refusedByState is for PostgreSQL and compatible databases ("PostgreSQL Error
+// Codes", appendix A of the manual). The outcome is unknown after 40003 (statement
+// completion unknown) and the classes 08 (connection), 57 (operator intervention,
+// such as a shutdown), and 58 and XX (system and internal errors): poolers use these
+// for a lost server, and CockroachDB's XXA00 means committed, but a schema change
+// failed.
 func refusedByState(state string) bool {
 	if len(state) != 5 || state == "40003" {
 		return false
@@ -83,8 +79,8 @@ func refusedByState(state string) bool {
 }
 
 // endsConnection reports whether the server closes the connection with an error
-// response: then it may have failed after it wrote the commit record. Both pgx
-// and lib/pq have a field for the severity.
+// response: it may have failed after it wrote the commit record. pgx and lib/pq
+// have a field for the severity.
 func endsConnection(err error) bool {
 	severity := field(err, "SeverityUnlocalized")
 	if !severity.IsValid() {
@@ -93,12 +89,11 @@ func endsConnection(err error) bool {
 	return severity.IsValid() && (severity.String() == "FATAL" || severity.String() == "PANIC")
 }
 
-// refusedByMySQL reports whether an error packet of MySQL or MariaDB means that
-// COMMIT had no effect. The outcome is unknown after a state of class 08
-// (connection) or 70 (killed), after 1180 (error during COMMIT, possibly of the
-// second of two engines) and 1105 (of unknown kind, as Vitess reports a lost
-// server), and after numbers outside the servers' own ranges, which proxies send:
-// ProxySQL reports a lost server as 2013.
+// refusedByMySQL is for MySQL and MariaDB. The outcome is unknown after a state of
+// class 08 (connection) or 70 (killed), 1180 (error during COMMIT, possibly in the
+// second of two engines), 1105 (unknown error, which Vitess uses for a lost
+// server), and numbers outside the servers' own ranges, which proxies send:
+// ProxySQL uses 2013 for a lost server.
 func refusedByMySQL(number uint64, state string) bool {
 	switch {
 	case number == 1105, number == 1180:
@@ -109,7 +104,6 @@ func refusedByMySQL(number uint64, state string) bool {
 	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
 }
 
-// isLoss reports whether err is a driver's report of a lost connection.
 func isLoss(err error) bool {
 	switch err {
 	case driver.ErrBadConn, io.EOF, io.ErrUnexpectedEOF, context.Canceled, context.DeadlineExceeded:
@@ -119,8 +113,8 @@ func isLoss(err error) bool {
 	return ok
 }
 
-// mysqlError returns the number and state of a MySQLError of
-// github.com/go-sql-driver/mysql. It reads the fields, because there are no methods.
+// mysqlError reads the fields of a MySQLError of github.com/go-sql-driver/mysql,
+// which has no methods for them.
 func mysqlError(err error) (number uint64, state string, ok bool) {
 	n, s := field(err, "Number"), field(err, "SQLState")
 	if !n.IsValid() || n.Kind() != reflect.Uint16 || !s.IsValid() || s.Type() != reflect.TypeFor[[5]byte]() {
@@ -163,8 +157,7 @@ func sqliteCode(err error) (code uint64, ok bool) {
 	return code & 0xff, true
 }
 
-// field returns a field of the struct that err is or points to, or
-// the zero Value.
+// field returns a field of the struct that err is or points to, or the zero Value.
 func field(err error, name string) reflect.Value {
 	v := reflect.ValueOf(err)
 	if v.Kind() == reflect.Pointer {
@@ -176,7 +169,7 @@ func field(err error, name string) reflect.Value {
 	return v.FieldByName(name)
 }
 
-// has reports whether err wraps an error of errors.New with this text.
+// has reports whether err wraps an error from errors.New with this text.
 func has(err error, text string) bool {
 	for e := range tree(err) {
 		if reflect.TypeOf(e) == plainError && e.Error() == text {
@@ -188,7 +181,6 @@ func has(err error, text string) bool {
 
 var plainError = reflect.TypeOf(errors.New(""))
 
-// tree yields err and all errors that it wraps.
 func tree(err error) iter.Seq[error] {
 	return func(yield func(error) bool) { walk(err, yield) }
 }

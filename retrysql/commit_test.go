@@ -19,8 +19,8 @@ import (
 	"github.com/gobackoff/retry/retrysql/internal/sqlitefake"
 )
 
-// fatal is an error response after which PostgreSQL closes the connection, as reported by
-// pgx (SeverityUnlocalized) and lib/pq (Severity).
+// Errors after which PostgreSQL closes the connection, as pgx (SeverityUnlocalized) and
+// lib/pq (Severity) report them.
 type (
 	fatalPgx struct {
 		sqlState
@@ -32,8 +32,7 @@ type (
 	}
 )
 
-// TestOutcome: the failures of COMMIT after which the transaction is known to have had no
-// effect.
+// TestOutcome: which failures of COMMIT prove that the transaction had no effect.
 func TestOutcome(t *testing.T) {
 	lost := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, test := range []struct {
@@ -86,7 +85,7 @@ func TestOutcome(t *testing.T) {
 		{sqlitefake.Ncruces(9), false},
 		{sqlitefake.Other(), false},
 
-		// everything else
+		// Others
 		{safe{}, false},
 		{driver.ErrBadConn, false},
 		{io.EOF, false},
@@ -108,8 +107,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestCommitCutByContext: if the context ends while COMMIT is in progress, the error
-// matches both.
+// TestCommitCutByContext: if the context ends during COMMIT, the error matches both.
 func TestCommitCutByContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{scripts: []script{{commit: context.Canceled}}}

@@ -6,83 +6,82 @@
 //		return err
 //	})
 //
-// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as pgx: it accepts
-// pool.Begin without importing pgx. Both are driven by a [retry.Policy], with the limits, hooks
-// and errors of [retry.Do].
+// [InTx] is for package database/sql. [InTxFunc] is for other packages, such as pgx: it
+// accepts pool.Begin without importing pgx. Both follow a [retry.Policy], with the limits,
+// hooks and errors of [retry.Do].
 //
-// # What is repeated
+// # What is retried
 //
-// An attempt begins a transaction, calls fn and commits. If begin or fn fails, or
-// the context of the attempt ends before COMMIT, the transaction is rolled back,
-// and since nothing was committed it had no effect, even if the connection was
-// lost. Then the class of the error decides: serialization failures, deadlocks,
-// lock timeouts and lost connections are retried, a violated constraint is not.
+// An attempt begins a transaction, calls fn and commits. If begin or fn fails, or the
+// context of the attempt ends before COMMIT, the transaction is rolled back. It had no
+// effect, even if the connection was lost, so the class of the error decides: serialization
+// failures, deadlocks, lock timeouts and lost connections are retried; violated constraints
+// are not.
 //
 // If COMMIT fails, the rule is:
 //
-//	the database refused it           as above: no effect, the class decides
+//	the database refused it           no effect: the class decides
 //	a statement had failed before,    permanent: fn returned nil although the
 //	so COMMIT rolled back             transaction could not be committed
-//	everything else                   unknown: never repeated
+//	everything else                   unknown: never retried
 //
 // The database has refused a COMMIT if it responded with
 //
-//   - a SQLSTATE, as SQLState() string of the error, other than 40003 and those of
-//     the classes 08, 57, 58 and XX, and not FATAL or PANIC: PostgreSQL,
-//     CockroachDB and others with their protocol, through pgx and lib/pq;
-//   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than
-//     1105, 1180, those with a SQLSTATE of the classes 08 and 70, and numbers
-//     that only proxies use;
-//   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through
-//     modernc.org/sqlite, mattn/go-sqlite3 and ncruces/go-sqlite3.
+//   - a SQLSTATE (the error's SQLState() string) other than 40003 and those of the classes
+//     08, 57, 58 and XX, and not FATAL or PANIC: PostgreSQL, CockroachDB and others with
+//     their protocol, through pgx and lib/pq;
+//   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than 1105,
+//     1180, those with a SQLSTATE of the classes 08 and 70, and numbers that only proxies
+//     use;
+//   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
+//     mattn/go-sqlite3 and ncruces/go-sqlite3.
 //
-// After a failed COMMIT of any other driver the outcome is unknown. A driver's claim
-// that nothing was sent does not count: pgx 5.9.0 to 5.12.0 reports a COMMIT that
-// took effect as safe to retry if the connection ends before the response, and so
-// does lib/pq with [driver.ErrBadConn]. For begin and the statements of fn such
-// claims are harmless, because these have no effect without COMMIT.
+// After a failed COMMIT of any other driver, the outcome is unknown. A driver's claim that
+// nothing was sent does not count: if the connection ends before the response, pgx 5.9.0 to
+// 5.12.0 reports a COMMIT that took effect as safe to retry, and lib/pq returns
+// [driver.ErrBadConn]. Before COMMIT, such claims are harmless.
 //
 // # Unknown outcomes
 //
-// If the outcome is unknown the error matches [retry.ErrUnrepeatable], even if the context has
-// ended as well. Use a unique key, such as the transfer's ID in a table with a unique constraint,
-// to find out whether the transaction took effect. As long as the connection is open the server may
-// still process COMMIT; a row with the same key, inserted by a new transaction, waits for it or
-// fails.
+// If the outcome is unknown, the error matches [retry.ErrUnrepeatable], even if the context
+// has ended. To find out whether the transaction took effect, use a unique key, such as the
+// transfer's ID in a table with a unique constraint. While the connection is open, the
+// server may still process COMMIT; a new transaction that inserts a row with the same key
+// waits for it or fails.
 //
 // # What fn must and must not do
 //
-// fn must return the errors of its statements. If it ignores one, PostgreSQL refuses to commit, but
-// MySQL does not: after a deadlock (1213) the server has rolled back, and what fn executes next is
-// committed at once, statement by statement.
+// fn must return the errors of its statements. If it ignores one, PostgreSQL refuses to
+// commit, but MySQL does not: after a deadlock (1213) the server has rolled back, and each
+// later statement of fn is committed at once.
 //
 // It must not have effects that a rollback does not undo: messages, files, other databases,
-// appending to a slice outside fn. Statements that commit implicitly, such as DDL in MySQL, are
-// such effects.
+// appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
 //
-// It must use tx for all its statements: db would take a second connection, and wait forever if the
-// pool has only one. It must not end tx: InTx then cannot know whether there was a commit, so the
-// call ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback. It must not keep tx,
+// It must use tx for all its statements: db would take a second connection, and wait forever
+// if the pool has only one. It must not end tx: the outcome would be unknown, and the call
+// ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback. It must not keep tx,
 // whose methods return [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
 //
 // # Nesting
 //
-// InTx with the context of fn is refused with [retry.ErrInvalid]. A savepoint would not help:
-// PostgreSQL and MySQL abort the whole transaction after a serialization failure or a deadlock, and
-// only the outermost can run again. An inner transaction on another database would be repeated with
-// the outer one although it was committed.
+// InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint would not help:
+// PostgreSQL and MySQL abort the whole transaction after a serialization failure or a
+// deadlock, and only the outermost can run again. An inner transaction on another database
+// would run again with the outer one although it was committed.
 //
 // # Contexts
 //
-// In database/sql the end of the context rolls the transaction back, but cannot interrupt COMMIT,
-// except with pgx's driver. If a call must not hang with its server, set a time limit in the
-// driver, such as readTimeout of go-sql-driver/mysql. With InTxFunc, the end of the context
-// interrupts COMMIT, and the outcome is unknown.
+// In database/sql, the end of the context rolls the transaction back but cannot interrupt
+// COMMIT, except with pgx's driver. If a call must not hang with its server, set a time limit
+// in the driver, such as readTimeout of go-sql-driver/mysql. With InTxFunc, the end of the
+// context interrupts COMMIT, and the outcome is unknown.
 //
 // # Isolation
 //
-// opts selects the isolation level and read-only transactions. With REPEATABLE READ in PostgreSQL
-// and with SERIALIZABLE, retries are normal: allow more attempts than the three of the zero Policy.
-// Each attempt has its own snapshot, so fn must not use data that an earlier attempt has read. A
-// read-only transaction follows the same rules, although an unknown outcome would not matter.
+// opts selects the isolation level and read-only transactions. With REPEATABLE READ in
+// PostgreSQL and with SERIALIZABLE, retries are normal: allow more than the zero Policy's
+// three attempts. Each attempt has its own snapshot, so fn must not use data read by an
+// earlier one. Read-only transactions follow the same rules, although an unknown outcome
+// would not matter.
 package retrysql

@@ -15,14 +15,12 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
-// atOnce retries without a wait.
 var atOnce = retry.Policy{Backoff: retry.NoDelay{}}
 
-// script has the errors of one attempt.
 type script struct{ begin, fn, commit, rollback error }
 
-// fake is a database that follows a script for each attempt, and succeeds after the last
-// one. It is a begin function and, as a driver, a [sql.DB].
+// fake is a database that follows one script per attempt, and then succeeds. It serves as
+// a begin function and as a driver of a [sql.DB].
 type fake struct {
 	scripts []script
 	mu      sync.Mutex
@@ -37,8 +35,7 @@ func (f *fake) log(call string) {
 	f.calls = append(f.calls, call)
 }
 
-// said returns the calls since it was last called.
-func (f *fake) said() string {
+func (f *fake) takeCalls() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	calls := strings.Join(f.calls, " ")
@@ -60,13 +57,12 @@ func (f *fake) begin(context.Context) (*fakeTx, error) {
 	return &fakeTx{f: f, script: f.current}, nil
 }
 
-// fn is the function of the transactions.
 func (f *fake) fn(context.Context, *fakeTx) error {
 	f.log("fn")
 	return f.current.fn
 }
 
-// fakeTx is a transaction of fake. Like those of pgx it ends once.
+// fakeTx ends only once, as in pgx.
 type fakeTx struct {
 	f *fake
 	script
@@ -93,7 +89,6 @@ func (t *fakeTx) end(how string, err error) error {
 	return err
 }
 
-// open returns f as a pool of database/sql that is closed at the end of the test.
 func (f *fake) open(t *testing.T) *sql.DB {
 	db := sql.OpenDB(f)
 	t.Cleanup(func() { assert.NoError(t, db.Close()) })
@@ -123,13 +118,12 @@ type driverTx struct{ tx *fakeTx }
 func (t driverTx) Commit() error   { return t.tx.Commit(context.Background()) }
 func (t driverTx) Rollback() error { return t.tx.Rollback(context.Background()) }
 
-// sqlState is an error response of PostgreSQL.
 type sqlState string
 
 func (s sqlState) Error() string    { return "SQLSTATE " + string(s) }
 func (s sqlState) SQLState() string { return string(s) }
 
-// safe is pgx's error for a connection on which nothing was sent.
+// safe is like pgx's error for a connection on which nothing was sent.
 type safe struct{}
 
 func (safe) Error() string     { return "conn closed" }

@@ -16,7 +16,7 @@ type Beginner interface {
 }
 
 // A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does. After
-// either of them, successful or not, its connection is free for other uses.
+// either, successful or not, its connection is free for other uses.
 type Tx interface {
 	Commit(ctx context.Context) error   // makes the transaction's effects permanent
 	Rollback(ctx context.Context) error // undoes them
@@ -27,18 +27,18 @@ type Tx interface {
 // transaction runs again: the loop, the limits and the errors are those of
 // [retry.Do]. InTx returns nil if and only if the transaction was committed.
 //
-// If the outcome of COMMIT is unknown, the transaction is not repeated, and the
-// error matches [retry.ErrUnrepeatable]. The package documentation has the rule.
+// If the outcome of COMMIT is unknown, the transaction is not retried, and the
+// error matches [retry.ErrUnrepeatable].
 //
-// fn may run several times. It must use tx for all of its statements, return
-// their errors, and neither commit nor roll back tx itself. If it returns an
-// error, panics or calls [runtime.Goexit], the transaction is rolled back; the
-// error of a failed rollback is joined to that of fn. A call of InTx or
-// [InTxFunc] with the context of fn is refused: see the package documentation.
+// fn may run several times. It must use tx for all its statements, return their
+// errors, neither commit nor roll back tx, and not call InTx or [InTxFunc] with
+// its context: see the package comment. If fn returns an error, panics or calls
+// [runtime.Goexit], the transaction is rolled back; the error of a failed
+// rollback is joined to that of fn.
 //
 // ctx and the policy's AttemptTimeout bound the transaction, as in BeginTx.
-// opts are passed to BeginTx; nil means the default isolation level. A nil ctx,
-// db or fn is refused with an error that matches [retry.ErrInvalid].
+// opts are passed to BeginTx; nil means the default isolation level. If ctx, db
+// or fn is nil, the error matches [retry.ErrInvalid].
 func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	if db == nil || fn == nil {
 		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
@@ -50,21 +50,19 @@ func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions,
 	return InTxFunc(ctx, p, begin, func(ctx context.Context, tx sqlTx) error { return fn(ctx, tx.Tx) })
 }
 
-// sqlTx adapts a transaction of database/sql, which got its context when it began, to
-// Tx.
 type sqlTx struct{ *sql.Tx }
 
 func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }
 func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 
-// InTxFunc is [InTx] for transactions of other packages, which begin starts. With a pool of pgx:
+// InTxFunc is [InTx] for transactions of other packages, started by begin. With a pool of pgx:
 //
 //	err := retrysql.InTxFunc(ctx, policy, pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
 //		...
 //	})
 //
 // Commit gets the context of the attempt. Rollback gets one that lasts up to
-// five seconds longer, so that the connection survives the end of ctx.
+// five seconds longer, so the connection survives the end of ctx.
 func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
 	switch {
 	case begin == nil || fn == nil:
@@ -77,10 +75,9 @@ func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Cont
 	return retry.Do(ctx, p, func(ctx context.Context) error { return attempt(ctx, begin, fn) })
 }
 
-// inside is the key of a value in the context of fn.
+// inside is a key in the context of fn.
 type inside struct{}
 
-// attempt runs the transaction once.
 func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), fn func(context.Context, T) error) error {
 	tx, err := begin(ctx)
 	if err != nil {
@@ -94,7 +91,7 @@ func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), 
 	}()
 	err = fn(context.WithValue(ctx, inside{}, true), tx)
 	if err == nil {
-		err = ctx.Err() // before COMMIT is sent the outcome is still certain
+		err = ctx.Err() // before COMMIT, the outcome is certain
 	}
 	if err != nil {
 		returned = true
@@ -108,7 +105,7 @@ func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), 
 	return nil
 }
 
-// undone rolls back a transaction that failed with err before COMMIT.
+// undone rolls back after err.
 func undone(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	switch cause := rollback(ctx, tx); {
@@ -124,7 +121,7 @@ func undone(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// uncommitted returns the error of an attempt whose COMMIT failed with err.
+// uncommitted returns an attempt's error after COMMIT failed with err.
 func uncommitted(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
@@ -145,34 +142,30 @@ func uncommitted(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// rollbackTimeout bounds a rollback after the end of the context.
 const rollbackTimeout = 5 * time.Second
 
-// rollback rolls back even if ctx has ended, because a pool closes a connection
-// that was not rolled back.
+// rollback rolls back even if ctx has ended: a pool closes a connection that
+// was not rolled back.
 func rollback(ctx context.Context, tx Tx) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
 	return tx.Rollback(ctx)
 }
 
-// hasEnded reports whether err means that the transaction had already been
-// committed or rolled back: sql.ErrTxDone, or ErrTxClosed of github.com/jackc/pgx,
-// which is recognized by its text.
+// hasEnded reports whether err means that the transaction had already ended.
+// ErrTxClosed of github.com/jackc/pgx is recognized by its text.
 func hasEnded(err error) bool {
 	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
 }
 
-// failure is the error of an attempt with more information than the error of fn
-// or Commit.
+// failure adds information to the error of fn or Commit.
 type failure struct {
-	text      string // additional information; may be empty
-	err       error  // of fn or Commit; it alone decides the class
-	rollback  error  // of a failed rollback; may be nil
-	uncertain bool   // whether the transaction took effect is unknown
+	text      string
+	err       error // of fn or Commit; it alone decides the class
+	rollback  error
+	uncertain bool
 }
 
-// unknown returns f as an error that is not retried.
 func (f *failure) unknown(text string) error {
 	f.text, f.uncertain = text, true
 	return retry.Unrepeatable(f)
@@ -200,9 +193,9 @@ func (f *failure) Unwrap() []error {
 	return errs
 }
 
-// classifier classifies the failures of attempts by the error of fn or Commit alone,
-// whatever a failed rollback reports. It ignores that a statement may have taken
-// effect, because no statement has an effect without COMMIT.
+// classifier classifies an attempt by the error of fn or Commit alone, whatever
+// a failed rollback reports. It ignores that a statement may have taken effect:
+// none has an effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {
@@ -212,8 +205,7 @@ func (c classifier) Classify(err error) retry.Class {
 	}
 	class := retry.Policy{Classifier: c.next}.Classify(err).Class
 	if ok && f.uncertain && class == retry.ClassPermanent {
-		// So that the call ends with ErrUnrepeatable as its reason.
-		return retry.ClassTransient
+		return retry.ClassTransient // so the call ends with ErrUnrepeatable
 	}
 	return class
 }

@@ -24,7 +24,6 @@ var (
 	errRollback      = errors.New("rollback lost")
 )
 
-// TestInTxFunc: what is repeated, what is rolled back, and what is returned.
 func TestInTxFunc(t *testing.T) {
 	const again = "begin fn commit"
 	for _, test := range []struct {
@@ -62,7 +61,7 @@ func TestInTxFunc(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			f := &fake{scripts: test.scripts}
 			err := retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn)
-			assert.Equal(t, test.calls, f.said())
+			assert.Equal(t, test.calls, f.takeCalls())
 			if test.text == "" {
 				require.NoError(t, err)
 				return
@@ -81,8 +80,8 @@ func TestInTxFunc(t *testing.T) {
 	}
 }
 
-// TestJoinedRollback: the error of a failed rollback is joined to the failure and does not
-// change its class.
+// TestJoinedRollback: the error of a failed rollback is joined to the failure, whose class
+// stays the same.
 func TestJoinedRollback(t *testing.T) {
 	f := &fake{scripts: []script{{fn: errSerialization, rollback: errUnique}, {commit: errUnique, rollback: errRollback}}}
 	policy := atOnce
@@ -99,10 +98,10 @@ func TestJoinedRollback(t *testing.T) {
 	assert.Equal(t, retry.ClassTransient, class)
 	assert.ErrorIs(t, err, errUnique)
 	assert.ErrorIs(t, err, errRollback)
-	assert.Equal(t, "begin fn rollback begin fn commit rollback", f.said())
+	assert.Equal(t, "begin fn rollback begin fn commit rollback", f.takeCalls())
 }
 
-// open is a transaction that stays open if COMMIT fails, like that of SQLite.
+// open is a transaction that stays open if COMMIT fails, as in SQLite.
 type open struct{ *fakeTx }
 
 func (t open) Commit(ctx context.Context) error {
@@ -111,8 +110,7 @@ func (t open) Commit(ctx context.Context) error {
 	return err
 }
 
-// TestEndedByFn: a transaction that fn has ended itself is not repeated, because it may
-// have been committed.
+// TestEndedByFn: a transaction ended by fn may have been committed, so it is not retried.
 func TestEndedByFn(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -136,12 +134,11 @@ func TestEndedByFn(t *testing.T) {
 				return test.err
 			})
 			require.ErrorIs(t, err, retry.ErrUnrepeatable)
-			assert.Equal(t, "begin commit begin commit", f.said())
+			assert.Equal(t, "begin commit begin commit", f.takeCalls())
 		})
 	}
 }
 
-// TestPanic: after a panic or runtime.Goexit the transaction is rolled back.
 func TestPanic(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -157,12 +154,11 @@ func TestPanic(t *testing.T) {
 		})
 	}()
 	<-done
-	assert.Equal(t, "begin rollback begin rollback", f.said())
+	assert.Equal(t, "begin rollback begin rollback", f.takeCalls())
 	assert.Zero(t, db.Stats().InUse)
 }
 
-// TestContext: if the context ends before COMMIT, the rollback gets a context that has not
-// ended, and the outcome is known.
+// TestContext: if the context ends before COMMIT, the rollback gets a live one.
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -179,15 +175,15 @@ func TestContext(t *testing.T) {
 			err := retrysql.InTxFunc(ctx, atOnce, f.begin, func(context.Context, *fakeTx) error { return test.end(cancel) })
 			require.ErrorIs(t, err, context.Canceled)
 			assert.NotErrorIs(t, err, retry.ErrUnrepeatable)
-			assert.Equal(t, test.calls, f.said())
+			assert.Equal(t, test.calls, f.takeCalls())
 			assert.ErrorIs(t, retrysql.InTxFunc(ctx, atOnce, f.begin, f.fn), context.Canceled)
-			assert.Empty(t, f.said(), "nothing begins after the end")
+			assert.Empty(t, f.takeCalls(), "nothing begins after the end")
 		})
 	}
 }
 
-// TestAttemptTimeout: an attempt that exceeds its time limit is repeated, even with
-// database/sql, which rolls back by itself.
+// TestAttemptTimeout: an attempt that exceeds its time limit is retried, even if
+// database/sql has already rolled back.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := new(fake)
@@ -201,11 +197,10 @@ func TestAttemptTimeout(t *testing.T) {
 			}
 			return nil
 		}))
-		assert.Equal(t, "begin rollback begin commit", f.said())
+		assert.Equal(t, "begin rollback begin commit", f.takeCalls())
 	})
 }
 
-// TestNested: a transaction inside another one is refused.
 func TestNested(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -215,10 +210,10 @@ func TestNested(t *testing.T) {
 		return retrysql.InTx(ctx, atOnce, db, nil, func(context.Context, *sql.Tx) error { return nil })
 	})
 	require.ErrorIs(t, err, retry.ErrInvalid)
-	assert.Equal(t, "begin rollback", f.said(), "and not repeated")
+	assert.Equal(t, "begin rollback", f.takeCalls(), "and not repeated")
 }
 
-// TestInTx: a pool and a single connection, with options, on database/sql.
+// TestInTx: InTx accepts a pool and a single connection, and passes its options on.
 func TestInTx(t *testing.T) {
 	f := &fake{scripts: []script{{commit: errSerialization}, {}, {commit: io.EOF}}}
 	db := f.open(t)
@@ -229,7 +224,7 @@ func TestInTx(t *testing.T) {
 	opts := &sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true}
 	keep := func(_ context.Context, tx *sql.Tx) error { kept = tx; return nil }
 	require.NoError(t, retrysql.InTx(t.Context(), atOnce, conn, opts, keep))
-	assert.Equal(t, "begin commit begin commit", f.said())
+	assert.Equal(t, "begin commit begin commit", f.takeCalls())
 	assert.Equal(t, driver.TxOptions{Isolation: driver.IsolationLevel(sql.LevelSerializable), ReadOnly: true}, f.opts)
 	assert.Equal(t, sql.ErrTxDone, kept.Rollback())
 	require.NoError(t, conn.Close())
@@ -237,11 +232,11 @@ func TestInTx(t *testing.T) {
 	require.NoError(t, retrysql.InTx(t.Context(), atOnce, db, nil, keep))
 	assert.Equal(t, 1, db.Stats().OpenConnections)
 	assert.Zero(t, db.Stats().InUse)
-	assert.Equal(t, "begin commit begin commit", f.said())
+	assert.Equal(t, "begin commit begin commit", f.takeCalls())
 	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "without a retry")
 }
 
-// TestRefused: invalid calls are refused before anything begins.
+// TestRefused: invalid calls begin no transaction.
 func TestRefused(t *testing.T) {
 	f := new(fake)
 	db := f.open(t)
@@ -257,14 +252,14 @@ func TestRefused(t *testing.T) {
 	} {
 		assert.ErrorIs(t, err, retry.ErrInvalid, name)
 	}
-	assert.Empty(t, f.said())
+	assert.Empty(t, f.takeCalls())
 }
 
-// TestMarkers: markers of fn and the Classifier of the policy decide.
+// TestMarkers: marks of fn and the policy's Classifier decide.
 func TestMarkers(t *testing.T) {
 	f := &fake{scripts: []script{{fn: retry.Transient(errUnique)}, {fn: retry.Permanent(errSerialization)}}}
 	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn), errSerialization)
-	assert.Equal(t, "begin fn rollback begin fn rollback", f.said())
+	assert.Equal(t, "begin fn rollback begin fn rollback", f.takeCalls())
 
 	policy := atOnce
 	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {

@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCode: each paragraph of Go code on a page occurs in a Go file of the repository,
-// apart from its indentation, and so is compiled.
+// TestCode: each paragraph of Go code on a page occurs in a Go file, apart from its
+// indentation, and so is compiled.
 func TestCode(t *testing.T) {
 	var sources strings.Builder
-	for _, name := range repository(t, ".go") {
+	for _, name := range filesWithSuffix(t, ".go") {
 		source, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
 		sources.WriteString("\n" + unindented(string(source)) + "\n")
@@ -26,7 +26,7 @@ func TestCode(t *testing.T) {
 			for paragraph := range strings.SplitSeq(block, "\n\n") {
 				paragraphs++
 				if !strings.Contains(compiled, "\n"+unindented(strings.TrimSpace(paragraph))+"\n") {
-					assert.Fail(t, p.name+" has code that no Go file has:\n"+paragraph)
+					assert.Fail(t, p.name+" has code that is in no Go file:\n"+paragraph)
 				}
 			}
 		}
@@ -34,7 +34,6 @@ func TestCode(t *testing.T) {
 	assert.Greater(t, paragraphs, 20)
 }
 
-// unindented removes the space at both ends of each line.
 func unindented(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elsewhere maps commands, with their folder, that other parts of CI run to the file
-// that runs them and the text there.
+// elsewhere maps commands that other parts of CI run, with their folder, to the file that
+// runs them and its text.
 var elsewhere = map[string][2]string{
 	". go test ./...":                                          {".ci/run", "\ngo test ./...\n"},
 	". go run ./examples/quickstart":                           {".ci/run", "\ngo run ./examples/quickstart\n"},
@@ -27,14 +27,13 @@ var elsewhere = map[string][2]string{
 	"lab go run ./cmd/backofflab playground site":              {".ci/run", "go run ./cmd/backofflab playground "},
 }
 
-// instead maps commands that are slow or have alternatives to the command that is
-// run instead.
+// instead maps commands that are slow or have alternatives to their replacements.
 var instead = map[string]string{
 	"benchmarks go run .":                         "go run . -count 1 -benchtime 1us -calls 100",
 	"benchmarks go run . -short":                  "go run . -short -count 1 -benchtime 1us -calls 100",
 	"conformance go run . -sdk NAME":              `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
 	"lab python3 -m http.server --directory site": "python3 -m http.server --directory site --help",
-	"lab backofflab init":                         "backofflab init other.yaml", // the file of another command is there,
+	"lab backofflab init":                         "backofflab init other.yaml", // another command's file exists
 	". retry completion bash|zsh|fish":            "retry completion bash && retry completion zsh && retry completion fish",
 }
 
@@ -46,8 +45,8 @@ var placeholders = strings.NewReplacer(
 	"COMMAND", "storm",
 )
 
-// TestCommands: every command of the README, of docs, and of the READMEs of benchmarks,
-// conformance and lab works, or is run by the file in elsewhere.
+// TestCommands: every command in the README, in docs, and in the READMEs of benchmarks,
+// conformance and lab works, or is in elsewhere.
 func TestCommands(t *testing.T) {
 	sandbox := newSandbox(t)
 	commands := 0
@@ -80,8 +79,8 @@ func TestCommands(t *testing.T) {
 	assert.Greater(t, commands, 40)
 }
 
-// A sandbox is a folder for running commands that do not need the repository, with
-// stubs for external programs.
+// A sandbox is a folder for commands that do not need the repository, with stubs for
+// external programs.
 type sandbox struct {
 	dir, bin, called string
 }
@@ -107,13 +106,12 @@ func newSandbox(t *testing.T) sandbox {
 	return s
 }
 
-// run runs a command of a page, in its folder of the repository if it needs that.
 func (s sandbox) run(t *testing.T, dir, command string) {
 	dir = filepath.Join(root, dir)
 	command = placeholders.Replace(command)
 	switch {
 	case strings.HasPrefix(command, "go test "):
-		// CI runs all tests, so this checks only that the test and its flags exist.
+		// CI runs all tests; check only that this test and its flags exist.
 		command = regexp.MustCompile(` -(run|bench) `).ReplaceAllString(strings.Replace(command, " -run '^$'", "", 1), " -list ")
 		command = strings.Replace(command, " -v", "", 1)
 		if !strings.Contains(command, " -list ") {

@@ -1,3 +1,2 @@
-// Package pages tests the documentation: every block of Go code on a page is compiled,
-// and every command on a page works.
+// Package pages tests that the Go code and the commands in the documentation work.
 package pages

@@ -14,13 +14,13 @@ import (
 
 const root = "../.."
 
-// A page is a file of documentation.
+// A page is a documentation file.
 type page struct {
 	name string // path in the repository
 	text string
 }
 
-// dir returns the folder in which the commands of the page run.
+// dir returns the folder where the page's commands run.
 func (p page) dir() string {
 	if dir := path.Dir(p.name); dir != "docs" {
 		return dir
@@ -28,21 +28,19 @@ func (p page) dir() string {
 	return "."
 }
 
-// repository returns the names of the repository's files with that ending.
-func repository(t *testing.T, ending string) []string {
+func filesWithSuffix(t *testing.T, suffix string) []string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "git", "ls-files", "--cached", "--others", "--exclude-standard", "*"+ending)
+	list := exec.CommandContext(t.Context(), "git", "ls-files", "--cached", "--others", "--exclude-standard", "*"+suffix)
 	list.Dir = root
 	out, err := list.Output()
 	require.NoError(t, err)
 	return strings.Fields(string(out))
 }
 
-// pages returns all pages of the repository.
 func pages(t *testing.T) []page {
 	t.Helper()
 	var all []page
-	for _, name := range repository(t, ".md") {
+	for _, name := range filesWithSuffix(t, ".md") {
 		text, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
 		all = append(all, page{name, string(text)})
@@ -51,7 +49,6 @@ func pages(t *testing.T) []page {
 	return all
 }
 
-// blocks returns the fenced blocks of a language.
 func (p page) blocks(language string) []string {
 	var found []string
 	for i, part := range strings.Split(p.text, "```") {
@@ -62,11 +59,10 @@ func (p page) blocks(language string) []string {
 	return found
 }
 
-// inText matches a command in the text: a code span that begins with one of these.
+// inText matches a code span that is a command.
 var inText = regexp.MustCompile("`((?:cd [^`&]+ && )?(?:go|git|npm|python3|retry|backofflab|\\.ci/\\w+|\\./\\w+)(?: [^`]+)?)`")
 
-// commands returns the commands of the page: the lines of its shell blocks, and those
-// within the text.
+// commands returns the lines of the page's shell blocks, and the commands in its text.
 func (p page) commands() []string {
 	var found []string
 	for _, block := range p.blocks("sh") {

@@ -1,4 +1,3 @@
 // Package release tests .ci/release, which tags the modules of a release. A module
-// proxy serves the tags, and each module is used from there as a program outside
-// this repository would use it.
+// proxy serves the tags, and each module is used from outside this repository.
 package release

@@ -21,14 +21,12 @@ const (
 	version = "v0.1.0"
 )
 
-// calls are the arguments with which each command is run once. A command that is
-// not listed prints its help.
+// calls has the arguments for commands; those not listed print their help.
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
 }
 
-// TestRelease tags the content of the working tree, serves it, and uses it.
 func TestRelease(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles all modules and their dependencies")
@@ -42,9 +40,9 @@ func TestRelease(t *testing.T) {
 	user := r.serve(t, modules)
 	for _, dir := range modules {
 		t.Run(cmp.Or(strings.ReplaceAll(dir, "/", "-"), "root"), func(t *testing.T) {
-			t.Run("as tagged", func(t *testing.T) { asTagged(t, r, user, dir) })
+			t.Run("as tagged", func(t *testing.T) { buildTagged(t, r, user, dir) })
 			examples, commands := r.examples(t, dir), r.commands(t, dir)
-			assert.NotEmpty(t, slices.Concat(examples, commands), "the module has neither an example nor a command")
+			assert.NotEmpty(t, slices.Concat(examples, commands), "the module has neither examples nor commands")
 			if len(examples) > 0 {
 				t.Run("examples", func(t *testing.T) { runExamples(t, r, user, dir, examples) })
 			}
@@ -55,9 +53,9 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// asTagged checks out the tag of a module and builds it. A tidy go.sum shows that
-// its checksums are those of the served modules.
-func asTagged(t *testing.T, r repository, user environment, dir string) {
+// buildTagged checks out the tag of a module and builds it. A tidy go.sum has the
+// checksums of the served modules.
+func buildTagged(t *testing.T, r repository, user environment, dir string) {
 	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
 	defer r.run(t, "git", "checkout", "--quiet", "-")
 	folder := filepath.Join(r.dir, dir)
@@ -69,8 +67,8 @@ func asTagged(t *testing.T, r repository, user environment, dir string) {
 	user.run(t, folder, "go", "build", "./...")
 }
 
-// runExamples runs the examples of the module's packages in a separate module that
-// requires only the module. Examples without an output are only compiled.
+// runExamples runs a module's examples in another module that requires only it.
+// Examples without output are only compiled.
 func runExamples(t *testing.T, r repository, user environment, dir string, examples []string) {
 	consumer := t.TempDir()
 	user.run(t, consumer, "go", "mod", "init", "example.com/consumer")
@@ -86,7 +84,7 @@ func runExamples(t *testing.T, r repository, user environment, dir string, examp
 		assert.NoError(t, err, "%s must not use declarations of other files", file)
 		ran.WriteString(out)
 	}
-	assert.Contains(t, ran.String(), "--- PASS: Example", "no example has an output")
+	assert.Contains(t, ran.String(), "--- PASS: Example", "no example has output")
 }
 
 func runCommand(t *testing.T, user environment, dir, command string) {
@@ -110,18 +108,18 @@ func TestRefusals(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		prepare []string // a command, run in the repository
+		prepare []string // a command
 		args    []string
 		message string
 	}{
 		{"no version", nil, nil, "release: usage: .ci/release VERSION"},
 		{"version without v", nil, []string{"0.1.0"}, `release: version "0.1.0" is not of the form`},
 		{"version of two numbers", nil, []string{"v0.1"}, `release: version "v0.1" is not of the form`},
-		{"major version that the module path does not have", nil, []string{"v2.0.0"}, `release: version "v2.0.0" is not of the form`},
-		{"changes that are not committed", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
-		{"files that are not added", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
+		{"major version without its module path", nil, []string{"v2.0.0"}, `release: version "v2.0.0" is not of the form`},
+		{"uncommitted changes", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
+		{"untracked files", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
 		{"released before", []string{"git", "tag", "lab/" + version}, []string{version}, "release: the tag lab/v0.1.0 exists"},
-		{"a requirement that is not released", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/conformance@v0.0.0 && git commit -aqm x"},
+		{"an unreleased requirement", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/conformance@v0.0.0 && git commit -aqm x"},
 			[]string{version}, "release: lab requires github.com/gobackoff/retry/conformance, which is not released"},
 		{"a failure after the first tag", []string{"sh", "-c", "cd lab && go mod edit -replace=golang.org/x/term=../term && git commit -aqm x"},
 			[]string{version}, "release: lab/go.mod replaces more than it requires of this repository"},
@@ -140,10 +138,9 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// environment is added to the environment of this process for a command.
 type environment []string
 
-// common disables this machine's settings: a go.work, and those of git.
+// common disables local settings: a go.work, and those of git.
 var common = environment{
 	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -151,8 +148,7 @@ var common = environment{
 	"GIT_COMMITTER_NAME=Release", "GIT_COMMITTER_EMAIL=release@example.com",
 }
 
-// try runs a command and returns its standard output. An error includes everything that
-// it printed.
+// try returns the command's standard output. Its error includes everything printed.
 func (e environment) try(dir, name string, args ...string) (string, error) {
 	if strings.Contains(name, "/") && !filepath.IsAbs(name) {
 		name = filepath.Join(dir, name)
@@ -168,7 +164,6 @@ func (e environment) try(dir, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// run is try for a command that must succeed.
 func (e environment) run(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	out, err := e.try(dir, name, args...)
@@ -176,13 +171,13 @@ func (e environment) run(t *testing.T, dir, name string, args ...string) string 
 	return out
 }
 
-// repository is a git repository with the files of this one in a single commit.
+// repository is a git repository with this one's files in a single commit.
 type repository struct {
 	environment
 	dir string
 }
 
-// snapshot makes a repository from the working tree, including uncommitted changes.
+// snapshot includes uncommitted changes.
 func snapshot(t *testing.T) repository {
 	here, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -200,7 +195,7 @@ func (r repository) run(t *testing.T, name string, args ...string) string {
 	return r.environment.run(t, r.dir, name, args...)
 }
 
-// tagged returns the folders of the modules that have been tagged, "" for the root.
+// tagged returns the folders of the tagged modules, "" for the root.
 func (r repository) tagged(t *testing.T) []string {
 	var dirs []string
 	for tag := range strings.FieldsSeq(r.run(t, "git", "tag")) {
@@ -211,9 +206,9 @@ func (r repository) tagged(t *testing.T) []string {
 	return dirs
 }
 
-// serve fetches the modules as a module proxy does on first use: the go command
-// reads them from the repository, and its cache has the layout of a proxy. serve
-// returns the environment of a user with that proxy and an empty cache.
+// serve returns the environment of a user with an empty cache and a module proxy for
+// the repository: the go command downloads the modules, and its cache has the layout of
+// a proxy.
 func (r repository) serve(t *testing.T, modules []string) environment {
 	args := []string{"mod", "download"}
 	for _, dir := range modules {
@@ -231,7 +226,6 @@ func (r repository) serve(t *testing.T, modules []string) environment {
 		fmt.Sprintf("GOPROXY=file://%s,file://%s,%s", filepath.Join(served, download), filepath.Join(inherited[0], download), inherited[1]))
 }
 
-// examples returns the files of examples of the module in the folder dir.
 func (r repository) examples(t *testing.T, dir string) []string {
 	var files []string
 	for file := range strings.FieldsSeq(r.run(t, "git", "ls-files", "example_test.go", "*/example_test.go")) {
@@ -242,7 +236,6 @@ func (r repository) examples(t *testing.T, dir string) []string {
 	return files
 }
 
-// moduleOf returns the folder of the module that contains a file.
 func (r repository) moduleOf(file string) string {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(r.dir, dir, "go.mod")); err == nil {
@@ -252,7 +245,7 @@ func (r repository) moduleOf(file string) string {
 	return ""
 }
 
-// commands returns the import paths of the commands of the module in the folder dir.
+// commands returns import paths.
 func (r repository) commands(t *testing.T, dir string) []string {
 	out := r.environment.run(t, filepath.Join(r.dir, dir), "go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
 	return slices.DeleteFunc(strings.Fields(out), func(p string) bool { return strings.Contains(p, "/internal/") })

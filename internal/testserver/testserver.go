@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package testserver starts the servers that tests need, from what is installed.
+// Package testserver starts installed servers for tests.
 package testserver
 
 import (
@@ -21,15 +21,15 @@ import (
 	"time"
 )
 
-// A Program is a server in its own process, with its data in a temporary
-// folder, that listens on a free port of 127.0.0.1. All tests of a run share it.
+// A Program is a server process on a free port of 127.0.0.1, with its data in a
+// temporary folder. All tests of a run share it.
 type Program struct {
 	Name   string
 	Signal string // stops it
 	// SetUp fills dir and returns the command that serves from it.
 	SetUp func(p *Program, dir string, port int) (command []string, err error)
 	Ready func(ctx context.Context, addr string) error
-	AsUID string // the user that it runs as if the tests run as root; empty: root
+	AsUID string // the user to run as if the tests run as root; "" means root
 
 	once    sync.Once
 	err     error
@@ -68,12 +68,12 @@ func Postgres(ready func(ctx context.Context, addr string) error) *Program {
 	}
 }
 
-// PostgresURL is the address of a database of Postgres for its clients.
+// PostgresURL returns the URL of a database for clients of Postgres.
 func PostgresURL(addr string) string {
 	return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
 }
 
-// Redis is Redis or, where that is not installed, Valkey.
+// Redis is Redis, or Valkey if Redis is not installed.
 func Redis(ready func(ctx context.Context, addr string) error) *Program {
 	return &Program{
 		Name:   "Redis",
@@ -89,8 +89,8 @@ func Redis(ready func(ctx context.Context, addr string) error) *Program {
 	}
 }
 
-// Start starts the program unless it runs, and returns its address. It skips the
-// test if the program is not installed.
+// Start starts the program if necessary and returns its address. It skips the test
+// if the program is not installed.
 func (p *Program) Start(t testing.TB) string {
 	t.Helper()
 	p.once.Do(func() { p.err = p.prepare() })
@@ -104,7 +104,7 @@ func (p *Program) Start(t testing.TB) string {
 }
 
 func (p *Program) prepare() (err error) {
-	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // short: it holds a socket
+	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // short, for a socket's path
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -126,21 +126,21 @@ func (p *Program) prepare() (err error) {
 	return p.Run()
 }
 
-// credential returns the user that the program runs as, or nil for the user of the tests.
+// credential returns the user to run as; nil means the user of the tests.
 func (p *Program) credential() *syscall.Credential {
 	if os.Getuid() != 0 || p.AsUID == "" {
 		return nil
 	}
 	u, err := user.Lookup(p.AsUID)
 	if err != nil {
-		return nil // and the program itself will say what it lacks
+		return nil // the program itself will report what is missing
 	}
 	uid, _ := strconv.Atoi(u.Uid)
 	gid, _ := strconv.Atoi(u.Gid)
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// As returns a command that runs as the user of the program, in its folder.
+// As returns a command that runs as the program's user, in its folder.
 func (p *Program) As(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = p.dir
@@ -148,20 +148,20 @@ func (p *Program) As(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// untilTold runs a program until a line with a signal arrives on the standard
-// input, or the standard input ends, which happens however a test ends.
-const untilTold = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
+// untilSignal runs a program until its standard input names a signal or ends, as it
+// does even if the test is killed.
+const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`
 
-// Run starts the process and waits until it serves.
+// Run starts the process and waits until it is ready.
 func (p *Program) Run() error {
 	log, err := os.Create(filepath.Join(p.dir, "log"))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	cmd := p.As("/bin/sh", append([]string{"-c", untilTold}, p.command...)...)
+	cmd := p.As("/bin/sh", append([]string{"-c", untilSignal}, p.command...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if p.life, err = cmd.StdinPipe(); err != nil {
 		return err
@@ -175,8 +175,8 @@ func (p *Program) Run() error {
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		select {
 		case err := <-exited:
-			said, _ := os.ReadFile(log.Name())
-			return fmt.Errorf("%s: %w\n%s", p.Name, err, said)
+			output, _ := os.ReadFile(log.Name())
+			return fmt.Errorf("%s: %w\n%s", p.Name, err, output)
 		default:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -186,22 +186,22 @@ func (p *Program) Run() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%s does not serve: %w", p.Name, err)
+	return fmt.Errorf("%s is not ready: %w", p.Name, err)
 }
 
-// Stop ends the process with a signal and waits for its end.
+// Stop ends the process with a signal.
 func (p *Program) Stop(signal string) error {
 	_, _ = io.WriteString(p.life, signal+"\n")
 	_ = p.life.Close()
 	select {
-	case <-p.exited: // with an error, because of the signal
+	case <-p.exited: // the error is that of the signal
 		return nil
 	case <-time.After(30 * time.Second):
-		return fmt.Errorf("%s does not end", p.Name)
+		return fmt.Errorf("%s does not exit", p.Name)
 	}
 }
 
-// Clean ends the process if it was started and removes its data.
+// Clean ends the process, if it was started, and removes its data.
 func (p *Program) Clean() {
 	if p.life != nil {
 		_ = p.Stop(p.Signal)
@@ -211,8 +211,8 @@ func (p *Program) Clean() {
 	}
 }
 
-// Find returns the path of a program in PATH or, the last that sorts, in one of
-// the places.
+// Find returns the path of a program in PATH, or else the last match in the places, in
+// sorted order.
 func Find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -226,7 +226,7 @@ func Find(name string, places ...string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
 }
 
-// Quietly runs a command and returns what it printed if it fails.
+// Quietly runs a command; its error includes the output.
 func Quietly(cmd *exec.Cmd) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, output)

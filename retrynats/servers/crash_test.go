@@ -31,24 +31,22 @@ var messages = flag.Int("messages", 2000, "number of messages that TestCrash sen
 
 const (
 	workers    = 3
-	workTime   = 5 * time.Millisecond // of a message
+	workTime   = 5 * time.Millisecond
 	ackWait    = 5 * time.Second
 	killEvery  = time.Second
-	mostLag    = 3 * time.Second         // of a redelivery that the policy scheduled; usually milliseconds
-	settleTime = 2500 * time.Millisecond // after a restart, the server checks within 1.5 s which deliveries are due
+	mostLag    = 3 * time.Second         // of a scheduled redelivery; usually milliseconds
+	settleTime = 2500 * time.Millisecond // a restarted server checks within 1.5 s which deliveries are due
 )
 
 var crashPolicy = retry.Policy{Backoff: retry.FullJitter{Base: 200 * time.Millisecond, Cap: 2 * time.Second}, MaxAttempts: 5}
 
-// The fates of messages.
 const (
 	succeeds = iota
-	recovers // succeeds in the third delivery
+	recovers // in the third delivery
 	permanent
-	hopeless // fails in every delivery
+	hopeless // every attempt fails
 )
 
-// fate returns what happens to message number i.
 func fate(i int) int {
 	switch i % 50 {
 	case 7:
@@ -71,8 +69,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work is a worker process. It runs until it is killed, or until its standard input ends
-// because the test does.
+// work is a worker process. It runs until it is killed or its standard input ends, as it
+// does with the test.
 func work(url, path string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -81,7 +79,7 @@ func work(url, path string) {
 	}()
 	log, err := os.Create(path)
 	must(err)
-	// One system call per line, so that each line survives the process.
+	// One system call per line: each line survives the process.
 	note := func(kind string, seq uint64, k int, wait time.Duration) {
 		_, err := fmt.Fprintf(log, "%s %d %d %d %d\n", kind, seq, k, time.Now().UnixNano(), wait)
 		must(err)
@@ -92,7 +90,7 @@ func work(url, path string) {
 	js, err := jetstream.New(conn)
 	must(err)
 
-	var seq uint64 // of the message that is being handled
+	var seq uint64 // of the current message
 	policy := crashPolicy.With(retry.Hooks{
 		OnRetry:  func(_ context.Context, a retry.Attempt, wait time.Duration) { note("retry", seq, a.Number, wait) },
 		OnGiveUp: func(_ context.Context, e *retry.Error) { note("over", seq, e.Attempts, 0) },
@@ -136,7 +134,7 @@ func work(url, path string) {
 		seq = meta.Sequence.Stream
 		handle(msg)
 		i, _ := strconv.Atoi(string(msg.Data()))
-		// From here on the server has received the outcome, and it alone determines the delay.
+		// Once the server has the outcome, it alone determines the delay.
 		if f := fate(i); (f == hopeless || f == recovers) && conn.FlushTimeout(time.Second) == nil {
 			note("sent", seq, int(meta.NumDelivered), 0)
 		}
@@ -147,11 +145,10 @@ func work(url, path string) {
 	os.Exit(0)
 }
 
-// slow leaves a process time to end before the message is redelivered: a redelivery to a
-// process that is ending is lost until AckWait.
+// slow gives a process time to end: a redelivery to a process that is ending is lost until
+// AckWait.
 var slow = retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: 4}
 
-// panicAtWork is a worker process that panics while it handles the first message.
 func panicAtWork(url string) {
 	ctx := context.Background()
 	conn, err := nats.Connect(url)
@@ -170,7 +167,7 @@ func panicAtWork(url string) {
 }
 
 // TestPanic: a worker that panics reports the failure before its process ends. After four
-// panics the message becomes a dead letter, although AckWait has not ended.
+// panics, and before AckWait ends, the message becomes a dead letter.
 func TestPanic(t *testing.T) {
 	server := newProcess(t)
 	conn, err := nats.Connect(server.url)
@@ -200,7 +197,6 @@ func must(err error) {
 	}
 }
 
-// process is a nats-server in its own process, with its data in a directory.
 type process struct {
 	command []string
 	url     string
@@ -208,8 +204,8 @@ type process struct {
 	life    io.WriteCloser
 }
 
-// untilSignal runs a program until its standard input has a line with the name of a signal, or
-// ends. The system closes the standard input however the test ends.
+// untilSignal runs a program until its standard input names a signal or ends, as it does even
+// if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-KILL} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -252,13 +248,11 @@ func (p *process) start(t *testing.T) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// stop ends the process with a signal and waits until it has exited.
 func (p *process) stop(signal string) {
 	_, _ = fmt.Fprintln(p.life, signal)
 	_ = p.cmd.Wait()
 }
 
-// crew holds the worker processes.
 type crew struct {
 	url, dir string
 	running  [workers]*exec.Cmd
@@ -283,13 +277,13 @@ func (c *crew) kill(slot int) {
 	_ = c.running[slot].Wait()
 }
 
-// outage is the time from the stop of the server until, after its restart, it has checked all
-// deliveries that are due.
+// outage lasts from a stop of the server until, after its restart, it has checked which
+// deliveries are due.
 type outage struct{ from, to time.Time }
 
-// TestCrash: a worker is killed every second, and the server is restarted twice, once after
-// SIGTERM and once after SIGKILL. No message is lost, each message that is given up has one
-// dead letter, and redeliveries scheduled by the policy are on time.
+// TestCrash: a worker is killed every second, and the server is restarted twice, after SIGTERM
+// and after SIGKILL. No message is lost, each message that is given up has one dead letter,
+// and scheduled redeliveries are on time.
 func TestCrash(t *testing.T) {
 	server := newProcess(t)
 	conn, err := nats.Connect(server.url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
@@ -361,8 +355,8 @@ func TestCrash(t *testing.T) {
 	t.Logf("redeliveries by AckWait after a kill: %d; across a restart of the server: %d, early %d (by at most %v)", s.byAckWait, s.byRestart, s.early, s.earliest)
 }
 
-// checkLetters asserts that the stream of dead letters has every message that has to be given
-// up exactly once, with its reason, and no other message.
+// checkLetters asserts that the dead letters are exactly the messages that must be given up,
+// each once and with its reason.
 func checkLetters(t *testing.T, js jetstream.JetStream) int {
 	want := map[string]string{}
 	for i := range *messages {
@@ -394,7 +388,6 @@ func checkLetters(t *testing.T, js jetstream.JetStream) int {
 	return len(found)
 }
 
-// sums is the summary of the workers' logs.
 type sums struct {
 	bySeq                map[uint64][]event
 	done                 map[uint64]bool
@@ -434,8 +427,7 @@ func readLogs(t *testing.T, paths []string) *sums {
 	return s
 }
 
-// check asserts that each message was done or given up, and counts the deliveries by their
-// cause.
+// check asserts that each message was done or given up, and counts the deliveries by cause.
 func (s *sums) check(t *testing.T, outages []outage) {
 	across := func(from, to time.Time) bool {
 		return slices.ContainsFunc(outages, func(o outage) bool { return from.Before(o.to) && to.After(o.from) })
@@ -489,7 +481,6 @@ func (s *sums) check(t *testing.T, outages []outage) {
 	assert.NotEmpty(t, s.late)
 }
 
-// quantile returns the q-quantile of a sorted list.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

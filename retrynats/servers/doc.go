@@ -1,4 +1,4 @@
 // Package servers tests retrynats with nats-server: embedded, and in a separate process that
-// is restarted while workers are killed. It is a separate module, so that users of retrynats
-// do not depend on the server.
+// is restarted while workers are killed. A separate module keeps the server out of the
+// dependencies of retrynats.
 package servers

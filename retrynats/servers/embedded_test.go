@@ -38,7 +38,7 @@ func (e *embedded) stop() {
 	e.server.WaitForShutdown()
 }
 
-// connect returns a new connection, as another worker would have.
+// connect opens a new connection, as another worker would.
 func (e *embedded) connect(t testing.TB) jetstream.JetStream {
 	t.Helper()
 	conn, err := nats.Connect("", nats.InProcessServer(e.server))
@@ -49,7 +49,7 @@ func (e *embedded) connect(t testing.TB) jetstream.JetStream {
 	return js
 }
 
-// createConsumer makes the stream WORK, whose subjects are work.>, with a consumer.
+// createConsumer creates the stream WORK with a consumer.
 func createConsumer(t testing.TB, js jetstream.JetStream, change func(*jetstream.ConsumerConfig)) jetstream.Consumer {
 	t.Helper()
 	_, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "WORK", Subjects: []string{"work.>"}, Retention: jetstream.WorkQueuePolicy})
@@ -63,7 +63,6 @@ func createConsumer(t testing.TB, js jetstream.JetStream, change func(*jetstream
 	return consumer
 }
 
-// createDead makes the stream DEAD, whose subjects are dead.>.
 func createDead(t testing.TB, js jetstream.JetStream) jetstream.Stream {
 	t.Helper()
 	stream, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "DEAD", Subjects: []string{"dead.>"}, Duplicates: 10 * time.Minute})

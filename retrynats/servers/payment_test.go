@@ -96,7 +96,6 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// unindented returns the text without the tabs at the beginning of its lines.
 func unindented(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -25,7 +25,7 @@ var (
 	quick = retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: 100 * time.Millisecond}, MaxAttempts: 4}
 )
 
-// soon is the longest time that anything may take.
+// soon is the limit for everything that should be quick.
 const soon = 30 * time.Second
 
 func publish(t testing.TB, js jetstream.JetStream, n int) {
@@ -36,7 +36,6 @@ func publish(t testing.TB, js jetstream.JetStream, n int) {
 	}
 }
 
-// consume starts a worker.
 func consume(t testing.TB, w retrynats.Worker, consumer jetstream.Consumer, fn func(context.Context, jetstream.Msg) error, opts ...jetstream.PullConsumeOpt) jetstream.ConsumeContext {
 	t.Helper()
 	handle, err := w.Handle(t.Context(), consumer, fn)
@@ -47,7 +46,6 @@ func consume(t testing.TB, w retrynats.Worker, consumer jetstream.Consumer, fn f
 	return consuming
 }
 
-// left returns the number of messages in the stream.
 func left(t testing.TB, js jetstream.JetStream, name string) int {
 	stream, err := js.Stream(t.Context(), name)
 	require.NoError(t, err)
@@ -59,8 +57,8 @@ func untilEmpty(t testing.TB, js jetstream.JetStream) {
 	require.Eventually(t, func() bool { return left(t, js, "WORK") == 0 }, soon, 5*time.Millisecond)
 }
 
-// TestDelays: a message that fails is redelivered after the policy's delay, never earlier, until
-// it is given up. Then only its dead letter remains.
+// TestDelays: a message that fails is redelivered after the policy's delay, never earlier,
+// until it is given up. Then only its dead letter remains.
 func TestDelays(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -95,7 +93,7 @@ func TestDelays(t *testing.T) {
 }
 
 // TestSameWait: two workers with separate connections, and a worker after a restart of the
-// server, compute the delays that the message's identity determines.
+// server, compute the same delays.
 func TestSameWait(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -115,7 +113,7 @@ func TestSameWait(t *testing.T) {
 		for _, id := range ids {
 			consumer, err := s.connect(t).Consumer(t.Context(), "WORK", "worker")
 			require.NoError(t, err)
-			var seq uint64 // of the message that is being handled
+			var seq uint64
 			w := retrynats.Worker{Policy: policy.With(retry.Hooks{OnRetry: func(_ context.Context, a retry.Attempt, wait time.Duration) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -152,7 +150,7 @@ func TestSameWait(t *testing.T) {
 	assert.Len(t, workersOf, 3, "all workers took part")
 }
 
-// TestKeptAlive: a message is handled once, by one worker, even if that takes longer than AckWait.
+// TestKeptAlive: a message is handled once, even if that takes longer than AckWait.
 func TestKeptAlive(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -192,8 +190,8 @@ func TestStuckWorker(t *testing.T) {
 	assert.EqualValues(t, 2, begun.Load())
 }
 
-// TestFullDeadLetterStream: while dead letters cannot be stored, messages stay in their stream;
-// afterwards they are given up.
+// TestFullDeadLetterStream: messages stay in their stream until their dead letters can be
+// stored.
 func TestFullDeadLetterStream(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -215,7 +213,7 @@ func TestFullDeadLetterStream(t *testing.T) {
 	assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
 }
 
-// losing is a JetStream whose connection is lost when the dead letter is stored.
+// losing is a JetStream that loses its connection when it has stored the dead letter.
 type losing struct{ jetstream.JetStream }
 
 func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {
@@ -224,9 +222,9 @@ func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.P
 	return ack, err
 }
 
-// TestStoredOnce: if a worker is lost after the dead letter is stored and before the message is
-// terminated, another worker handles the message, and its dead letter is dropped as a
-// duplicate. Headers that are instructions to the server do not interfere.
+// TestStoredOnce: if a worker is lost between storing the dead letter and terminating the
+// message, another worker handles the message, and its dead letter is dropped as a duplicate.
+// Headers that are instructions to the server do not interfere.
 func TestStoredOnce(t *testing.T) {
 	s := startEmbedded(t)
 	js := s.connect(t)
@@ -260,7 +258,7 @@ func TestStoredOnce(t *testing.T) {
 	assert.Equal(t, "mine", letter.Header.Get("Original-Nats-Msg-Id"))
 }
 
-// TestLoops: the handler works with every way to receive messages.
+// TestLoops: the handler works with every way of receiving messages.
 func TestLoops(t *testing.T) {
 	for name, receive := range map[string]func(*testing.T, jetstream.Consumer, jetstream.MessageHandler){
 		"Fetch": func(t *testing.T, c jetstream.Consumer, handle jetstream.MessageHandler) {

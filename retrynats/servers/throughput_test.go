@@ -17,8 +17,8 @@ import (
 )
 
 // BenchmarkThroughput consumes the same messages alternately with a bare Ack and with a
-// handler. It reports the shortest time per message of each, the ratio of the two, and the
-// ratio of the CPU times, which other programs affect less.
+// handler. It reports the shortest time per message of each, their ratio, and the ratio of
+// the CPU times, which other programs affect less.
 func BenchmarkThroughput(b *testing.B) {
 	for _, c := range []struct {
 		name   string
@@ -43,8 +43,7 @@ func BenchmarkThroughput(b *testing.B) {
 				require.NoError(b, err)
 			}
 			<-js.PublishAsyncComplete()
-			// run consumes all messages.
-			run := func(with func(jetstream.Consumer) jetstream.MessageHandler) cost {
+			consumeAll := func(with func(jetstream.Consumer) jetstream.MessageHandler) cost {
 				consumer, err := js.CreateOrUpdateConsumer(b.Context(), "WORK", jetstream.ConsumerConfig{Durable: "worker", MaxAckPending: -1})
 				require.NoError(b, err)
 				handle, seen, done := with(consumer), 0, make(chan struct{})
@@ -71,7 +70,7 @@ func BenchmarkThroughput(b *testing.B) {
 			}
 			var bares, handleds []cost
 			for b.Loop() {
-				bares, handleds = append(bares, run(bare)), append(handleds, run(handled))
+				bares, handleds = append(bares, consumeAll(bare)), append(handleds, consumeAll(handled))
 			}
 			wall, cpu := func(c cost) float64 { return c.wall }, func(c cost) float64 { return c.cpu }
 			b.ReportMetric(least(bares, wall), "bare-ns/msg")
@@ -83,7 +82,7 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// cost is the time and the CPU time in nanoseconds.
+// cost is in nanoseconds.
 type cost struct{ wall, cpu float64 }
 
 var epoch = time.Now()

@@ -14,7 +14,6 @@ import (
 	"github.com/gobackoff/retry/retrynats"
 )
 
-// refused asserts that Check reports the fault that the rest of the test demonstrates.
 func refused(t *testing.T, consumer jetstream.Consumer, fault string) {
 	t.Helper()
 	info, err := consumer.Info(t.Context())
@@ -23,7 +22,7 @@ func refused(t *testing.T, consumer jetstream.Consumer, fault string) {
 	assert.ErrorContains(t, w.Check(info.Config), fault)
 }
 
-// receive returns the next message, or nil if there is none in half a second.
+// receive returns the next message, or nil if none arrives in half a second.
 func receive(t *testing.T, consumer jetstream.Consumer) jetstream.Msg {
 	t.Helper()
 	msg, err := consumer.Next(jetstream.FetchMaxWait(500 * time.Millisecond))
@@ -33,7 +32,7 @@ func receive(t *testing.T, consumer jetstream.Consumer) jetstream.Msg {
 	return msg
 }
 
-// The faults that Check reports cause failures on this server.
+// The following tests show that the faults reported by Check cause failures on a real server.
 
 func TestTrapMaxDeliver(t *testing.T) {
 	js := startEmbedded(t).connect(t)

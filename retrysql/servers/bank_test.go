@@ -21,19 +21,17 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// transactions sets the size of the tests with many transactions.
 var transactions = flag.Int("transactions", 0, "number of transactions in each large test; 0 means a few hundred")
 
-// work is a number of transactions. Each writes its number into a ledger and adds 1
-// to an account.
+// work is a set of transactions. Each writes its number into a ledger and adds 1 to an
+// account.
 type work struct {
 	transactions, workers, accounts int
 	policy                          retry.Policy
 	level                           sql.IsolationLevel
-	within                          time.Duration // the context of each ends after a random time below this; 0 means never
+	within                          time.Duration // contexts end after a random time below this; 0 means never
 }
 
-// tally is the outcome of a work.
 type tally struct {
 	attempts atomic.Int64
 	mu       sync.Mutex
@@ -45,14 +43,13 @@ type tally struct {
 
 func createBank(t *testing.T, db session, accounts int) {
 	t.Helper()
-	createTable(t, db, "ledger", "id INT NOT NULL") // not unique, so that duplicates are visible
+	createTable(t, db, "ledger", "id INT NOT NULL") // not unique: duplicates are visible
 	createTable(t, db, "account", "id INT PRIMARY KEY, balance INT NOT NULL")
 	for id := range accounts {
 		require.NoError(t, db.exec(t.Context(), fmt.Sprintf("INSERT INTO account VALUES (%d, 0)", id)))
 	}
 }
 
-// run runs the transactions on db.
 func (w work) run(ctx context.Context, db database) *tally {
 	sum := new(tally)
 	w.policy.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
@@ -77,7 +74,7 @@ func (w work) run(ctx context.Context, db database) *tally {
 	return sum
 }
 
-// transaction reads before it writes, so that SERIALIZABLE makes a difference.
+// transaction reads before it writes, so SERIALIZABLE matters.
 func (w work) transaction(id int) func(context.Context, session) error {
 	account := id % w.accounts
 	return func(ctx context.Context, tx session) error {
@@ -110,8 +107,8 @@ func (sum *tally) add(id int, err error) {
 	}
 }
 
-// check compares the tally with the tables: every acknowledged transaction took
-// effect once, every failed one did not, and none took effect twice.
+// check asserts that every acknowledged transaction took effect once, no failed one did,
+// and none took effect twice.
 func (sum *tally) check(t *testing.T, db session) {
 	t.Helper()
 	count := func(ids []int) (rows, duplicates int) {
@@ -138,5 +135,4 @@ func (sum *tally) check(t *testing.T, db session) {
 	assert.Equal(t, acked+took, number(t, db, "SELECT count(*) FROM ledger"))
 }
 
-// size returns the number of transactions of a test.
 func size(usual int) int { return cmp.Or(*transactions, usual) }

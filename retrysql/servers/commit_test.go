@@ -17,15 +17,13 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// quick retries almost immediately, and often enough for every fault of these tests.
 var quick = retry.Policy{
 	MaxAttempts:    30,
 	Backoff:        retry.FullJitter{Base: time.Millisecond, Cap: 10 * time.Millisecond},
 	AttemptTimeout: 5 * time.Second,
 }
 
-// commitFaults are the points around COMMIT at which a connection can end, with the
-// required outcome of each.
+// commitFaults are the points around COMMIT at which a connection can end.
 var commitFaults = []struct {
 	name      string
 	toServer  bool
@@ -42,8 +40,7 @@ var commitFaults = []struct {
 	{"within the response, reset", false, fault{cut: within, reset: true}, 1},
 }
 
-// TestLostCommit: whatever happens to a connection at COMMIT, the transaction does
-// not run again.
+// TestLostCommit: a transaction whose connection is lost at COMMIT does not run again.
 func TestLostCommit(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -79,8 +76,8 @@ func TestLostCommit(t *testing.T) {
 	}
 }
 
-// TestLostCommitWithoutRule shows that the faults of TestLostCommit are effective: a
-// retry without a rule for COMMIT writes a row twice.
+// TestLostCommitWithoutRule shows that the faults of TestLostCommit are effective: without
+// a rule for COMMIT, a retry writes a row twice.
 func TestLostCommitWithoutRule(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -102,9 +99,9 @@ func TestLostCommitWithoutRule(t *testing.T) {
 	}
 }
 
-// TestSafeToRetry: if the connection is lost before the response, pgx reports a
-// statement as safe to retry although it has taken effect. InTx therefore uses the
-// report only for statements in a transaction, which have no effect without COMMIT.
+// TestSafeToRetry: if the connection is lost before the response, pgx reports a statement
+// as safe to retry although it has taken effect. InTx therefore relies on such reports only
+// before COMMIT.
 func TestSafeToRetry(t *testing.T) {
 	v := variants[0]
 	addr := v.address(t)
@@ -130,7 +127,7 @@ func TestSafeToRetry(t *testing.T) {
 	}
 }
 
-// onceAtCommit plans one fault, for the first COMMIT or the response to it.
+// onceAtCommit plans a fault for the first COMMIT or its response.
 func onceAtCommit(toServer bool, f fault) func(message) fault {
 	var done atomic.Bool
 	return func(m message) fault {
@@ -141,8 +138,8 @@ func onceAtCommit(toServer bool, f fault) func(message) fault {
 	}
 }
 
-// settleServer waits until the server has no other connection than that of direct, so
-// that no transaction is still being processed.
+// settleServer waits until direct has the server's only connection: then no transaction is
+// being processed.
 func settleServer(t *testing.T, v variant, direct session) {
 	t.Helper()
 	query := "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"

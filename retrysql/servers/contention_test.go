@@ -17,14 +17,13 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// patient retries until a transaction succeeds.
 var patient = retry.Policy{
 	MaxAttempts: 1000,
 	Backoff:     retry.FullJitter{Base: 2 * time.Millisecond, Cap: 50 * time.Millisecond},
 }
 
-// TestContention: SERIALIZABLE transactions that compete for a few rows all commit,
-// each once, however often the database requires them to run again.
+// TestContention: SERIALIZABLE transactions that compete for a few rows all commit once,
+// however often the database aborts them.
 func TestContention(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -41,7 +40,7 @@ func TestContention(t *testing.T) {
 			sum.check(t, direct)
 			assert.Len(t, sum.acked, w.transactions, "%v", sum.failures)
 			assert.Greater(t, sum.attempts.Load(), int64(w.transactions), "there was no contention")
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
@@ -73,7 +72,7 @@ func TestDeadlock(t *testing.T) {
 			require.NoError(t, <-other)
 			assert.GreaterOrEqual(t, attempts.Load(), int32(3), "one of them ran again")
 			assert.Equal(t, 4, number(t, db, "SELECT sum(balance) FROM account"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
@@ -82,7 +81,7 @@ func add(ctx context.Context, tx session, account int) error {
 	return tx.exec(ctx, fmt.Sprintf("UPDATE account SET balance = balance + 1 WHERE id = %d", account))
 }
 
-// TestOneConnection: an attempt returns its connection before the next one starts.
+// TestOneConnection: an attempt returns its connection before the next starts.
 func TestOneConnection(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -93,13 +92,12 @@ func TestOneConnection(t *testing.T) {
 			defer db.Close()
 			sum := work{transactions: 30, workers: 3, accounts: 2, policy: quick}.run(t.Context(), db)
 			assert.Len(t, sum.acked, 30-len(sum.unknown), "%v", sum.failures)
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
 
-// returned checks that all connections are back in the pool.
-func returned(t *testing.T, db database) {
+func assertReturned(t *testing.T, db database) {
 	t.Helper()
 	assert.Eventually(t, func() bool {
 		idle, open := db.idle()

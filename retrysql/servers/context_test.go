@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestContextEnds: when a context ends at any point of a transaction, including COMMIT,
-// the outcome is reported correctly.
+// TestContextEnds: the reported outcome is correct whenever the context ends, even during
+// COMMIT.
 func TestContextEnds(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestContextEnds(t *testing.T) {
 			direct := v.connect(t, addr, 1)
 			createBank(t, direct, 8)
 			target := addr
-			if v.server != nil { // delay COMMIT, so that contexts end during it
+			if v.server != nil { // delay COMMIT, so contexts end during it
 				p := startProxy(t, addr, v.frames, func(m message) fault {
 					if m.commit {
 						return fault{delay: time.Millisecond}
@@ -48,7 +48,6 @@ func TestContextEnds(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: an attempt that takes too long is rolled back and retried.
 func TestAttemptTimeout(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -69,12 +68,12 @@ func TestAttemptTimeout(t *testing.T) {
 			}))
 			assert.GreaterOrEqual(t, attempts, 2)
 			assert.Equal(t, 1, number(t, db, "SELECT balance FROM account"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
 
-// TestPanic: if fn panics, the transaction is rolled back and the connection returned.
+// TestPanic: a panic of fn rolls the transaction back and returns its connection.
 func TestPanic(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestPanic(t *testing.T) {
 					panic("fn")
 				})
 			})
-			returned(t, db)
+			assertReturned(t, db)
 			assert.Zero(t, number(t, db, "SELECT balance FROM account"))
 			require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
 				return add(ctx, tx, 0)
@@ -95,8 +94,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// TestRestart: a server that shuts down or crashes during the work loses no acknowledged
-// transaction.
+// TestRestart: no acknowledged transaction is lost when the server shuts down or crashes.
 func TestRestart(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {

@@ -25,28 +25,26 @@ import (
 )
 
 func init() {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) // it would log every connection that is cut
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every cut connection
 }
 
-// session runs statements in a transaction or outside of one.
+// session runs statements inside or outside a transaction.
 type session interface {
 	exec(ctx context.Context, query string) error
 	number(ctx context.Context, query string) (int, error)
 }
 
-// database is a pool of connections through one driver.
 type database interface {
 	session
-	// inTx runs fn with InTx or InTxFunc.
+	// inTx uses InTx or InTxFunc.
 	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
-	// once runs fn in a transaction without any retry.
+	// once makes no retries.
 	once(ctx context.Context, fn func(context.Context, session) error) error
-	// idle returns the number of connections that are not in use, and of all.
+	// idle returns the number of unused connections, and of all.
 	idle() (idle, open int)
 	Close()
 }
 
-// variant is a driver with its server.
 type variant struct {
 	name   string
 	server *testserver.Program // nil means a file
@@ -54,7 +52,7 @@ type variant struct {
 	open   func(t *testing.T, addr string, connections int) database
 }
 
-// variants are the drivers of servers. Their connections can go through a proxy.
+// variants are drivers whose connections can go through a proxy.
 var variants = []variant{
 	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
 		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
@@ -69,7 +67,7 @@ var variants = []variant{
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
 }
 
-// embedded are the drivers of SQLite. Their address is a directory.
+// embedded are drivers of SQLite, whose address is a directory.
 var embedded = []variant{
 	{name: "modernc", open: standard("sqlite", func(dir string) string {
 		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"
@@ -79,7 +77,7 @@ var embedded = []variant{
 	})},
 }
 
-// standard opens a driver of database/sql.
+// standard opens a database through a driver of database/sql.
 func standard(driver string, url func(string) string) func(*testing.T, string, int) database {
 	return func(t *testing.T, addr string, connections int) database {
 		db, err := sql.Open(driver, url(addr))
@@ -90,8 +88,8 @@ func standard(driver string, url func(string) string) func(*testing.T, string, i
 	}
 }
 
-// address starts the server of v and returns its address; for SQLite it creates a
-// directory. It skips the test if the database is not available.
+// address starts the server, or creates a directory for SQLite. It skips the test if the
+// database is not available.
 func (v variant) address(t *testing.T) string {
 	t.Helper()
 	if v.server != nil {
@@ -106,7 +104,6 @@ func (v variant) address(t *testing.T) string {
 	return dir
 }
 
-// connect opens a pool and closes it at the end of the test.
 func (v variant) connect(t *testing.T, addr string, connections int) database {
 	t.Helper()
 	db := v.open(t, addr, connections)
@@ -114,14 +111,12 @@ func (v variant) connect(t *testing.T, addr string, connections int) database {
 	return db
 }
 
-// createTable creates an empty table, replacing one of the same name.
 func createTable(t *testing.T, db session, name, columns string) {
 	t.Helper()
 	require.NoError(t, db.exec(t.Context(), "DROP TABLE IF EXISTS "+name))
 	require.NoError(t, db.exec(t.Context(), fmt.Sprintf("CREATE TABLE %s (%s)", name, columns)))
 }
 
-// number returns the result of a query that must not fail.
 func number(t *testing.T, db session, query string) int {
 	t.Helper()
 	n, err := db.number(t.Context(), query)

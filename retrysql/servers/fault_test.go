@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestFaults: although connections end, stall or are reset at any message, most often
-// at COMMIT, no transaction is committed twice, and each outcome is reported correctly.
+// TestFaults: although connections end, stall or are reset at any message, most often at
+// COMMIT, no transaction commits twice, and each outcome is reported correctly.
 func TestFaults(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -37,8 +37,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// randomFaults plans a fault for one message in a hundred, one COMMIT in five, and one
-// response to COMMIT in ten.
+// randomFaults plans a fault for one message in 100, one COMMIT in 5, and one response to
+// COMMIT in 10.
 func randomFaults(seed uint64) func(message) fault {
 	var mu sync.Mutex
 	random := rand.New(rand.NewPCG(seed, seed))

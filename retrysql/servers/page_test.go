@@ -88,13 +88,12 @@ func errorsTable(t *testing.T) string {
 	return table.String()
 }
 
-// scripted is a transaction whose COMMIT fails.
 type scripted struct{ commit error }
 
 func (s scripted) Commit(context.Context) error { return s.commit }
 func (scripted) Rollback(context.Context) error { return nil }
 
-// reaction returns what InTxFunc does if the first attempt fails with that error.
+// reaction returns what InTxFunc does after the error.
 func reaction(t *testing.T, statement, commit error) string {
 	if statement == nil && commit == nil {
 		return ""

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/internal/testserver"
 )
 
-// The servers. PostgreSQL and MariaDB do not sync their files to disk: their data
-// survives a crash of the process, but not of the machine. Redis has it in memory only.
+// PostgreSQL and MariaDB do not sync their files to disk: their data survives a crash of
+// the process, but not of the machine. Redis keeps its data in memory only.
 
 var postgres = testserver.Postgres(pings("postgres", testserver.PostgresURL))
 
@@ -56,7 +56,6 @@ var redisServer = testserver.Redis(func(ctx context.Context, addr string) error 
 	return client.Ping(ctx).Err()
 })
 
-// pings returns a function that pings a server through database/sql.
 func pings(driver string, url func(addr string) string) func(context.Context, string) error {
 	return func(ctx context.Context, addr string) error {
 		db, err := sql.Open(driver, url(addr))

@@ -15,14 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is one message of a database protocol that passes through a proxy.
 type message struct {
 	toServer bool
-	commit   bool // it is COMMIT, or the first response to it
+	commit   bool // COMMIT, or the first response to it
 	bytes    []byte
 }
 
-// fault is what a proxy does to a message.
 type fault struct {
 	delay   time.Duration // before anything else
 	cut     cut
@@ -30,21 +28,21 @@ type fault struct {
 	swallow bool // drop the next message of the server, then cut
 }
 
-// cut is the point of a message at which the connection ends.
+// cut is where the connection ends.
 type cut int
 
 const (
 	nowhere cut = iota
 	before
-	within // after half of it was forwarded
+	within // after half of the message
 	after
 )
 
-// framing reads one message. first means that it is the first of its direction.
+// framing reads one message; first marks the first of its direction.
 type framing func(r io.Reader, toServer, first bool) ([]byte, error)
 
-// postgresFrames follows "Message Formats" in the PostgreSQL manual: a type of one
-// byte, except in the startup message, and a length that includes itself.
+// postgresFrames follows "Message Formats" in the PostgreSQL manual: a type of one byte,
+// except in the startup message, and a length that includes itself.
 func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 	head := 5
 	if toServer && first {
@@ -57,8 +55,8 @@ func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 	return body(r, b, int(binary.BigEndian.Uint32(b[head-4:]))-4)
 }
 
-// mysqlFrames follows "MySQL Packets" in the MySQL internals manual: a length of
-// three bytes and a sequence number of one byte.
+// mysqlFrames follows "MySQL Packets" in the MySQL internals manual: a length of three
+// bytes and a sequence number of one byte.
 func mysqlFrames(r io.Reader, _, _ bool) ([]byte, error) {
 	b := make([]byte, 4, 512)
 	if _, err := io.ReadFull(r, b); err != nil {
@@ -73,14 +71,14 @@ func body(r io.Reader, head []byte, n int) ([]byte, error) {
 	return b, err
 }
 
-// isCommit reports whether a message is a simple query (Q in PostgreSQL, COM_QUERY in
-// MySQL) with the text COMMIT.
+// isCommit reports whether a message is COMMIT as a simple query: Q in PostgreSQL,
+// COM_QUERY in MySQL.
 func isCommit(b []byte) bool {
 	text := strings.ToLower(string(b))
 	return len(b) > 5 && (b[0] == 'Q' && text[5:] == "commit\x00" || b[4] == 3 && text[5:] == "commit")
 }
 
-// proxy forwards the messages between a driver and its server, and injects faults.
+// proxy forwards messages between a driver and its server, and injects faults.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -91,7 +89,6 @@ type proxy struct {
 	links    sync.Map // of all *link, including closed ones
 }
 
-// startProxy starts a proxy, which is closed at the end of the test if not earlier.
 func startProxy(t *testing.T, target string, frames framing, plan func(message) fault) *proxy {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -106,7 +103,7 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 			p.running.Go(func() { p.serve(client.(*net.TCPConn)) })
 		}
 	})
-	t.Cleanup(func() { // a test that failed may have left connections open
+	t.Cleanup(func() { // a failed test may have left connections open
 		_ = listener.Close()
 		p.links.Range(func(l, _ any) bool { l.(*link).end(true); return true })
 		p.close()
@@ -116,14 +113,13 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 
 func (p *proxy) addr() string { return p.listener.Addr().String() }
 
-// close closes the proxy. It waits until the clients have closed their connections and
-// all messages have been forwarded.
+// close waits until the clients have closed their connections and all messages have been
+// forwarded.
 func (p *proxy) close() {
 	_ = p.listener.Close()
 	p.running.Wait()
 }
 
-// serve forwards one connection.
 func (p *proxy) serve(client *net.TCPConn) {
 	conn, err := net.Dial("tcp", p.target)
 	if err != nil {
@@ -136,16 +132,14 @@ func (p *proxy) serve(client *net.TCPConn) {
 	l.pass(l.client, l.server, true)
 }
 
-// link is one connection through a proxy.
 type link struct {
 	proxy          *proxy
 	client, server *net.TCPConn
-	committing     atomic.Bool // COMMIT was forwarded, and there is no response yet
+	committing     atomic.Bool // COMMIT was forwarded, without a response so far
 	swallowing     atomic.Bool
 	failed         atomic.Bool
 }
 
-// pass forwards messages in one direction until a fault or the end of the connection.
 func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 	defer l.end(false)
 	for first := true; ; first = false {
@@ -164,7 +158,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 		time.Sleep(f.delay)
 		if toServer {
 			l.committing.Store(m.commit)
-			l.swallowing.Store(f.swallow || f.cut == after) // set before the write: the response may be faster than the cut
+			l.swallowing.Store(f.swallow || f.cut == after) // before the write: the response may precede the cut
 		}
 		switch f.cut {
 		case before:
@@ -182,7 +176,7 @@ func (l *link) pass(from, to *net.TCPConn, toServer bool) {
 	}
 }
 
-// fail ends the connection, and counts it once.
+// fail ends the connection and counts it once.
 func (l *link) fail(reset bool) {
 	if l.failed.CompareAndSwap(false, true) {
 		l.proxy.cuts.Add(1)
@@ -190,7 +184,6 @@ func (l *link) fail(reset bool) {
 	l.end(reset)
 }
 
-// end closes both sides.
 func (l *link) end(reset bool) {
 	for _, conn := range []*net.TCPConn{l.client, l.server} {
 		if reset {

@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestRedis: the classes of the error responses of a real Redis.
+// TestRedis: errors of a real Redis have the right classes.
 func TestRedis(t *testing.T) {
 	addr := redisServer.Start(t)
 	connect := func() *redis.Client {
@@ -42,7 +42,7 @@ func TestRedis(t *testing.T) {
 			require.NoError(t, client.ConfigSet(ctx, "busy-reply-threshold", "1").Err())
 			done := make(chan error)
 			go func() { done <- other.Eval(ctx, "while true do end", nil).Err() }()
-			defer func() { // a script that has written nothing can be killed
+			defer func() { // a script without writes can be killed
 				assert.Eventually(t, func() bool { return client.ScriptKill(ctx).Err() == nil }, 5*time.Second, time.Millisecond)
 				assert.Error(t, <-done)
 			}()
@@ -59,8 +59,8 @@ func TestRedis(t *testing.T) {
 	}
 }
 
-// TestWatch: a Redis transaction that fails because a watched key has changed had no
-// effect and can be retried.
+// TestWatch: a Redis transaction that fails because a watched key changed had no effect and
+// can be retried.
 func TestWatch(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: redisServer.Start(t)})
 	defer func() { _ = client.Close() }()

@@ -16,8 +16,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// onRetry returns quick without AttemptTimeout, and with a function that is called
-// before each retry.
+// onRetry is quick with a hook and without AttemptTimeout.
 func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	p := quick
 	p.AttemptTimeout = 0
@@ -25,8 +24,8 @@ func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	return p
 }
 
-// TestDeferredConstraint: the violation of a constraint that is checked at COMMIT is a
-// permanent error.
+// TestDeferredConstraint: violating a constraint that is checked at COMMIT is a permanent
+// error.
 func TestDeferredConstraint(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		if v.server == mariadb {
@@ -46,12 +45,12 @@ func TestDeferredConstraint(t *testing.T) {
 			assert.NotErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, 1, attempts, "%v", err)
 			assert.Zero(t, number(t, db, "SELECT count(*) FROM child"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
 
-// TestWriteSkew: a transaction that PostgreSQL rejects at COMMIT with 40001 runs again.
+// TestWriteSkew: a transaction rejected by PostgreSQL at COMMIT with 40001 runs again.
 func TestWriteSkew(t *testing.T) {
 	for _, v := range variants {
 		if v.server != postgres {
@@ -86,8 +85,8 @@ func TestWriteSkew(t *testing.T) {
 	}
 }
 
-// TestIgnoredError: if fn ignores the error of a statement, the transaction fails,
-// although PostgreSQL accepts the COMMIT.
+// TestIgnoredError: if fn ignores the error of a statement, the transaction fails, although
+// PostgreSQL accepts the COMMIT.
 func TestIgnoredError(t *testing.T) {
 	for _, v := range variants {
 		if v.server != postgres {
@@ -107,13 +106,13 @@ func TestIgnoredError(t *testing.T) {
 			assert.NotErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, 1, attempts)
 			assert.Zero(t, number(t, db, "SELECT count(*) FROM ignored"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
 
-// TestLockWaitTimeout: error 1205 of MySQL undoes only one statement, so InTx rolls
-// back the statements before it.
+// TestLockWaitTimeout: error 1205 of MySQL undoes only one statement, so InTx rolls back
+// those before it.
 func TestLockWaitTimeout(t *testing.T) {
 	addr := mariadb.Start(t)
 	for _, atCommit := range []bool{false, true} {
@@ -151,13 +150,13 @@ func TestLockWaitTimeout(t *testing.T) {
 			require.Len(t, failures, 1)
 			assert.ErrorContains(t, failures[0], "Error 1205")
 			assert.Equal(t, 1, number(t, db, "SELECT count(*) FROM ledger"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }
 
-// TestBusy: if SQLite rejects COMMIT because another connection reads, the whole
-// transaction is retried.
+// TestBusy: if SQLite rejects COMMIT because another connection reads, the transaction is
+// retried.
 func TestBusy(t *testing.T) {
 	for _, v := range embedded {
 		t.Run(v.name, func(t *testing.T) {
@@ -179,7 +178,7 @@ func TestBusy(t *testing.T) {
 			require.NoError(t, rows.Err())
 			assert.Len(t, failures, 1)
 			assert.Equal(t, 1, number(t, db, "SELECT balance FROM account"))
-			returned(t, db)
+			assertReturned(t, db)
 		})
 	}
 }

@@ -75,8 +75,8 @@ func settle(ctx context.Context, db *sql.DB, id string, lost error) error {
 	return nil
 }
 
-// TestTransfer: with settle, the outcome of every transfer is known, although
-// connections are lost at COMMIT.
+// TestTransfer: with settle, every transfer's outcome is known, although connections are
+// lost at COMMIT.
 func TestTransfer(t *testing.T) {
 	const v = 1 // pgx stdlib
 	addr := variants[v].address(t)

@@ -9,7 +9,7 @@ from botocore.retries import bucket, quota, standard
 
 
 class Script:
-    """The random numbers, recorded delays and quota of the client of a case."""
+    """The random numbers, recorded delays and quota of a case's client."""
 
     def __init__(self):
         self.numbers = iter(())
@@ -18,17 +18,17 @@ class Script:
         self.quota = None
 
     def install(self):
-        """Changes the modules of botocore for all clients that are made later."""
+        """Changes botocore's modules for all later clients."""
         retryhandler.random = types.SimpleNamespace(random=self.draw)
         standard.ExponentialBackoff = functools.partial(standard.ExponentialBackoff, random=self.draw)
         endpoint.time = types.SimpleNamespace(sleep=self.delays.append)
-        if 'sleep' in inspect.signature(standard.RetryHandler).parameters:  # of a long poll; 1.34.106 has none
+        if 'sleep' in inspect.signature(standard.RetryHandler).parameters:  # for long polls; 1.34.106 has none
             standard.RetryHandler = functools.partial(standard.RetryHandler, sleep=self.delays.append)
         quota.RetryQuota = functools.partial(self.keep, quota.RetryQuota)
-        bucket.TokenBucket.acquire = lambda *args, **kwargs: True  # the rate limiter of the adaptive mode
+        bucket.TokenBucket.acquire = lambda *args, **kwargs: True  # the adaptive mode's rate limiter
 
     def begin(self, case):
-        """Sets the numbers of a case. Its client, made after that, sets its quota, if it has one."""
+        """Sets the numbers of a case. Its client, created later, sets the quota if it has one."""
         self.numbers = iter(case.get('random', ()))
         self.then = case['random_then']
         self.quota = None

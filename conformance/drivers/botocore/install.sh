@@ -1,5 +1,5 @@
 #!/bin/sh
-# install.sh VERSION CACHE_DIR: installs that version of botocore into the virtual environment CACHE_DIR/botocore-VERSION.
+# install.sh VERSION CACHE_DIR: installs botocore into the virtual environment CACHE_DIR/botocore-VERSION.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 out=$2/botocore-$1

@@ -12,7 +12,7 @@ from hooks import Script
 
 
 class Player:
-    """Runs cases in one retry mode. They share a session, because loading the models of the services takes time."""
+    """Runs cases in one retry mode. They share a session, because loading the services' models is slow."""
 
     def __init__(self, endpoint, mode):
         self.endpoint = endpoint
@@ -58,7 +58,7 @@ class Player:
         }
 
     def call(self, client, operation):
-        """Returns the text of the error, or '' if there is none."""
+        """Returns the text of the error, or ''."""
         try:
             match operation:
                 case 'GetObject':
@@ -67,7 +67,7 @@ class Player:
                     client.receive_message(QueueUrl=self.endpoint + '/1/q')
                 case _:
                     getattr(client, botocore.xform_name(operation))()
-        except Exception as e:  # not only botocore.exceptions: a response that cannot be parsed raises others
+        except Exception as e:  # not only botocore.exceptions: parsers raise others
             return f'{type(e).__name__}: {e}'
         return ''
 

@@ -1,6 +1,6 @@
 package main
 
-// This file makes the clients of the SDK and calls their operations.
+// This file creates the SDK's clients and calls their operations.
 
 import (
 	"cmp"
@@ -20,20 +20,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// readTimeout is how long a client waits for a response.
 const readTimeout = time.Second
 
-// A client is a client of the SDK for one case.
 type client struct {
 	call     func(context.Context) error
 	quota    *ratelimit.TokenRateLimit
 	recorder *recorder
 }
 
-// newClient returns the client of a case. It is made from a configuration alone, so that the retry
-// settings are those of the service.
+// newClient uses only a configuration, so the retry settings are those of the service.
 func newClient(in input, c testCase) (client, error) {
-	recorder := record(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
+	recorder := newRecorder(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{
 		BaseEndpoint:     aws.String(cmp.Or(c.Endpoint, in.Endpoint)),
 		Region:           "us-east-1",

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// This file replaces the randomness, sleep and clock of the SDK. The SDK has variables for sleep
-// and clock in an internal package, for its own tests.
+// This file replaces the SDK's randomness, sleep and clock. The last two are variables of an
+// internal package.
 
 //go:linkname sdkSleep github.com/aws/aws-sdk-go-v2/internal/sdk.SleepWithContext
 var sdkSleep func(context.Context, time.Duration) error
@@ -23,25 +23,23 @@ var sdkSleep func(context.Context, time.Duration) error
 //go:linkname sdkNow github.com/aws/aws-sdk-go-v2/internal/sdk.NowTime
 var sdkNow func() time.Time
 
-// A recorder replaces the HTTP client, the sleep and the clock of the SDK. Sleeps return at once,
-// and the clock skips them.
+// A recorder replaces the SDK's HTTP client, sleep and clock. Sleeps return at once; the clock
+// skips them.
 type recorder struct {
 	http   aws.HTTPClient
 	delays []int64 // in ns
 	jumped time.Duration
-	sent   bool // a request was sent since the last sleep
+	sent   bool // since the last sleep
 }
 
-// record installs a recorder in the SDK.
-func record(client aws.HTTPClient) *recorder {
+func newRecorder(client aws.HTTPClient) *recorder {
 	r := &recorder{http: client}
 	sdkSleep, sdkNow = r.sleep, r.now
 	return r
 }
 
-// Do sends a request with a copy of its body. The SDK closes the body as soon as there is a
-// response. If net/http is still using the body then, it treats that as a failure and breaks the
-// connection while the response is being read.
+// Do sends a request with a copy of its body. The SDK closes the body when the response arrives;
+// net/http, if still using it, would break the connection while the response is being read.
 func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	r.sent = true
 	if request.Body != nil {
@@ -55,8 +53,8 @@ func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	return r.http.Do(request)
 }
 
-// sleep records the first wait after a request. Further waits before the next request are those of
-// the adaptive mode's rate limiter.
+// sleep records the first wait after a request. Further waits are those of the adaptive mode's
+// rate limiter.
 func (r *recorder) sleep(_ context.Context, d time.Duration) error {
 	r.jumped += d
 	if r.sent {
@@ -70,14 +68,12 @@ func (r *recorder) now() time.Time {
 	return time.Now().Add(r.jumped)
 }
 
-// start clears the list of delays for a new call.
 func (r *recorder) start() {
 	r.delays, r.sent = []int64{}, false
 }
 
-// scriptRandom makes a retryer use the random numbers of the list, and after them always then. It
-// sets the field that the SDK's own tests set: numbers from scripted bytes could only be multiples
-// of 2^-53.
+// scriptRandom makes a retryer use the numbers in list, and after them always then. It sets the
+// field that the SDK's own tests set: numbers from scripted bytes would be multiples of 2^-53.
 func scriptRandom(r aws.Retryer, list []float64, then float64) {
 	backoff := find[retry.ExponentialJitterBackoff](reflect.ValueOf(r))
 	field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
@@ -91,13 +87,12 @@ func scriptRandom(r aws.Retryer, list []float64, then float64) {
 	}
 }
 
-// quotaOf returns the token bucket of a retryer.
 func quotaOf(r aws.Retryer) *ratelimit.TokenRateLimit {
 	return find[ratelimit.TokenRateLimit](reflect.ValueOf(r))
 }
 
-// find returns the first pointer to a T in v or in a value that v holds, including unexported
-// fields, or nil if there is none.
+// find returns the first pointer to a T in v or the values that it holds, even in unexported
+// fields, or nil.
 func find[T any](v reflect.Value) *T {
 	switch v.Kind() {
 	case reflect.Interface:

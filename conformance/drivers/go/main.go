@@ -1,5 +1,5 @@
-// Command go runs the cases from standard input with the clients of the AWS SDK for Go v2 and
-// writes its observations to standard output. conformance/PROTOCOL.md describes the format.
+// Command go runs the cases from standard input with the AWS SDK for Go v2 and writes its
+// observations to standard output, as described in conformance/PROTOCOL.md.
 package main
 
 import (
@@ -88,8 +88,8 @@ func play(in input, c testCase) (caseResult, error) {
 	return result, nil
 }
 
-// setFlag switches the behavior of 2026 on or off. The SDK reads the variable when it makes a
-// client and again in every call.
+// setFlag switches the behavior of 2026. The SDK reads the variable when it creates a client and
+// in every call.
 func setFlag(on bool) {
 	os.Unsetenv("AWS_NEW_RETRIES_2026")
 	if on {
@@ -123,7 +123,6 @@ func playCall(endpoint string, c client, script []byte) (callResult, error) {
 	return result, nil
 }
 
-// send sends a request about the script to the server.
 func send(method, endpoint string, script []byte) ([]byte, error) {
 	request, err := http.NewRequest(method, endpoint+"/__script", bytes.NewReader(script))
 	if err != nil {

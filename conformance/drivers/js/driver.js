@@ -1,6 +1,6 @@
 'use strict';
 
-// Runs the cases from standard input, as described in PROTOCOL.md, with the packages installed in the folder given as argument.
+// Runs the cases from standard input, as described in PROTOCOL.md, with the packages in the folder given as argument.
 
 const fs = require('node:fs');
 const http = require('node:http');

@@ -1,13 +1,13 @@
 'use strict';
 
-// Script replaces the randomness and the clock, and records the delays of a client.
+// Script replaces the randomness and the clock, and records a client's delays.
 class Script {
   delays = []; // in ms
   #numbers = [];
   #then = 0;
 
-  // install replaces both permanently. In the calls here, only the retry code of the SDKs uses Math.random.
-// The clock stands still, because the SDKs read it twice to compute the time until a hint.
+  // install replaces both permanently. In the calls made here, only the retry code uses Math.random. The clock stands
+  // still, because the SDKs read it twice to compute the time until a hint.
   install() {
     const now = Date.now();
     Date.now = () => now;
@@ -19,7 +19,7 @@ class Script {
     this.#then = then;
   }
 
-  // record records a delay. A timer treats NaN as 1 ms.
+  // record treats NaN as 1 ms, as timers do.
   record(ms) {
     this.delays.push(Number.isNaN(ms) ? 1 : ms);
   }

@@ -22,13 +22,13 @@ async function connect(load, { endpoint, timeout }, c, script) {
   });
   return {
     call: () => watch(send(client, c.operation, endpoint), script).promise(),
-    quota: () => null, // v2 has no quota
+    quota: () => null,
     close: () => {},
   };
 }
 
-// watch records the delay of an error that will be retried, after all listeners of the SDK that decide it, and sets
-// it to 0. The SDK waits in the next event, under the same condition.
+// watch records the delay of an error that will be retried and sets it to 0, once the SDK's listeners have decided.
+// The SDK waits in the next event, under the same condition.
 function watch(request, script) {
   return request.on('retry', ({ error, retryCount, maxRetries }) => {
     if (error?.retryable && retryCount < maxRetries) {

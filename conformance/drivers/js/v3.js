@@ -7,14 +7,14 @@ const { send } = require('./operations.js');
 const packages = { dynamodb: 'dynamodb', dynamodbstreams: 'dynamodb-streams', s3: 's3', sqs: 'sqs', sts: 'sts' };
 const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
 
-// version names the client and the package with the retry code: formerly @smithy/util-retry, now @smithy/core.
+// version returns the client and the package with the retry code: formerly @smithy/util-retry, now @smithy/core.
 function version(load) {
   const name = (p) => `${p} ${load(p + '/package.json').version}`;
   let retry = '@smithy/core';
   try {
     load.resolve('@smithy/util-retry');
     retry = '@smithy/util-retry';
-  } catch {} // the package no longer exists
+  } catch {} // newer versions do not have it
   return `${name('@aws-sdk/client-sts')}, ${name(retry)}`;
 }
 
@@ -34,7 +34,7 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   if (strategy.rateLimiter) {
     strategy.rateLimiter.getSendToken = async () => {};
   }
-  const standard = strategy.standardRetryStrategy ?? strategy; // inside an adaptive strategy
+  const standard = strategy.standardRetryStrategy ?? strategy; // within an adaptive strategy
   standard.capacity = c.quota ?? standard.capacity;
   return {
     call: () => send(client, c.operation, endpoint),
@@ -43,8 +43,8 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   };
 }
 
-// watch records the delay of a retry and removes it. The delay is in the token of the retry, or the strategy waits
-// for it before it returns the token. Nothing else in the SDK sets a timer meanwhile.
+// watch records the delay of a retry and sets it to 0. The delay is in the token of the retry, or the strategy waits
+// before it returns the token. Nothing else in the SDK sets a timer meanwhile.
 function watch(strategy, script) {
   const refresh = strategy.refreshRetryTokenForRetry;
   strategy.refreshRetryTokenForRetry = async function (token, info) {

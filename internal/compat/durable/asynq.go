@@ -13,14 +13,14 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// AsynqRetries returns an option with which tasks have to be enqueued: asynq stores the
-// number of attempts with each task.
+// AsynqRetries returns an option for enqueuing tasks: asynq stores the number of attempts
+// with each task.
 func AsynqRetries(policy retry.Policy) asynq.Option {
 	return asynq.MaxRetry(min(policy.MaxAttempts, math.MaxInt32) - 1) // an int32 in the message
 }
 
-// RetryAsynq makes a server retry tasks as the policy says. Call it before mux.Use with
-// other middleware, so that it sees the errors that they return.
+// RetryAsynq makes a server retry tasks under the policy. Call it before mux.Use with other
+// middleware, so that it gets their errors.
 func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) error {
 	if err := check(policy); err != nil {
 		return err
@@ -40,7 +40,7 @@ func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) 
 	return nil
 }
 
-// A retryError brings the wait from the middleware to RetryDelayFunc.
+// A retryError carries the wait from the middleware to RetryDelayFunc.
 type retryError struct {
 	error
 	wait time.Duration
@@ -48,7 +48,7 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// decide returns the error to report to asynq for a task that failed with err.
+// decide returns the error for asynq after a task failed with err.
 func decide(ctx context.Context, policy retry.Policy, err error) error {
 	if err == nil || ctx.Err() != nil || errors.Is(err, asynq.SkipRetry) || errors.Is(err, asynq.RevokeTask) {
 		return err
@@ -64,8 +64,8 @@ func decide(ctx context.Context, policy retry.Policy, err error) error {
 	return &retryError{err, wait}
 }
 
-// dueAfter returns the wait to request from asynq, which truncates the time at which a
-// wait ends to whole seconds. Adding almost a second rounds up, so no retry is early.
+// dueAfter adds almost a second, so no retry is early: asynq truncates the end of a wait to
+// whole seconds.
 func dueAfter(wait time.Duration) time.Duration {
 	return min(wait, math.MaxInt64-time.Second) + time.Second - 1
 }

@@ -26,7 +26,6 @@ var (
 	jittered = retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: time.Hour}, MaxAttempts: 10}
 )
 
-// TestRefused: a policy that cannot work costs no job.
 func TestRefused(t *testing.T) {
 	for name, policy := range map[string]retry.Policy{
 		"no number of attempts": {},
@@ -45,7 +44,6 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// riverWorker is the hook and the retry policy of a worker process.
 func riverWorker(t *testing.T, policy retry.Policy) (rivertype.HookWorkEnd, river.ClientRetryPolicy) {
 	t.Helper()
 	var config river.Config
@@ -107,8 +105,8 @@ func TestRiverDecides(t *testing.T) {
 	}
 }
 
-// TestRiverSame: the wait after a failure depends on the id and its number alone, in two
-// workers and in one that has been started again, even if nobody saw the failure.
+// TestRiverSame: the wait depends only on the job's ID and the number of the failure, in
+// every worker and after a restart, even if the failure was not reported.
 func TestRiverSame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		waits := func(id int64, unseen bool) (waits []time.Duration) {
@@ -133,8 +131,8 @@ func TestRiverSame(t *testing.T) {
 	})
 }
 
-// TestDueAfter: asynq truncates the end of a wait to a whole second. It then waits at
-// least as long as requested, and less than a second longer.
+// TestDueAfter: although asynq truncates times to whole seconds, it waits at least as long
+// as requested, and less than a second longer.
 func TestDueAfter(t *testing.T) {
 	start := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for _, wait := range []time.Duration{0, 1, 54 * time.Millisecond, time.Second - 1, time.Second, 1500 * time.Millisecond} {
@@ -149,8 +147,8 @@ func TestDueAfter(t *testing.T) {
 	assert.Equal(t, time.Duration(math.MaxInt64-1), dueAfter(math.MaxInt64))
 }
 
-// TestAsynqUnseen: a task whose failure the middleware has not seen waits as if it had
-// been transient, in every worker.
+// TestAsynqUnseen: after a failure that did not reach the middleware, every worker waits as
+// after a transient one.
 func TestAsynqUnseen(t *testing.T) {
 	delay := func(retried int, err error) time.Duration {
 		var config asynq.Config

@@ -1,5 +1,5 @@
-// Package durable holds the programs of docs/durable.md for River, asynq and Temporal, and
-// tests that drive them with the real engines.
+// Package durable has the code of docs/durable.md for River, asynq and Temporal, and tests
+// with the real engines.
 package durable
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// check refuses a policy before any job depends on it. MaxAttempts has to be set because
-// the engine stores it with each job.
+// check rejects invalid policies. MaxAttempts must be set, because the engine stores it with
+// each job.
 func check(policy retry.Policy) error {
 	if policy.MaxAttempts < 1 {
 		return fmt.Errorf("%w: MaxAttempts is not set", retry.ErrInvalid)
@@ -22,8 +22,8 @@ func check(policy retry.Policy) error {
 
 var errUnseen = retry.Transient(errors.New("attempt did not report its failure"))
 
-// unseen returns the wait after an attempt whose error the policy has not seen: it
-// panicked, or its worker died. The engine has decided that there is a retry.
+// unseen returns the wait after an attempt whose error is unknown, because it panicked or
+// its worker died. The engine has already decided to retry.
 func unseen(policy retry.Policy, id string, failed int) time.Duration {
 	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
 	wait, _ := adapt.DelayFor(policy, id, failed, errUnseen)

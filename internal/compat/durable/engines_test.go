@@ -27,8 +27,7 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// riverClient returns a client with one worker function, and the policy if it has
-// attempts.
+// riverClient applies the policy if its MaxAttempts is set.
 func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work func(context.Context, *river.Job[orderArgs]) error) *river.Client[pgx.Tx] {
 	t.Helper()
 	workers := river.NewWorkers()
@@ -48,8 +47,8 @@ func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work fun
 	return client
 }
 
-// TestRiverStop: a worker that stops takes no attempt from its job, and does not cancel it
-// although context.Canceled is a permanent error elsewhere.
+// TestRiverStop: if a worker stops, the attempt of its job does not count, and the job is
+// not canceled, although context.Canceled is a permanent error elsewhere.
 func TestRiverStop(t *testing.T) {
 	t.Parallel()
 	working := make(chan bool)
@@ -69,7 +68,7 @@ func TestRiverStop(t *testing.T) {
 	assert.Zero(t, job.Attempt)
 }
 
-// TestRiverPanic: a job that panics waits as the policy says.
+// TestRiverPanic: a job that panics is retried after the policy's wait.
 func TestRiverPanic(t *testing.T) {
 	t.Parallel()
 	client := riverClient(t, connect(t, database(t, "panics")), doubling, func(context.Context, *river.Job[orderArgs]) error { panic("bug") })
@@ -87,7 +86,7 @@ func TestRiverPanic(t *testing.T) {
 	assert.GreaterOrEqual(t, job.ScheduledAt.Sub(begin), time.Second)
 }
 
-// TestAsynqEnds: how asynq keeps tasks that failed once.
+// TestAsynqEnds: how asynq stores tasks that failed once.
 func TestAsynqEnds(t *testing.T) {
 	t.Parallel()
 	at := redisAt(redisServer.Start(t), 2)
@@ -145,8 +144,8 @@ func TestAsynqEnds(t *testing.T) {
 	}
 }
 
-// TestAsynqSame: the wait after a failure depends on the id and its number alone, in one
-// worker and in one that is started again after each failure.
+// TestAsynqSame: the wait depends only on the task's ID and the number of the failure, even
+// if the worker restarts after each failure.
 func TestAsynqSame(t *testing.T) {
 	t.Parallel()
 	at := redisAt(redisServer.Start(t), 4)
@@ -197,8 +196,8 @@ func TestAsynqSame(t *testing.T) {
 	}
 }
 
-// TestThroughput logs how many jobs without failures a worker does with the policy, for
-// each that it does without.
+// TestThroughput logs a worker's throughput with and without the policy, for jobs that
+// succeed.
 func TestThroughput(t *testing.T) {
 	t.Run("River", func(t *testing.T) {
 		pool := connect(t, database(t, "throughput"))
@@ -235,9 +234,9 @@ func TestThroughput(t *testing.T) {
 	})
 }
 
-// compareThroughput logs the rates of a worker without and with the policy, which take
-// turns, and the processor time of this process, which depends less on what else the
-// machine does. start inserts the jobs and starts a worker that calls work for each.
+// compareThroughput alternates runs without and with the policy. It logs their rates and
+// this process's CPU time, which other programs affect less. start inserts the jobs and
+// starts a worker that calls work for each.
 func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()) (stop func())) {
 	rounds := 1
 	if *jobs >= 1000 {
@@ -261,7 +260,7 @@ func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()
 		stop()
 		return rate, float64((cpuTime(t) - used).Microseconds()) / float64(*jobs)
 	}
-	run(doubling) // warm
+	run(doubling) // warm up
 	var rates, cpus [2][]float64
 	var rateRatios, cpuRatios []float64
 	for round := range 2 * rounds {
@@ -274,11 +273,10 @@ func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()
 		}
 	}
 	median := func(values []float64) float64 { return slices.Sorted(slices.Values(values))[len(values)/2] }
-	t.Logf("%d jobs, %d runs by turns, medians: bare %.0f/s, with the policy %.0f/s, ratio %.3f; processor time of a job %.1f and %.1f µs, ratio %.3f",
+	t.Logf("%d jobs, %d alternating runs, medians: bare %.0f/s, with the policy %.0f/s, ratio %.3f; CPU time per job %.1f and %.1f µs, ratio %.3f",
 		*jobs, rounds, median(rates[0]), median(rates[1]), median(rateRatios), median(cpus[0]), median(cpus[1]), median(cpuRatios))
 }
 
-// cpuTime returns the processor time that this process has used.
 func cpuTime(t *testing.T) time.Duration {
 	var usage syscall.Rusage
 	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))

@@ -34,25 +34,23 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// killsDB is the database of Redis for the run with kills.
+// killsDB is the number of a Redis database.
 const killsDB = 1
 
-// An engine has what the run with kills needs from River and asynq.
 type engine interface {
-	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by their ids
+	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by ID
 	unfinished(ctx context.Context) (int, error)
-	// orphaned is called once, when all workers have been killed. In a short run it makes
+	// rescueNow is called once, when all workers have been killed. In a short run, it makes
 	// the engine rescue their jobs at once.
-	orphaned(t *testing.T)
+	rescueNow(t *testing.T)
 	results(t *testing.T) map[string]result
-	asked(wait time.Duration) time.Duration // what the engine gets
-	unseenID(id string) string              // used instead of the id if nobody saw the failure
+	asked(wait time.Duration) time.Duration // the wait requested from the engine
+	unseenID(id string) string              // replaces the ID after an unreported failure
 }
 
-// A result is how the engine ended a job.
 type result struct {
-	end      string // of the constants
-	reason   string // the last error
+	end      string
+	reason   string
 	attempts int
 }
 
@@ -62,10 +60,10 @@ const (
 	exhausted = "all attempts used"
 )
 
-// TestKills: workers are killed while they work; no job is lost, none is retried before
-// the policy's wait, and every process finds the same waits.
+// TestKills: although workers are killed at work, no job is lost, none is retried before the
+// policy's wait, and every process computes the same waits.
 func TestKills(t *testing.T) {
-	t.Parallel() // it waits most of the time
+	t.Parallel() // waits most of the time
 	t.Run("River", func(t *testing.T) {
 		t.Parallel()
 		url := database(t, "kills")
@@ -84,7 +82,7 @@ func withKills(t *testing.T, name, address string, e engine) {
 	for range 3 {
 		fleet.start(t)
 	}
-	// A hundred jobs a second, and of 2,000 jobs also a kill a second.
+	// A hundred jobs a second; with 2,000 jobs, also a kill a second.
 	numbers, kills := make(map[string]int), 0
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -98,7 +96,7 @@ func withKills(t *testing.T, name, address string, e engine) {
 		}
 	}
 	kills += fleet.killAll()
-	e.orphaned(t)
+	e.rescueNow(t)
 	for range 3 {
 		fleet.start(t)
 	}
@@ -112,7 +110,6 @@ func withKills(t *testing.T, name, address string, e engine) {
 	verify(t, e, numbers, fleet.events)
 }
 
-// verify asserts what must hold, and logs the figures.
 func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.At, b.At) })
 	type key struct {
@@ -134,7 +131,7 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 			if finished[v.ID] {
 				duplicated++
 			}
-			assert.NotContains(t, starts, k, "an attempt has a number of its own")
+			assert.NotContains(t, starts, k, "attempt numbers are unique")
 			starts[k] = v
 		case ended:
 			ends[k] = v
@@ -142,7 +139,7 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 		case waits:
 			seen, reason := adapt.DelayFor(killsPolicy, v.ID, v.Attempt, err)
 			interrupted := unseen(killsPolicy, e.unseenID(v.ID), v.Attempt)
-			if err == nil || reason != nil { // then the engine does not ask
+			if err == nil || reason != nil { // the engine needs no wait
 				seen = interrupted
 			}
 			told := func(wait time.Duration) bool {
@@ -213,7 +210,6 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 	t.Logf("after a kill, from the start of the interrupted attempt: %s", quantiles(rescued))
 }
 
-// final reports whether the policy retries a failure of a script.
 func final(err error) bool {
 	failed := killsPolicy.Classify(err)
 	return failed.Class == retry.ClassPermanent || failed.Unrepeatable
@@ -228,7 +224,6 @@ func quantiles(d []time.Duration) string {
 	return fmt.Sprintf("%d, least %v, p50 %v, p99 %v, most %v", len(d), at(0), at(0.5), at(0.99), at(1))
 }
 
-// A fleet has the worker processes of a run and what they have printed.
 type fleet struct {
 	engine, address string
 
@@ -245,7 +240,7 @@ func (f *fleet) start(t *testing.T) {
 	cmd := exec.Command(program, f.address)
 	cmd.Env = append(os.Environ(), workerVariable+"="+f.engine)
 	cmd.Stderr = os.Stderr
-	_, err = cmd.StdinPipe() // a worker ends with it, and so with this process
+	_, err = cmd.StdinPipe() // ends with this process, and ends the worker
 	require.NoError(t, err)
 	output, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -270,7 +265,6 @@ func (f *fleet) read(output io.Reader) {
 	}
 }
 
-// kill ends a worker as the system does when memory runs out.
 func (f *fleet) kill(i int) {
 	_ = f.workers[i].Process.Kill()
 	f.workers = slices.Delete(f.workers, i, i+1)
@@ -320,9 +314,9 @@ func (e *riverEngine) unfinished(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// orphaned makes the jobs of killed workers old in a short run, and ends the term of a
-// killed leader: River waits 15 s for it, a constant.
-func (e *riverEngine) orphaned(t *testing.T) {
+// rescueNow ages the jobs of killed workers in a short run, and ends the term of a killed
+// leader, for which River waits a constant 15 s.
+func (e *riverEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {
 		return
 	}
@@ -385,9 +379,9 @@ func (e *asynqEngine) unfinished(context.Context) (int, error) {
 	return *jobs - info.Completed - info.Archived, nil
 }
 
-// orphaned ends the leases of killed workers in a short run: asynq waits 30 s for the end
-// of a lease and 30 s more, both constants.
-func (e *asynqEngine) orphaned(t *testing.T) {
+// rescueNow ends the leases of killed workers in a short run: asynq waits a constant 30 s for
+// the end of a lease, and 30 s more.
+func (e *asynqEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {
 		return
 	}

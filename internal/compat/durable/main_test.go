@@ -37,8 +37,8 @@ var redisServer = testserver.Redis(func(ctx context.Context, addr string) error 
 	return client.Ping(ctx).Err()
 })
 
-// workerVariable names the engine in the environment of a worker process, which is this
-// program again; its only argument is the engine's address.
+// workerVariable holds the engine's name in a worker process, which runs this program with
+// the engine's address as its argument.
 const workerVariable = "DURABLE_WORKER"
 
 func TestMain(m *testing.M) {
@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// database returns the URL of an empty database with the tables of River.
+// database returns the URL of an empty database with River's tables.
 func database(t testing.TB, name string) string {
 	t.Helper()
 	url := testserver.PostgresURL(postgres.Start(t))
@@ -78,7 +78,6 @@ func connect(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-// redisAt is an empty database of Redis, by its number.
 func redisAt(addr string, db int) asynq.RedisClientOpt {
 	return asynq.RedisClientOpt{Addr: addr, DB: db, ReadTimeout: 10 * time.Second}
 }

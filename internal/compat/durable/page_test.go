@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPage: the code of docs/durable.md for these engines is the code that is tested here.
+// TestPage: the code for these engines in docs/durable.md is the code tested here.
 func TestPage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/durable.md")
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func TestPage(t *testing.T) {
 			require.True(t, closed)
 			source, err := os.ReadFile(file)
 			require.NoError(t, err)
-			for declaration := range strings.SplitSeq(block, "\n\n") { // comments stand between them
+			for declaration := range strings.SplitSeq(block, "\n\n") { // the page omits doc comments
 				assert.Contains(t, string(source), strings.TrimSpace(declaration))
 			}
 		}

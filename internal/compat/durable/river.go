@@ -15,9 +15,8 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// RetryRiver makes the clients of a configuration retry jobs as the policy says: those
-// that insert jobs, because the number of attempts is stored with each job, and those
-// that work them.
+// RetryRiver makes the clients of a configuration retry jobs under the policy: those that
+// work jobs, and those that insert them, because each job stores its number of attempts.
 func RetryRiver(config *river.Config, policy retry.Policy) error {
 	if err := check(policy); err != nil {
 		return err
@@ -29,8 +28,8 @@ func RetryRiver(config *river.Config, policy retry.Policy) error {
 	return nil
 }
 
-// riverRetries is a hook, which gets the error of an attempt, and a retry policy, which
-// does not. River calls one after the other.
+// riverRetries is both a hook, which gets the error of an attempt, and a retry policy, which
+// does not. River calls the hook first.
 type riverRetries struct {
 	river.HookDefaults
 	policy retry.Policy
@@ -42,7 +41,7 @@ type riverAttempt struct {
 	number int
 }
 
-// WorkEnd decides about an attempt that ends with err.
+// WorkEnd decides what happens after an attempt.
 func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err error) error {
 	_, snoozed := errors.AsType[*river.JobSnoozeError](err)
 	_, canceled := errors.AsType[*river.JobCancelError](err)
@@ -61,7 +60,7 @@ func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err e
 	return err
 }
 
-// NextRetry returns when to work a job again.
+// NextRetry returns the time of the next attempt.
 func (r *riverRetries) NextRetry(job *rivertype.JobRow) time.Time {
 	if wait, seen := r.waits.LoadAndDelete(riverAttempt{job.ID, job.Attempt}); seen {
 		return time.Now().Add(wait.(time.Duration))

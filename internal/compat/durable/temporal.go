@@ -15,9 +15,9 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// TemporalRetryPolicy returns the RetryPolicy for the ActivityOptions of a workflow. It has
-// the attempts of the policy, and its largest waits: these hold for failures that no
-// interceptor has seen, such as a timeout.
+// TemporalRetryPolicy returns the RetryPolicy for a workflow's ActivityOptions. It has the
+// policy's number of attempts and its longest waits, which apply to failures that do not
+// reach the interceptor, such as a timeout.
 func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 	if err := check(policy); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 	return p, nil
 }
 
-// TemporalInterceptor makes a worker report the wait before the next attempt of an
-// activity, or that there should be none.
+// TemporalInterceptor makes a worker report the wait before the next attempt of an activity,
+// or that none should follow.
 func TemporalInterceptor(policy retry.Policy) (interceptor.WorkerInterceptor, error) {
 	if err := check(policy); err != nil {
 		return nil, err

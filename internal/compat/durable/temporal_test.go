@@ -42,8 +42,8 @@ func TestTemporalRetryPolicy(t *testing.T) {
 	}
 }
 
-// runActivity runs a workflow with one activity that fails with errs, and then succeeds.
-// It returns the times of its attempts and what the workflow sees.
+// runActivity runs a workflow whose activity fails with errs and then succeeds. It returns
+// the times of the attempts, the seed of the waits, and the error of the workflow.
 func runActivity(t *testing.T, policy retry.Policy, errs ...error) (started []time.Duration, id string, _ error) {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
@@ -74,8 +74,8 @@ func runActivity(t *testing.T, policy retry.Policy, errs ...error) (started []ti
 	return started, id, env.GetWorkflowError()
 }
 
-// TestTemporal: the attempts begin at the times that the policy says, in virtual time, and
-// the workflow gets the class of the failure.
+// TestTemporal: the attempts begin when the policy schedules them, in virtual time, and the
+// workflow gets the class of the failure.
 func TestTemporal(t *testing.T) {
 	const s = time.Second
 	ending := doubling
@@ -89,7 +89,7 @@ func TestTemporal(t *testing.T) {
 		policy  retry.Policy
 		errs    []error
 		started []time.Duration
-		kind    string // of the workflow's error; empty: none
+		kind    string // of the workflow's error
 		final   bool   // not retryable
 	}{
 		"success":         {doubling, nil, []time.Duration{0}, "", false},
@@ -119,8 +119,7 @@ func TestTemporal(t *testing.T) {
 	}
 }
 
-// TestTemporalJitter: the jitter is that of the activity's id, which the server's own
-// RetryPolicy does not have.
+// TestTemporalJitter: the activity's ID determines the jitter.
 func TestTemporalJitter(t *testing.T) {
 	started, id, err := runActivity(t, jittered, errOp, errOp, errOp, errOp)
 	require.NoError(t, err)

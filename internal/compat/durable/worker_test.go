@@ -21,18 +21,16 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// killsPolicy is the policy of the runs with kills.
 var killsPolicy = retry.Policy{
 	Backoff:     retry.FullJitter{Base: 400 * time.Millisecond, Cap: 3 * time.Second},
 	MaxAttempts: 6,
 }
 
-const longHint = 7 * time.Second // more than what River's workers wait for themselves
+const longHint = 7 * time.Second // too long for River's workers: its leader schedules it
 
 var errGone = errors.New("no such order")
 
-// script returns the outcome of an attempt, which depends only on the job's number and
-// that of the attempt.
+// script returns the outcome of an attempt from its job's number and its own.
 func script(job, attempt int) error {
 	switch job % 20 {
 	case 0:
@@ -57,14 +55,14 @@ func script(job, attempt int) error {
 	return nil
 }
 
-// An event is a line that a worker prints. What it has printed survives a kill.
+// An event is a line printed by a worker. It survives a kill.
 type event struct {
-	Kind    string `json:"e"` // of the constants
+	Kind    string `json:"e"`
 	ID      string `json:"id"`
 	Attempt int    `json:"k"`
 	At      int64  `json:"t"`           // Unix time in nanoseconds
-	Rescued bool   `json:"r,omitempty"` // started: the attempt before was ended by the engine
-	Least   int64  `json:"l,omitempty"` // waits: bounds of what the engine was told
+	Rescued bool   `json:"r,omitempty"` // the engine ended the attempt before
+	Least   int64  `json:"l,omitempty"` // bounds of the wait passed to the engine
 	Most    int64  `json:"m,omitempty"`
 }
 
@@ -79,7 +77,6 @@ func (e event) print() {
 	_, _ = os.Stdout.Write(append(line, '\n'))
 }
 
-// attempt is an execution of a job.
 func attempt(id string, job, number int, rescued bool) error {
 	event{Kind: started, ID: id, Attempt: number, At: time.Now().UnixNano(), Rescued: rescued}.print()
 	time.Sleep(time.Duration(20+job*37%80) * time.Millisecond)
@@ -88,7 +85,7 @@ func attempt(id string, job, number int, rescued bool) error {
 	return err
 }
 
-// work is the main function of a worker process. It ends with its standard input.
+// work is the main function of a worker process, which ends with its standard input.
 func work(engine, address string) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
@@ -115,7 +112,6 @@ func (orderWorker) Work(_ context.Context, job *river.Job[orderArgs]) error {
 	return attempt(strconv.FormatInt(job.ID, 10), job.Args.Job, job.Attempt, rescued)
 }
 
-// spy prints what a retry policy of River says.
 type spy struct{ river.ClientRetryPolicy }
 
 func (s spy) NextRetry(job *rivertype.JobRow) time.Time {

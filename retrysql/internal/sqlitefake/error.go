@@ -1,5 +1,5 @@
-// Package sqlitefake has errors for tests, shaped like those of SQLite's drivers.
-// It is a package because such errors are recognized by their package path, too.
+// Package sqlitefake has errors for tests, shaped like those of SQLite's drivers,
+// which are also recognized by their package path.
 package sqlitefake
 
 import "fmt"
@@ -29,6 +29,6 @@ func (e mattn) Error() string    { return fmt.Sprint("sqlite ", e.Code) }
 func (e *ncruces) Error() string { return fmt.Sprint("sqlite ", e.code) }
 func (other) Error() string      { return "sqlite" }
 
-// Temporary and Timeout make it a net.Error, as that of ncruces is.
+// Temporary and Timeout make it a net.Error, like that of ncruces.
 func (e *ncruces) Temporary() bool { return e.code&0xff == 5 }
 func (e *ncruces) Timeout() bool   { return false }

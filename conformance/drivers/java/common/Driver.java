@@ -11,12 +11,8 @@ import java.net.http.HttpResponse;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Runs the cases from standard input with the clients of one SDK and writes the observations to standard output,
- * as described in conformance/PROTOCOL.md.
- */
+/** Runs the cases from standard input with the clients of one SDK, as described in conformance/PROTOCOL.md. */
 public final class Driver {
-    /** How long a client waits for a response. */
     public static final int READ_TIMEOUT_MS = 1000;
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -30,18 +26,18 @@ public final class Driver {
         this.opener = opener;
     }
 
-    /** Makes the client of a case. It takes every random number from random and adds every delay to delays, in ms. */
+    /** Creates the client of a case, which takes every random number from random and adds every delay to delays, in ms. */
     public interface Opener {
         Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
                 throws Exception;
     }
 
-    /** A client of an SDK, made for one case. */
+    /** An SDK's client for one case. */
     public interface Client extends AutoCloseable {
-        /** Calls the operation of the case once; it throws the exceptions of the SDK. */
+        /** Calls the operation once; it throws the exceptions of the SDK. */
         void call() throws Exception;
 
-        /** Returns the balance of the client's retry quota. */
+        /** Returns the balance of the retry quota. */
         int quota() throws Exception;
 
         @Override

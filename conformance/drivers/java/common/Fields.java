@@ -7,7 +7,7 @@ public final class Fields {
     private Fields() {
     }
 
-    /** Returns the value at the end of a path of fields that begins at object. */
+    /** Returns the value at the end of a path of fields from object. */
     public static Object get(Object object, String... path) throws ReflectiveOperationException {
         for (String name : path) {
             object = find(object.getClass(), name).get(object);
@@ -15,7 +15,6 @@ public final class Fields {
         return object;
     }
 
-    /** Sets one field of object. */
     public static void set(Object object, String name, Object value) throws ReflectiveOperationException {
         find(object.getClass(), name).set(object, value);
     }

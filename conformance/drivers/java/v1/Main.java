@@ -25,7 +25,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.net.URI;
 import java.util.List;
 
-/** Runs the cases with clients of the AWS SDK for Java v1, made by their builders with default settings. */
+/** Runs the cases with clients of the AWS SDK for Java v1, built with default settings. */
 public final class Main {
     private Main() {
     }
@@ -63,7 +63,7 @@ public final class Main {
         };
     }
 
-    /** Sets the properties that the builder of the next client reads. */
+    /** Sets the properties that the next client's builder reads. */
     private static void configure(String preset, JsonNode testCase) {
         System.setProperty("com.amazonaws.sdk.retryMode", preset.replace("aws-java-v1-", ""));
         System.clearProperty("com.amazonaws.sdk.maxAttempts");
@@ -72,7 +72,7 @@ public final class Main {
         }
     }
 
-    /** Scripts the policy's random numbers, records the delays that it computes, and makes it wait 0 ms. */
+    /** Scripts the policy's random numbers, records its delays, and makes it wait 0 ms. */
     private static void record(Object policy, ScriptedRandom random, List<Long> delays)
             throws ReflectiveOperationException {
         var backoff = (BackoffStrategy) Fields.get(policy, "backoffStrategy");

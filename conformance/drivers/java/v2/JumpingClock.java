@@ -8,7 +8,7 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterClock;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterTokenBucketStore;
 
-/** The clock and the scheduler of the adaptive mode's rate limiter: instead of waiting, the clock jumps ahead. */
+/** A clock and scheduler for the adaptive mode's rate limiter, which jumps ahead instead of waiting. */
 final class JumpingClock extends ScheduledThreadPoolExecutor implements RateLimiterClock {
     private final AtomicLong jumped = new AtomicLong();
 
@@ -20,7 +20,7 @@ final class JumpingClock extends ScheduledThreadPoolExecutor implements RateLimi
         });
     }
 
-    /** Installs a rate limiter with such a clock in an adaptive strategy. */
+    /** Installs a rate limiter with this clock in an adaptive strategy. */
     static void install(RetryStrategy strategy) throws ReflectiveOperationException {
         JumpingClock clock = new JumpingClock();
         Fields.set(strategy, "rateLimiterTokenBucketStore",

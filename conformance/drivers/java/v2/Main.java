@@ -22,7 +22,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sts.StsClient;
 import software.amazon.awssdk.utils.SdkAutoCloseable;
 
-/** Runs the cases with clients of the AWS SDK for Java v2, made by their builders with default settings. */
+/** Runs the cases with clients of the AWS SDK for Java v2, built with default settings. */
 public final class Main {
     private Main() {
     }
@@ -65,7 +65,7 @@ public final class Main {
         };
     }
 
-    /** Sets the properties that the builder of the next client reads. "aws-java-v2-standard-2026" is mode standard with the flag. */
+    /** Sets the properties that the next client's builder reads. "aws-java-v2-standard-2026" is mode standard with the flag. */
     private static void configure(String preset, JsonNode testCase) {
         String mode = preset.replace("aws-java-v2-", "").replace("-2026", "");
         System.setProperty("aws.retryMode", mode);

@@ -15,8 +15,8 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.retries.api.TokenAcquisitionFailedException;
 
 /**
- * Delegates to the client's own strategy, but records its delays and makes the client wait 0 ms. A RetryStrategy
- * given to the client's builder would not work: the client would then switch the 2026 behavior off.
+ * Delegates to the client's own strategy, but records its delays and makes the client wait 0 ms. It cannot be given
+ * to the client's builder: the client would then switch the 2026 behavior off.
  */
 final class RecordingStrategy implements RetryStrategy {
     private final RetryStrategy strategy;
@@ -27,7 +27,7 @@ final class RecordingStrategy implements RetryStrategy {
         this.delays = delays;
     }
 
-    /** Installs a recording strategy in the configuration of a finished client, and returns the client's own strategy. */
+    /** Installs a recording strategy in a client's configuration, and returns the client's own strategy. */
     static RetryStrategy install(Object client, List<Long> delays) throws ReflectiveOperationException {
         var configuration = (SdkClientConfiguration) Fields.get(client, "clientConfiguration");
         RetryStrategy strategy = configuration.option(SdkClientOption.RETRY_STRATEGY);
