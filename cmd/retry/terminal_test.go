@@ -220,12 +220,20 @@ func TestCtrlC(t *testing.T) {
 			t.Parallel()
 			k := openRetry(t, append(strings.Fields(test.flags), test.args...)...)
 			k.expect(test.ready)
+			last := ""
 			for i, key := range test.keys {
 				if i > 0 {
 					k.expect("got")
 				}
-				// Before the keyboard runs, retry cannot notice the key.
-				eventually(t, "the keyboard", func() bool { return test.ready != "ready" || keyboards(k.Process.Pid) == 1 })
+				// Before a new keyboard child runs, retry cannot notice the key.
+				if test.ready == "ready" {
+					next := ""
+					eventually(t, "the keyboard", func() bool {
+						next = keyboardOf(k.Process.Pid)
+						return next != "" && next != last
+					})
+					last = next
+				}
 				k.keys(key)
 			}
 			r := k.end()
@@ -235,9 +243,15 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-func keyboards(pid int) int {
-	out, _ := exec.Command("ps", "-o", "args=", "--ppid", strconv.Itoa(pid)).Output()
-	return strings.Count(string(out), keyboardName)
+// keyboardOf returns the ID of the keyboard child of a process, or "".
+func keyboardOf(pid int) string {
+	out, _ := exec.Command("ps", "-o", "pid=,args=", "--ppid", strconv.Itoa(pid)).Output()
+	for line := range strings.Lines(string(out)) {
+		if id, args, _ := strings.Cut(strings.TrimSpace(line), " "); strings.HasPrefix(args, keyboardName) {
+			return id
+		}
+	}
+	return ""
 }
 
 func TestCtrlCStopsTheScript(t *testing.T) {

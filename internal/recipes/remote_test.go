@@ -3,6 +3,7 @@ package recipes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -100,12 +101,22 @@ func TestSQS(t *testing.T) {
 		return types.Message{MessageId: aws.String("id"), ReceiptHandle: aws.String("handle"), Attributes: map[string]string{"ApproximateReceiveCount": received}}
 	}
 	for _, received := range []string{"1", "2", "3"} {
-		require.NoError(t, Redeliver(t.Context(), client, "queue", message(received), policy, errOp))
+		reason, err := Redeliver(t.Context(), client, "queue", message(received), policy, errOp)
+		require.NoError(t, errors.Join(reason, err))
 	}
 	assert.Equal(t, []int32{10, 20, 40}, timeouts)
-	assert.Equal(t, retry.ErrMaxAttempts, Redeliver(t.Context(), client, "queue", message("4"), policy, errOp))
-	assert.Equal(t, retry.ErrPermanent, Redeliver(t.Context(), client, "queue", message("1"), policy, retry.Permanent(errOp)))
+	reason, err := Redeliver(t.Context(), client, "queue", message("4"), policy, errOp)
+	assert.Equal(t, retry.ErrMaxAttempts, reason)
+	assert.NoError(t, err)
+	reason, err = Redeliver(t.Context(), client, "queue", message("1"), policy, retry.Permanent(errOp))
+	assert.Equal(t, retry.ErrPermanent, reason)
+	assert.NoError(t, err)
 	assert.Len(t, timeouts, 3)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	reason, err = Redeliver(canceled, client, "queue", message("1"), policy, errOp)
+	assert.NoError(t, reason)
+	assert.Error(t, err)
 }
 
 func TestWholeSeconds(t *testing.T) {

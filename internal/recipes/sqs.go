@@ -16,17 +16,17 @@ import (
 )
 
 // Redeliver makes SQS redeliver a failed message after the policy's wait, or returns the
-// reason why it should not.
-func Redeliver(ctx context.Context, client *sqs.Client, queue string, m types.Message, policy retry.Policy, err error) error {
+// reason for giving up. err is that of SQS.
+func Redeliver(ctx context.Context, client *sqs.Client, queue string, m types.Message, policy retry.Policy, failure error) (reason, err error) {
 	received, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-	wait, reason := adapt.DelayFor(policy, aws.ToString(m.MessageId), received, err)
+	wait, reason := adapt.DelayFor(policy, aws.ToString(m.MessageId), received, failure)
 	if reason != nil {
-		return reason
+		return reason, nil
 	}
 	_, err = client.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{
 		QueueUrl: &queue, ReceiptHandle: m.ReceiptHandle, VisibilityTimeout: wholeSeconds(wait),
 	})
-	return err
+	return nil, err
 }
 
 // wholeSeconds rounds up with the probability of the fraction, which preserves the

@@ -46,7 +46,7 @@ func book(ctx context.Context, db *sql.DB, data []byte) error {
 	if _, err := tx.ExecContext(ctx, "UPDATE account SET balance = balance + $1 WHERE id = $2", p.Amount, p.Account); err != nil {
 		return err
 	}
-	// A lost COMMIT may have taken effect. Here it is safe to repeat.
+	// A lost COMMIT may have taken effect. This one is safe to retry.
 	return retry.Transient(tx.Commit())
 }
 

@@ -103,11 +103,11 @@ func reaction(t *testing.T, statement, commit error) string {
 		return ctx, func(ended retry.Attempt) {
 			switch {
 			case ended.Unrepeatable:
-				result = "**unknown**, not repeated"
+				result = "**unknown**, not retried"
 			case ended.Class == retry.ClassThrottled:
-				result = "repeated, as throttling"
+				result = "retried, as throttling"
 			case ended.Err != nil && ended.Class != retry.ClassPermanent:
-				result = "repeated"
+				result = "retried"
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func reaction(t *testing.T, statement, commit error) string {
 		err, statement = statement, nil
 		return err
 	})
-	assert.Equal(t, strings.HasPrefix(result, "repeated"), err == nil, "%s: %v", result, err)
+	assert.Equal(t, strings.HasPrefix(result, "retried"), err == nil, "%s: %v", result, err)
 	return result
 }
 

@@ -54,8 +54,8 @@ func transfer(ctx context.Context, db *sql.DB, id string, from, to, amount int) 
 	return err
 }
 
-// settle finds out whether the transfer took effect, and if not, makes sure
-// that it cannot take effect later. It returns nil if it did, and otherwise an error.
+// settle returns nil if the transfer took effect. Otherwise it makes sure that the
+// transfer cannot take effect later, and returns an error.
 func settle(ctx context.Context, db *sql.DB, id string, lost error) error {
 	var void bool
 	err := retrysql.InTx(ctx, policy, db, nil, func(ctx context.Context, tx *sql.Tx) error {
@@ -70,7 +70,7 @@ func settle(ctx context.Context, db *sql.DB, id string, lost error) error {
 	case err != nil:
 		return fmt.Errorf("%w; nor could that be settled: %w", lost, err)
 	case void:
-		return fmt.Errorf("%w: %v", errNoEffect, lost) // known, so it does not match ErrUnrepeatable
+		return fmt.Errorf("%w: %v", errNoEffect, lost) // the outcome is known, so lost is not wrapped
 	}
 	return nil
 }

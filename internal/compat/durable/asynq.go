@@ -29,7 +29,7 @@ func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) 
 		if e, seen := errors.AsType[*retryError](err); seen {
 			return dueAfter(e.wait)
 		}
-		content := task.Type() + string(task.Payload()) // the id is not known here
+		content := task.Type() + string(task.Payload()) // asynq does not pass the ID here
 		return dueAfter(unseen(policy, content, retried+1))
 	}
 	mux.Use(func(next asynq.Handler) asynq.Handler {

@@ -24,7 +24,7 @@ func RetryRiver(config *river.Config, policy retry.Policy) error {
 	r := &riverRetries{policy: policy}
 	config.MaxAttempts = min(policy.MaxAttempts, math.MaxInt16) // a smallint in the database
 	config.RetryPolicy = r
-	config.Hooks = append(config.Hooks, r) // last, to see what the other hooks make of an error
+	config.Hooks = append(config.Hooks, r) // last, to get the errors that other hooks return
 	return nil
 }
 
@@ -33,7 +33,7 @@ func RetryRiver(config *river.Config, policy retry.Policy) error {
 type riverRetries struct {
 	river.HookDefaults
 	policy retry.Policy
-	waits  sync.Map // of attempts, from WorkEnd to NextRetry
+	waits  sync.Map // by attempt, stored by WorkEnd for NextRetry
 }
 
 type riverAttempt struct {
@@ -52,9 +52,9 @@ func (r *riverRetries) WorkEnd(ctx context.Context, job *rivertype.JobRow, err e
 	policy.MaxAttempts = job.MaxAttempts
 	wait, reason := adapt.DelayFor(policy, fmt.Sprint(job.ID), job.Attempt, err)
 	switch {
-	case reason == nil && job.Attempt < job.MaxAttempts: // otherwise River does not ask for it
+	case reason == nil && job.Attempt < job.MaxAttempts: // after the last attempt River does not call NextRetry
 		r.waits.Store(riverAttempt{job.ID, job.Attempt}, wait)
-	case reason != nil && !errors.Is(reason, retry.ErrMaxAttempts): // at which River discards the job
+	case reason != nil && !errors.Is(reason, retry.ErrMaxAttempts): // after ErrMaxAttempts River discards the job
 		return river.JobCancel(fmt.Errorf("%w: %w", reason, err))
 	}
 	return err

@@ -23,7 +23,7 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 		return nil, err
 	}
 	p := &temporal.RetryPolicy{}
-	if policy.MaxAttempts <= math.MaxInt32 { // otherwise 0, no limit
+	if policy.MaxAttempts <= math.MaxInt32 { // 0 means no limit
 		p.MaximumAttempts = int32(policy.MaxAttempts)
 	}
 	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
@@ -33,7 +33,7 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 	for i := range waits {
 		failed.Number = i + 1
 		failed.Waited, _ = policy.Next(failed, 0)
-		waits[i] = max(1, failed.Waited) // 0 means another value
+		waits[i] = max(1, failed.Waited) // 0 would mean Temporal's default
 	}
 	p.InitialInterval, p.MaximumInterval = waits[0], waits[len(waits)-1]
 	p.BackoffCoefficient = max(1, float64(waits[1])/float64(waits[0]))
@@ -46,7 +46,7 @@ func TemporalInterceptor(policy retry.Policy) (interceptor.WorkerInterceptor, er
 	if err := check(policy); err != nil {
 		return nil, err
 	}
-	policy.MaxAttempts = retry.Unlimited // Temporal counts, as the activity's RetryPolicy says
+	policy.MaxAttempts = retry.Unlimited // the activity's RetryPolicy limits the attempts
 	return &temporalWorker{policy: policy}, nil
 }
 
@@ -81,7 +81,7 @@ func (a *temporalActivity) ExecuteActivity(ctx context.Context, in *interceptor.
 		kind = (&retry.Error{Reason: reason}).ReasonLabel()
 		options.NonRetryable = true
 	} else {
-		options.NextRetryDelay = max(1, wait) // 0 means that of the RetryPolicy
+		options.NextRetryDelay = max(1, wait) // 0 would mean the RetryPolicy's delay
 	}
 	if own != nil {
 		kind = own.Type()
