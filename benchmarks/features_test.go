@@ -251,7 +251,7 @@ var features = []struct {
 		err := a.grow(ctx)(func(context.Context) error { return errFlaky })
 		return errors.Is(err, errFlaky) && errors.Is(err, context.Canceled)
 	}},
-	{"one policy with growing waits serves calls at the same time", func(ctx context.Context, a abilities) bool {
+	{"one policy with growing waits can be shared by concurrent calls", func(ctx context.Context, a abilities) bool {
 		call := a.grow(ctx)
 		var took [2]time.Duration
 		var group sync.WaitGroup
@@ -266,7 +266,7 @@ var features = []struct {
 		group.Wait()
 		return took == [2]time.Duration{7 * time.Second, 7 * time.Second}
 	}},
-	{"permanent failures end the call", func(ctx context.Context, a abilities) bool {
+	{"permanent errors end the call", func(ctx context.Context, a abilities) bool {
 		if a.permanent == nil {
 			return false
 		}
@@ -274,7 +274,7 @@ var features = []struct {
 		err := a.grow(ctx)(func(context.Context) error { calls++; return a.permanent(errFlaky) })
 		return calls == 1 && err != nil
 	}},
-	{"an error can carry the wait that the server asked for", func(ctx context.Context, a abilities) bool {
+	{"an error can carry the server's retry delay", func(ctx context.Context, a abilities) bool {
 		if a.after == nil {
 			return false
 		}
@@ -321,14 +321,14 @@ var features = []struct {
 		group.Wait()
 		return calls.Load() > callers && calls.Load() < 2*callers
 	}},
-	{"4 attempts around 4 attempts stay 4", func(ctx context.Context, a abilities) bool {
+	{"nested calls of 4 attempts make 4, not 16", func(ctx context.Context, a abilities) bool {
 		calls := 0
 		_ = a.grow(ctx)(func(ctx context.Context) error {
 			return a.grow(ctx)(func(context.Context) error { calls++; return errFlaky })
 		})
 		return calls == 4
 	}},
-	{"hooks for retries", func(_ context.Context, a abilities) bool { return a.library.hooks }}, // see TestHook
+	{"a hook for each retry", func(_ context.Context, a abilities) bool { return a.library.hooks }}, // see TestHook
 }
 
 func jitters(l library) string {
