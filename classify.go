@@ -96,7 +96,7 @@ func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	return a.classifyByRules(c, overtime)
 }
 
-// classifyByRules is a function of its own because its stack frame is large.
+// classifyByRules is not part of classify because its stack frame is large.
 func (a *Attempt) classifyByRules(c Classifier, overtime bool) (progress bool) {
 	var m mark
 	m.read(a.Err, overtime)

@@ -63,7 +63,7 @@ func TestTextOfBudgets(t *testing.T) {
 		assert.Nil(t, parsed.Budget)
 	})
 	for text, want := range map[string]string{
-		"budget=aws":              `unknown budget=aws; known are none, token, throttle, ratio`,
+		"budget=aws":              `unknown budget=aws; valid values are none, token, throttle, ratio`,
 		"budget=token:x":          `budget=token:x: "x" is not a number`,
 		"budget=token:":           `budget=token:: "" is not a number`,
 		"budget=token:1:2:3:4:5":  `takes at most 4 values, not 5`,
@@ -73,7 +73,7 @@ func TestTextOfBudgets(t *testing.T) {
 		"budget=throttle:1:2:3":   `takes at most 2 values, not 3`,
 		"budget=ratio:1:2:3":      `window 3 needs a unit`,
 		"budget=ratio:NaN":        `Budget: Ratio is NaN`,
-		"limiter=token":           `unknown limiter=token; known are none, adaptive`,
+		"limiter=token":           `unknown limiter=token; valid values are none, adaptive`,
 		"budget=token budget=any": `key "budget" is given twice`,
 		"stagger=-1s":             `Stagger is negative (-1s)`,
 	} {

@@ -474,9 +474,9 @@ func (p *parser) rule() (reflect.Value, error) {
 		if name != "" {
 			where = fmt.Sprintf("before %q", name)
 		}
-		return reflect.Value{}, fmt.Errorf("a rule is missing %s; known are %s", where, knownNames(p.depth == 1))
+		return reflect.Value{}, fmt.Errorf("a rule is missing %s; valid names are %s", where, knownNames(p.depth == 1))
 	}
-	err := fmt.Errorf("unknown name %q; known are %s", name, knownNames(p.depth == 1))
+	err := fmt.Errorf("unknown name %q; valid names are %s", name, knownNames(p.depth == 1))
 	if strings.HasPrefix(name, "aws-") && !slices.ContainsFunc(presetNames(), func(known string) bool { return strings.HasPrefix(known, "aws-") }) {
 		err = fmt.Errorf("%w; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/awspreset", err)
 	}
@@ -589,7 +589,7 @@ func parseHint(value string) (HintRule, error) {
 		}
 		return v.Interface().(HintRule), nil
 	}
-	return nil, fmt.Errorf("unknown hint=%s; known are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown hint=%s; valid values are %s", name, strings.Join(names, ", "))
 }
 
 func parseBudget(value string) (Budget, error) {
@@ -612,7 +612,7 @@ func parseBudget(value string) (Budget, error) {
 		}
 		names = append(names, kind.name)
 	}
-	return nil, fmt.Errorf("unknown budget=%s; known are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown budget=%s; valid values are %s", name, strings.Join(names, ", "))
 }
 
 func parseLimiter(value string) (Limiter, error) {
@@ -626,7 +626,7 @@ func parseLimiter(value string) (Limiter, error) {
 		}
 		names = append(names, kind.Name)
 	}
-	err := fmt.Errorf("unknown limiter=%s; known are %s", value, strings.Join(names, ", "))
+	err := fmt.Errorf("unknown limiter=%s; valid values are %s", value, strings.Join(names, ", "))
 	if value == "adaptive" {
 		err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
 	}

@@ -66,7 +66,7 @@ func (r *runner) known(list string) ([]string, error) {
 	names := strings.Split(list, ",")
 	for _, name := range names {
 		if !slices.Contains(r.names(), name) {
-			return nil, fmt.Errorf("no such SDK: %q; known are %s", name, strings.Join(r.names(), ", "))
+			return nil, fmt.Errorf("no such SDK: %q; valid names are %s", name, strings.Join(r.names(), ", "))
 		}
 	}
 	return names, nil

@@ -239,7 +239,7 @@ func TestArguments(t *testing.T) {
 		says   string
 	}{
 		{[]string{"-h"}, 0, "-update"},
-		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; known are fake, other`},
+		{[]string{"-sdk", "cobol"}, 2, `no such SDK: "cobol"; valid names are fake, other`},
 		{[]string{"-need", "fake,"}, 2, `no such SDK: ""`},
 		{[]string{"-preset", "aws-cobol"}, 2, `the selected SDKs have no preset "aws-cobol"`},
 		{[]string{"-need", "other", "-preset", "aws-js-v2"}, 2, "-need other: this SDK is not selected"},

@@ -174,7 +174,7 @@ func (emptyBody) Close() error             { return nil }
 
 // takeBack is the GetBody for an emptyBody until the headers are written. net/http
 // calls it if the connection becomes unusable before that. It removes the body, because
-// net/http expects one of its own type.
+// net/http expects its own type.
 func (a *attempt) takeBack() (io.ReadCloser, error) {
 	a.request.Body, a.request.GetBody = nil, nil
 	return http.NoBody, nil
