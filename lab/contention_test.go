@@ -347,7 +347,7 @@ func TestContentionRefuses(t *testing.T) {
 		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
 		"class: a conflict":                     {Class: retry.ClassPermanent},
 		"processes: -1":                         {Processes: -1},
-		"is a roll-out":                         {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
+		"is a rollout":                          {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
 		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
@@ -432,8 +432,8 @@ func TestContentionTellsAnyRule(t *testing.T) {
 		of("known", KnownContenders{Each: 7 * time.Millisecond}),
 		of("own", perContender(7*time.Millisecond)),
 		of("capped", retry.Capped{Of: KnownContenders{Each: 7 * time.Millisecond}}),
-		of("version", VersionSeen{Base: 300 * time.Millisecond}),
-		of("pointer", &VersionSeen{Base: 300 * time.Millisecond}),
+		of("version", versionSeen{Base: 300 * time.Millisecond}),
+		of("pointer", &versionSeen{Base: 300 * time.Millisecond}),
 	}}.Run(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, cells[0].Calls, cells[1].Calls)

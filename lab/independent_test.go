@@ -140,8 +140,8 @@ func TestStormAgainstPlainSimulation(t *testing.T) {
 				}
 				attempts = append(attempts, sum/(60*100))
 			}
-			for i, got := range []Summary{rows[0].Success, Summarize(attempts), rows[0].Mean} {
-				want := Summarize(figures[i])
+			for i, got := range []Summary{rows[0].Success, summarize(attempts), rows[0].Mean} {
+				want := summarize(figures[i])
 				name := []string{"success", "attempts", "latency"}[i]
 				t.Logf("%-8s %.5f, independently %.5f", name, got.Mean, want.Mean)
 				margin := 4.5*math.Hypot(got.SE(), want.SE()) + 0.012*want.Mean

@@ -126,10 +126,10 @@ func TestLatencies(t *testing.T) {
 		want := values[int(share*float64(len(values)))]
 		near(t, "quantile", l.quantile(share), want, want/256+1e-15)
 	}
-	near(t, "mean", l.mean(), sum/float64(len(values)), 1e-6)
+	near(t, "mean", l.meanSeconds(), sum/float64(len(values)), 1e-6)
 	l.add(math.MaxInt64)
 	l.add(-1)
-	if empty := (&latencies{}); empty.mean() != 0 || empty.quantile(0.5) != 0 {
+	if empty := (&latencies{}); empty.meanSeconds() != 0 || empty.quantile(0.5) != 0 {
 		t.Error("no latencies")
 	}
 }
