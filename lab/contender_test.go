@@ -52,7 +52,6 @@ func TestGroups(t *testing.T) {
 	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "names are unique")
 }
 
-// The rules of this package satisfy the contract of a Backoff.
 func TestInformedBackoffs(t *testing.T) {
 	retrytest.TestBackoff(t, KnownContenders{Each: 7 * time.Millisecond})
 	retrytest.TestBackoff(t, versionSeen{Base: time.Second})

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestOutageFinish: work continues at the current pace.
+// Work continues at the current pace.
 func TestOutageFinish(t *testing.T) {
 	for _, tt := range []struct {
 		kind           OutageKind
@@ -38,7 +38,6 @@ func TestOutageFinish(t *testing.T) {
 	}
 }
 
-// TestJobs: the queue works at both ends, even when its ring grows.
 func TestJobs(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	var q jobs
@@ -66,8 +65,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestTimers: timers fire in order of time, those with the same time in the order in
-// which they were started, and stopped timers do not fire.
+// Timers with the same time fire in the order in which they were started.
 func TestTimers(t *testing.T) {
 	type entry struct {
 		at    int64
@@ -109,7 +107,7 @@ func TestTimers(t *testing.T) {
 	}
 }
 
-// TestLatencies: quantiles are within 1/256 of the true ones.
+// Quantiles are within 1/256 of the true ones.
 func TestLatencies(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var l latencies
@@ -134,7 +132,6 @@ func TestLatencies(t *testing.T) {
 	}
 }
 
-// TestMeter: calls are counted in the right figures.
 func TestMeter(t *testing.T) {
 	s := smallStorm()
 	s.Deadline, s.Horizon = 10*time.Second, 100*time.Second
