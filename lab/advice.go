@@ -1,6 +1,6 @@
 package lab
 
-// This file has the search for policies that suit a system.
+// The search for policies that suit a system.
 
 import (
 	"cmp"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the fast event queue of the contention model: unordered buckets.
+// The fast event queue of the contention model: unordered buckets.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the simulated clients of a Storm.
+// The simulated clients of a Storm.
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the compared policies, and named groups of them.
+// The compared policies, and named groups of them.
 
 import (
 	"errors"
@@ -60,7 +60,7 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// needsConflict reports whether a rule is or contains one of this package, which need
+// needsConflict reports whether a rule contains one of this package, which needs
 // information that only the clients of a [Contention] have.
 func needsConflict(rule retry.Backoff) bool {
 	v := reflect.Indirect(reflect.ValueOf(rule))

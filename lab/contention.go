@@ -1,6 +1,6 @@
 package lab
 
-// This file has the contention experiment: its parameters, checks and results.
+// The contention experiment: its parameters, checks and results.
 
 import (
 	"context"
@@ -48,7 +48,7 @@ type Contention struct {
 	Parallel int // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
 	// Progress, if not nil, is called occasionally, by one goroutine at a time, with the
-	// number of clients that are done and the number of clients in all trials.
+	// numbers of clients that are done and of clients in all trials.
 	Progress func(done, total int)
 }
 
@@ -96,8 +96,8 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	return result, err
 }
 
-// WithDefaults returns the Contention with defaults for its zero fields, or an error
-// that names the first invalid field.
+// WithDefaults returns c with defaults for zero fields, or an error that names the first
+// invalid field.
 func (c Contention) WithDefaults() (Contention, error) {
 	if c.Contenders == nil {
 		c.Contenders = Blog()

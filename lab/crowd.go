@@ -1,7 +1,6 @@
 package lab
 
-// This file simulates contention with calls of retry.Do, for policies that the model does
-// not cover.
+// Contention with calls of retry.Do, for policies that the model does not cover.
 
 import (
 	"context"

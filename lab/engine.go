@@ -1,6 +1,6 @@
 package lab
 
-// This file runs trials on several goroutines.
+// Trials on several goroutines.
 
 import (
 	"context"

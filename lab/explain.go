@@ -1,6 +1,6 @@
 package lab
 
-// This file draws the waits of one policy.
+// The waits of one policy.
 
 import (
 	"slices"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the conflict error, and backoff rules that use its details.
+// The conflict error, and backoff rules that use its details.
 
 import (
 	"errors"

@@ -1,6 +1,6 @@
 package lab
 
-// This file reads measured service times.
+// Measured service times.
 
 import (
 	"encoding/csv"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the map of storms over policies and utilization.
+// The map of storms over policies and utilization.
 
 import (
 	"context"
@@ -80,8 +80,8 @@ func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	return points, err
 }
 
-// WithDefaults returns the Metastability with defaults for its zero fields, or an
-// error that names the first invalid field.
+// WithDefaults returns m with defaults for zero fields, or an error that names the first
+// invalid field.
 func (m Metastability) WithDefaults() (Metastability, error) {
 	if len(m.Utilizations) == 0 {
 		m.Utilizations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}

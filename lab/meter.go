@@ -1,6 +1,6 @@
 package lab
 
-// This file collects the figures of a storm's trial.
+// The figures of a storm's trial.
 
 import (
 	"math/bits"
@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	aftermath     = 60 * time.Second // in which goodput is measured
-	steadySeconds = 10               // a recovery: so many seconds in a row
-	steadyShare   = 0.99             // in which this share of the calls succeeds
+	aftermath     = 60 * time.Second // for Goodput
+	steadySeconds = 10               // consecutive seconds of a recovery
+	steadyShare   = 0.99             // of the calls that succeed in each
 	lastStretch   = 30 * time.Second // for LastSuccess
 )
 

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the contention model: one event per call, without calls of retry.Do.
+// The contention model: one event per call, without calls of retry.Do.
 
 import (
 	"context"

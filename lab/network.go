@@ -1,6 +1,6 @@
 package lab
 
-// This file has the random delays of messages.
+// The random delays of messages.
 
 import (
 	"errors"
@@ -60,8 +60,8 @@ func (d *delays) two(s *stream) (int64, int64) {
 }
 
 // bucketBits returns log2 of the bucket width in nanoseconds, or 0 if the network is too
-// irregular for buckets. A bucket should almost never contain both a client's read and
-// write, or two of its writes: these are 5.5 standard deviations from the mean apart.
+// irregular. A bucket should almost never contain two messages of a client, so its width
+// is 5.5 standard deviations below the mean of two delays.
 func (n Network) bucketBits() int {
 	width := 2*float64(n.Mean) - 5.5*math.Sqrt2*float64(n.SD)
 	if width < 1<<10 {

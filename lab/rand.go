@@ -1,6 +1,6 @@
 package lab
 
-// This file has the random number generators.
+// The random number generators.
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has fleets that change from one policy to another.
+// Fleets that change from one policy to another.
 
 import (
 	"fmt"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the simulated server of a Storm.
+// The simulated server of a Storm.
 
 import "math"
 
@@ -40,7 +40,7 @@ func newServer(s *Storm, timers *timers, now *int64, work, faults stream, respon
 	return v
 }
 
-// submit accepts a job, or returns the error of refusing it.
+// submit returns an error if it refuses the job.
 func (v *server) submit(j job) error {
 	o := &v.storm.Outage
 	failing := *v.now >= int64(o.From) && *v.now < int64(o.To)
@@ -100,8 +100,8 @@ func (w *worker) done() {
 	w.server.respond(j, err)
 }
 
-// finish returns when work of so many nanoseconds is done. Work in progress when the
-// outage begins or ends continues at the new pace.
+// finish returns when a job that takes work nanoseconds ends. If the outage begins or ends
+// meanwhile, the job continues at the new pace.
 func (o *Outage) finish(at int64, work float64) int64 {
 	from, to := int64(o.From), int64(o.To)
 	pace := 1.0

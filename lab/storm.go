@@ -1,6 +1,6 @@
 package lab
 
-// This file has the storm experiment: its parameters, checks and results.
+// The storm experiment: its parameters, checks and results.
 
 import (
 	"cmp"
@@ -16,12 +16,11 @@ import (
 // or keep it down with their retries, which shows the effect of budgets and limiters.
 // The zero value, with Contenders, is a server at 70 % utilization that stalls for 30 s.
 //
-// Calls arrive in a Poisson process: at random, whatever the state of the server. Each
-// is a call of [retry.Do] in virtual time, by one of the client processes, with the real
-// policy, budget and limiter. The server serves attempts in the order of arrival, each
-// for an exponentially distributed or measured time, and queues the others. It does not
-// notice that a client has given up. In trials with the same number, all contenders have
-// the same calls and the same work.
+// Calls arrive in a Poisson process, whatever the state of the server. Each is a call of
+// [retry.Do] in virtual time by one of the client processes, with its real policy, budget
+// and limiter. The server serves attempts in the order of arrival, each for an
+// exponentially distributed or measured time, and does not notice that a client has given
+// up. In trials with the same number, all contenders have the same calls and work.
 //
 // The AttemptTimeout of a policy replaces Timeout, and random numbers of the trial
 // replace its Rand. Its Backoff, Budget and Limiter must use only the clock that is
@@ -38,7 +37,7 @@ type Storm struct {
 	Rate      float64       // calls a second; 0: 700
 	Processes int           // client processes, each with its own policy; 0: 100
 	Timeout   time.Duration // for the response to an attempt; 0: 1 s
-	Deadline  time.Duration // of a call, including its last attempt; 0: 10 s
+	Deadline  time.Duration // of a call; cuts its last attempt short; 0: 10 s
 
 	Workers int           // attempts served at the same time; 0: 10
 	Service time.Duration // mean time to serve one; 0: 10 ms, or that of Latency
@@ -99,36 +98,36 @@ type Outage struct {
 	From, To time.Duration
 
 	// Share is the fraction of its normal speed at which the server works in a BrownOut,
-	// or of the attempts that it accepts in a Partial outage. It is at most 1, which
-	// means no outage. 0 means 0.3.
+	// or of the attempts that it accepts in a Partial outage. It is above 0 and at most
+	// 1, which means no outage. 0 means 0.3.
 	Share float64
 }
 
-// StormRow is the result of a [Storm] for one contender: each figure of a
-// [StormTrial] over all finished trials.
+// StormRow is the result of a [Storm] for one contender: each figure of [StormTrial] over
+// the finished trials.
 type StormRow struct {
 	Contender string
-	Trials    []StormTrial // that finished, in order of their numbers
+	Trials    []StormTrial // in order of their numbers
 
-	Peak          Summary // load, in units of the rate of calls
-	Amplification Summary // attempts per call, during the outage and the minute after
-	Recovery      Summary // seconds after the outage, over the trials with a recovery
-	Goodput       Summary // of the minute after the outage, in units of the rate of calls
-	OutageSuccess Summary // share of the calls of the outage
-	Success       Summary // share of all calls
-	LastSuccess   Summary // share of the last calls
-	Mean          Summary // of the latency, in seconds
-	P50           Summary // of the latency, in seconds
-	P99           Summary // of the latency, in seconds
+	Peak          Summary
+	Amplification Summary
+	Recovery      Summary // over the trials with a recovery
+	Goodput       Summary
+	OutageSuccess Summary
+	Success       Summary
+	LastSuccess   Summary
+	Mean          Summary // of the latency
+	P50           Summary // of the latency
+	P99           Summary // of the latency
 
-	Parts []StormPart // of a Rollout: the processes with the old policy, and those with the new
+	Parts []StormPart // of a Rollout: processes with the old policy, and those with the new
 
 	Never    float64   // share of trials without a recovery
-	Attempts []float64 // in each second, the mean of the trials
-	Goodputs []float64 // in each second, the mean of the trials
+	Attempts []float64 // mean of the trials
+	Goodputs []float64 // mean of the trials
 }
 
-// StormTrial is the outcome of one trial of a [Storm].
+// StormTrial is the outcome of a trial of a [Storm].
 type StormTrial struct {
 	Number int // from 0
 
@@ -144,7 +143,7 @@ type StormTrial struct {
 	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
 	OutageSuccess float64 // share of the calls that arrived during the outage
 	Success       float64 // share of all calls, except those of the last Deadline, which may not have ended
-	LastSuccess   float64 // share of those in the last 30 s of that time
+	LastSuccess   float64 // share of the last 30 s of these
 
 	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
@@ -184,8 +183,8 @@ type stormCase struct {
 	contender Contender
 }
 
-// runStorms runs the trials of all cases, the first trials of all cases first, and
-// returns the finished ones. It uses Trials, Parallel and Progress of s.
+// runStorms runs the trials of all cases, all first trials first, with Trials, Parallel and
+// Progress of s. It returns the finished ones.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
 	bar := progress{report: s.Progress, total: len(done)}
@@ -263,11 +262,11 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 }
 
 // Capacity returns the attempts a second that the server can serve. It does not apply
-// defaults: see WithDefaults.
+// defaults.
 func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
-// WithDefaults returns the Storm with defaults for its zero fields, or an error that
-// names the first invalid field.
+// WithDefaults returns s with defaults for zero fields, or an error that names the first
+// invalid field.
 func (s Storm) WithDefaults() (Storm, error) {
 	s.Trials = cmp.Or(s.Trials, 20)
 	s.Rate = cmp.Or(s.Rate, 700)

@@ -1,6 +1,6 @@
 package lab
 
-// This file runs a trial of a storm.
+// A trial of a storm.
 
 import "context"
 

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the statistics over trials.
+// The statistics over trials.
 
 import (
 	"math"

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the timers of virtual time.
+// The timers of virtual time.
 
 import "math"
 
@@ -26,7 +26,7 @@ func (n *timerNode) before(m *timerNode) bool {
 	return n.at < m.at || n.at == m.at && n.order < m.order
 }
 
-// start makes t, which must not be running, fire once.
+// start starts t, which must not be running.
 func (q *timers) start(t *timer, at int64) {
 	q.set++
 	q.heap = append(q.heap, timerNode{})

@@ -1,6 +1,6 @@
 package lab
 
-// This file has virtual time, and the coroutines that run in it.
+// Virtual time, and the coroutines that run in it.
 
 import (
 	"context"

@@ -80,7 +80,7 @@ func estimate(s lab.Summary) string {
 	return strconv.FormatFloat(s.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(margin, 'f', digits, 64)
 }
 
-// number returns x to three digits, or to the unit if it has more.
+// number returns x with three digits, or as an integer if that has more.
 func number(x float64) string {
 	if x == 0 || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -1,6 +1,6 @@
 //go:build js
 
-// Command wasm is the lab in a browser, as the function lab of worker.js.
+// Command wasm is the lab in a browser. worker.js calls its function lab.
 package main
 
 import (
