@@ -57,7 +57,7 @@ type Advised struct {
 // Verdict is the result of an [Advice].
 type Verdict struct {
 	Storm    Storm     // the larger system, as simulated
-	Scale    float64   // its size as a share of the described system
+	Scale    float64   // its size, as a share of the described system
 	Advised  []Advised // the best for the goal first
 	Baseline Advised   // no retry
 	Tried    int       // number of policies simulated
@@ -163,8 +163,7 @@ func (s *search) run(list []candidate) error {
 	return err
 }
 
-// order puts the better row first. Among equally good policies, one without retries is
-// better, then the one with fewer attempts.
+// order puts the better row first. Of equal ones, no retry is better, then fewer attempts.
 func (s *search) order(a, b *StormRow) int {
 	recovery := func(r *StormRow) float64 {
 		if r.Never > 0 {
@@ -224,7 +223,7 @@ func (s *search) frontier(rows []StormRow) []StormRow {
 // verdict simulates the best candidates on the large system, and under worse conditions.
 func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
 	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
-	// The best for the goal, and the frontier for the other goal.
+	// The frontier is for the other goal.
 	chosen := s.best(finalists)
 	var all []StormRow
 	for _, row := range s.rows {
@@ -338,7 +337,7 @@ func (s Storm) briefly() Storm {
 }
 
 // scaled returns a smaller system with the same proportions and, if possible, about the
-// given number of calls: fewer workers, then slower ones, with as many calls per process.
+// given number of calls: first with fewer workers, then with slower ones.
 func (s Storm) scaled(calls float64) Storm {
 	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
 	if factor >= 1 {

@@ -47,7 +47,7 @@ func (b *buckets) reset(width, clients int) {
 	}
 }
 
-// push adds an event, which must be in the first bucket or after the current one.
+// push adds an event, in the first bucket or after the current one.
 func (b *buckets) push(client int32) {
 	e := &b.events[client]
 	number := e.at >> (b.width % 64)
@@ -61,7 +61,7 @@ func (b *buckets) push(client int32) {
 	b.filled[slot/64] |= 1 << (slot % 64)
 }
 
-// advance moves to the next bucket with events, and returns its first client or none.
+// advance moves to the next filled bucket, and returns its first client or none.
 func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
@@ -100,7 +100,7 @@ func (b *buckets) nextFilled() (slot uint, ok bool) {
 	return 0, false
 }
 
-// later postpones an event. It returns false if the event stays in the current bucket.
+// later returns false if the event stays in the current bucket.
 func (b *buckets) later(client int32) bool {
 	if b.events[client].at>>(b.width%64) == b.now {
 		return false
@@ -109,10 +109,8 @@ func (b *buckets) later(client int32) bool {
 	return true
 }
 
-// byBuckets runs the trial bucket by bucket, with the same result as byHeap. A bucket
-// needs no order: if all reads are before it, at most one write in it succeeds, the first
-// whose read is not before the last commit.
-//
+// byBuckets has the same result as byHeap. A bucket needs no order: if all reads are before
+// it, at most one write in it succeeds, the first whose read is not before the last commit.
 // It returns false if ctx has ended, or if two events of a client are in one bucket.
 func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
@@ -177,7 +175,6 @@ func (m *model) findWinner(head int32) (at int64, regular bool) {
 	return at, !tie && lastRead < b.now<<(b.width%64)
 }
 
-// inOrder handles a bucket in the order of its events.
 func (m *model) inOrder(head int32) bool {
 	b := &m.bucket
 	var list []int32

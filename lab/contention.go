@@ -14,10 +14,10 @@ import (
 )
 
 // A Contention simulates clients that all want to change one row at the same time, which
-// shows the effect of backoff and jitter. They use optimistic concurrency control: each
-// reads the row and its version, and writes the row if the version is unchanged.
-// Otherwise it backs off and reads again, until it has succeeded once. Exactly one of the
-// conflicting writes succeeds. Messages take time; the work of the server does not.
+// shows the effect of backoff and jitter. With optimistic concurrency control, each reads
+// the row and its version, writes the row if the version is unchanged, and otherwise backs
+// off and reads again, until it has succeeded once. Exactly one of the conflicting writes
+// succeeds. Messages take time; the work of the server does not.
 //
 // This is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
 // Blog, 2015. It reproduces the figures of its program,
@@ -27,7 +27,7 @@ import (
 // trial, not from the policy's Rand; a conflict has the Class below, whatever the
 // Classifier returns; and a write whose attempt has timed out may still succeed.
 //
-// A Contention is safe for concurrent use as long as nobody changes it.
+// A Contention that is not changed is safe for concurrent use.
 type Contention struct {
 	Contenders []Contender // nil: Blog()
 	Clients    []int       // numbers of clients; nil: 10, 20 … 100
@@ -35,8 +35,8 @@ type Contention struct {
 	Seed       uint64      // the same seed gives the same results
 	Network    Network     // zero: 10 ms, ± 2 ms
 
-	// Processes is the number of processes that the clients are spread over. The clients
-	// of a process share its budget and limiter. 0 means one process per client.
+	// Processes is the number of processes. The clients of a process share its budget and
+	// limiter. 0 means one process per client.
 	Processes int
 
 	// Class is the class of a conflict. ClassUnknown means transient.
@@ -47,8 +47,8 @@ type Contention struct {
 
 	Parallel int // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress, if not nil, is called occasionally, by one goroutine at a time, with the
-	// numbers of clients that are done and of clients in all trials.
+	// Progress, if not nil, is called occasionally, by one goroutine at a time. It counts
+	// the clients of all trials.
 	Progress func(done, total int)
 }
 

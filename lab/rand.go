@@ -8,11 +8,9 @@ import (
 )
 
 // Random numbers are keyed by seed, trial, client and attempt, not drawn in the order of
-// events. So results depend neither on the queue nor on the number of workers, and all
-// policies have the same network.
-//
-// math/rand/v2 is not used, because its NormFloat64 may change in future releases of Go.
-// Between processor architectures, the last digit of a result may differ.
+// events: results depend neither on the queue nor on the workers, and all policies have the
+// same network. math/rand/v2 is not used, because its NormFloat64 may change in future
+// releases of Go. Between processor architectures, the last digit may differ.
 
 // stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
 type stream uint64

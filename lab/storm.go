@@ -51,12 +51,11 @@ type Storm struct {
 	// LIFO that may not be enough: the attempts that it serves are about to expire.
 	DropExpired bool
 
-	// Failures is the share of the attempts, from 0 to below 1, that fail even when the
-	// server works: it serves them, and then the client loses the connection.
+	// Failures is the share, from 0 to below 1, of the attempts whose clients lose the
+	// connection after the server has served them. It applies at any time.
 	Failures float64
 
-	// Refusal is the time until a client learns that the server is down or its queue is
-	// full. 0 means 2 ms.
+	// Refusal is the time until a client learns that its attempt is refused. 0 means 2 ms.
 	Refusal time.Duration
 
 	// FullStatus is the HTTP status of a full queue. 0 means 429, which most
@@ -93,13 +92,12 @@ func (k OutageKind) String() string {
 type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
-	// From and To are its start and end in the trial. If both are 0, it lasts from
-	// 60 s to 90 s.
+	// From and To are its start and end. If both are 0, it lasts from 60 s to 90 s.
 	From, To time.Duration
 
-	// Share is the fraction of its normal speed at which the server works in a BrownOut,
-	// or of the attempts that it accepts in a Partial outage. It is above 0 and at most
-	// 1, which means no outage. 0 means 0.3.
+	// Share is the fraction of its speed that the server has left in a BrownOut, or of the
+	// attempts that it accepts in a Partial outage. 0 means 0.3, and 1, the maximum, means
+	// no outage.
 	Share float64
 }
 
@@ -287,7 +285,7 @@ func (s Storm) WithDefaults() (Storm, error) {
 	return s, s.check()
 }
 
-// The limits avoid overflows and bound the memory.
+// These limits prevent overflows and bound the memory.
 const (
 	maxRate    = 1e9
 	maxHorizon = 1e6 * time.Second

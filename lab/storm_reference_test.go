@@ -211,11 +211,10 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	return math.Copysign(-distuv.UnitNormal.Quantile(student.CDF(-math.Abs(z))), z)
 }
 
-// TestStormReference compares with figures of another implementation.
-//
-// Scenarios in which the limiter limits are left out: the reference has its own model of
-// the adaptive mode. With AdaptiveLimiter, the recovery after a stall takes 64 s instead of
-// 46 s, and if every failure counts as throttling, 9 to 13 s instead of 16 to 66 s.
+// TestStormReference compares with figures of another implementation, but not where a
+// limiter limits: its model of the adaptive mode differs. With AdaptiveLimiter, the recovery
+// after a stall takes 64 s instead of 46 s, and if every failure counts as throttling, 9 to
+// 13 s instead of 16 to 66 s.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")

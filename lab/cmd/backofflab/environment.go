@@ -146,8 +146,7 @@ func (env *environment) check(set *flag.FlagSet) error {
 	return nil
 }
 
-// progress shows a bar if a run takes longer than a second. It returns nil if standard error
-// is not a terminal.
+// progress shows a bar after a second. It returns nil if standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -186,8 +185,7 @@ type output struct {
 	file *os.File
 }
 
-// open checks, before the work begins, that path can be written. It returns nil for an
-// empty path and for "-".
+// open checks that path can be written. It returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil

@@ -34,7 +34,7 @@ func (n Numbers) MarshalJSON() ([]byte, error) {
 	return append(text, ']'), nil
 }
 
-// Axis describes an axis of a picture.
+// Axis is an axis of a picture.
 type Axis struct {
 	Label string `json:"label"` // with its unit: "time (s)"
 	Log   bool   `json:"log,omitempty"`
@@ -42,7 +42,7 @@ type Axis struct {
 
 // Series is a line, with a band around it if Low and High are given.
 type Series struct {
-	Name  string  `json:"name"` // in the legend
+	Name  string  `json:"name"`
 	X     Numbers `json:"x"`
 	Y     Numbers `json:"y"`
 	Low   Numbers `json:"low,omitempty"` // ends of the band, such as a 95 % interval
@@ -77,7 +77,7 @@ type Lines struct {
 	Series []Series   `json:"series"`
 	Shade  []Interval `json:"shade,omitempty"`
 	Marks  []Mark     `json:"marks,omitempty"`
-	First  *Interval  `json:"first,omitempty"` // part of the x axis shown at first; nil: all
+	First  *Interval  `json:"first,omitempty"` // part of X shown at first; nil: all
 }
 
 // Point is an item, such as a policy, with two figures.
@@ -96,10 +96,10 @@ type Points struct {
 	Curve  *Series `json:"curve,omitempty"` // a line behind the points
 }
 
-// Strip is the histogram of one item, such as a policy.
+// Strip is a histogram.
 type Strip struct {
 	Name   string  `json:"name"`
-	Values Numbers `json:"values"` // one per bin, 0 or more
+	Values Numbers `json:"values"` // 0 or more
 }
 
 // Strips shows histograms one below the other, on the same axes.
@@ -115,10 +115,10 @@ type Strips struct {
 type Row struct {
 	Name   string  `json:"name"`   // in the picture
 	Policy string  `json:"policy"` // in full
-	Cells  Numbers `json:"cells"`  // one per column; +Inf: never
+	Cells  Numbers `json:"cells"`  // +Inf: never
 }
 
-// Map shows a figure by two others, as colors and as text.
+// Map shows figures as colors and text.
 type Map struct {
 	Title string  `json:"title"`
 	X     Axis    `json:"x"`
@@ -134,7 +134,7 @@ type Range struct {
 	Min, P5, P25, Median, P75, P95, Max float64
 }
 
-// MarshalJSON writes the name and the list of the seven figures.
+// MarshalJSON writes the name and a list of the figures.
 func (r Range) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name   string  `json:"name"`

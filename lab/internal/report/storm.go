@@ -246,8 +246,8 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 	}
 }
 
-// decisive returns the seconds in which policies differ most: from shortly before the
-// outage to the last recovery, or to a minute after the outage.
+// decisive starts shortly before the outage and ends with the last recovery, but at most a
+// minute after the outage.
 func (s Storm) decisive() *chart.Interval {
 	o := s.Storm.Outage
 	end := 25.0
