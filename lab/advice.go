@@ -220,7 +220,6 @@ func (s *search) frontier(rows []StormRow) []StormRow {
 	return kept
 }
 
-// verdict simulates the best candidates on the large system, and under worse conditions.
 func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
 	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
 	// The frontier is for the other goal.
@@ -417,10 +416,9 @@ func bases(s *Storm) []time.Duration {
 	return list
 }
 
-// longest returns the cap in the grid: two such waits use up the deadline.
+// longest is the cap of the grid: two such waits use up the deadline.
 func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
 
-// neighbors returns candidates that differ from c in one property.
 func (c candidate) neighbors(s *Storm) []candidate {
 	if c.attempts == 1 {
 		return nil

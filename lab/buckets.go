@@ -84,7 +84,6 @@ func (b *buckets) advance() int32 {
 	return head
 }
 
-// nextFilled returns the first slot in use, from the current bucket on.
 func (b *buckets) nextFilled() (slot uint, ok bool) {
 	start := uint(b.now) % ringSize
 	word := start / 64

@@ -27,7 +27,7 @@ import (
 // trial, not from the policy's Rand; a conflict has the Class below, whatever the
 // Classifier returns; and a write whose attempt has timed out may still succeed.
 //
-// A Contention that is not changed is safe for concurrent use.
+// A Contention is safe for concurrent use if its fields do not change.
 type Contention struct {
 	Contenders []Contender // nil: Blog()
 	Clients    []int       // numbers of clients; nil: 10, 20 … 100
@@ -84,8 +84,7 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
 		m := model{progress: &bar} // its memory is reused for all trials of a worker
 		return func(unit int) bool {
-			// The first trials of all cells come first: those of an interrupted run
-			// can be compared.
+			// The first trials of all cells come first, to compare cells after an interrupt.
 			return m.run(ctx, &c, order[unit%len(order)], unit/len(order))
 		}
 	})

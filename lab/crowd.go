@@ -58,7 +58,7 @@ func plain(p *retry.Policy) bool {
 		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
 }
 
-// runCrowd runs a trial, and reports whether it ended and was added to its cell.
+// runCrowd reports whether the trial ended.
 func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	cr := newCrowd(c, cell, trial)
 	defer cr.stop()

@@ -41,7 +41,6 @@ func each(ctx context.Context, n, workers int, newWorker func() func(unit int) b
 	return ctx.Err()
 }
 
-// progress reports finished work from one goroutine at a time.
 type progress struct {
 	report func(done, total int) // nil: no reports
 	total  int

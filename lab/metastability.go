@@ -39,8 +39,8 @@ type MetastabilityPoint struct {
 	Never       float64 // share of trials without a recovery
 }
 
-// WithRetries returns a Contender for each number of retries. Its policy is otherwise that
-// of text, which must not set attempts.
+// WithRetries returns a Contender for each number of retries. The text of the policy must
+// not set attempts.
 func WithRetries(text string, retries []int) ([]Contender, error) {
 	var list []Contender
 	for _, k := range retries {
@@ -115,7 +115,6 @@ func (m *Metastability) at(utilization float64) Storm {
 	return s
 }
 
-// points returns the points without results, and the case of each.
 func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase

@@ -49,10 +49,9 @@ type model struct {
 // endOfTime is the latest time of an event. A client whose next attempt is later leaves.
 const endOfTime = math.MaxInt64 / 4
 
-// checkEvery is the number of calls between two calls of goOn.
-const checkEvery = 1 << 16
+const checkEvery = 1 << 16 // calls between two calls of goOn
 
-// run runs a trial, and reports whether it ended and was added to its cell.
+// run reports whether the trial ended.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	if !cell.plain {
 		if !runCrowd(ctx, c, cell, trial) {
@@ -124,7 +123,6 @@ func mostAttempts(p retry.Policy) uint32 {
 	return uint32(min(uint64(n), math.MaxUint32-1))
 }
 
-// start returns the start time of a client, and the stream for its first messages.
 func (m *model) start(client uint32) (int64, stream) {
 	s := newStream(m.key, client, 0)
 	return int64(float64(m.spread) * s.uniform()), s
@@ -139,7 +137,6 @@ func (m *model) first(client uint32) event {
 	return e
 }
 
-// count counts e as a call.
 func (m *model) count(e *event) {
 	m.calls++
 	if len(m.timing) > 0 {

@@ -95,9 +95,8 @@ type Outage struct {
 	// From and To are its start and end. If both are 0, it lasts from 60 s to 90 s.
 	From, To time.Duration
 
-	// Share is the fraction of its speed that the server has left in a BrownOut, or of the
-	// attempts that it accepts in a Partial outage. 0 means 0.3, and 1, the maximum, means
-	// no outage.
+	// Share is the fraction of the speed that remains in a BrownOut, or of the attempts
+	// that are accepted in a Partial outage. 0 means 0.3; the maximum, 1, means no outage.
 	Share float64
 }
 
@@ -121,8 +120,8 @@ type StormRow struct {
 	Parts []StormPart // of a Rollout: processes with the old policy, and those with the new
 
 	Never    float64   // share of trials without a recovery
-	Attempts []float64 // mean of the trials
-	Goodputs []float64 // mean of the trials
+	Attempts []float64 // in each second; mean of the trials
+	Goodputs []float64 // in each second; mean of the trials
 }
 
 // StormTrial is the outcome of a trial of a [Storm].

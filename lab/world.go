@@ -70,7 +70,6 @@ type task struct {
 
 const noDeadline = math.MaxInt64
 
-// start creates the coroutine, which begins when it is first woken.
 func (t *task) start(w *world, draws *stream, live func()) {
 	t.world, t.draws, t.deadline, t.timer.fire = w, draws, noDeadline, t.wake
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {

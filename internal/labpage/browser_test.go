@@ -31,7 +31,7 @@ type tab struct {
 	problems []string
 }
 
-// newTab starts Chromium, light or dark, or skips the test without it. The tab may request
+// newTab starts Chromium, or skips the test if it is missing. The tab may request only
 // addresses with the prefixes.
 func newTab(t *testing.T, width int64, scheme string, prefixes ...string) *tab {
 	t.Helper()

@@ -90,8 +90,8 @@ func checkReport(t *testing.T, p *tab) {
 	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the data is inside")
 }
 
-// checkInteraction points at picture i, switches a line off and on, and zooms. The picture
-// beside follows.
+// checkInteraction points at picture i, switches a line off and on, and zooms, and checks
+// that the picture beside it does the same.
 func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	move := func(kind input.MouseType, at []float64) chromedp.Action {
 		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft)

@@ -77,7 +77,7 @@ func (env *environment) trialFlags(set *flag.FlagSet) {
 	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
 }
 
-// parse returns the operands, at most most, which may be anywhere among the flags.
+// parse returns up to most operands, which may be anywhere among the flags.
 func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
 	env.args = append([]string{set.Name()}, args...)
 	for {

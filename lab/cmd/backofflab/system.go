@@ -20,7 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// system has the flags that describe a system. They are the keys of its file, too.
+// system has the flags that describe a system, which are also the keys of its file.
 type system struct {
 	model    *lab.Storm
 	names    []string // of the flags

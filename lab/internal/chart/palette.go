@@ -24,8 +24,8 @@ var colors = map[string]color{
 	"never": {"#2a0f2b", "#571f58"},
 }
 
-// hues distinguish policies, beside dashes and markers. Their contrast with the paper is at
-// least 3:1. With muted, they are at least 10 apart by CIEDE2000, even with protanopia,
+// hues distinguish policies, as do dashes and markers. Their contrast with the paper is at
+// least 3:1. They and muted are at least 10 apart by CIEDE2000, even with protanopia,
 // deuteranopia or tritanopia.
 var hues = []color{
 	{"#2467d3", "#6393ff"}, {"#9c8bb5", "#ff6e00"}, {"#058c5e", "#2fcb9c"},

@@ -67,7 +67,7 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// visions convert linear RGB for a missing type of cone: G. M. Machado, M. M. Oliveira,
+// visions simulate a missing type of cone in linear RGB: G. M. Machado, M. M. Oliveira,
 // L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color Vision
 // Deficiency", 2009, at severity 1.
 var visions = map[string][3][3]float64{

@@ -21,7 +21,7 @@ var files embed.FS
 
 const program = "github.com/gobackoff/retry/lab/internal/playground/wasm"
 
-// Write writes the folder, replacing files of the same names. It needs the go command, and
+// Write writes the files to folder, replacing existing ones. It needs the go command, and
 // must run in this module's folder.
 func Write(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {

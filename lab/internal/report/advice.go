@@ -28,7 +28,7 @@ func (a Advice) Lead() string {
 		best.Contender, percent(best.Success.Mean), percent(base.Success.Mean), percent(best.OutageSuccess.Mean), percent(base.OutageSuccess.Mean))
 	switch {
 	case best.Never > 0 && base.Never > 0:
-		text += " With this system clients keep the server down even without retries: give it more capacity, or a queue shorter than the timeout."
+		text += " The server stays down even without retries: give it more capacity, or a queue shorter than the timeout."
 	case base.Never > 0:
 		text += fmt.Sprintf(" The server is back after %s s; without retries it stays down in %s of the trials.", number(best.Recovery.Mean), percent(base.Never))
 	default:

@@ -33,7 +33,7 @@ type Figure struct {
 	Caption string
 }
 
-// Table is headed columns of text.
+// Table is text in columns.
 type Table struct {
 	Caption string
 	Headers []string
