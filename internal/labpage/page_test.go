@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
-	newTab(t, 1200, "light", "about:") // skips first
+	newTab(t, 1200, "light", "about:") // skips early
 	file := filepath.Join(t.TempDir(), "report.html")
 	backofflab(t, "report", "-quiet", "-trials", "1", "-html", file, "-policy", own,
 		"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
