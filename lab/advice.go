@@ -1,6 +1,6 @@
 package lab
 
-// This file has the search for policies that suit a system.
+// The search for policies that suit a system.
 
 import (
 	"cmp"
@@ -31,51 +31,49 @@ func (g Goal) String() string {
 	return fmt.Sprintf("goal(%d)", uint8(g))
 }
 
-// An Advice searches for policies that suit a system: rules, bases, caps, numbers of attempts
-// and budgets. It simulates a coarse grid, and then the neighbors of its best candidates, on a
-// system that is as small as the proportions allow. Finally it simulates the best ones on a
+// An Advice searches rules, bases, caps, numbers of attempts and budgets for policies that
+// suit a system. It simulates a coarse grid, then the neighbors of its best candidates, on
+// a system that is as small as the proportions allow, and finally the best ones on a
 // larger system. The same seed gives the same advice.
 type Advice struct {
-	// Storm is the system. Its Deadline bounds the calls. Its Contenders and Trials are
-	// not used. Its Progress counts thousandths of the work.
+	// Storm is the system. Its Contenders and Trials are not used. Its Progress counts
+	// thousandths of the work.
 	Storm Storm
 
 	Goal Goal
-	Most int // maximum number of policies to return besides no retry; 0: 5
+	Most int // maximum number of advised policies; 0: 5
 }
 
-// Advised is a policy on the frontier: no other simulated policy has both more success
-// and an earlier recovery.
+// Advised is a policy that no other simulated one beats in both success and recovery.
 type Advised struct {
-	Row StormRow // figures for the larger system
+	Row StormRow // on the larger system
 
-	// Fails lists the changes of the system under which the policy does not recover, or
-	// recovers much later than without retries.
-	Fails []string
-	Held  []string // changes under which it does recover
+	// Fails lists the changes of the system under which the server does not recover, or
+	// recovers much later than without retries. Held lists the others, except those under
+	// which it does not recover even without retries.
+	Fails, Held []string
 }
 
 // Verdict is the result of an [Advice].
 type Verdict struct {
 	Storm    Storm     // the larger system, as simulated
-	Scale    float64   // its size as a share of the described system
+	Scale    float64   // its size, as a share of the described system
 	Advised  []Advised // the best for the goal first
 	Baseline Advised   // no retry
 	Tried    int       // number of policies simulated
 }
 
-// Retry reports whether retries are worthwhile: the best policy has some.
+// Retry reports whether the best policy retries.
 func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Contender != noRetry }
 
 const noRetry = "none attempts=1"
 
-// The sizes of the simulated systems, in calls per trial, and their numbers of
-// trials.
+// Calls per trial, and trials, of the simulated systems.
 const (
 	searchCalls, searchTrials = 6_000, 2
 	finalCalls, finalTrials   = 60_000, 3
 	finalists                 = 10
-	neighborsOf               = 4 // best candidates of the grid whose neighbors are tried
+	neighborsOf               = 4 // candidates of the grid whose neighbors are tried
 )
 
 // Run searches. If ctx ends first, it returns the error of ctx. Other errors name an
@@ -97,7 +95,7 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	search := &search{ctx: ctx, goal: a.Goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
 	search.small.Progress = nil
 	search.report = s.Progress
-	if err := search.run(candidates(&s)); err != nil {
+	if err := search.run(grid(&s)); err != nil {
 		return Verdict{}, err
 	}
 	var near []candidate
@@ -112,20 +110,17 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	return search.verdict(large, large.Rate/s.Rate, a.Most)
 }
 
-// search is the state of a running Advice.
 type search struct {
 	ctx    context.Context
 	goal   Goal
 	small  Storm
-	rows   map[candidate]StormRow // results on the small system
+	rows   map[candidate]StormRow // on the small system
 	report func(done, total int)
 	stage  int
 }
 
-// stages is the number of calls of simulate.
-const stages = 4
+const stages = 4 // calls of simulate
 
-// simulate returns a row for each candidate on each system.
 func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	storm := s.small
 	storm.Trials = trials
@@ -147,7 +142,6 @@ func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	return rows, nil
 }
 
-// run simulates the candidates that have no result yet on the small system.
 func (s *search) run(list []candidate) error {
 	var cases []stormCase
 	var fresh []candidate
@@ -169,8 +163,7 @@ func (s *search) run(list []candidate) error {
 	return err
 }
 
-// order compares by the goal, the better first. Of equally good policies, one
-// without retries is better, and then the one with fewer attempts.
+// order puts the better row first. Of equal ones, no retry is better, then fewer attempts.
 func (s *search) order(a, b *StormRow) int {
 	recovery := func(r *StormRow) float64 {
 		if r.Never > 0 {
@@ -178,7 +171,7 @@ func (s *search) order(a, b *StormRow) int {
 		}
 		return math.Round(r.Recovery.Mean)
 	}
-	// Differences of half a call in a thousand are noise.
+	// Differences below one call in 2,000 are noise.
 	success := func(r *StormRow) float64 { return math.Round(r.Success.Mean * 2000) }
 	never := cmp.Compare(a.Never, b.Never)
 	bySuccess, byRecovery := cmp.Compare(success(b), success(a)), cmp.Compare(recovery(a), recovery(b))
@@ -195,7 +188,6 @@ func (s *search) order(a, b *StormRow) int {
 		cmp.Compare(a.Amplification.Mean, b.Amplification.Mean), strings.Compare(a.Contender, b.Contender))
 }
 
-// best returns the best candidates on the small system.
 func (s *search) best(n int) []candidate {
 	list := make([]candidate, 0, len(s.rows))
 	for c := range s.rows {
@@ -209,7 +201,7 @@ func (s *search) best(n int) []candidate {
 }
 
 // frontier returns the rows that no other row beats in both success and recovery, the
-// best for the goal first. Rows without a recovery are left out, unless none recovers.
+// best for the goal first. It omits rows that did not always recover, unless none did.
 func (s *search) frontier(rows []StormRow) []StormRow {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b StormRow) int { return s.order(&a, &b) })
@@ -228,11 +220,9 @@ func (s *search) frontier(rows []StormRow) []StormRow {
 	return kept
 }
 
-// verdict simulates the best candidates on the large system, and under changes that
-// could make them fail.
 func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
 	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
-	// The best for the goal, and the frontier for the other goal.
+	// The frontier is for the other goal.
 	chosen := s.best(finalists)
 	var all []StormRow
 	for _, row := range s.rows {
@@ -275,13 +265,11 @@ func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) 
 	return v, s.stress(&v)
 }
 
-// change makes the conditions of a system harder.
 type change struct {
 	name string
 	make func(s *Storm)
 }
 
-// changes returns conditions that are worse than the described ones.
 func changes(s *Storm) []change {
 	length := s.Outage.To - s.Outage.From
 	list := []change{
@@ -295,8 +283,8 @@ func changes(s *Storm) []change {
 	return list
 }
 
-// stress finds out which changes of the system each advised policy survives. A change
-// does not count if clients without retries fail, too.
+// stress finds the changes that each advised policy survives. A change does not count if
+// the server does not recover even without retries.
 func (s *search) stress(v *Verdict) error {
 	all := append([]Advised{v.Baseline}, v.Advised...)
 	list := changes(&s.small)
@@ -332,8 +320,7 @@ func (s *search) stress(v *Verdict) error {
 	return nil
 }
 
-// briefly returns the storm without most of the time before the outage and after the
-// queue has drained.
+// briefly cuts most of the time before the outage and after the queue has drained.
 func (s Storm) briefly() Storm {
 	early := max(0, s.Outage.From-10*time.Second)
 	s.Outage.From -= early
@@ -349,8 +336,7 @@ func (s Storm) briefly() Storm {
 }
 
 // scaled returns a smaller system with the same proportions and, if possible, about the
-// given number of calls: with fewer workers, then slower ones, and as many calls per
-// process.
+// given number of calls: first with fewer workers, then with slower ones.
 func (s Storm) scaled(calls float64) Storm {
 	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
 	if factor >= 1 {
@@ -359,7 +345,7 @@ func (s Storm) scaled(calls float64) Storm {
 	workers := max(min(s.Workers, 2), int(math.Round(float64(s.Workers)*factor)))
 	share := float64(workers) / float64(s.Workers)
 	if s.Latency == nil {
-		// A slower server is a smaller one, unless an attempt takes a large part of
+		// A slower server acts like a smaller one if an attempt takes a small part of
 		// the callers' timeout.
 		slower := min(share/factor, max(1, s.Timeout.Seconds()/50/s.Service.Seconds()))
 		if slower > 1 {
@@ -374,7 +360,6 @@ func (s Storm) scaled(calls float64) Storm {
 	return s
 }
 
-// candidate is a policy in the search.
 type candidate struct {
 	rule      string
 	base, cap time.Duration
@@ -397,7 +382,7 @@ func (c candidate) text() string {
 	return text
 }
 
-// budgets are the budgets of the grid, each with its neighbors.
+// budgets has the budgets of the grid, with the neighbors of each.
 var budgets = map[string][]string{
 	"":              nil,
 	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
@@ -405,8 +390,7 @@ var budgets = map[string][]string{
 	"ratio:0.1:0.1": {"ratio:0.05:0.1", "ratio:0.2:0.1", "ratio:0.1:1"},
 }
 
-// candidates returns the grid.
-func candidates(s *Storm) []candidate {
+func grid(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
 	names := []string{"", "throttle", "token", "ratio:0.1:0.1"}
 	for _, base := range bases(s) {
@@ -419,7 +403,6 @@ func candidates(s *Storm) []candidate {
 	return list
 }
 
-// bases returns waits from far below a timeout up to a part of the deadline.
 func bases(s *Storm) []time.Duration {
 	var list []time.Duration
 	for _, base := range []time.Duration{s.Deadline / 200, s.Deadline / 20, s.Deadline / 4} {
@@ -433,10 +416,9 @@ func bases(s *Storm) []time.Duration {
 	return list
 }
 
-// longest returns the cap of the grid: two such waits use up the deadline.
+// longest is the cap of the grid: two such waits use up the deadline.
 func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
 
-// neighbors returns the candidates that differ slightly from c in one property.
 func (c candidate) neighbors(s *Storm) []candidate {
 	if c.attempts == 1 {
 		return nil

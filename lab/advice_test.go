@@ -12,7 +12,6 @@ import (
 
 var exhaustive = flag.Bool("exhaustive", false, "compare advice with a search ten times as long, for some minutes")
 
-// described are systems of various kinds.
 var described = map[string]Storm{
 	"stall":       {Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}},
 	"busy":        {Rate: 930, Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}},
@@ -25,7 +24,7 @@ var described = map[string]Storm{
 		Outage: Outage{From: 20 * time.Second, To: 23 * time.Second}, Latency: Latency{{5 * time.Millisecond, 50}, {20 * time.Millisecond, 90}, {100 * time.Millisecond, 100}}},
 }
 
-// longSearch returns a grid ten times as large as that of an Advice.
+// longSearch returns a grid ten times as large as grid.
 func longSearch(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
 	all := []string{"", "throttle", "throttle:20", "throttle:100", "token", "token:100", "ratio:0.1:0.1", "ratio:0.2:1"}
@@ -43,8 +42,7 @@ func longSearch(s *Storm) []candidate {
 	return list
 }
 
-// The advice is as good as the result of a search ten times as long: the best of both
-// for each goal are compared with other random numbers.
+// The advice is as good as that of a search ten times as long.
 func TestAdviceAgainstLongSearch(t *testing.T) {
 	if !*exhaustive {
 		t.Skip("takes minutes; -exhaustive runs it")
@@ -63,8 +61,7 @@ func TestAdviceAgainstLongSearch(t *testing.T) {
 	}
 }
 
-// compareAdvice compares the advice for a goal with the best of a long search, with
-// random numbers that neither has seen.
+// compareAdvice uses random numbers that neither search has used.
 func compareAdvice(t *testing.T, system, judge Storm, long *search) {
 	verdict, err := Advice{Storm: system, Goal: long.goal}.Run(t.Context())
 	require.NoError(t, err)
@@ -96,8 +93,7 @@ func tinySystem() Storm {
 	}
 }
 
-// TestAdvice: the advice does not depend on the number of workers, and the advised
-// policies recover and succeed more often than a policy without retries.
+// The advised policies recover, and succeed more often than a policy without retries.
 func TestAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -130,7 +126,7 @@ func TestAdvice(t *testing.T) {
 	assert.Equal(t, one.Advised, again.Advised)
 }
 
-// If an attempt may take as long as the call, a retry is too late.
+// If an attempt may take as long as the call, retries come too late.
 func TestAdviceAgainstRetries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -155,8 +151,6 @@ func TestAdviceRefuses(t *testing.T) {
 	}
 }
 
-// A smaller system has the same utilization and the same number of calls per
-// process.
 func TestScaled(t *testing.T) {
 	for name, system := range described {
 		s, err := system.WithDefaults()

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the fast event queue of the contention model: unordered buckets.
+// The fast event queue of the contention model: unordered buckets.
 
 import (
 	"context"
@@ -9,16 +9,16 @@ import (
 	"slices"
 )
 
-// buckets is a queue of events by due time, in unordered buckets of 2^width ns.
-// Events in the near future are in a ring, all others in a heap. A client has at
-// most one event, so a bucket is a list linked through the clients.
+// buckets is a queue of events in unordered buckets of 2^width ns: a ring for the near
+// future, and a heap for the rest. A client has at most one event, so a bucket is a list
+// linked through the clients.
 type buckets struct {
 	width  uint
 	now    int64                 // number of the current bucket
 	near   [ringSize]int32       // the first client of each bucket
-	filled [ringSize / 64]uint64 // a bit for each bucket that is not empty
+	filled [ringSize / 64]uint64 // a bit for each bucket with events
 	events []event               // by client
-	next   []int32               // the client after each in its bucket
+	next   []int32               // next client in the same bucket
 	far    heap
 	empty  bool // all events have been handled
 }
@@ -28,9 +28,8 @@ const (
 	none     = -1 // no client
 )
 
-// reset empties the queue and makes room for the clients. A queue at its end is
-// already empty, and clearing it again would take longer than a trial of ten
-// clients.
+// reset empties the queue and makes room for the clients. It does not clear a queue that
+// has ended: that takes longer than a trial of ten clients.
 func (b *buckets) reset(width, clients int) {
 	b.width, b.now = uint(width), 0
 	if cap(b.events) < clients {
@@ -48,8 +47,7 @@ func (b *buckets) reset(width, clients int) {
 	}
 }
 
-// push adds the event of a client, which must be due in the first bucket or after
-// the current one.
+// push adds an event, in the first bucket or after the current one.
 func (b *buckets) push(client int32) {
 	e := &b.events[client]
 	number := e.at >> (b.width % 64)
@@ -63,8 +61,7 @@ func (b *buckets) push(client int32) {
 	b.filled[slot/64] |= 1 << (slot % 64)
 }
 
-// advance moves to the next bucket with events and returns its first client, or none
-// if there are no more events.
+// advance moves to the next filled bucket, and returns its first client or none.
 func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
@@ -87,7 +84,6 @@ func (b *buckets) advance() int32 {
 	return head
 }
 
-// nextFilled returns the first slot in use, starting at the current bucket.
 func (b *buckets) nextFilled() (slot uint, ok bool) {
 	start := uint(b.now) % ringSize
 	word := start / 64
@@ -103,8 +99,7 @@ func (b *buckets) nextFilled() (slot uint, ok bool) {
 	return 0, false
 }
 
-// later postpones the event of a client. It returns false if the event would stay
-// in the current bucket.
+// later returns false if the event stays in the current bucket.
 func (b *buckets) later(client int32) bool {
 	if b.events[client].at>>(b.width%64) == b.now {
 		return false
@@ -113,13 +108,9 @@ func (b *buckets) later(client int32) bool {
 	return true
 }
 
-// byBuckets runs the trial bucket by bucket, with the same result as byHeap. It
-// needs no order inside a bucket: if all reads are before the beginning of the
-// bucket, at most one write in it succeeds, the first whose read is not before the
-// last commit. All others fail.
-//
-// It returns false if ctx has ended, or if two events of a client are too close for
-// this method.
+// byBuckets has the same result as byHeap. A bucket needs no order: if all reads are before
+// it, at most one write in it succeeds, the first whose read is not before the last commit.
+// It returns false if ctx has ended, or if two events of a client are in one bucket.
 func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
 	b.reset(m.width, clients)
@@ -144,7 +135,6 @@ func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	return true
 }
 
-// settle handles a bucket, or returns false if it cannot.
 func (m *model) settle(head int32) bool {
 	b := &m.bucket
 	winner, regular := m.findWinner(head)
@@ -167,8 +157,7 @@ func (m *model) settle(head int32) bool {
 }
 
 // findWinner returns the time of the only event in a bucket that succeeds, or
-// math.MaxInt64 if none does, and whether the bucket meets the conditions of
-// byBuckets.
+// math.MaxInt64, and whether the bucket meets the conditions of byBuckets.
 func (m *model) findWinner(head int32) (at int64, regular bool) {
 	b := &m.bucket
 	at = math.MaxInt64
@@ -185,7 +174,6 @@ func (m *model) findWinner(head int32) (at int64, regular bool) {
 	return at, !tie && lastRead < b.now<<(b.width%64)
 }
 
-// inOrder handles a bucket that may also contain reads of clients.
 func (m *model) inOrder(head int32) bool {
 	b := &m.bucket
 	var list []int32

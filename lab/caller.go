@@ -1,6 +1,6 @@
 package lab
 
-// This file has the simulated clients of a Storm.
+// The simulated clients of a Storm.
 
 import (
 	"context"
@@ -11,25 +11,24 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The failures of attempts, as real clients report them to classifiers.
+// The errors of attempts, as real clients return them.
 var (
 	errRefused error = &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
 	errReset   error = &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
 	errTimeout error = noResponse{}
 )
 
-// process is a client process with its own policy.
 type process struct {
 	policy  retry.Policy
 	timeout int64 // of each attempt
-	part    int   // of the fleet: see Rollout
+	part    int   // of a Rollout
 }
 
-// caller makes calls of a [Storm], one after the other.
+// caller makes one call after the other.
 type caller struct {
 	task
 	run *stormRun
-	try func(context.Context) error // c.perform
+	try func(context.Context) error // c.perform, allocated once
 
 	process *process
 	arrived int64
@@ -44,7 +43,6 @@ func newCaller(run *stormRun) *caller {
 	return c
 }
 
-// live is the coroutine of the caller.
 func (c *caller) live() {
 	for {
 		err := retry.Do(c, c.process.policy, c.try)
@@ -61,7 +59,6 @@ func (c *caller) live() {
 	}
 }
 
-// perform is the operation: an attempt at the server.
 func (c *caller) perform(context.Context) error {
 	r := c.run
 	if r.stopped {

@@ -12,8 +12,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestCallerDeadline: a call makes no attempt after its deadline, which also cuts
-// short the last attempt and the wait for a limiter.
+// A call makes no attempt after its deadline, which also cuts the last attempt short.
 func TestCallerDeadline(t *testing.T) {
 	var clock retry.Clock
 	attempts, cut, waited := 0, 0, 0
@@ -55,12 +54,11 @@ func TestCallerDeadline(t *testing.T) {
 	if cut < 1000 || waited < 1000 {
 		t.Errorf("%d attempts were cut short, %d calls ended at the deadline", cut, waited)
 	}
-	// Attempts at 0, 0.8 and 1.6 s, before and after the end of the stall.
+	// Attempts at 0, 0.8 and 1.6 s.
 	near(t, "amplification", row.Amplification.Mean, 3, 0.1)
 }
 
-// TestCallerLimiter: a limiter waits in virtual time, and throttling slows it
-// down.
+// A limiter waits in virtual time, longer after throttling.
 func TestCallerLimiter(t *testing.T) {
 	all := func(p *retry.Policy) {
 		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
@@ -72,14 +70,13 @@ func TestCallerLimiter(t *testing.T) {
 	if rows[1].Amplification.Mean > 1 || rows[0].Amplification.Mean < 3 {
 		t.Errorf("amplification %v without a limiter, %v with one", rows[0].Amplification.Mean, rows[1].Amplification.Mean)
 	}
-	// 20 processes of 0.5 attempts a second or more.
+	// 20 processes make at least 0.5 attempts a second each.
 	if n := rows[1].Attempts[28]; n < 5 || n > 30 {
 		t.Errorf("%v attempts a second in the outage", n)
 	}
 }
 
-// TestCallerUnlimited: calls that never give up and never wait end at their
-// deadline, or at the end of the trial.
+// Calls that never give up and never wait end at their deadline or with the trial.
 func TestCallerUnlimited(t *testing.T) {
 	s := smallStorm("none attempts=unlimited")
 	s.Rate, s.Trials = 5, 1
@@ -97,7 +94,7 @@ func TestCallerUnlimited(t *testing.T) {
 	}
 }
 
-// TestCallerOwnClock: a policy without a clock uses that of the trial.
+// A policy without a clock uses that of the trial.
 func TestCallerOwnClock(t *testing.T) {
 	s := smallStorm("none attempts=2")
 	s.Contenders = append(s.Contenders, Contender{Name: "no clock", Policy: func(retry.Clock) retry.Policy {
@@ -110,7 +107,6 @@ func TestCallerOwnClock(t *testing.T) {
 	}
 }
 
-// TestCallerErrors: classifiers treat the failures like those of a real client.
 func TestCallerErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err        error
@@ -135,7 +131,6 @@ func TestCallerErrors(t *testing.T) {
 	}
 }
 
-// TestCallerClock: the clock and the context of a call.
 func TestCallerClock(t *testing.T) {
 	s, err := smallStorm(threeRetries).WithDefaults()
 	if err != nil {

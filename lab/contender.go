@@ -1,6 +1,6 @@
 package lab
 
-// This file has the policies that are compared, and named groups of them.
+// The compared policies, and named groups of them.
 
 import (
 	"errors"
@@ -14,29 +14,27 @@ import (
 
 // A Contender is a named policy in a comparison.
 //
-// A model honors the whole policy: each call is a call of [retry.Do], or an
-// equivalent computation. A model refuses a policy that it cannot honor before it
-// runs.
+// A simulated call is a call of [retry.Do], or an equivalent computation that honors the
+// whole policy. A simulation returns an error at once for a policy that it cannot honor.
 type Contender struct {
 	Name string
 
 	// Policy returns a new policy for a simulated process, with its own budget and
-	// limiter, if any. They must take the time from the clock.
+	// limiter, if any. They must use the clock.
 	Policy func(clock retry.Clock) retry.Policy
 
-	// Slots makes the server of a [Contention] send a hint with each conflict: the
-	// next free one of the times that are this far apart. A [Storm] refuses it. 0
-	// means no hints.
+	// Slots makes the server of a [Contention] assign times this far apart, and send the
+	// next free one as a hint with each conflict. 0 means no hints. A [Storm] does not
+	// support it.
 	Slots time.Duration
 
-	// next is the policy of a share of the processes: see Rollout.
-	next  func(clock retry.Clock) retry.Policy
-	share float64
+	next  func(clock retry.Clock) retry.Policy // new policy of a Rollout
+	share float64                              // of the processes that have it
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
-// [retry.ParsePolicy]). Its name is the policy's own text, which always includes the
-// number of attempts.
+// [retry.ParsePolicy]). Its name is the text of the parsed policy, which always includes
+// the number of attempts.
 func ParseContender(text string) (Contender, error) {
 	if strings.TrimSpace(text) == "" {
 		return Contender{}, errors.New(`no policy; one is "full base=100ms cap=20s attempts=5"`)
@@ -46,12 +44,11 @@ func ParseContender(text string) (Contender, error) {
 		return Contender{}, err
 	}
 	return Contender{Name: p.String(), Policy: func(clock retry.Clock) retry.Policy {
-		p, _ := retry.ParsePolicy(text) // parsed each time, for a separate budget and limiter
+		p, _ := retry.ParsePolicy(text) // a new one, for a separate budget and limiter
 		return onClock(p, clock)
 	}}, nil
 }
 
-// onClock sets the clock of p and of its parts.
 func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	p.Clock = clock
 	if l, ok := p.Limiter.(*awspreset.AdaptiveLimiter); ok {
@@ -63,15 +60,15 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// needsConflict reports whether a rule is one of this package or contains one: they
-// need information that only the clients of a [Contention] have.
+// needsConflict reports whether a rule contains one of this package, which needs
+// information that only the clients of a [Contention] have.
 func needsConflict(rule retry.Backoff) bool {
 	v := reflect.Indirect(reflect.ValueOf(rule))
 	if !v.IsValid() {
 		return false
 	}
 	switch v.Interface().(type) {
-	case KnownContenders, VersionSeen:
+	case KnownContenders, versionSeen:
 		return true
 	}
 	if v.Kind() == reflect.Struct {
@@ -86,11 +83,9 @@ func needsConflict(rule retry.Backoff) bool {
 	return false
 }
 
-// Blog returns the five strategies of Marc Brooker, "Exponential Backoff And
-// Jitter", AWS Architecture Blog, 2015, as in its simulation
-// (aws-samples/aws-arch-backoff-simulator at 66cb169). That counts attempts from
-// 1, so its base of 5 ms corresponds to 10 ms here, except for decorrelated
-// jitter. Its clients continue until they succeed.
+// Blog returns the five strategies of Marc Brooker's program (see [Contention]), which
+// counts attempts from 1: its base of 5 ms corresponds to 10 ms here, except for
+// decorrelated jitter. Clients continue until they succeed.
 func Blog() []Contender {
 	return mustParse(
 		"none attempts=unlimited",
@@ -101,13 +96,13 @@ func Blog() []Contender {
 	)
 }
 
-// Fibonacci returns full jitter over Fibonacci growth, which needs fewer calls and
-// less time than the blog's full jitter in a [Contention] of 10 to 190 clients.
+// Fibonacci returns full jitter over Fibonacci growth. In a [Contention] of 10 to 190
+// clients, it needs fewer calls and less time than the full jitter of [Blog].
 func Fibonacci() []Contender {
 	return mustParse("jittered(fibonacci base=50ms cap=1.9s) share=1 attempts=unlimited")
 }
 
-// SDKs returns all presets of AWS SDKs.
+// SDKs returns all presets of package awspreset.
 func SDKs() []Contender {
 	var names []string
 	for p := range awspreset.All() {
@@ -116,7 +111,7 @@ func SDKs() []Contender {
 	return mustParse(names...)
 }
 
-// Usual returns what most clients of a failing server do: no retry, retries, and
+// Usual returns what most clients of a failing server do: no retries, retries, and
 // retries with each kind of budget.
 func Usual() []Contender {
 	return mustParse(
@@ -130,9 +125,9 @@ func Usual() []Contender {
 	)
 }
 
-// Informed returns clients that use more information than their number of failures:
-// the number of other clients, the speed at which the row's version changes, or hints
-// of the server; and clients that do not all start at the same time.
+// Informed returns clients that start at different times, or that use more than their
+// number of failures: the number of other clients, the speed at which the row's version
+// changes, or hints of the server.
 func Informed() []Contender {
 	rule := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {
@@ -144,7 +139,7 @@ func Informed() []Contender {
 	return append(mustParse("full base=10ms cap=2s attempts=unlimited stagger=200ms"),
 		rule("number known, 7ms each", KnownContenders{Each: 7 * time.Millisecond}),
 		rule("number known, 20ms each", KnownContenders{Each: 20 * time.Millisecond}),
-		rule("version seen, from 300ms", VersionSeen{Base: 300 * time.Millisecond}),
+		rule("version seen, from 300ms", versionSeen{Base: 300 * time.Millisecond}),
 		advised,
 	)
 }

@@ -52,14 +52,13 @@ func TestGroups(t *testing.T) {
 	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "names are unique")
 }
 
-// The rules of this package satisfy the contract of a Backoff.
 func TestInformedBackoffs(t *testing.T) {
 	retrytest.TestBackoff(t, KnownContenders{Each: 7 * time.Millisecond})
-	retrytest.TestBackoff(t, VersionSeen{Base: time.Second})
+	retrytest.TestBackoff(t, versionSeen{Base: time.Second})
 	c := &Conflict{Contenders: 10, Window: time.Second, Commits: 94, Between: time.Second, RoundTrip: 10 * time.Millisecond}
 	a := retry.Attempt{Number: 3, Err: c}
 	assert.Equal(t, 35*time.Millisecond, KnownContenders{Each: 7 * time.Millisecond}.Delay(a, 0.5))
-	rule := VersionSeen{Base: 300 * time.Millisecond}
+	rule := versionSeen{Base: 300 * time.Millisecond}
 	for commits, want := range map[int]time.Duration{0: 100 * time.Millisecond, 94: time.Second, 47: 250 * time.Millisecond, 900: 2 * time.Second} {
 		c.Commits = commits
 		assert.InDelta(t, want, rule.Delay(a, 1), 1000, "%d commits", commits)

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the contention experiment: its parameters, checks and results.
+// The contention experiment: its parameters, checks and results.
 
 import (
 	"context"
@@ -13,73 +13,68 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Contention simulates clients that all want to change one row at the same time, with
-// optimistic concurrency control: each reads the row and its version, writes it on
-// the condition that the version is unchanged, and otherwise backs off and reads
-// again, until it has succeeded once. Of conflicting writes exactly one succeeds.
-// Messages take time, the work of the server does not.
+// A Contention simulates clients that all want to change one row at the same time, which
+// shows the effect of backoff and jitter. With optimistic concurrency control, each reads
+// the row and its version, writes the row if the version is unchanged, and otherwise backs
+// off and reads again, until it has succeeded once. Exactly one of the conflicting writes
+// succeeds. Messages take time; the work of the server does not.
 //
-// It is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS
-// Architecture Blog, 2015, and reproduces the figures of its program,
-// aws-samples/aws-arch-backoff-simulator at 66cb169.
+// This is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
+// Blog, 2015. It reproduces the figures of its program,
+// aws-samples/aws-arch-backoff-simulator at 66cb169, whose values are the defaults.
 //
-// Every part of a policy is honored, with these exceptions: random numbers come from
-// the trial, not from the policy's Rand; a conflict has the Class below, whatever the
+// Every part of a policy is honored, with three exceptions: random numbers come from the
+// trial, not from the policy's Rand; a conflict has the Class below, whatever the
 // Classifier returns; and a write whose attempt has timed out may still succeed.
 //
-// Zero fields mean the blog's values. A Contention may be used by many goroutines,
-// but must not be changed meanwhile.
+// A Contention is safe for concurrent use if its fields do not change.
 type Contention struct {
 	Contenders []Contender // nil: Blog()
-	Clients    []int       // numbers of clients to try; nil: 10, 20 … 100
-	Trials     int         // of each number; 0: 100
-	Seed       uint64      // of the random numbers; 0 is a valid seed
+	Clients    []int       // numbers of clients; nil: 10, 20 … 100
+	Trials     int         // for each number; 0: 100
+	Seed       uint64      // the same seed gives the same results
 	Network    Network     // zero: 10 ms, ± 2 ms
 
-	// Processes is the number of processes over which the clients are spread. The
-	// clients of a process share its budget and its limiter. 0 means one process per
-	// client.
+	// Processes is the number of processes. The clients of a process share its budget and
+	// limiter. 0 means one process per client.
 	Processes int
 
 	// Class is the class of a conflict. ClassUnknown means transient.
 	Class retry.Class
 
-	// Timing is the number of intervals of 50 ms, from the start, in which calls
-	// are counted: see Cell.Timing.
+	// Timing is the number of values in Cell.Timing.
 	Timing int
 
 	Parallel int // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress, if not nil, is called occasionally with the number of clients that are
-	// done and the number in all trials, by one goroutine at a time.
+	// Progress, if not nil, is called occasionally, by one goroutine at a time. It counts
+	// the clients of all trials.
 	Progress func(done, total int)
 }
 
 // TimingBin is the width of the intervals of Cell.Timing.
 const TimingBin = 50 * time.Millisecond
 
-// A Cell is the result of a [Contention] for one contender and one number of
-// clients.
+// A Cell is the result of a [Contention] for one contender and number of clients.
 type Cell struct {
 	Contender string
 	Clients   int
 	Calls     Summary   // writes that reached the server, per trial
 	Time      Summary   // until the last client has its last response, in milliseconds
-	Done      Summary   // the share of clients that succeeded
-	Timing    []float64 // mean calls in each interval of TimingBin
+	Done      Summary   // share of clients that succeeded
+	Timing    []float64 // mean calls in each TimingBin from the start
 }
 
 // Run returns a Cell for each contender and number of clients, in the order of the
-// contenders. If ctx ends first, it returns the cells of the finished trials with
-// the error of ctx. Other errors are about the fields.
+// contenders. If ctx ends first, it returns the error of ctx and the cells of the
+// finished trials. Other errors name an invalid field.
 func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
 	cells := c.cells()
-	// Cells with the most clients come first, so that the last of several concurrent
-	// trials are short.
+	// The largest cells come first, so that all workers end at about the same time.
 	order := slices.Clone(cells)
 	slices.SortStableFunc(order, func(a, b *cell) int { return b.Clients - a.Clients })
 	bar := progress{report: c.Progress}
@@ -89,8 +84,7 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
 		m := model{progress: &bar} // its memory is reused for all trials of a worker
 		return func(unit int) bool {
-			// The first trials of all cells come first, so that an interrupted run
-			// can be compared.
+			// The first trials of all cells come first, to compare cells after an interrupt.
 			return m.run(ctx, &c, order[unit%len(order)], unit/len(order))
 		}
 	})
@@ -101,8 +95,8 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	return result, err
 }
 
-// WithDefaults returns the Contention with defaults for its zero fields, or an error
-// that names the first invalid field.
+// WithDefaults returns c with defaults for zero fields, or an error that names the first
+// invalid field.
 func (c Contention) WithDefaults() (Contention, error) {
 	if c.Contenders == nil {
 		c.Contenders = Blog()
@@ -124,15 +118,13 @@ func (c Contention) WithDefaults() (Contention, error) {
 	return c, c.check()
 }
 
-// mostClients and mostTrials bound the memory of a trial and of all outcomes to a
-// few gigabytes.
+// These bound the memory of a trial, and that of all outcomes, to a few gigabytes.
 const (
 	mostClients = 50_000_000
 	mostTrials  = 100_000_000
 )
 
-// mostStagger keeps sums of times from overflowing.
-const mostStagger = 10_000 * time.Hour
+const mostStagger = 10_000 * time.Hour // avoids overflows
 
 func (c *Contention) check() error {
 	for _, n := range c.Clients {
@@ -154,7 +146,7 @@ func (c *Contention) check() error {
 	case len(c.Clients) == 0:
 		return errors.New("clients: none")
 	case c.Class != retry.ClassTransient && c.Class != retry.ClassThrottled:
-		return fmt.Errorf("class: a conflict is transient or throttled, and not %v", c.Class)
+		return fmt.Errorf("class: a conflict is transient or throttled, not %v", c.Class)
 	case c.Processes < 0:
 		return fmt.Errorf("processes: %d is negative", c.Processes)
 	case c.Trials < 0:
@@ -168,12 +160,11 @@ func (c *Contention) check() error {
 	return c.Network.check()
 }
 
-// checkContender returns an error if the contender's policy cannot be honored.
 func (c *Contention) checkContender(contender Contender) error {
 	policy := contender.Policy(&world{})
 	switch {
 	case contender.next != nil:
-		return fmt.Errorf("contenders: %q is a roll-out, which a storm shows", contender.Name)
+		return fmt.Errorf("contenders: %q is a rollout, which is for Storm only", contender.Name)
 	case policy.Stagger > mostStagger || contender.Slots < 0 || contender.Slots > mostStagger:
 		return fmt.Errorf("contenders: stagger and slots of %q are not in 0 to %v", contender.Name, mostStagger)
 	case !plain(&policy) && slices.Max(append([]int{0}, c.Clients...)) > mostCallers:
@@ -186,7 +177,6 @@ func (c *Contention) checkContender(contender Contender) error {
 	return nil
 }
 
-// processes returns the number of processes for a number of clients.
 func (c *Contention) processes(clients int) int {
 	if c.Processes == 0 {
 		return clients
@@ -194,12 +184,11 @@ func (c *Contention) processes(clients int) int {
 	return min(c.Processes, clients)
 }
 
-// A cell collects the results of a Cell.
 type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
-	curious   bool // its rule uses details of conflicts
+	curious   bool // its rule may use details of conflicts
 	plain     bool // its trials need no crowd
 	trials    []outcome
 
@@ -207,14 +196,13 @@ type cell struct {
 	timing []int64 // of all trials
 }
 
-// outcome is the outcome of one trial; zero if the trial has not ended.
+// outcome is the outcome of a trial; zero if the trial has not ended.
 type outcome struct {
 	calls int64
 	time  int64 // nanoseconds
 	done  int64 // clients
 }
 
-// cells returns all cells, in the order of the contenders.
 func (c *Contention) cells() []*cell {
 	var cells []*cell
 	for _, contender := range c.Contenders {
@@ -235,7 +223,6 @@ func (c *Contention) cells() []*cell {
 	return cells
 }
 
-// add records the outcome of a trial.
 func (c *cell) add(trial int, o outcome, timing []int64) {
 	c.trials[trial] = o
 	if len(timing) == 0 {
@@ -248,7 +235,6 @@ func (c *cell) add(trial int, o outcome, timing []int64) {
 	}
 }
 
-// summary returns the Cell.
 func (c *cell) summary() Cell {
 	var calls, times, done []float64
 	for _, t := range c.trials {
@@ -259,7 +245,7 @@ func (c *cell) summary() Cell {
 		times = append(times, float64(t.time)/1e6)
 		done = append(done, float64(t.done)/float64(c.Clients))
 	}
-	c.Calls, c.Time, c.Done = Summarize(calls), Summarize(times), Summarize(done)
+	c.Calls, c.Time, c.Done = summarize(calls), summarize(times), summarize(done)
 	if len(c.timing) > 0 && len(calls) > 0 {
 		c.Timing = make([]float64, len(c.timing))
 		for i, n := range c.timing {
@@ -269,8 +255,8 @@ func (c *cell) summary() Cell {
 	return c.Cell
 }
 
-// curious reports whether a rule may read the error of an attempt. The rules of
-// package retry, which are those with a text, do not.
+// curious reports whether a rule may read the error of an attempt. The rules of package
+// retry, which all have a text form, do not.
 func curious(rule retry.Backoff) bool {
 	_, err := retry.Policy{Backoff: rule}.MarshalText()
 	return err != nil

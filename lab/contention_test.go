@@ -17,8 +17,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// reference is the result of the original program for a strategy and a number of
-// clients, in 100 trials: testdata/contention-reference.csv.
+// reference is a result of the original program, from 100 trials.
 type reference struct {
 	strategy       string
 	clients        int
@@ -45,7 +44,6 @@ func contentionReference(t *testing.T) []reference {
 	return list
 }
 
-// strategies maps the reference's names to those of Blog.
 var strategies = map[string]string{
 	"None":        "none attempts=unlimited",
 	"Exponential": "exponential base=10ms cap=2s attempts=unlimited",
@@ -54,8 +52,7 @@ var strategies = map[string]string{
 	"Decorr":      "decorrelated base=5ms cap=2s attempts=unlimited",
 }
 
-// The figures agree with those of the original program within random deviations.
-// The seed was not selected.
+// The figures agree within random deviations. The seed was not selected.
 func TestContentionAgreesWithTheOriginal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs 55,000 trials")
@@ -104,7 +101,6 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	assert.NotEqual(t, one, other)
 }
 
-// outcomes returns the outcome of each trial with either queue.
 func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
 	c, err := c.WithDefaults()
 	require.NoError(t, err)
@@ -154,8 +150,7 @@ func contender(t testing.TB, text string) Contender {
 	return c
 }
 
-// In a network this irregular a bucket often also contains a client's read, so it
-// has to be sorted.
+// In a network this irregular, a bucket often contains a read, so it must be sorted.
 func TestBucketsOutOfOrder(t *testing.T) {
 	c, err := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.WithDefaults()
 	require.NoError(t, err)
@@ -177,8 +172,6 @@ func TestBucketsOutOfOrder(t *testing.T) {
 	assert.Equal(t, byHeap, byBuckets)
 }
 
-// FuzzQueues compares the queues, on networks and buckets of all kinds. The model
-// with buckets has interrupted a trial before.
 func FuzzQueues(f *testing.F) {
 	f.Add(uint64(1), uint16(30), uint32(10_000_000), uint32(2_000_000), uint8(3), uint32(0), uint8(22))
 	f.Add(uint64(2), uint16(100), uint32(1), uint32(0), uint8(0), uint32(5), uint8(10))
@@ -205,7 +198,7 @@ func FuzzQueues(f *testing.F) {
 		m.setUp(&c, cell, 0)
 		m.width = int(width % 47)
 		m.bucket.reset(m.width, cell.Clients)
-		for i := range m.bucket.events { // an interrupted trial
+		for i := range m.bucket.events { // leftovers of an interrupted trial
 			m.bucket.events[i] = m.first(uint32(i))
 			m.bucket.push(int32(i))
 		}
@@ -222,7 +215,6 @@ func FuzzQueues(f *testing.F) {
 	})
 }
 
-// Laws that hold for every strategy.
 func TestContentionLaws(t *testing.T) {
 	for _, clients := range []int{1, 2, 17, 150} {
 		cells, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{clients}, Trials: 30}.Run(t.Context())
@@ -238,7 +230,7 @@ func TestContentionLaws(t *testing.T) {
 	}
 }
 
-// Information helps: compared with full jitter, each of these saves time without more calls.
+// Compared with full jitter, information saves time without more calls.
 func TestInformed(t *testing.T) {
 	full := contender(t, "full base=10ms cap=2s attempts=unlimited")
 	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
@@ -320,7 +312,6 @@ func TestContentionInterrupted(t *testing.T) {
 	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "finished trials can be compared")
 	assert.Positive(t, cells[0].Calls.Mean)
 
-	// A long trial is interrupted.
 	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle:1e9"} {
 		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
@@ -347,7 +338,7 @@ func TestContentionRefuses(t *testing.T) {
 		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
 		"class: a conflict":                     {Class: retry.ClassPermanent},
 		"processes: -1":                         {Processes: -1},
-		"is a roll-out":                         {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
+		"is a rollout":                          {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
 		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
@@ -359,7 +350,7 @@ func TestContentionRefuses(t *testing.T) {
 	}
 }
 
-// A wait of centuries ends a client without an overflow.
+// A wait of centuries does not overflow.
 func TestContentionForEver(t *testing.T) {
 	cells, err := Contention{Contenders: mustParse("constant delay=2500000h attempts=unlimited"), Clients: []int{5}, Trials: 3}.Run(t.Context())
 	require.NoError(t, err)
@@ -373,8 +364,7 @@ func TestContentionForEver(t *testing.T) {
 	assert.Equal(t, []float64{1, 1}, []float64{cells[0].Done.Mean, cells[2].Done.Mean})
 }
 
-// A long trial reports progress, and in the end all clients are reported, including
-// those that gave up.
+// A long trial reports progress, and all clients are reported, even those that gave up.
 func TestContentionProgress(t *testing.T) {
 	var last, calls int
 	c := Contention{
@@ -391,7 +381,7 @@ func TestContentionProgress(t *testing.T) {
 	assert.Greater(t, calls, 8, "more than one for each trial")
 }
 
-// MaxElapsed counts from the client's own start to the response.
+// MaxElapsed counts from the client's start to the response.
 func TestContentionElapsed(t *testing.T) {
 	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}}
 	calls := func(text string) float64 {
@@ -415,7 +405,7 @@ func TestContentionElapsed(t *testing.T) {
 	assert.Greater(t, cells[1].Done.Mean, 0.99, "a stagger is a part of what has elapsed")
 }
 
-// perContender is KnownContenders, defined outside the package.
+// perContender is KnownContenders, as users would write it.
 type perContender time.Duration
 
 func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
@@ -423,8 +413,8 @@ func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
 	return scale(time.Duration(b), u*float64(c.Contenders))
 }
 
-// Any rule can read the Conflict, even inside a composition.
-func TestContentionTellsAnyRule(t *testing.T) {
+// Any rule can read the Conflict, even inside another rule.
+func TestContentionForAnyRule(t *testing.T) {
 	of := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited} }}
 	}
@@ -432,8 +422,8 @@ func TestContentionTellsAnyRule(t *testing.T) {
 		of("known", KnownContenders{Each: 7 * time.Millisecond}),
 		of("own", perContender(7*time.Millisecond)),
 		of("capped", retry.Capped{Of: KnownContenders{Each: 7 * time.Millisecond}}),
-		of("version", VersionSeen{Base: 300 * time.Millisecond}),
-		of("pointer", &VersionSeen{Base: 300 * time.Millisecond}),
+		of("version", versionSeen{Base: 300 * time.Millisecond}),
+		of("pointer", &versionSeen{Base: 300 * time.Millisecond}),
 	}}.Run(t.Context())
 	require.NoError(t, err)
 	assert.Equal(t, cells[0].Calls, cells[1].Calls)
@@ -442,7 +432,6 @@ func TestContentionTellsAnyRule(t *testing.T) {
 	assert.NotEqual(t, cells[0].Calls, cells[3].Calls)
 }
 
-// The client's HintRule decides how the server's hint is used.
 func TestContentionHints(t *testing.T) {
 	contenders := mustParse(
 		"none attempts=unlimited",
@@ -491,7 +480,7 @@ func TestInterruptedModelsAreReused(t *testing.T) {
 	}
 }
 
-// A read at the time of a commit sees it.
+// A read at the time of a commit returns the new version.
 func TestTies(t *testing.T) {
 	m := model{commit: 5}
 	assert.True(t, m.current(&event{read: 5}))

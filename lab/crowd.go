@@ -1,7 +1,6 @@
 package lab
 
-// This file simulates contention with real calls of retry.Do, for policies that the model does
-// not cover.
+// Contention with calls of retry.Do, for policies that the model does not cover.
 
 import (
 	"context"
@@ -10,15 +9,14 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// crowd is one trial of a [Contention] in which each client makes a call of
-// [retry.Do] in virtual time, which honors every part of its policy. model is
-// faster, for policies whose waits depend only on the number of failures.
+// crowd is a trial of a [Contention] in which each client calls [retry.Do] in virtual
+// time. For policies whose waits depend only on the number of failures, model is faster.
 type crowd struct {
 	world
 	net   delays
 	key   uint64
 	class retry.Class
-	slots int64 // between hints; 0: none
+	slots int64 // between hints; 0: no hints
 
 	clients []*client
 	commits []int64 // times of the commits
@@ -27,10 +25,8 @@ type crowd struct {
 	timing []int64 // calls in each TimingBin
 }
 
-// mostCallers bounds the clients of a crowd, which need a few kilobytes each.
-const mostCallers = 200_000
+const mostCallers = 200_000 // of a few kilobytes each
 
-// client is one client of a crowd.
 type client struct {
 	task
 	crowd   *crowd
@@ -39,14 +35,14 @@ type client struct {
 	stream  stream // of its policy
 	policy  retry.Policy
 	timeout time.Duration // of each attempt; 0: none
-	waiting *write        // the write whose response is awaited; nil: none
-	result  error         // the response
-	known   Conflict      // information for the rule; zero if the rule does not use it
-	trips   int64         // sum of the times from reads to writes
+	waiting *write        // whose response the client awaits; nil: none
+	result  error
+	known   Conflict // for the rule; zero if the rule does not use it
+	trips   int64    // sum of the times from reads to writes
 }
 
-// write is a write on its way to the server, and then its response. It continues
-// even if its client has given up.
+// write is a write on its way to the server, and then its response. It continues after
+// its client has given up.
 type write struct {
 	timer    timer
 	client   *client
@@ -56,13 +52,13 @@ type write struct {
 	err      error
 }
 
-// plain reports whether the policy can be simulated without a crowd.
+// plain reports whether model can simulate the policy.
 func plain(p *retry.Policy) bool {
 	return p.Budget == nil && p.Limiter == nil && p.AttemptTimeout == 0 &&
 		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
 }
 
-// runCrowd runs a trial and reports whether it ended. If so, it is added to its cell.
+// runCrowd reports whether the trial ended.
 func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	cr := newCrowd(c, cell, trial)
 	defer cr.stop()
@@ -102,11 +98,9 @@ func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 	return cr
 }
 
-// policyDraws is an attempt number that does not occur, for the key of the policy's
-// random numbers.
+// policyDraws, which is no attempt's number, keys the policy's random numbers.
 const policyDraws = 1<<32 - 1
 
-// stop ends all coroutines.
 func (cr *crowd) stop() {
 	cr.stopped = true
 	for _, c := range cr.clients {
@@ -114,7 +108,6 @@ func (cr *crowd) stop() {
 	}
 }
 
-// live is the coroutine of a client.
 func (c *client) live() {
 	err := retry.Do(c, c.policy, c.change)
 	cr := c.crowd
@@ -127,8 +120,7 @@ func (c *client) live() {
 	cr.time = max(cr.time, cr.now)
 }
 
-// change is the operation: a read, and a write on the condition that no other
-// client has written since.
+// change is the operation: a read, and a write if no other client has written since.
 func (c *client) change(context.Context) error {
 	cr := c.crowd
 	if cr.stopped {
@@ -162,7 +154,6 @@ func (c *client) change(context.Context) error {
 	return c.result
 }
 
-// arrive handles the write at the server.
 func (w *write) arrive() {
 	c := w.client
 	cr := c.crowd
@@ -179,7 +170,6 @@ func (w *write) arrive() {
 	cr.timers.start(&w.timer, cr.now+w.response)
 }
 
-// conflict returns the failure of a write.
 func (cr *crowd) conflict(c *client, w *write) error {
 	failure := errConflict
 	if c.known.Contenders > 0 {
@@ -202,7 +192,6 @@ func (cr *crowd) conflict(c *client, w *write) error {
 	return retry.Transient(failure)
 }
 
-// respond handles the response at the client.
 func (w *write) respond() {
 	c := w.client
 	if c.waiting != w {

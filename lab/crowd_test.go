@@ -12,7 +12,6 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The crowd, which runs retry.Do, and the model agree.
 func TestCrowdAgreesWithTheModel(t *testing.T) {
 	policies := append(Blog(), mustParse(
 		"full base=10ms cap=2s attempts=5",
@@ -56,7 +55,7 @@ func TestCrowdAgreesWithTheModel(t *testing.T) {
 	assert.Less(t, squares, limit)
 }
 
-// Every part of a policy is honored: each changes the result.
+// Every part of a policy changes the result.
 func TestContentionHonors(t *testing.T) {
 	run := func(text string, processes int) Cell {
 		c := Contention{Contenders: mustParse(text), Clients: []int{40}, Trials: 20, Processes: processes}
@@ -70,8 +69,7 @@ func TestContentionHonors(t *testing.T) {
 	assert.LessOrEqual(t, five.Calls.Mean, 5*40.0)
 	assert.Less(t, five.Done.Mean, 0.8)
 
-	// Five of the ten tokens may be spent: four retries by each client with its own
-	// budget, or four by all clients with a shared one.
+	// Five of the ten tokens may be spent: four retries for each budget.
 	own := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 0)
 	assert.Less(t, own.Done.Mean, 0.8)
 	shared := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 1)
@@ -88,7 +86,6 @@ func TestContentionHonors(t *testing.T) {
 	assert.Zero(t, run("none attempts=3 timeout=5ms", 0).Calls.Mean, "no client reaches the write")
 }
 
-// A fleet of very many processes, each with a budget.
 func TestContentionFleet(t *testing.T) {
 	if testing.Short() {
 		t.Skip("twenty thousand clients")

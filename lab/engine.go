@@ -1,6 +1,6 @@
 package lab
 
-// This file runs trials on several goroutines.
+// Trials on several goroutines.
 
 import (
 	"context"
@@ -9,11 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// each calls work for the units 0 to n-1, on several goroutines, until all are
-// done or ctx ends, and then returns the error of ctx. Results that are stored by
-// unit do not depend on the number of workers. newWorker makes a worker, which may
-// keep state from unit to unit. If work returns false for a unit, it was
-// interrupted and does not count.
+// each runs the units 0 to n-1 on several goroutines until all are done, or until ctx
+// ends, and then returns its error. Each goroutine has a worker, which may keep state
+// from unit to unit. A worker returns false if its unit was interrupted.
 func each(ctx context.Context, n, workers int, newWorker func() func(unit int) bool) error {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -43,7 +41,6 @@ func each(ctx context.Context, n, workers int, newWorker func() func(unit int) b
 	return ctx.Err()
 }
 
-// progress reports finished work, one goroutine at a time.
 type progress struct {
 	report func(done, total int) // nil: no reports
 	total  int

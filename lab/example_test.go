@@ -32,8 +32,7 @@ func ExampleContention() {
 	// full base=10ms cap=2s attempts=unlimited         796 calls,  5 s
 }
 
-// This example simulates a custom policy, with and without a budget, while the
-// server stalls for two seconds.
+// A custom policy, with and without a budget, while the server stalls for two seconds.
 func ExampleStorm() {
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: 100 * time.Millisecond}, MaxAttempts: 4}
 	storm := lab.Storm{

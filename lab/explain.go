@@ -1,6 +1,6 @@
 package lab
 
-// This file draws the waits of one policy.
+// The waits of one policy.
 
 import (
 	"slices"
@@ -9,10 +9,10 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Waits draws the waits of a number of calls whose attempts all fail, and returns
-// them by retry, each list ascending: Waits(p, 1000, 0)[1][500] is the median wait
-// before the second retry. The failures are transient, without a hint. At most the
-// first 100 retries are drawn. The same seed gives the same waits.
+// Waits draws the waits of a number of calls whose attempts all fail with transient errors
+// without a hint. It returns them by retry, in ascending order: Waits(p, 1000, 0)[1][500]
+// is the median wait before the second retry. At most 100 retries per call are drawn. The
+// same seed gives the same waits.
 func Waits(p retry.Policy, calls int, seed uint64) [][]time.Duration {
 	var waits [][]time.Duration
 	for call := range calls {

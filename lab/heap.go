@@ -1,13 +1,11 @@
 package lab
 
-// This file has the general event queue of the contention model.
+// The general event queue of the contention model.
 
-// heap is a binary heap of events, the next one first. Changing the first event
-// in place and then calling down is twice as fast as a pop and a push, and most
-// events are followed by another of the same client.
+// heap is a binary heap of events. Changing the first event in place and then calling down
+// is twice as fast as a pop and a push, and most events lead to another of their client.
 type heap []event
 
-// push adds e.
 func (h *heap) push(e event) {
 	*h = append(*h, e)
 	q := *h
@@ -23,7 +21,6 @@ func (h *heap) push(e event) {
 	q[i] = e
 }
 
-// pop removes the first event.
 func (h *heap) pop() {
 	q := *h
 	last := len(q) - 1
@@ -34,7 +31,7 @@ func (h *heap) pop() {
 	}
 }
 
-// down moves the first event to its place.
+// down moves a changed first event to its place.
 func (h *heap) down() {
 	q := *h
 	e, i := q[0], 0

@@ -12,11 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainStorm is an independent simulation of a server, without code of this package or of
-// package retry: it processes the attempts in the order of their times. Clients wait
-// without limit; attempts fail as in Storm.Failures and in a Partial outage, and are
-// retried after a second. If tokens is set, each process has tokens as in a
-// ThrottleBudget.
+// plainStorm simulates a server without code of this package or of package retry. Clients
+// wait without limit. Attempts fail as with Storm.Failures or in a Partial outage, and are
+// retried after a second. A process has tokens as in a ThrottleBudget.
 type plainStorm struct {
 	rate, failures, share float64
 	from, to, end         float64
@@ -38,7 +36,7 @@ func (p plainStorm) run(seed uint64) (success, attemptsPerCall, latency float64)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	free := make([]float64, p.workers) // when each worker is free
 	missing := make([]float64, p.processes)
-	var list []plainAttempt // a queue in descending order of time
+	var list []plainAttempt // in descending order of time
 	add := func(a plainAttempt) {
 		i, _ := slices.BinarySearchFunc(list, a, func(x, y plainAttempt) int { return cmp.Compare(y.at, x.at) })
 		list = slices.Insert(list, i, a)
@@ -87,10 +85,8 @@ func (p plainStorm) run(seed uint64) (success, attemptsPerCall, latency float64)
 	return float64(early) / float64(earlyCalls), float64(attempts) / float64(calls), sum / float64(good)
 }
 
-// Background failures, partial outages, measured latencies and fleets with a budget per
-// process give the same results as an independent simulation.
 func TestStormAgainstPlainSimulation(t *testing.T) {
-	uniform := func(rng *rand.Rand) float64 { // as in buckets to 10 ms and to 50 ms
+	uniform := func(rng *rand.Rand) float64 { // as in measured, below
 		if rng.Float64() < 0.75 {
 			return 0.01 * rng.Float64()
 		}
@@ -131,7 +127,7 @@ func TestStormAgainstPlainSimulation(t *testing.T) {
 					figures[i] = append(figures[i], x)
 				}
 			}
-			// All attempts per call; Amplification covers only some of the calls.
+			// Amplification covers only some of the calls.
 			var attempts []float64
 			for _, trial := range rows[0].Trials {
 				sum := 0.0
@@ -140,8 +136,8 @@ func TestStormAgainstPlainSimulation(t *testing.T) {
 				}
 				attempts = append(attempts, sum/(60*100))
 			}
-			for i, got := range []Summary{rows[0].Success, Summarize(attempts), rows[0].Mean} {
-				want := Summarize(figures[i])
+			for i, got := range []Summary{rows[0].Success, summarize(attempts), rows[0].Mean} {
+				want := summarize(figures[i])
 				name := []string{"success", "attempts", "latency"}[i]
 				t.Logf("%-8s %.5f, independently %.5f", name, got.Mean, want.Mean)
 				margin := 4.5*math.Hypot(got.SE(), want.SE()) + 0.012*want.Mean

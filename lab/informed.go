@@ -1,6 +1,6 @@
 package lab
 
-// This file has the conflict error, and backoff rules that use its details.
+// The conflict error, and backoff rules that use its details.
 
 import (
 	"errors"
@@ -11,19 +11,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Conflict is the failure of an attempt in a [Contention], with the information
-// that the client could have. A custom Backoff finds it in the Err of the Attempt;
-// errors of your own operations can pass information in the same way.
+// A Conflict is the error of an attempt in a [Contention], with the information that the
+// client could have. A custom Backoff finds it in Attempt.Err; the errors of your own
+// operations can pass information in the same way.
 type Conflict struct {
-	Contenders int           // clients that have not succeeded, including this one
+	Contenders int           // clients that have not succeeded yet, including this one
 	Commits    int           // commits by others between this client's last two reads
-	Between    time.Duration // the time between these reads; 0 before the second
-	RoundTrip  time.Duration // mean time so far from this client's reads to its writes
-	Window     time.Duration // last result of the rule's optional method Next(*Conflict); 0 at first
+	Between    time.Duration // time between these reads; 0 before the second
+	RoundTrip  time.Duration // mean time from this client's reads to its writes
+	Window     time.Duration // last result of the rule's optional method Next(*Conflict) time.Duration; 0 at first
 
-	version int           // at the last read
-	read    int64         // time of the last read
-	hint    time.Duration // the server's hint
+	version int   // at the last read
+	read    int64 // time of the last read
+	hint    time.Duration
 }
 
 // Error returns "conflict".
@@ -32,11 +32,9 @@ func (*Conflict) Error() string { return "conflict" }
 // RetryAfter returns the hint of the server.
 func (c *Conflict) RetryAfter() time.Duration { return c.hint }
 
-// KnownContenders is a rule for clients that know their number, such as the
-// workers of a pool: u · Each · the number of contenders. Outside a [Contention]
-// it does not wait.
-//
-// A good Each is a third to a half of the round trip from a read to the write.
+// KnownContenders is a rule for clients that know their number, such as the workers of a
+// pool. The delay is u · Each · Contenders, and 0 outside a [Contention]. A good Each is a
+// third to a half of the round trip from a read to the write.
 type KnownContenders struct {
 	Each time.Duration
 }
@@ -50,17 +48,15 @@ func (b KnownContenders) Delay(a retry.Attempt, u float64) time.Duration {
 	return scale(b.Each, u*float64(c.Contenders))
 }
 
-// VersionSeen is a rule for clients that see the row's version between their own
-// reads. From that it computes x, the commits of others per round trip. The window
-// starts at Base, and each conflict multiplies it by (x / 0.94)², at least by 0.1
-// and at most by 2. The delay is u · window. Outside a [Contention] the window stays
-// Base.
-type VersionSeen struct {
+// versionSeen is a rule for clients that see how much the row's version has changed
+// between their reads. From that it computes x, the commits of others per round trip.
+// The window starts at Base, and each conflict multiplies it by (x / 0.94)², limited to
+// 0.1 to 2. The delay is u · window.
+type versionSeen struct {
 	Base time.Duration
 }
 
-// Delay returns u · window.
-func (b VersionSeen) Delay(a retry.Attempt, u float64) time.Duration {
+func (b versionSeen) Delay(a retry.Attempt, u float64) time.Duration {
 	window := b.Base
 	if c, ok := errors.AsType[*Conflict](a.Err); ok {
 		window = b.Next(c)
@@ -69,7 +65,7 @@ func (b VersionSeen) Delay(a retry.Attempt, u float64) time.Duration {
 }
 
 // Next returns the window after c.
-func (b VersionSeen) Next(c *Conflict) time.Duration {
+func (b versionSeen) Next(c *Conflict) time.Duration {
 	if c.Between <= 0 || c.Window == 0 {
 		return b.Base
 	}
@@ -86,10 +82,9 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return time.Duration(max(0, ns))
 }
 
-// errConflict is the failure of a client whose rule does not use details.
+// errConflict is the error for rules that do not use details.
 var errConflict = &Conflict{}
 
-// learn updates a client's information after the failure of w.
 func (c *client) learn(w *write) {
 	commits, k := c.crowd.commits, &c.known
 	version, _ := slices.BinarySearchFunc(commits, w.read, func(at, read int64) int {

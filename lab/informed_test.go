@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainRow is an independent simulation of clients that contend for a row, without
-// code of this package. Its clients follow the rule that VersionSeen documents. All
-// times are in milliseconds.
+// plainRow simulates clients that contend for a row under versionSeen, without code of
+// this package. Times are in milliseconds.
 type plainRow struct {
 	rng     *rand.Rand
 	clients []plainClient
@@ -22,7 +21,7 @@ type plainRow struct {
 }
 
 type plainClient struct {
-	at     float64 // arrival of its next message at the server
+	at     float64 // when its next message reaches the server
 	writes bool
 	done   bool
 
@@ -34,7 +33,6 @@ type plainClient struct {
 
 func (p *plainRow) delay() float64 { return math.Abs(10 + 2*p.rng.NormFloat64()) }
 
-// run returns the number of writes and the time of the last response.
 func (p *plainRow) run(n int) (calls, end float64) {
 	p.clients = make([]plainClient, n)
 	for i := range p.clients {
@@ -54,7 +52,7 @@ func (p *plainRow) run(n int) (calls, end float64) {
 	return float64(p.calls), p.end
 }
 
-// step handles the next message of c and reports whether c has succeeded.
+// step handles the next message of c, and reports whether c has succeeded.
 func (p *plainRow) step(c *plainClient) bool {
 	if !c.writes {
 		c.previous, c.version = c.version, p.version
@@ -85,7 +83,6 @@ func (p *plainRow) step(c *plainClient) bool {
 	return false
 }
 
-// VersionSeen gives the same results as in an independent simulation.
 func TestVersionSeenAgainstPlainSimulation(t *testing.T) {
 	i := slices.IndexFunc(Informed(), func(c Contender) bool { return c.Name == "version seen, from 300ms" })
 	const trials = 200
@@ -98,7 +95,7 @@ func TestVersionSeenAgainstPlainSimulation(t *testing.T) {
 			n, end := p.run(cell.Clients)
 			calls, times = append(calls, n), append(times, end)
 		}
-		for name, pair := range map[string][2]Summary{"calls": {cell.Calls, Summarize(calls)}, "time": {cell.Time, Summarize(times)}} {
+		for name, pair := range map[string][2]Summary{"calls": {cell.Calls, summarize(calls)}, "time": {cell.Time, summarize(times)}} {
 			got, want := pair[0], pair[1]
 			t.Logf("%d clients, %s: %.1f, independently %.1f", cell.Clients, name, got.Mean, want.Mean)
 			assert.InDelta(t, want.Mean, got.Mean, 4.5*math.Hypot(got.SE(), want.SE()), name)

@@ -1,37 +1,35 @@
 package lab
 
-// This file reads measured service times.
+// Measured service times.
 
 import (
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Latency is a measured distribution of a server's time for an attempt: cumulative
-// counts for ascending times, as in the buckets of a Prometheus histogram. Within a
-// bucket times are spread evenly. The zero value means no distribution.
-type Latency []LatencyBucket
-
-// LatencyBucket is the number of attempts that took at most a time.
-type LatencyBucket struct {
+// Latency is a measured distribution of the time that a server takes for an attempt, as
+// ascending buckets like those of a Prometheus histogram. Times are spread evenly within
+// a bucket. The zero value means no distribution.
+type Latency []struct {
 	UpTo  time.Duration
-	Count float64 // cumulative, including the earlier buckets
+	Count float64 // of the attempts that took at most UpTo, including earlier buckets
 }
 
-// ReadLatency reads a Latency in one of two formats. In the text format of
-// Prometheus, the lines of one histogram end in _bucket{le="0.25"} 240, in seconds;
-// lines with the same le are added. CSV has two columns: an upper bound, in seconds
-// or with a unit, and the count of the attempts between the previous bound and this
-// one; a header line is allowed. Attempts beyond the last finite bound count as
-// taking that long.
+// ReadLatency reads a Latency in one of two formats. In the text format of Prometheus,
+// the lines of one histogram end in _bucket{le="0.25"} 240, in seconds; lines with the
+// same le are added. CSV has two columns: an upper bound, in seconds or with a unit, and
+// the count of attempts from the previous bound to this one; a header line is allowed.
+// Attempts beyond the last finite bound count as taking that long.
 func ReadLatency(r io.Reader) (Latency, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
 	if err != nil {
@@ -79,10 +77,9 @@ func readPrometheus(text string) (Latency, error) {
 		counts[at] += count
 	}
 	var l Latency
-	for at, count := range counts {
-		l = append(l, LatencyBucket{at, count})
+	for _, at := range slices.Sorted(maps.Keys(counts)) {
+		l = append(l, Latency{{at, counts[at]}}...)
 	}
-	slices.SortFunc(l, func(a, b LatencyBucket) int { return int(min(max(a.UpTo-b.UpTo, -1), 1)) })
 	if n := len(l); n > 0 {
 		l[n-1].Count = max(l[n-1].Count, beyond)
 	}
@@ -103,7 +100,7 @@ func readLatencyCSV(text string) (Latency, error) {
 		count, countErr := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
 		switch {
 		case i == 0 && err != nil && countErr != nil:
-			continue // names
+			continue // header
 		case strings.EqualFold(strings.TrimLeft(row[0], "+"), "inf") && countErr == nil && len(l) > 0:
 			l[len(l)-1].Count += count
 			continue
@@ -113,12 +110,11 @@ func readLatencyCSV(text string) (Latency, error) {
 			return nil, fmt.Errorf("line %d: %q is not a count", i+1, row[1])
 		}
 		sum += count
-		l = append(l, LatencyBucket{at, sum})
+		l = append(l, Latency{{at, sum}}...)
 	}
 	return l, nil
 }
 
-// latencyBound reads seconds, or a duration with a unit.
 func latencyBound(text string) (time.Duration, error) {
 	text = strings.TrimSpace(text)
 	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 && seconds < maxHorizon.Seconds() {
@@ -160,17 +156,10 @@ func (l Latency) Mean() time.Duration {
 	return time.Duration(math.Round(sum / before))
 }
 
-// quantile returns the time in nanoseconds that a share u of the attempts does not
-// exceed.
+// quantile returns the time in nanoseconds that a share u of the attempts does not exceed.
 func (l Latency) quantile(u float64) float64 {
 	rank := u * l[len(l)-1].Count
-	i, _ := slices.BinarySearchFunc(l, rank, func(b LatencyBucket, rank float64) int {
-		if b.Count <= rank {
-			return -1
-		}
-		return 1
-	})
-	i = min(i, len(l)-1)
+	i := min(sort.Search(len(l), func(i int) bool { return l[i].Count > rank }), len(l)-1)
 	low, before := 0.0, 0.0
 	if i > 0 {
 		low, before = float64(l[i-1].UpTo), l[i-1].Count

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the map of storms over policies and utilization.
+// The map of storms over policies and utilization.
 
 import (
 	"context"
@@ -12,37 +12,35 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Metastability maps where a server does not recover after its failure is over,
-// because the retries are enough to keep it down. The map covers whole policies and
-// utilizations.
+// A Metastability maps, over policies and utilizations, where retries keep a server down
+// after its failure is over.
 //
 // For a server of capacity C, calls at a rate ρ·C with k retries each make ρ·(1 + k)·C
 // attempts a second when all fail. Above ρ·(1 + k) = 1 the failure sustains itself, if
 // nothing bounds the retries and the queue is longer than clients wait. The zero value
-// is a map of the zero [Storm] around that line.
+// maps the zero [Storm] around that line.
 type Metastability struct {
-	// Storm is the experiment behind every point of the map. Its Rate is not used. Its
-	// Contenders are the rows of the map; nil means [WithRetries] of full jitter from
-	// 100 ms with a cap of 20 s and 0 to 4 retries. Its Progress counts the trials of
-	// all points.
+	// Storm is simulated at every point of the map. Its Rate is not used. Its Contenders
+	// are the rows; nil means full jitter from 100 ms with a cap of 20 s and 0 to 4
+	// retries. Its Progress counts the trials of all points.
 	Storm Storm
 
-	Utilizations []float64 // ρ, above 0; none: 0.15 to 0.9
+	Utilizations []float64 // ρ, ascending, above 0; none: 0.15 to 0.9
 }
 
 // MetastabilityPoint is a point of the map.
 type MetastabilityPoint struct {
-	Contender   string  // name of the contender
+	Contender   string  // its name
 	Attempts    int     // maximum per call; retry.Unlimited: no bound
-	Bounded     bool    // a budget or a limiter also bounds its retries
+	Bounded     bool    // whether a budget or a limiter also bounds its retries
 	Utilization float64 // rate of calls divided by the server's capacity
 	Trials      int     // that finished
 	Recovery    Summary // in seconds, over the trials with a recovery
-	Never       float64 // the share of trials without one
+	Never       float64 // share of trials without a recovery
 }
 
-// WithRetries returns one Contender for each number of retries, with the policy of a
-// text. The text must not set attempts itself.
+// WithRetries returns a Contender for each number of retries. The text of the policy must
+// not set attempts.
 func WithRetries(text string, retries []int) ([]Contender, error) {
 	var list []Contender
 	for _, k := range retries {
@@ -51,7 +49,7 @@ func WithRetries(text string, retries []int) ([]Contender, error) {
 		}
 		for word := range strings.FieldsFuncSeq(text, isSeparator) {
 			if strings.HasPrefix(word, "attempts=") {
-				return nil, fmt.Errorf("policy %q has %s, and retries are given", text, word)
+				return nil, fmt.Errorf("policy %q has %s, which conflicts with the numbers of retries", text, word)
 			}
 		}
 		c, err := ParseContender(text + " attempts=" + strconv.Itoa(k+1))
@@ -65,9 +63,9 @@ func WithRetries(text string, retries []int) ([]Contender, error) {
 
 func isSeparator(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) }
 
-// Run makes the trials of all points, and returns for each contender the points of
-// all utilizations, in their order. If ctx ends first, it returns the error of ctx
-// and the results of the finished trials. Other errors name an invalid field.
+// Run runs the trials of all points, and returns the points of each contender in the
+// order of the utilizations. If ctx ends first, it returns the error of ctx and the
+// results of the finished trials. Other errors name an invalid field.
 func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	m, err := m.WithDefaults()
 	if err != nil {
@@ -82,8 +80,8 @@ func (m Metastability) Run(ctx context.Context) ([]MetastabilityPoint, error) {
 	return points, err
 }
 
-// WithDefaults returns the Metastability with defaults for its zero fields, or an
-// error that names the first invalid field.
+// WithDefaults returns m with defaults for zero fields, or an error that names the first
+// invalid field.
 func (m Metastability) WithDefaults() (Metastability, error) {
 	if len(m.Utilizations) == 0 {
 		m.Utilizations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
@@ -111,14 +109,12 @@ func (m Metastability) WithDefaults() (Metastability, error) {
 	return m, nil
 }
 
-// at returns the experiment for a utilization.
 func (m *Metastability) at(utilization float64) Storm {
 	s := m.Storm
 	s.Rate = utilization * s.Capacity()
 	return s
 }
 
-// points returns the points without their figures, and the case of each point.
 func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 	var points []MetastabilityPoint
 	var cases []stormCase
@@ -126,7 +122,7 @@ func (m *Metastability) points() ([]MetastabilityPoint, []stormCase) {
 		p := contender.Policy(&world{})
 		attempts := retry.Unlimited
 		if p.MaxAttempts != retry.Unlimited {
-			attempts = int(attemptsOf(p))
+			attempts = int(mostAttempts(p))
 		}
 		for _, utilization := range m.Utilizations {
 			points = append(points, MetastabilityPoint{Contender: contender.Name, Attempts: attempts, Bounded: p.Budget != nil || p.Limiter != nil, Utilization: utilization})

@@ -1,20 +1,17 @@
 package lab
 
-// This file collects the figures of a storm's trial.
+// The figures of a storm's trial.
 
 import (
 	"math/bits"
 	"time"
 )
 
-// How long after an outage goodput is measured, and the definition of a recovery:
-// the number of consecutive seconds and the share of calls that must succeed in
-// each.
 const (
-	aftermath     = 60 * time.Second
-	steadySeconds = 10
-	steadyShare   = 0.99
-	lastStretch   = 30 * time.Second
+	aftermath     = 60 * time.Second // for Goodput
+	steadySeconds = 10               // consecutive seconds of a recovery
+	steadyShare   = 0.99             // of the calls that succeed in each
+	lastStretch   = 30 * time.Second // for LastSuccess
 )
 
 // span is a half-open interval of time.
@@ -32,18 +29,17 @@ type cohort struct {
 
 func (c *cohort) share() float64 { return ratio(float64(c.successes), float64(c.calls)) }
 
-// meter collects the figures of a trial of a [Storm].
 type meter struct {
-	cohorts          [3]cohort // calls of the outage, the last calls, and all calls
+	cohorts          [3]cohort // by ofOutage, ofEnd and ofAll
 	shaken           span      // the outage and its aftermath
 	calls, attempts  int       // during shaken
 	aftermath        span
-	goodput          int // successes in the aftermath, regardless of when the calls arrived
+	goodput          int // successes in the aftermath, whenever the calls arrived
 	attemptsBySecond []uint32
 	goodputBySecond  []uint32
 	recovering       []cohort  // the seconds after the outage
-	parts            [2]cohort // all calls, by part of the fleet
-	partAttempts     [2]int    // attempts of these calls
+	parts            [2]cohort // calls by part of the fleet
+	partAttempts     [2]int    // of these calls
 	latency          latencies
 }
 
@@ -73,7 +69,6 @@ func newMeter(s *Storm) *meter {
 
 func secondOf(at int64) int { return int(at / int64(time.Second)) }
 
-// arrival counts a call.
 func (m *meter) arrival(part int, at int64) {
 	if p := &m.parts[part]; p.has(at) {
 		p.calls++
@@ -91,7 +86,6 @@ func (m *meter) arrival(part int, at int64) {
 	}
 }
 
-// attempt counts an attempt.
 func (m *meter) attempt(part int, at int64) {
 	if m.parts[part].has(at) {
 		m.partAttempts[part]++
@@ -102,7 +96,6 @@ func (m *meter) attempt(part int, at int64) {
 	}
 }
 
-// success counts a call that has succeeded.
 func (m *meter) success(part int, arrived, at int64) {
 	if p := &m.parts[part]; p.has(arrived) {
 		p.successes++
@@ -122,7 +115,7 @@ func (m *meter) success(part int, arrived, at int64) {
 	m.latency.add(at - arrived)
 }
 
-// second returns the calls that arrive in the same second after the outage.
+// second returns the cohort of a call that arrives after the outage, or nil.
 func (m *meter) second(arrived int64) *cohort {
 	since := arrived - m.aftermath.from
 	if i := secondOf(since); since >= 0 && i < len(m.recovering) {
@@ -131,8 +124,8 @@ func (m *meter) second(arrived int64) *cohort {
 	return nil
 }
 
-// recovery returns the number of seconds from the outage to the first
-// of steadySeconds good ones.
+// recovery returns the seconds from the end of the outage to the first of steadySeconds
+// good ones.
 func (m *meter) recovery() (seconds int, ok bool) {
 	good := 0
 	for i := range m.recovering {
@@ -148,7 +141,7 @@ func (m *meter) recovery() (seconds int, ok bool) {
 	return 0, false
 }
 
-// latencies is a histogram whose buckets are 1/128 of their value wide or less.
+// latencies is a histogram with buckets no wider than 1/128 of their value.
 type latencies struct {
 	buckets [latencyBuckets]uint32
 	n       int
@@ -168,22 +161,20 @@ func (l *latencies) add(ns int64) {
 	l.sum += float64(ns)
 }
 
-// mean returns the mean in seconds.
-func (l *latencies) mean() float64 { return ratio(l.sum, float64(l.n)) / 1e9 }
+func (l *latencies) meanSeconds() float64 { return ratio(l.sum, float64(l.n)) / 1e9 }
 
-// quantile returns the value in seconds that the given share of all does not exceed.
+// quantile returns the seconds that the given share of the values does not exceed.
 func (l *latencies) quantile(share float64) float64 {
 	rank := int(share * float64(l.n))
 	for i, n := range l.buckets {
 		if rank -= int(n); rank < 0 {
-			return bucketMiddle(i) / 1e9
+			return middleNanoseconds(i) / 1e9
 		}
 	}
 	return 0
 }
 
-// bucketMiddle returns the middle of a bucket in nanoseconds.
-func bucketMiddle(i int) float64 {
+func middleNanoseconds(i int) float64 {
 	shift := max(0, i>>latencyBits-1)
 	low := uint64(i-shift<<latencyBits) << shift
 	return float64(low) + float64(uint64(1)<<shift-1)/2

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the contention model: one event per call, without calls of retry.Do.
+// The contention model: one event per call, without calls of retry.Do.
 
 import (
 	"context"
@@ -11,9 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// event is a write that arrives at the server. Each active client has exactly one
-// event: a write succeeds if and only if the last commit is not after the read that
-// it is based on, so reads and responses need no events.
+// event is the arrival of a write. It is the only event of its client: a write succeeds
+// if and only if the last commit is not after the read that it is based on, so reads and
+// responses need no events.
 type event struct {
 	at, read int64 // nanoseconds
 	delay    time.Duration
@@ -21,22 +21,20 @@ type event struct {
 	attempt  uint32
 }
 
-// before reports whether e arrives before other.
 func (e *event) before(other *event) bool {
 	return e.at < other.at || e.at == other.at && e.client < other.client
 }
 
-// model is one trial of a Contention.
 type model struct {
 	net      delays
 	backoff  retry.Backoff
 	class    retry.Class
 	attempts uint32        // maximum
-	elapsed  time.Duration // maximum per client; 0: no limit
-	spread   time.Duration // spread of the starts: Stagger
+	elapsed  time.Duration // limit per client; 0: none
+	spread   time.Duration // Stagger
 	key      uint64
 
-	commit int64 // time of the last commit; -1 if there was none
+	commit int64 // time of the last commit; -1: none
 	outcome
 	timing []int64 // calls in each TimingBin
 	width  int     // of the buckets
@@ -45,17 +43,15 @@ type model struct {
 	bucket buckets
 
 	progress *progress
-	reported int64 // clients of this trial that were reported to progress
+	reported int64 // clients of this trial reported to progress
 }
 
-// endOfTime is the latest time of an event; a client whose next attempt is later has
-// left.
+// endOfTime is the latest time of an event. A client whose next attempt is later leaves.
 const endOfTime = math.MaxInt64 / 4
 
-// checkEvery is the number of calls between two calls of goOn.
-const checkEvery = 1 << 16
+const checkEvery = 1 << 16 // calls between two calls of goOn
 
-// run runs a trial and reports whether it ended. If so, it is added to its cell.
+// run reports whether the trial ended.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	if !cell.plain {
 		if !runCrowd(ctx, c, cell, trial) {
@@ -81,15 +77,14 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	return ended
 }
 
-// goOn is called regularly. It reports progress and returns whether the trial may
-// continue.
+// goOn reports progress, and whether the trial may continue.
 func (m *model) goOn(ctx context.Context) bool {
 	m.report(m.done)
 	return ctx.Err() == nil
 }
 
 func (m *model) report(done int64) {
-	if done > m.reported { // not while a trial is repeated
+	if done > m.reported { // less while byHeap repeats the trial
 		m.progress.add(int(done - m.reported))
 		m.reported = done
 	}
@@ -102,7 +97,7 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	if m.backoff == nil {
 		m.backoff = retry.Capped{} // the default rule, without a cap
 	}
-	m.attempts, m.elapsed, m.spread = attemptsOf(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
+	m.attempts, m.elapsed, m.spread = mostAttempts(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
 	m.width = c.Network.bucketBits()
 	m.commit = -1
 	m.outcome = outcome{}
@@ -112,13 +107,11 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 	clear(m.timing)
 }
 
-// trialKey is the key of a trial's random numbers.
 func trialKey(c *Contention, cell *cell, trial int) uint64 {
 	return derive(derive(c.Seed, uint64(trial)), uint64(cell.Clients))
 }
 
-// attemptsOf returns the maximum number of attempts of p.
-func attemptsOf(p retry.Policy) uint32 {
+func mostAttempts(p retry.Policy) uint32 {
 	n := p.MaxAttempts
 	if n == 0 { // the default depends on the rule
 		p.MaxElapsed = 0
@@ -130,13 +123,11 @@ func attemptsOf(p retry.Policy) uint32 {
 	return uint32(min(uint64(n), math.MaxUint32-1))
 }
 
-// start returns the start time of a client and the stream for its first messages.
 func (m *model) start(client uint32) (int64, stream) {
 	s := newStream(m.key, client, 0)
 	return int64(float64(m.spread) * s.uniform()), s
 }
 
-// first returns a client's first write.
 func (m *model) first(client uint32) event {
 	start, s := m.start(client)
 	e := event{client: client, attempt: 1}
@@ -146,7 +137,6 @@ func (m *model) first(client uint32) event {
 	return e
 }
 
-// count counts e as a call.
 func (m *model) count(e *event) {
 	m.calls++
 	if len(m.timing) > 0 {
@@ -156,7 +146,6 @@ func (m *model) count(e *event) {
 	}
 }
 
-// wins ends a client whose write succeeded.
 func (m *model) wins(e *event) {
 	m.commit = e.at
 	m.done++
@@ -164,14 +153,11 @@ func (m *model) wins(e *event) {
 	m.leaves(e.at + m.net.one(&s))
 }
 
-// leaves ends a client at the time of its last response.
 func (m *model) leaves(at int64) { m.time = max(m.time, at) }
 
-// current reports whether there was no commit since the read of e.
 func (m *model) current(e *event) bool { return e.read >= m.commit }
 
-// loses turns e, which failed, into the client's next write, and reports whether
-// there is one.
+// loses turns e into the client's next write, and reports whether there is one.
 func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
 	u := s.uniform()
@@ -196,7 +182,6 @@ func (m *model) loses(e *event) bool {
 	return true
 }
 
-// byHeap runs the trial in the order of its events.
 func (m *model) byHeap(ctx context.Context, clients int) bool {
 	m.queue = slices.Grow(m.queue[:0], clients)
 	for i := range clients {

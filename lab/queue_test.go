@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is an event as in the original program: four for each call.
+// message is an event of the original program, which has four per call.
 type message struct {
 	at      int64
 	client  uint32
@@ -42,7 +42,7 @@ func (q messages) Less(i, j int) bool {
 		return q[i].at < q[j].at
 	}
 	if q[i].kind != q[j].kind {
-		return q[i].kind > q[j].kind // a read sees a commit at the same time
+		return q[i].kind > q[j].kind // a commit precedes a read at the same time
 	}
 	return q[i].client < q[j].client
 }
@@ -53,8 +53,8 @@ func (q *messages) Pop() any {
 	return last
 }
 
-// byMessages runs a trial with every message as an event, and with the actual
-// versions that clients read and write. It draws the same random numbers as byHeap.
+// byMessages has an event for every message, and the versions that clients read and write.
+// Its random numbers are those of byHeap.
 func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages
@@ -88,7 +88,6 @@ func (m *model) byMessages(clients int) {
 	}
 }
 
-// One event per call is enough.
 func TestOneEventForEachCall(t *testing.T) {
 	c, err := Contention{Clients: []int{1, 2, 30, 120}, Trials: 5}.WithDefaults()
 	require.NoError(t, err)
@@ -104,7 +103,7 @@ func TestOneEventForEachCall(t *testing.T) {
 	}
 }
 
-// quaternary is a heap with four children to a node.
+// quaternary is a heap with four children per node.
 type quaternary []event
 
 func (q quaternary) down() {
@@ -156,7 +155,7 @@ func (m *model) byQuaternary(clients int) {
 	}
 }
 
-// byPopAndPush is byHeap without its shortcut.
+// byPopAndPush is byHeap without the shortcut.
 func (m *model) byPopAndPush(clients int) {
 	q := m.queue[:0]
 	for i := range clients {
@@ -175,7 +174,6 @@ func (m *model) byPopAndPush(clients int) {
 	m.queue = q
 }
 
-// bySortedBuckets is byBuckets with each bucket sorted.
 func (m *model) bySortedBuckets(clients int) {
 	b := &m.bucket
 	b.reset(m.width, clients)
@@ -188,8 +186,6 @@ func (m *model) bySortedBuckets(clients int) {
 	}
 }
 
-// BenchmarkQueue compares event queues by the calls of full jitter per second,
-// including all work of a call.
 func BenchmarkQueue(b *testing.B) {
 	queues := []struct {
 		name string
@@ -223,9 +219,8 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// BenchmarkGrid runs the blog's grid, 10 to 190 clients under five strategies, on
-// one worker and on two. For comparison it runs the blog's program, if Python is
-// available. Four of its events are one call here.
+// BenchmarkGrid runs the blog's grid, and for comparison the blog's algorithm in Python,
+// which has four events per call.
 func BenchmarkGrid(b *testing.B) {
 	var clients []int
 	for n := 10; n <= 190; n += 10 {
@@ -264,7 +259,6 @@ func BenchmarkGrid(b *testing.B) {
 	})
 }
 
-// readOriginal sums the output of testdata/original.py.
 func readOriginal(b *testing.B, out []byte) (calls, seconds float64) {
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	for lines.Scan() {

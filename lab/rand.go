@@ -1,25 +1,20 @@
 package lab
 
-// This file has the random number generators.
+// The random number generators.
 
 import (
 	"math"
 	"math/bits"
 )
 
-// Random numbers are keyed by their use (seed, trial, client, attempt), not drawn
-// in the order of events. So results depend neither on the queue nor on the number
-// of workers, and compared policies have the same network: they differ only in
-// their behavior.
-//
-// The generators of math/rand/v2 are not used, because a seed must give the same
-// results in future releases of Go, and the stream of NormFloat64 may change.
-// Between processor architectures the last digit may differ.
+// Random numbers are keyed by seed, trial, client and attempt, not drawn in the order of
+// events: results depend neither on the queue nor on the workers, and all policies have the
+// same network. math/rand/v2 is not used, because its NormFloat64 may change in future
+// releases of Go. Between processor architectures, the last digit may differ.
 
 // stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
 type stream uint64
 
-// newStream returns the stream of a key and two numbers below 2³².
 func newStream(key uint64, a, b uint32) stream {
 	hi, lo := bits.Mul64(key^(uint64(a)<<32|uint64(b)), 0x9e3779b97f4a7c15)
 	return stream(hi ^ lo ^ key)
@@ -42,25 +37,24 @@ func (s *stream) next() uint64 {
 // uniform returns a number in [0, 1).
 func (s *stream) uniform() float64 { return float64(s.next()>>11) * 0x1p-53 }
 
-// exponential returns a random number from the exponential distribution of mean 1.
+// exponential draws from the exponential distribution of mean 1.
 func (s *stream) exponential() float64 { return -math.Log1p(-s.uniform()) }
 
-// The normal distribution uses the ziggurat of Marsaglia and Tsang (2000), with the
-// layer and the position in it from different bits, as Doornik (2005) recommends.
+// The ziggurat of Marsaglia and Tsang (2000) gives normally distributed numbers. Layer and
+// position come from different bits, as Doornik (2005) recommends.
 const (
 	layers = 256
-	tail   = 3.6541528853610088 // where the tail begins
+	tail   = 3.6541528853610088 // start of the tail
 	area   = 0.00492867323399   // of each layer
 )
 
 var (
-	edge   [layers + 1]float64 // right ends of the layers, edge[0] that of a base layer drawn as a rectangle
-	inside [layers]float64     // edge[i+1]/edge[i]: a point below is certainly under the curve
+	edge   [layers + 1]float64 // right ends of the layers; edge[0]: of the base layer, drawn as a rectangle
+	inside [layers]float64     // edge[i+1]/edge[i]: points below are under the curve
 	height [layers + 1]float64 // of the curve at the edges
 )
 
 func init() {
-	// Computing the table takes a few microseconds.
 	density := func(x float64) float64 { return math.Exp(-0.5 * x * x) }
 	edge[0], edge[1] = area/density(tail), tail
 	for i := 2; i < layers; i++ {
@@ -74,14 +68,13 @@ func init() {
 	}
 }
 
-// normal returns a random number from the standard normal distribution.
+// normal draws from the standard normal distribution.
 func (s *stream) normal() float64 {
 	x, _ := s.normals()
 	return x
 }
 
-// normals returns two random numbers from the standard normal distribution, with a resolution
-// better than 10⁻⁶.
+// normals draws two standard normal numbers, with a resolution better than 10⁻⁶.
 func (s *stream) normals() (x, y float64) {
 	bits := s.next()
 	layer, u := point(uint32(bits))
@@ -100,7 +93,7 @@ func point(bits uint32) (layer uint8, u float64) {
 	return uint8(bits), float64(int32(bits)>>8) * 0x1p-23
 }
 
-// outside handles the rare points that are not certainly under the curve.
+// outside handles the rare points that may be above the curve.
 func (s *stream) outside(layer uint8, u float64) float64 {
 	if layer == 0 {
 		return s.beyond(u)
@@ -113,7 +106,7 @@ func (s *stream) outside(layer uint8, u float64) float64 {
 	return s.normal()
 }
 
-// beyond draws from the tail, on the side of sign.
+// beyond draws from the tail on the side of sign.
 func (s *stream) beyond(sign float64) float64 {
 	for {
 		x, y := s.exponential()/tail, s.exponential()

@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// distance returns the Kolmogorov-Smirnov statistic of the values for cdf, times
-// the square root of their number. It is above 1.95 for one in a thousand samples
-// of that distribution.
+// distance returns the Kolmogorov-Smirnov statistic times the square root of the sample
+// size. It is above 1.95 for one in a thousand samples.
 func distance(values []float64, cdf func(float64) float64) float64 {
 	slices.Sort(values)
 	n, d := float64(len(values)), 0.0
@@ -51,8 +50,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// This checks both tails beyond the end of the ziggurat, where 258 in a million
-// normal numbers lie.
+// Beyond the ziggurat lie 258 in a million normal numbers.
 func TestTailOfTheNormal(t *testing.T) {
 	s := newStream(9, 9, 9)
 	const n = 4_000_000
@@ -75,7 +73,7 @@ func TestTailOfTheNormal(t *testing.T) {
 	}
 }
 
-// A seed always gives the same numbers.
+// A seed gives the same numbers in all releases.
 func TestNumbersAreFixed(t *testing.T) {
 	s := newStream(derive(derive(1, 2), 3), 4, 5)
 	assert.Equal(t, uint64(0x23d43d1a931bb016), s.next())

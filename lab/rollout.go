@@ -1,6 +1,6 @@
 package lab
 
-// This file has fleets that are changing from one policy to another.
+// Fleets that change from one policy to another.
 
 import (
 	"fmt"
@@ -9,9 +9,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// Rollout returns a fleet for a [Storm] in which a share of the processes already has
-// the new policy, and the others have the old one. The row of the Storm has Parts for
-// both. The share is from 0 to 1.
+// Rollout returns a fleet for a [Storm] in which a share of the processes, from 0 to 1,
+// already has the new policy. Its row has Parts for both policies.
 func Rollout(old, new Contender, share float64) (Contender, error) {
 	switch {
 	case !(share >= 0 && share <= 1):
@@ -19,7 +18,7 @@ func Rollout(old, new Contender, share float64) (Contender, error) {
 	case old.Policy == nil || new.Policy == nil || old.next != nil || new.next != nil:
 		return Contender{}, fmt.Errorf("rollout: from %q to %q: want two policies", old.Name, new.Name)
 	case old.Slots > 0 || new.Slots > 0:
-		return Contender{}, fmt.Errorf("rollout: from %q to %q: hints of a server are for Contention only", old.Name, new.Name)
+		return Contender{}, fmt.Errorf("rollout: from %q to %q: server hints are for Contention only", old.Name, new.Name)
 	}
 	return Contender{
 		Name:   fmt.Sprintf("%v %% %s, others %s", math.Round(share*1000)/10, new.Name, old.Name),
@@ -27,8 +26,7 @@ func Rollout(old, new Contender, share float64) (Contender, error) {
 	}, nil
 }
 
-// part returns the policy of the i-th of n processes, and 0 if it is the old one or 1
-// if it is the new one.
+// part returns the policy of the i-th of n processes: 0 is the old one, 1 the new one.
 func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	if c.next != nil && i >= n-int(math.Round(c.share*float64(n))) {
 		return 1, c.next
@@ -36,17 +34,15 @@ func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	return 0, c.Policy
 }
 
-// StormPart has the results for the calls of a part of the processes.
+// StormPart has the results of the processes with one policy of a [Rollout].
 type StormPart struct {
 	Calls    Summary // per trial
 	Success  Summary // share of the calls
 	Attempts Summary // per call
 }
 
-// partOutcome is a StormPart of one trial.
 type partOutcome struct{ calls, success, attempts float64 }
 
-// parts returns the parts of a rollout, or nil for a single policy.
 func (c Contender) parts(trials []StormTrial) []StormPart {
 	if c.next == nil {
 		return nil
@@ -59,7 +55,7 @@ func (c Contender) parts(trials []StormTrial) []StormPart {
 			success = append(success, t.parts[i].success)
 			attempts = append(attempts, t.parts[i].attempts)
 		}
-		parts[i] = StormPart{Summarize(calls), Summarize(success), Summarize(attempts)}
+		parts[i] = StormPart{summarize(calls), summarize(success), summarize(attempts)}
 	}
 	return parts
 }

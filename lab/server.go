@@ -1,16 +1,15 @@
 package lab
 
-// This file has the simulated server of a Storm.
+// The simulated server of a Storm.
 
 import "math"
 
-// server is the simulated server of a [Storm].
 type server struct {
 	storm  *Storm
 	timers *timers
 	now    *int64
 
-	work    stream    // random numbers for the service times
+	work    stream    // for service times
 	faults  stream    // for failures
 	idle    []*worker // a stack
 	queue   jobs
@@ -20,12 +19,11 @@ type server struct {
 // job is an attempt at the server.
 type job struct {
 	caller  *caller
-	attempt uint64 // of the caller, which may have given up and begun another attempt
+	attempt uint64 // the caller may have begun another one meanwhile
 }
 
 func (j job) expired() bool { return j.caller.attempt != j.attempt }
 
-// worker serves one job at a time.
 type worker struct {
 	server *server
 	timer  timer
@@ -42,7 +40,7 @@ func newServer(s *Storm, timers *timers, now *int64, work, faults stream, respon
 	return v
 }
 
-// submit accepts a job, or returns the reason for refusing it.
+// submit returns an error if it refuses the job.
 func (v *server) submit(j job) error {
 	o := &v.storm.Outage
 	failing := *v.now >= int64(o.From) && *v.now < int64(o.To)
@@ -61,7 +59,6 @@ func (v *server) submit(j job) error {
 	return nil
 }
 
-// take returns the job to serve next.
 func (v *server) take() (j job, ok bool) {
 	for v.queue.size > 0 {
 		if v.storm.LIFO {
@@ -88,7 +85,6 @@ func (w *worker) begin(j job) {
 	v.timers.start(&w.timer, v.storm.Outage.finish(*v.now, work))
 }
 
-// done ends a job and starts the next.
 func (w *worker) done() {
 	j := w.job
 	if next, ok := w.server.take(); ok {
@@ -104,9 +100,8 @@ func (w *worker) done() {
 	w.server.respond(j, err)
 }
 
-// finish returns when work that begins at a time and takes work nanoseconds is
-// done. Work in progress when the outage begins or ends continues at the new
-// pace.
+// finish returns when a job that takes work nanoseconds ends. If the outage begins or ends
+// meanwhile, the job continues at the new pace.
 func (o *Outage) finish(at int64, work float64) int64 {
 	from, to := int64(o.From), int64(o.To)
 	pace := 1.0
@@ -133,11 +128,10 @@ func (o *Outage) finish(at int64, work float64) int64 {
 	return at + nanoseconds(work)
 }
 
-// nanoseconds returns d as an integer, bounded so that sums of times do not
-// overflow.
+// nanoseconds converts d, with a bound that keeps sums of times from overflowing.
 func nanoseconds(d float64) int64 { return int64(min(d, math.MaxInt64/4)) }
 
-// jobs is a double-ended queue in a ring that grows as needed.
+// jobs is a double-ended queue.
 type jobs struct {
 	ring  []job // its length is a power of two
 	first int
@@ -167,15 +161,13 @@ func (q *jobs) popLast() job {
 	return q.ring[(q.first+q.size)&(len(q.ring)-1)]
 }
 
-// overload is the response of a server whose queue is full.
+// overload is the response of a full queue, with its HTTP status.
 type overload int
 
 func (e overload) Error() string { return "overloaded" }
 
-// HTTPStatusCode returns the status of the response.
 func (e overload) HTTPStatusCode() int { return int(e) }
 
-// noResponse is the failure of an attempt that timed out.
 type noResponse struct{}
 
 func (noResponse) Error() string { return "no response in time" }

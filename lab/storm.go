@@ -1,6 +1,6 @@
 package lab
 
-// This file has the storm experiment: its parameters, checks and results.
+// The storm experiment: its parameters, checks and results.
 
 import (
 	"cmp"
@@ -12,60 +12,54 @@ import (
 	"time"
 )
 
-// A Storm is an experiment with a server that fails for a while: its clients either
-// let it recover or keep it down with their retries. The zero value, with Contenders,
-// is a server at 70 % utilization that stalls for 30 s.
+// A Storm simulates a server that fails for a while. Its clients either let it recover
+// or keep it down with their retries, which shows the effect of budgets and limiters.
+// The zero value, with Contenders, is a server at 70 % utilization that stalls for 30 s.
 //
-// Calls arrive at random, independently of each other and of the state of the server
-// (a Poisson process). Each is one call of [retry.Do] in virtual time, by one of the
-// client processes: policies, budgets and limiters are not modeled, they run. The
-// server serves attempts in the order of arrival, each for an exponentially
-// distributed or measured time, and queues waiting ones; it does not notice that a
-// client has given up. In trials with the same number, all contenders have the same
-// calls and the same work.
+// Calls arrive in a Poisson process, whatever the state of the server. Each is a call of
+// [retry.Do] in virtual time by one of the client processes, with its real policy, budget
+// and limiter. The server serves attempts in the order of arrival, each for an
+// exponentially distributed or measured time, and does not notice that a client has given
+// up. In trials with the same number, all contenders have the same calls and work.
 //
 // The AttemptTimeout of a policy replaces Timeout, and random numbers of the trial
-// replace its Rand. Its Backoff, Budget and Limiter must use only the clock that the
-// Contender got.
+// replace its Rand. Its Backoff, Budget and Limiter must use only the clock that is
+// passed to Contender.Policy.
 type Storm struct {
 	Contenders []Contender // at least one
 	Trials     int         // of each contender; 0: 20
 	Seed       uint64      // the same seed gives the same results
 	Parallel   int         // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress, if not nil, is called after every trial, by one goroutine at a
-	// time.
+	// Progress, if not nil, is called after every trial, by one goroutine at a time.
 	Progress func(done, total int)
 
 	Rate      float64       // calls a second; 0: 700
 	Processes int           // client processes, each with its own policy; 0: 100
-	Timeout   time.Duration // how long a client waits for the response to an attempt; 0: 1 s
-	Deadline  time.Duration // time limit of a call, which cuts the last attempt short; 0: 10 s
+	Timeout   time.Duration // for the response to an attempt; 0: 1 s
+	Deadline  time.Duration // of a call; cuts its last attempt short; 0: 10 s
 
-	Workers int           // attempts that the server serves at the same time; 0: 10
-	Service time.Duration // the mean time to serve one; 0: 10 ms, or that of Latency
+	Workers int           // attempts served at the same time; 0: 10
+	Service time.Duration // mean time to serve one; 0: 10 ms, or that of Latency
 	Latency Latency       // distribution of the times to serve one; nil: exponential
-	Queue   int           // attempts that can wait at the server; 0: 20,000
+	Queue   int           // attempts that can wait; 0: 20,000
 
 	// LIFO makes the server take the latest attempt first.
 	LIFO bool
 
-	// DropExpired makes the server drop attempts whose clients have given up when it
-	// would serve them. Without LIFO that may not be enough: the attempts that it
-	// serves then are about to expire.
+	// DropExpired makes the server skip attempts whose clients have given up. Without
+	// LIFO that may not be enough: the attempts that it serves are about to expire.
 	DropExpired bool
 
-	// Failures is the share of the attempts that fail at any time although the server
-	// works: it has served them, and then the client loses the connection. It is at
-	// least 0 and below 1.
+	// Failures is the share, from 0 to below 1, of the attempts whose clients lose the
+	// connection after the server has served them. It applies at any time.
 	Failures float64
 
-	// Refusal is how long a client takes to learn that the server refuses the
-	// attempt, because it is down or its queue is full. 0 means 2 ms.
+	// Refusal is the time until a client learns that its attempt is refused. 0 means 2 ms.
 	Refusal time.Duration
 
-	// FullStatus is the HTTP status of a full queue, such as 503. 0
-	// means 429, which most classifiers treat as throttling.
+	// FullStatus is the HTTP status of a full queue. 0 means 429, which most
+	// classifiers treat as throttling.
 	FullStatus int
 
 	Outage  Outage        // how and when the server fails
@@ -80,8 +74,8 @@ type OutageKind uint8
 const (
 	Stall    OutageKind = iota // it serves nothing, and attempts queue up
 	Down                       // it refuses attempts, but finishes accepted ones
-	BrownOut                   // it works at a share of its normal pace
-	Partial                    // it accepts only a share of the attempts
+	BrownOut                   // it works at a fraction of its normal speed
+	Partial                    // it accepts only some of the attempts
 )
 
 var outageNames = [...]string{"stall", "down", "brown-out", "partial"}
@@ -94,64 +88,61 @@ func (k OutageKind) String() string {
 	return fmt.Sprintf("outage(%d)", uint8(k))
 }
 
-// An Outage is the time in which the server of a [Storm] fails.
+// An Outage is the failure of the server in a [Storm].
 type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
-	// From and To are its start and end, from the start of the trial. If both are
-	// 0, it lasts from 60 s to 90 s.
+	// From and To are its start and end. If both are 0, it lasts from 60 s to 90 s.
 	From, To time.Duration
 
-	// Share is the pace of the server during a BrownOut as a share of the normal one, or
-	// the share of the attempts that it accepts in a Partial outage. It is above 0 and
-	// at most 1, which means no outage. 0 means 0.3.
+	// Share is the fraction of the speed that remains in a BrownOut, or of the attempts
+	// that are accepted in a Partial outage. 0 means 0.3; the maximum, 1, means no outage.
 	Share float64
 }
 
-// StormRow is the result of a [Storm] for one contender: each figure of a
-// [StormTrial] over all finished trials.
+// StormRow is the result of a [Storm] for one contender: each figure of [StormTrial] over
+// the finished trials.
 type StormRow struct {
-	Contender string       // its name
-	Trials    []StormTrial // finished trials, in order of their numbers
+	Contender string
+	Trials    []StormTrial // in order of their numbers
 
-	Peak          Summary // load, in units of the rate of calls
-	Amplification Summary // attempts per call, during the outage and the minute after
-	Recovery      Summary // seconds after the outage, over the trials with a recovery
-	Goodput       Summary // of the minute after the outage, in units of the rate of calls
-	OutageSuccess Summary // share of the calls of the outage
-	Success       Summary // share of all calls
-	LastSuccess   Summary // share of the last calls
-	Mean          Summary // of the latency, in seconds
-	P50           Summary // of the latency, in seconds
-	P99           Summary // of the latency, in seconds
+	Peak          Summary
+	Amplification Summary
+	Recovery      Summary // over the trials with a recovery
+	Goodput       Summary
+	OutageSuccess Summary
+	Success       Summary
+	LastSuccess   Summary
+	Mean          Summary // of the latency
+	P50           Summary // of the latency
+	P99           Summary // of the latency
 
-	Parts []StormPart // for a Rollout: the processes with the old policy, and those with the new
+	Parts []StormPart // of a Rollout: processes with the old policy, and those with the new
 
-	Never    float64   // the share of trials without a recovery
-	Attempts []float64 // in each second, the mean of the trials
-	Goodputs []float64 // in each second, the mean of the trials
+	Never    float64   // share of trials without a recovery
+	Attempts []float64 // in each second; mean of the trials
+	Goodputs []float64 // in each second; mean of the trials
 }
 
-// StormTrial is the outcome of one trial of a [Storm].
+// StormTrial is the outcome of a trial of a [Storm].
 type StormTrial struct {
-	Number int // number of the trial, from 0
+	Number int // from 0
 
 	Peak          float64 // maximum attempts in a second / Rate
 	Amplification float64 // attempts / calls, from the start of the outage to 60 s after its end
 
-	// Recovered reports whether at least 99 % of the arriving calls succeeded in
-	// each of 10 consecutive seconds after the outage. Recovery is the number of
-	// seconds from the outage to the first of them.
+	// Recovered reports whether at least 99 % of the calls that arrived in each of 10
+	// consecutive seconds after the outage succeeded. Recovery is the number of seconds
+	// from the end of the outage to the first of them.
 	Recovered bool
 	Recovery  float64
 
 	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
-	OutageSuccess float64 // the share of the calls that arrived during the outage
-	Success       float64 // the share of all calls, except those of the last Deadline, which may not have ended
-	LastSuccess   float64 // the share of the last 30 s of these
+	OutageSuccess float64 // share of the calls that arrived during the outage
+	Success       float64 // share of all calls, except those of the last Deadline, which may not have ended
+	LastSuccess   float64 // share of the last 30 s of these
 
-	// The latency of successful calls in seconds: mean, median and 99th percentile.
-	// They are 0 if no call succeeded.
+	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
 
 	Attempts []uint32 // in each second
@@ -160,9 +151,9 @@ type StormTrial struct {
 	parts [2]partOutcome
 }
 
-// Run runs the trials and returns a row for each contender, in their order. If ctx
-// ends first, it returns the error of ctx and the results of the finished trials.
-// Other errors name an invalid field.
+// Run runs the trials and returns one row per contender, in their order. If ctx ends
+// first, it returns the error of ctx and the results of the finished trials. Other
+// errors name an invalid field.
 func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
@@ -184,14 +175,13 @@ func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	return rows, err
 }
 
-// stormCase is a contender in a Storm.
 type stormCase struct {
 	storm     Storm
 	contender Contender
 }
 
-// runStorms runs the trials of all cases, the first trials of all cases first, and
-// returns the finished ones. The number of trials and how they run come from s.
+// runStorms runs the trials of all cases, all first trials first, with Trials, Parallel and
+// Progress of s. It returns the finished ones.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
 	bar := progress{report: s.Progress, total: len(done)}
@@ -220,7 +210,7 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 		for i := range trials {
 			values[i] = figure(&trials[i])
 		}
-		return Summarize(values)
+		return summarize(values)
 	}
 	row := StormRow{
 		Contender:     name,
@@ -241,9 +231,7 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 	return row
 }
 
-// recoveries returns the recovery of the trials with one, and the share of the
-// trials without one.
-func recoveries(trials []StormTrial) (Summary, float64) {
+func recoveries(trials []StormTrial) (recovery Summary, never float64) {
 	var values []float64
 	for _, t := range trials {
 		if t.Recovered {
@@ -251,7 +239,7 @@ func recoveries(trials []StormTrial) (Summary, float64) {
 		}
 	}
 	n := float64(len(trials))
-	return Summarize(values), ratio(n-float64(len(values)), n)
+	return summarize(values), ratio(n-float64(len(values)), n)
 }
 
 func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []float64 {
@@ -270,12 +258,12 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 	return mean
 }
 
-// Capacity returns the number of attempts a second that the server can serve. It
-// does not apply defaults: see WithDefaults.
+// Capacity returns the attempts a second that the server can serve. It does not apply
+// defaults.
 func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
-// WithDefaults returns the Storm with defaults for its zero fields, or an error that
-// names the first invalid field.
+// WithDefaults returns s with defaults for zero fields, or an error that names the first
+// invalid field.
 func (s Storm) WithDefaults() (Storm, error) {
 	s.Trials = cmp.Or(s.Trials, 20)
 	s.Rate = cmp.Or(s.Rate, 700)
@@ -296,7 +284,7 @@ func (s Storm) WithDefaults() (Storm, error) {
 	return s, s.check()
 }
 
-// The limits of a Storm keep arithmetic and memory in bounds.
+// These limits prevent overflows and bound the memory.
 const (
 	maxRate    = 1e9
 	maxHorizon = 1e6 * time.Second
@@ -362,16 +350,15 @@ func (s *Storm) check() error {
 	return nil
 }
 
-// checkStorm returns an error if a storm cannot honor the contender.
 func (c Contender) checkStorm() error {
 	if c.Slots > 0 {
-		return errors.New("hints of a server are for Contention only")
+		return errors.New("server hints are for Contention only")
 	}
 	for part := range 2 {
 		_, policy := c.part(part, 2)
 		p := policy(&world{})
 		if needsConflict(p.Backoff) {
-			return errors.New("its rule knows what only the clients of a Contention do")
+			return errors.New("its backoff rule is for Contention only")
 		}
 		if err := p.Validate(); err != nil {
 			return err

@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-// BenchmarkStorm runs trials with a collapsing and with a healthy server on one
-// core.
 func BenchmarkStorm(b *testing.B) {
 	for _, bb := range []struct {
 		name   string

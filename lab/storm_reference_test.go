@@ -17,11 +17,11 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// referenceFigure is a line of testdata/storm-reference.csv.
+// A line of testdata/storm-reference.csv.
 type referenceFigure struct {
 	scenario, policy, metric string
-	mean                     float64 // +Inf means never
-	margin                   float64 // NaN if not known
+	mean                     float64 // +Inf: never
+	margin                   float64 // NaN: unknown
 	unit                     float64 // of the last digit
 }
 
@@ -67,9 +67,8 @@ func parse(t *testing.T, text string) float64 {
 	return v
 }
 
-// referenceStorm returns the Storm of a scenario. The reference counts the
-// success of calls that arrive at least 12 s before its end at 400 s; here it is
-// a Deadline.
+// The reference counts the success of calls that arrive at least 12 s before its end at
+// 400 s; a Storm, at least a Deadline before its Horizon.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}
@@ -88,19 +87,14 @@ func referenceStorm(t *testing.T, scenario string) Storm {
 	return s
 }
 
-// referenceContender returns the contender for a reference policy, which is a text
-// or a number of retries with full jitter.
+// referenceContender reads a policy, or a number of retries with full jitter. Its hooks
+// compensate for two differences between the budgets. Without them:
 //
-// Two budgets of the library differ from those of the reference, and hooks
-// compensate for that. Without the hooks only these figures deviate:
-//
-//   - The reference counts a call for the ratio when it begins, RatioBudget when its
-//     first attempt has ended, which takes a timeout longer in an outage. This makes
-//     the peak up to 6 % lower and the amplification 0.3 % higher.
-//   - In the reference, as in gRPC, the failure of a last attempt also takes a
-//     token. With 100 tokens and fast failures, ThrottleBudget has a 9 % higher
-//     peak, and an amplification of 1.078 instead of 1.061; after timeouts it is
-//     1.078 instead of 1.076.
+//   - The reference counts a call for the ratio when it begins, RatioBudget when its first
+//     attempt has ended. The peak is up to 6 % lower, the amplification 0.3 % higher.
+//   - In the reference, as in gRPC, the failure of a last attempt also takes a token. With
+//     100 tokens and fast failures, the peak of ThrottleBudget is 9 % higher, and its
+//     amplification is 1.078, not 1.061; after timeouts it is 1.078, not 1.076.
 func referenceContender(t *testing.T, policy string) Contender {
 	t.Helper()
 	if k, err := strconv.Atoi(policy); err == nil {
@@ -126,7 +120,6 @@ func referenceContender(t *testing.T, policy string) Contender {
 	})
 }
 
-// onlyRetries is a RatioBudget that does not count calls.
 type onlyRetries struct{ *retry.RatioBudget }
 
 func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
@@ -136,8 +129,7 @@ func (b onlyRetries) TryWithdraw(a retry.Attempt) bool {
 
 func (onlyRetries) Deposit(retry.Class, bool) {}
 
-// referenceRows simulates the scenarios of the figures. Each policy has its own
-// seed, so that the deviations are independent.
+// Each policy has its own seed, so the deviations are independent.
 func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]string]StormRow {
 	t.Helper()
 	var keys [][2]string
@@ -167,7 +159,6 @@ func referenceRows(t *testing.T, figures []referenceFigure, trials int) map[[2]s
 	return rows
 }
 
-// summary returns the corresponding figure of row.
 func (f *referenceFigure) summary(row *StormRow) Summary {
 	switch f.metric {
 	case "peak":
@@ -191,9 +182,9 @@ func (f *referenceFigure) summary(row *StormRow) Summary {
 	return p99
 }
 
-// z returns the number of standard deviations by which our result differs from that of
-// the reference, which has the given number of trials. If the spread is known only from
-// our own few trials, it returns the normal variate of the same probability.
+// z returns the deviation from the reference, which has the given number of trials, in
+// standard deviations. If the spread is known only from our few trials, it returns the
+// normal variate of the same probability.
 func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	ours := f.summary(row)
 	if never := math.IsInf(f.mean, 1); f.metric == "recovery" && (never || row.Never > 0) {
@@ -220,14 +211,10 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	return math.Copysign(-distuv.UnitNormal.Quantile(student.CDF(-math.Abs(z))), z)
 }
 
-// TestStormReference compares with figures of another implementation: scenarios of
-// 20 trials, and the map of 6.
-//
-// The limiter is not compared in scenarios in which it limits. The reference has its
-// own model of the adaptive mode, and the real AdaptiveLimiter, which runs here,
-// differs from it in both directions: after a stall the recovery takes 64 s instead
-// of 46 s, and if every failure counts as throttling, 9 to 13 s instead of 16 to 66
-// s.
+// TestStormReference compares with figures of another implementation, but not where a
+// limiter limits: its model of the adaptive mode differs. With AdaptiveLimiter, the recovery
+// after a stall takes 64 s instead of 46 s, and if every failure counts as throttling, 9 to
+// 13 s instead of 16 to 66 s.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -257,8 +244,7 @@ func TestStormReference(t *testing.T) {
 			}
 		}
 		t.Logf("sum of squares %.1f of %d", squares, n)
-		// The figures of a policy come from the same trials, so the sum spreads more
-		// than chi-squared.
+		// Figures from the same trials correlate: the sum spreads more than chi-squared.
 		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); squares > limit {
 			t.Errorf("sum of squares %.1f of %d figures, want up to %.1f", squares, n, limit)
 		}

@@ -15,8 +15,7 @@ import (
 
 const threeRetries = "full base=100ms cap=20s attempts=4"
 
-// smallStorm returns a storm with a server of 200 attempts a second at 70 %
-// utilization. A trial takes a few milliseconds.
+// smallStorm has a server of 200 attempts a second at 70 % utilization.
 func smallStorm(policies ...string) Storm {
 	return Storm{
 		Contenders: mustParse(policies...), Trials: 2, Seed: 1,
@@ -41,9 +40,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// TestStormMetastable: after a stall of 2 s, retries keep the server down
-// permanently. A budget prevents that, and so does a server that does not serve
-// clients that have given up.
+// After a stall of 2 s, retries keep the server down, unless the policy has a budget or the
+// server does not serve clients that have given up.
 func TestStormMetastable(t *testing.T) {
 	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio:0.1:0.1", "none attempts=1")
 	small.Horizon = 80 * time.Second
@@ -60,7 +58,7 @@ func TestStormMetastable(t *testing.T) {
 		func(s *Storm) { s.DropExpired = true },
 		func(s *Storm) { s.LIFO = true },
 		func(s *Storm) { s.LIFO, s.DropExpired = true, true },
-		func(s *Storm) { s.Queue = 500 }, // half a second of work, and clients wait for one
+		func(s *Storm) { s.Queue = 500 }, // half a second of work; clients wait for one second
 	} {
 		s := Storm{Contenders: mustParse(threeRetries), Trials: 1, Horizon: 50 * time.Second}
 		s.Outage = Outage{From: 10 * time.Second, To: 20 * time.Second}
@@ -72,7 +70,7 @@ func TestStormMetastable(t *testing.T) {
 	}
 }
 
-// TestMetastability: the edge of the map is at ρ·(1 + k) = 1.
+// The edge of the map is at ρ·(1 + k) = 1.
 func TestMetastability(t *testing.T) {
 	storm := smallStorm()
 	storm.Outage.To, storm.Horizon, storm.Trials = 30*time.Second, 110*time.Second, 1
@@ -104,8 +102,8 @@ func TestMetastability(t *testing.T) {
 	}
 }
 
-// TestStormDrain: without retries the queue drains at the spare pace, and
-// clients are served again when the queue is shorter than their timeout.
+// Without retries, the queue drains with the spare capacity, and clients are served again
+// when it is shorter than their timeout.
 func TestStormDrain(t *testing.T) {
 	for _, queue := range []int{20_000, 1000} {
 		s := smallStorm("none attempts=1")
@@ -113,16 +111,16 @@ func TestStormDrain(t *testing.T) {
 		s.Horizon = 100 * time.Second
 		row := mustRun(t, s)[0]
 		piled := min(float64(queue), 140*12)
-		// The first whole second is half a second later on average.
+		// The first whole second begins half a second later on average.
 		near(t, "drain time", row.Recovery.Mean, (piled-200)/60+0.5, 4*row.Recovery.SE()+0.3)
 	}
 }
 
-// TestStormQueueing: a server without an outage is an M/M/c queue.
+// A server without an outage is an M/M/c queue.
 func TestStormQueueing(t *testing.T) {
 	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
 	row := mustRun(t, s)[0]
-	wait := 0.2217 / 300 // the chance to wait by Erlang's formula C, and the time if so
+	wait := 0.2217 / 300 // the chance to wait, by Erlang's C formula, and the mean wait
 	near(t, "mean latency", row.Mean.Mean, 0.01+wait, 1e-4)
 	near(t, "median latency", row.P50.Mean, 0.0078, 3e-4)
 	near(t, "p99 latency", row.P99.Mean, 0.0471, 1e-3)
@@ -130,8 +128,7 @@ func TestStormQueueing(t *testing.T) {
 	near(t, "goodput", row.Goodput.Mean, 1, 0.03)
 }
 
-// TestStormDeterminism: results depend only on the seed, and all contenders have
-// the same calls.
+// Results depend only on the seed, and all contenders have the same calls.
 func TestStormDeterminism(t *testing.T) {
 	s := smallStorm(threeRetries, "aws-standard-2026 limiter=adaptive", threeRetries+" budget=ratio", "none attempts=2")
 	s.Outage.Kind = Down
@@ -154,9 +151,7 @@ func TestStormDeterminism(t *testing.T) {
 	}
 }
 
-// noneLeft checks that there are no more goroutines than before. Those of
-// workers end shortly after the last one has reported its end.
-func noneLeft(t *testing.T, before int) {
+func noGoroutinesLeft(t *testing.T, before int) {
 	t.Helper()
 	for range 1000 {
 		if runtime.NumGoroutine() <= before {
@@ -167,8 +162,7 @@ func noneLeft(t *testing.T, before int) {
 	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
 
-// TestStormInterrupt: when the context ends, exactly the finished trials are
-// kept, and no goroutine is left.
+// When the context ends, the finished trials are kept.
 func TestStormInterrupt(t *testing.T) {
 	s := smallStorm(threeRetries, "none attempts=1")
 	s.Trials = 4
@@ -186,7 +180,7 @@ func TestStormInterrupt(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	kept := 0 // at most one other trial is running when one ends the context
+	kept := 0 // at most one other trial is running when the context ends
 	for i, row := range result {
 		for _, trial := range row.Trials {
 			kept++
@@ -198,11 +192,10 @@ func TestStormInterrupt(t *testing.T) {
 	if kept < 3 || kept > 4 {
 		t.Errorf("%d trials are kept", kept)
 	}
-	noneLeft(t, before)
+	noGoroutinesLeft(t, before)
 }
 
-// TestStormInterruptTrial: an endless trial ends with the context, and
-// figures without trials are 0.
+// An endless trial ends with the context.
 func TestStormInterruptTrial(t *testing.T) {
 	s := smallStorm(threeRetries)
 	s.Horizon = maxHorizon
@@ -217,10 +210,9 @@ func TestStormInterruptTrial(t *testing.T) {
 	if !reflect.DeepEqual(result, []StormRow{want}) {
 		t.Errorf("rows %+v", result)
 	}
-	noneLeft(t, before)
+	noGoroutinesLeft(t, before)
 }
 
-// TestStormMatters: fields of a Storm and of a policy affect the figures.
 func TestStormMatters(t *testing.T) {
 	recovery := func(r StormRow) float64 { return r.Recovery.Mean }
 	amplification := func(r StormRow) float64 { return r.Amplification.Mean }
@@ -248,7 +240,7 @@ func TestStormMatters(t *testing.T) {
 	}
 }
 
-// TestStormFullStatus: the response of a full queue determines the cost of a retry.
+// The status of a full queue determines the cost of a retry.
 func TestStormFullStatus(t *testing.T) {
 	s := smallStorm(threeRetries + " budget=token")
 	s.Queue = 10
@@ -264,7 +256,6 @@ func TestStormFullStatus(t *testing.T) {
 	}
 }
 
-// TestStormInvalid: the error names the invalid field.
 func TestStormInvalid(t *testing.T) {
 	for field, change := range map[string]func(s *Storm){
 		"Contenders":   func(s *Storm) { s.Contenders = nil },
@@ -284,8 +275,8 @@ func TestStormInvalid(t *testing.T) {
 		"Failures":     func(s *Storm) { s.Failures = 1 },
 		"bounds do":    func(s *Storm) { s.Latency = Latency{{2, 1}, {1, 2}} },
 		"not the mean": func(s *Storm) { s.Latency = Latency{{2, 1}} },
-		"hints of a":   func(s *Storm) { s.Contenders = Informed()[4:] },
-		"its rule kno": func(s *Storm) { s.Contenders = Informed()[1:2] },
+		"server hin":   func(s *Storm) { s.Contenders = Informed()[4:] },
+		"its backoff":  func(s *Storm) { s.Contenders = Informed()[1:2] },
 		"Outage: from": func(s *Storm) { s.Outage.To = s.Outage.From },
 		"Horizon":      func(s *Storm) { s.Horizon = 23 * time.Second },
 	} {
@@ -308,7 +299,6 @@ func TestStormInvalid(t *testing.T) {
 	}
 }
 
-// TestStormDefaults: the zero Storm has the documented defaults.
 func TestStormDefaults(t *testing.T) {
 	s, err := Storm{}.WithDefaults()
 	if err != nil {
@@ -328,7 +318,6 @@ func TestStormDefaults(t *testing.T) {
 	}
 }
 
-// hooked returns a contender whose policies change modifies.
 func hooked(text string, change func(p *retry.Policy)) Contender {
 	c := mustParse(text)[0]
 	parsed := c.Policy

@@ -1,10 +1,10 @@
 package lab
 
-// This file runs one trial of a storm.
+// A trial of a storm.
 
 import "context"
 
-// The uses of the random numbers of a trial, as keys.
+// Keys of the random numbers.
 const (
 	forArrivals = iota
 	forProcesses
@@ -13,11 +13,9 @@ const (
 	forFaults
 )
 
-// lookAtContext is the number of events between two checks of the context.
-const lookAtContext = 4096
+const lookAtContext = 4096 // events between two checks
 
-// stormRun is one trial of a [Storm]. All of it, including the coroutines, runs on
-// one goroutine at a time.
+// stormRun is a trial of a [Storm].
 type stormRun struct {
 	world
 	storm  *Storm
@@ -26,14 +24,14 @@ type stormRun struct {
 
 	processes []process
 	arrivals  stream
-	choice    stream // of the process
+	choice    stream // of processes
 	draws     stream // of the policies
 
 	callers []*caller
-	free    []*caller // callers without a call, as a stack
+	free    []*caller // without a call; a stack
 }
 
-// runStorm runs one trial. It returns nil if ctx ends first.
+// runStorm returns nil if ctx ends first.
 func runStorm(ctx context.Context, s *Storm, contender Contender, number int) *StormTrial {
 	r := newStormRun(s, contender, number)
 	defer r.stop()
@@ -62,7 +60,7 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 	return r
 }
 
-// loop runs the trial and reports whether it reached its end.
+// loop reports whether the trial reached its end.
 func (r *stormRun) loop(ctx context.Context) bool {
 	end := int64(r.storm.Horizon)
 	arrival := r.nextArrival()
@@ -82,7 +80,7 @@ func (r *stormRun) loop(ctx context.Context) bool {
 			return true
 		}
 		r.now = arrival
-		r.call()
+		r.beginCall()
 		arrival = r.nextArrival()
 	}
 }
@@ -91,8 +89,7 @@ func (r *stormRun) nextArrival() int64 {
 	return r.now + nanoseconds(r.arrivals.exponential()/r.storm.Rate*1e9)
 }
 
-// call begins a call.
-func (r *stormRun) call() {
+func (r *stormRun) beginCall() {
 	var c *caller
 	if last := len(r.free) - 1; last >= 0 {
 		c, r.free = r.free[last], r.free[:last]
@@ -107,7 +104,6 @@ func (r *stormRun) call() {
 	c.wake()
 }
 
-// respond is called by the server when a job is done.
 func (r *stormRun) respond(j job, err error) {
 	if !j.expired() {
 		c := j.caller
@@ -117,7 +113,6 @@ func (r *stormRun) respond(j job, err error) {
 	}
 }
 
-// stop ends all coroutines.
 func (r *stormRun) stop() {
 	r.stopped = true
 	for _, c := range r.callers {
@@ -134,7 +129,7 @@ func (r *stormRun) result(number int) *StormTrial {
 		OutageSuccess: m.cohorts[ofOutage].share(),
 		LastSuccess:   m.cohorts[ofEnd].share(),
 		Success:       m.cohorts[ofAll].share(),
-		Mean:          m.latency.mean(),
+		Mean:          m.latency.meanSeconds(),
 		P50:           m.latency.quantile(0.5),
 		P99:           m.latency.quantile(0.99),
 		Attempts:      m.attemptsBySecond,

@@ -1,6 +1,6 @@
 package lab
 
-// This file has the statistics over trials.
+// The statistics over trials.
 
 import (
 	"math"
@@ -9,16 +9,14 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Summary has the statistics of a quantity over a number of trials. The zero
-// value means no trials.
+// A Summary has the statistics of a quantity over trials. The zero value means no trials.
 type Summary struct {
 	N    int     // trials
-	Mean float64 // over the trials; 0 without any
-	SD   float64 // standard deviation of one trial; 0 with fewer than two
+	Mean float64 // 0 without trials
+	SD   float64 // standard deviation; 0 with fewer than two trials
 }
 
-// Summarize returns the Summary of values.
-func Summarize(values []float64) Summary {
+func summarize(values []float64) Summary {
 	switch len(values) {
 	case 0:
 		return Summary{}

@@ -1,15 +1,14 @@
 package lab
 
-// This file has the timers of virtual time.
+// The timers of virtual time.
 
 import "math"
 
-// timers is a queue of timers, ordered by time and, for equal times, by the order in
-// which they were started. It is a heap with four children per node, which keeps
-// the keys of siblings in one or two cache lines.
+// timers is a queue ordered by time, then by the order of the starts. It is a heap with
+// four children per node: the keys of siblings are in one or two cache lines.
 type timers struct {
 	heap []timerNode
-	set  uint64 // number of timers started so far
+	set  uint64 // timers started so far
 }
 
 type timerNode struct {
@@ -18,7 +17,6 @@ type timerNode struct {
 	timer *timer
 }
 
-// timer is an event that happens once each time it is started.
 type timer struct {
 	fire  func()
 	place int // position in the heap, from 1; 0: not started
@@ -28,17 +26,16 @@ func (n *timerNode) before(m *timerNode) bool {
 	return n.at < m.at || n.at == m.at && n.order < m.order
 }
 
-// start makes t fire at a time. t must not be running.
+// start starts t, which must not be running.
 func (q *timers) start(t *timer, at int64) {
 	q.set++
 	q.heap = append(q.heap, timerNode{})
 	q.up(len(q.heap)-1, timerNode{at, q.set, t})
 }
 
-// stop prevents t from firing. t must be running.
+// stop stops t, which must be running.
 func (q *timers) stop(t *timer) { q.remove(t.place - 1) }
 
-// first returns the time at which the earliest timer fires.
 func (q *timers) first() int64 {
 	if len(q.heap) == 0 {
 		return math.MaxInt64

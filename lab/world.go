@@ -1,6 +1,6 @@
 package lab
 
-// This file has virtual time, and the coroutines that run in it.
+// Virtual time, and the coroutines that run in it.
 
 import (
 	"context"
@@ -12,22 +12,19 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// world is virtual time, in which the coroutines of a trial take turns. All of it
-// runs on one goroutine at a time.
+// world is virtual time, in which the coroutines of a trial take turns: one goroutine at
+// a time.
 type world struct {
 	now     int64 // nanoseconds since the start
 	timers  timers
-	running *task // current or latest task
-	stopped bool  // the trial is over, and calls must end without waiting
+	running *task // current or latest
+	stopped bool  // the trial is over: calls must not wait
 }
 
-// clockStart is the virtual time at the start of every trial.
 var clockStart = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// errStopped ends the calls that are running when a trial ends.
 var errStopped = errors.New("the trial has ended")
 
-// Now returns the virtual time.
 func (w *world) Now() time.Time { return clockStart.Add(time.Duration(w.now)) }
 
 // Sleep makes the current task wait for d or until its call's deadline.
@@ -46,11 +43,10 @@ func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	return t.Err()
 }
 
-// draw is the random source of all policies.
 func (w *world) draw() float64 { return w.running.draws.uniform() }
 
-// own makes a policy use this world, and returns its AttemptTimeout separately, because
-// Do would measure it in real time.
+// own makes a policy use this world. It returns AttemptTimeout separately, because Do would
+// measure it in real time.
 func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration) {
 	if p.Clock == nil {
 		p.Clock = w
@@ -60,8 +56,8 @@ func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration)
 	return p, timeout
 }
 
-// task makes calls of [retry.Do] in a coroutine that yields whenever a call waits.
-// It is also the context of its calls.
+// task calls [retry.Do] in a coroutine that yields whenever a call waits. It is the
+// context of these calls.
 type task struct {
 	world    *world
 	timer    timer
@@ -74,7 +70,6 @@ type task struct {
 
 const noDeadline = math.MaxInt64
 
-// start creates the coroutine, which runs live when it is first woken.
 func (t *task) start(w *world, draws *stream, live func()) {
 	t.world, t.draws, t.deadline, t.timer.fire = w, draws, noDeadline, t.wake
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
@@ -89,14 +84,13 @@ func (t *task) wake() {
 	t.resume()
 }
 
-// pause yields until the timer fires at a time or the task is woken otherwise. It
-// returns false if the trial is over.
+// pause yields until the given time, or until something else wakes the task. It returns
+// false if the trial is over.
 func (t *task) pause(until int64) bool {
 	t.world.timers.start(&t.timer, until)
 	return t.yield(struct{}{})
 }
 
-// Deadline returns the deadline of the call.
 func (t *task) Deadline() (time.Time, bool) {
 	if t.deadline == noDeadline {
 		return time.Time{}, false
@@ -104,10 +98,9 @@ func (t *task) Deadline() (time.Time, bool) {
 	return clockStart.Add(time.Duration(t.deadline)), true
 }
 
-// Done returns nil, because simulated operations do not wait for channels.
+// Done returns nil: simulated operations do not wait for channels.
 func (t *task) Done() <-chan struct{} { return nil }
 
-// Err returns context.DeadlineExceeded if the deadline has passed in virtual time.
 func (t *task) Err() error {
 	if t.world.now >= t.deadline {
 		return context.DeadlineExceeded
@@ -115,5 +108,4 @@ func (t *task) Err() error {
 	return nil
 }
 
-// Value returns nil.
 func (t *task) Value(any) any { return nil }

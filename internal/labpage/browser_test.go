@@ -22,7 +22,6 @@ import (
 
 var screenshots = flag.String("screenshots", "", "write pictures of the pages into this `folder`")
 
-// lab is the folder of the lab's module.
 const lab = "../../lab"
 
 // tab is a browser tab and the errors that it reported.
@@ -32,8 +31,8 @@ type tab struct {
 	problems []string
 }
 
-// newTab starts Chromium with a window of that width, light or dark. It skips the test if
-// there is no Chromium. The tab may request addresses with one of the prefixes.
+// newTab starts Chromium, or skips the test if it is missing. The tab may request only
+// addresses with the prefixes.
 func newTab(t *testing.T, width int64, scheme string, prefixes ...string) *tab {
 	t.Helper()
 	program := ""
@@ -91,13 +90,12 @@ func (p *tab) run(t *testing.T, actions ...chromedp.Action) {
 	require.NoError(t, chromedp.Run(p, actions...))
 }
 
-// open shows a page and waits until it is drawn.
+// open waits until the page is drawn.
 func (p *tab) open(t *testing.T, address string) {
 	t.Helper()
 	p.run(t, chromedp.Navigate(address), chromedp.WaitReady("html[data-done]", chromedp.ByQuery), chromedp.Evaluate(helpers, nil))
 }
 
-// eval returns the value of an expression.
 func eval[T any](t *testing.T, p *tab, expression string) (value T) {
 	t.Helper()
 	p.run(t, chromedp.Evaluate(expression, &value))
@@ -113,7 +111,6 @@ func (p *tab) screenshot(t *testing.T, name string) {
 	require.NoError(t, os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o666))
 }
 
-// helpers are functions for the page.
 const helpers = `
 const boxes = () => [...document.querySelectorAll(".chart")]
 const plot = i => echarts.getInstanceByDom(boxes()[i])
@@ -146,8 +143,7 @@ function behind(e) {
   return "rgb(255, 255, 255)"
 }
 
-// pale lists the texts with a contrast below 4.5. Those on the cells of a map have colors of
-// their own.
+// pale lists the texts with a contrast below 4.5, except those on the cells of a map.
 function pale() {
   const found = []
   for (const e of document.querySelectorAll("h1, h2, p, li, th, td, figcaption, code, a, dt, dd, label, input, .headline")) {
@@ -160,7 +156,7 @@ function pale() {
   return found
 }
 
-// place is where the text of a picture is.
+// place returns the position of a text in a picture.
 function place(i, text) {
   const e = [...boxes()[i].querySelectorAll("svg text")].find(e => e.textContent === text)
   e.scrollIntoView({ block: "center" })
@@ -168,8 +164,7 @@ function place(i, text) {
   return [r.x + r.width / 2, r.y + r.height / 2]
 }
 
-// inside returns a position in a picture, given as a fraction of its width and in pixels
-// from its top.
+// inside returns a position in a picture: x is a fraction of its width, y is in pixels.
 function inside(i, x, y) {
   boxes()[i].scrollIntoView({ block: "center" })
   const r = boxes()[i].getBoundingClientRect()

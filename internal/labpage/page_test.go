@@ -21,7 +21,6 @@ import (
 
 const own = "full base=100ms cap=20s attempts=4 budget=throttle"
 
-// backofflab runs the program in the lab's folder.
 func backofflab(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/backofflab"}, args...)...)
@@ -30,12 +29,12 @@ func backofflab(t *testing.T, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// The report, as it is read on a screen and on a phone, in light and in dark.
+// The report on screens, phones and paper, in light and in dark.
 func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
-	newTab(t, 1200, "light", "about:") // skips before the work
+	newTab(t, 1200, "light", "about:") // skips early
 	file := filepath.Join(t.TempDir(), "report.html")
 	backofflab(t, "report", "-quiet", "-trials", "1", "-html", file, "-policy", own,
 		"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
@@ -70,7 +69,6 @@ func TestReport(t *testing.T) {
 	})
 }
 
-// checkReport checks what a reader sees without touching anything.
 func checkReport(t *testing.T, p *tab) {
 	assert.Equal(t, own, eval[string](t, p, `document.querySelector(".verdict code").textContent`), "the verdict is on top")
 	assert.Less(t, eval[float64](t, p, `document.querySelector(".verdict").getBoundingClientRect().bottom`), 900.0, "on the first screen")
@@ -92,8 +90,8 @@ func checkReport(t *testing.T, p *tab) {
 	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the data is inside")
 }
 
-// checkInteraction points at the picture i, switches a line off and on, and zooms. The
-// picture beside goes with it.
+// checkInteraction points at picture i, switches a line off and on, and zooms, and checks
+// that the picture beside it does the same.
 func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	move := func(kind input.MouseType, at []float64) chromedp.Action {
 		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft)
@@ -128,7 +126,7 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	p.run(t, chromedp.Poll(closer, nil, chromedp.WithPollingTimeout(0)))
 }
 
-// The pages of the other commands, drawn without a problem.
+// The pages of the other commands.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -160,7 +158,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// The playground, from the first picture to a policy that is typed.
 func TestPlayground(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for the browser")

@@ -1,4 +1,4 @@
-// The command advise, which searches for policies that suit a system.
+// The command advise: policies that suit a system.
 
 package main
 
@@ -22,7 +22,7 @@ func advise(ctx context.Context, env *environment, args []string) error {
 	env.trialFlags(set)
 	a := lab.Advice{}
 	goal := set.String("goal", lab.SuccessFirst.String(), "`what` counts first: success or recovery")
-	set.IntVar(&a.Most, "most", 5, "`policies` to show at most")
+	set.IntVar(&a.Most, "most", 5, "maximum number of `policies` to show")
 	env.systemFlags(set, &model)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -35,10 +35,10 @@ func advise(ctx context.Context, env *environment, args []string) error {
 		return usageError{fmt.Errorf("goal: unknown %q; %s", *goal, known(*goal, []string{"success", "recovery"}))}
 	}
 	if a.Most < 1 {
-		return usageError{errors.New("most: want 1 policy at least")}
+		return usageError{errors.New("most: want at least 1 policy")}
 	}
 	if len(env.policies) > 0 {
-		fmt.Fprintln(env.stderr, "backofflab: advise searches itself; the policies of the file are for storm")
+		fmt.Fprintln(env.stderr, "backofflab: advise ignores the policies of the file")
 	}
 	if a.Storm, err = model.WithDefaults(); err != nil {
 		return usageError{err}

@@ -1,4 +1,4 @@
-// The command contention, which simulates clients that contend for one row.
+// The command contention: clients that contend for one row.
 
 package main
 
@@ -16,7 +16,6 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// contentionGroups are the groups of policies that -policy takes by name.
 var contentionGroups = map[string]func() []lab.Contender{
 	"blog":      lab.Blog,
 	"fibonacci": lab.Fibonacci,
@@ -24,8 +23,7 @@ var contentionGroups = map[string]func() []lab.Contender{
 	"informed":  lab.Informed,
 }
 
-// timingBins is the number of intervals for which calls are counted: 10 s.
-const timingBins = 200
+const timingBins = 200 // 10 s
 
 func contention(ctx context.Context, env *environment, args []string) error {
 	var model lab.Contention
@@ -34,11 +32,11 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups blog, fibonacci, sdks and informed; may be repeated (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
-	set.IntVar(&model.Trials, "trials", 100, "of each number of clients")
+	set.IntVar(&model.Trials, "trials", 100, "trials for each number of clients")
 	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")
 	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
-	set.IntVar(&model.Processes, "processes", 0, "the clients are spread over so many, each with a budget and a limiter of its own (default: one for each client)")
-	slots := set.Duration("slots", 0, "the server hints with each conflict when to come back: at the next free one of the times that are this `far` apart")
+	set.IntVar(&model.Processes, "processes", 0, "processes that the clients are spread over, each with its own budget and limiter (default: one per client)")
+	slots := set.Duration("slots", 0, "the server assigns times this `far` apart, and sends the next free one as a hint with each conflict")
 	throttled := set.Bool("throttled", false, "conflicts are throttling, after which some policies wait longer")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -76,10 +74,10 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	})
 }
 
-// mostNumbers limits the length of a list, so that a typing error does not ask for millions.
+// mostNumbers guards against typing errors.
 const mostNumbers = 1000
 
-// numbers reads a list of numbers and of ranges.
+// numbers reads a list of numbers and ranges.
 func numbers(text string) ([]int, error) {
 	var list []int
 	for part := range strings.SplitSeq(text, ",") {
@@ -109,7 +107,7 @@ func numbers(text string) ([]int, error) {
 	}), nil
 }
 
-// number reads a number of at most 32 bits, so that sums do not overflow.
+// number reads a number of at most 32 bits: sums must not overflow.
 func number(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	switch {
@@ -121,7 +119,7 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// numberRange returns the numbers of a range: rest is its end, with a step (+) or a factor (*).
+// numberRange returns a range: rest is its end, with a step (+) or a factor (*).
 func numberRange(first int, rest string) ([]int, error) {
 	end, step, factor := rest, first, 1
 	var err error
@@ -146,8 +144,8 @@ func numberRange(first int, rest string) ([]int, error) {
 	return steps(first, last, step, factor), nil
 }
 
-// steps returns the numbers from first to last, where each is factor times the one before,
-// plus step. It stops after mostNumbers + 1.
+// steps returns the numbers from first to last, each factor times the previous one plus
+// step. It stops after mostNumbers + 1.
 func steps(first, last, step, factor int) []int {
 	var list []int
 	for n := int64(first); n <= int64(last) && len(list) <= mostNumbers; n = n*int64(factor) + int64(step) {

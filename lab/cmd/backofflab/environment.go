@@ -25,26 +25,25 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// environment has the flags and the outputs of a command.
 type environment struct {
 	stdout, stderr io.Writer
-	args           []string // of the command, for the report
+	args           []string // for the report
 	usage          func()
 
 	policies texts
-	own      []string // the names of the policies that are given as text
+	own      []string // names of the policies given as text
 	csv      string
 	series   string
 	html     string
 	seed     uint64
 	parallel int
 	quiet    bool
-	bar      *progressbar.ProgressBar // nil: not shown
+	bar      *progressbar.ProgressBar // nil: hidden
 
-	system *system // that the flags describe; nil: the command has none
+	system *system // nil: the command has none
 }
 
-// texts is a flag that may be given several times.
+// texts is a flag that may be repeated.
 type texts []string
 
 func (t *texts) String() string { return strings.Join(*t, ", ") }
@@ -54,12 +53,12 @@ func (t *texts) Set(text string) error {
 	return nil
 }
 
-// flags returns the flags that all commands have. The usage shows operands after them.
+// flags returns the flags that all commands have.
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // parse returns the errors
 	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
-	set.Uint64Var(&env.seed, "seed", 1, "of the random numbers; the same seed gives the same results")
+	set.Uint64Var(&env.seed, "seed", 1, "seed of the random numbers; the same seed gives the same results")
 	set.Usage = func() {} // an error is one line, without the usage
 	env.usage = func() {
 		fmt.Fprintf(env.stdout, "usage: backofflab %s [FLAGS]%s\n\n", name, operands)
@@ -69,19 +68,16 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 	return set
 }
 
-// csvFlag adds the flag of the commands that have one table.
 func (env *environment) csvFlag(set *flag.FlagSet) {
-	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, in the place of the table")
+	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, instead of the table")
 }
 
-// trialFlags adds the flags of the commands that simulate.
 func (env *environment) trialFlags(set *flag.FlagSet) {
-	set.IntVar(&env.parallel, "parallel", 0, "`trials` at the same time, without influence on results (default: one for each core)")
+	set.IntVar(&env.parallel, "parallel", 0, "concurrent `trials`; does not affect results (default: one per core)")
 	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
 }
 
-// parse reads args and returns the operands, at most most of them, which may stand before,
-// between and after the flags.
+// parse returns up to most operands, which may be anywhere among the flags.
 func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
 	env.args = append([]string{set.Name()}, args...)
 	for {
@@ -99,14 +95,13 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 			}
 			return operands, env.check(set)
 		case len(operands) == most:
-			return nil, usageError{fmt.Errorf("%q is one argument too many; quote a policy", set.Arg(0))}
+			return nil, usageError{fmt.Errorf("%q is one argument too many; quote the policy", set.Arg(0))}
 		}
 		operands = append(operands, set.Arg(0))
 		args = set.Args()[1:]
 	}
 }
 
-// suggestFlag adds the most similar flag to the error about an unknown one.
 func suggestFlag(err error, set *flag.FlagSet) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if unknown {
@@ -123,14 +118,12 @@ func flagNames(set *flag.FlagSet) []string {
 	return names
 }
 
-// positive lists the flags for which 0 is an error: the library would replace 0 with the
-// default.
+// positive lists the flags for which 0 is an error: the library would use the default.
 var positive = []string{
 	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
 	"slots", "refusal",
 }
 
-// check validates the flags that all commands have, and refuses zeros.
 func (env *environment) check(set *flag.FlagSet) error {
 	var err error
 	set.Visit(func(f *flag.Flag) {
@@ -146,15 +139,14 @@ func (env *environment) check(set *flag.FlagSet) error {
 	case env.parallel < 0:
 		return usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
 	case env.html == "-" || env.series == "-":
-		return usageError{errors.New("only the CSV of -csv can go to the standard output")}
+		return usageError{errors.New("only -csv can write to standard output")}
 	case len(slices.Compact(slices.Clone(files))) < len(files):
 		return usageError{errors.New("two outputs have the same file")}
 	}
 	return nil
 }
 
-// progress returns a function that shows a bar if a run takes longer than a second, or nil
-// if the standard error is not a terminal.
+// progress shows a bar after a second. It returns nil if standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -167,36 +159,33 @@ func (env *environment) progress() func(done, total int) {
 			if time.Since(begin) < time.Second || done == total {
 				return
 			}
-			// The bar itself would estimate the time from now on only.
+			// The bar's own estimate would ignore the time so far.
 			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetPredictTime(false),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
-		env.bar.Describe(fmt.Sprintf("simulating, %v left", left(time.Since(begin), done, total)))
+		env.bar.Describe(fmt.Sprintf("simulating, %v left", timeLeft(time.Since(begin), done, total)))
 		env.bar.Set(done)
 	}
 }
 
-// left estimates the time for the rest of the work from the time so far.
-func left(elapsed time.Duration, done, total int) time.Duration {
+func timeLeft(elapsed time.Duration, done, total int) time.Duration {
 	rest := float64(elapsed) * float64(total-done) / float64(max(1, done))
 	return time.Duration(min(rest, float64(1000*time.Hour))).Round(time.Second)
 }
 
-// clearBar removes the bar after an interrupt.
 func (env *environment) clearBar() {
 	if env.bar != nil {
 		env.bar.Clear()
 	}
 }
 
-// output is a file that replaces the one of its path only when it is complete.
+// output is a file that replaces the old one only when it is complete.
 type output struct {
-	path string // "" if file is written in its place: a device or a pipe
+	path string // "": file is a device or a pipe, written in place
 	file *os.File
 }
 
-// open returns an output for path, so that a path that cannot be written is reported before
-// the work begins. It returns nil for an empty path and for "-".
+// open checks that path can be written. It returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
@@ -204,7 +193,7 @@ func open(path string) (*output, error) {
 	path = target(path)
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
-		// Checks the permission only.
+		// This only checks the permission.
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		switch {
 		case err != nil:
@@ -222,7 +211,7 @@ func open(path string) (*output, error) {
 	return &output{path: path, file: f}, nil
 }
 
-// target follows symbolic links, even to a file that does not exist yet.
+// target follows symbolic links, even to files that do not exist yet.
 func target(path string) string {
 	for range 40 {
 		link, err := os.Readlink(path)
@@ -244,7 +233,6 @@ func unwritable(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
-// discard removes an output that was not finished.
 func (o *output) discard() {
 	if o != nil && o.file != nil {
 		o.file.Close()
@@ -254,7 +242,6 @@ func (o *output) discard() {
 	}
 }
 
-// finish writes the output.
 func (o *output) finish(write func(io.Writer) error) error {
 	if o == nil {
 		return nil
@@ -272,16 +259,14 @@ func (o *output) finish(write func(io.Writer) error) error {
 	return nil
 }
 
-// result is the outcome of a simulation.
 type result interface {
 	Table() *report.Table
 	CSV(w io.Writer) error
 	Section(own ...string) report.Section
 }
 
-// produce runs a command's work and writes the results in every form that the flags ask
-// for; the CSV has the first result only. If the work was interrupted, produce writes what
-// has finished and returns the error.
+// produce runs a command's work and writes the results; the CSV has only the first. If the
+// work was interrupted, produce writes the finished results and returns the error.
 func (env *environment) produce(title string, work func() ([]result, error)) error {
 	var files [3]*output
 	for i, path := range []string{env.csv, env.series, env.html} {
@@ -308,7 +293,6 @@ func (env *environment) produce(title string, work func() ([]result, error)) err
 	return stopped
 }
 
-// print writes to the standard output.
 func (env *environment) print(results []result) error {
 	if env.csv == "-" {
 		return results[0].CSV(env.stdout)
@@ -339,7 +323,7 @@ func (env *environment) writePage(w io.Writer, title string, results []result, s
 		{Name: "Version", Value: version()},
 	}}
 	if stopped != nil {
-		p.Lead = "Interrupted: the figures are of the trials that had finished."
+		p.Lead = "Interrupted: the figures are those of the finished trials."
 	}
 	for _, r := range results {
 		if a, ok := r.(report.Advice); ok {
@@ -350,7 +334,7 @@ func (env *environment) writePage(w io.Writer, title string, results []result, s
 	return page.Write(w, p)
 }
 
-// quoted returns args as they are typed in a shell.
+// quoted returns args as a shell command.
 func quoted(args []string) string {
 	words := make([]string, len(args))
 	for i, arg := range args {
@@ -361,7 +345,6 @@ func quoted(args []string) string {
 	return strings.Join(words, " ")
 }
 
-// version returns the version of the module, if the build recorded it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {
@@ -370,7 +353,6 @@ func version() string {
 	return info.Main.Version
 }
 
-// contenders returns the policies of the -policy flags or of the system's file, or the default.
 func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
 	if len(env.policies) == 0 {
 		return fallback(), nil
@@ -392,8 +374,7 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	return join(lists...), nil
 }
 
-// suggestPolicy adds the most similar preset or group, and the names of all groups, to the
-// error about an unknown name.
+// suggestPolicy adds the most similar name, and the names of all groups, to err.
 func suggestPolicy(err error, text string, groups map[string]func() []lab.Contender) error {
 	names := slices.Sorted(maps.Keys(groups))
 	first, _, _ := strings.Cut(text, " ")
@@ -405,12 +386,11 @@ func suggestPolicy(err error, text string, groups map[string]func() []lab.Conten
 		err = fmt.Errorf("%w; did you mean %s?", err, meant)
 	}
 	if len(names) > 0 && !strings.ContainsAny(text, " =") {
-		err = fmt.Errorf("%w; groups here: %s", err, strings.Join(names, ", "))
+		err = fmt.Errorf("%w; groups: %s", err, strings.Join(names, ", "))
 	}
 	return err
 }
 
-// ruleNames are the names of the rules of package retry.
 var ruleNames = []string{
 	"standard", "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal", "decorrelated",
 	"jittered", "spread", "capped", "when-throttled",

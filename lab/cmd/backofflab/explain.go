@@ -1,4 +1,4 @@
-// The command explain, which shows the waits of one policy.
+// The command explain: the waits of one policy.
 
 package main
 

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// randomPolicy returns a policy as text: any rule, any keys.
 func randomPolicy(rng *rand.Rand) string {
 	pick := func(texts ...string) string { return texts[rng.IntN(len(texts))] }
 	rule := pick(
@@ -27,13 +26,12 @@ func randomPolicy(rng *rand.Rand) string {
 		pick("", "", "timeout=35ms", "timeout=1s"), pick("", "", "stagger=100ms"), pick("", "", "hint=ignore", "hint=or-give-up:1m"),
 		pick("", "budget=none", "budget=token", "budget=token:20:5", "budget=throttle", "budget=throttle:4:0.5", "budget=ratio:0.1:0.1"),
 		pick("", "", "limiter=adaptive", "limiter=none"), pick("", "", "longpoll=true"),
-		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // these are not part of any policy
+		pick("", "", "", "", "", "", "", "", "", "first=1s", "hint=plus", "budget=aws", "slots=5ms"), // not part of any policy
 	}
 	return strings.Join(strings.Fields(rule+" "+strings.Join(keys, " ")), " ")
 }
 
-// Everything that the command prints is about the policy it names: each of 200 policies is
-// honored by every subcommand, or refused by one line.
+// Every subcommand honors a policy, or refuses it with one line.
 func TestHonoredOrRefused(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	honored := 0
@@ -62,8 +60,7 @@ func TestHonoredOrRefused(t *testing.T) {
 	assert.Less(t, honored, 190)
 }
 
-// check runs the program, which prints CSV that names the policy in full, or refuses it with
-// one line.
+// check expects CSV that names the policy in full, or an error of one line.
 func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string) [][]string {
 	t.Helper()
 	status, stdout, stderr := backofflab(t.Context(), append(args, "-csv", "-")...)
@@ -82,7 +79,6 @@ func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string
 	return rows
 }
 
-// atMost checks that a call makes no more attempts than the policy allows.
 func atMost(t *testing.T, text string, p retry.Policy, attempts float64) {
 	t.Helper()
 	p.MaxElapsed = 0

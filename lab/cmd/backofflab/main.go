@@ -1,4 +1,4 @@
-// Command backofflab shows what a retry policy does before it meets production.
+// Command backofflab shows what a retry policy does before it is in production.
 //
 //	backofflab contention   clients that contend for one row
 //	backofflab storm        clients of a server that fails for a while
@@ -9,10 +9,9 @@
 //	backofflab playground   writes a page for browsers into a folder
 //	backofflab version      the version of this program
 //
-// Each command has a -help. Tables go to the standard output; -csv and -html write
-// files. An interrupt ends the simulation, and the results so far are written. The
-// exit status is 0, or 1 after a failure, 2 if the arguments are wrong, and 130 after an
-// interrupt.
+// Each command has a -help. Tables go to standard output; -csv and -html write files. An
+// interrupt ends the simulation, and the results so far are written. The exit status is 0,
+// or 1 after a failure, 2 after invalid arguments, and 130 after an interrupt.
 package main
 
 import (
@@ -36,21 +35,18 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Exit statuses.
-const (
+const ( // exit statuses
 	failed      = 1
 	misused     = 2
 	interrupted = 130
 )
 
-// usageError is an error in the arguments.
 type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
 type command func(ctx context.Context, env *environment, args []string) error
 
-// commands maps the first argument to its function.
 var commands = map[string]command{
 	"contention": contention,
 	"storm":      storm,
@@ -62,8 +58,7 @@ var commands = map[string]command{
 	"version":    printVersion,
 }
 
-// run runs the program and returns its exit status.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
 	env := &environment{stdout: stdout, stderr: stderr}
 	err := dispatch(ctx, env, args)
 	_, isUsage := errors.AsType[usageError](err)
@@ -74,14 +69,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "backofflab: interrupted; what has finished is written")
+		fmt.Fprintln(stderr, "backofflab: interrupted; the finished results are written")
 		return interrupted
 	}
 	fmt.Fprintln(stderr, "backofflab:", oneLine(err))
 	return failed
 }
 
-// oneLine returns the text of joined errors in one line.
+// oneLine joins the lines of joined errors.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 const usage = `usage: backofflab COMMAND [FLAGS]

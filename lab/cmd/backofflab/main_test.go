@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// backofflab runs the program.
 func backofflab(ctx context.Context, args ...string) (status int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	status = run(ctx, args, &out, &err)
@@ -60,10 +59,10 @@ func TestBadInput(t *testing.T) {
 		`rollout: a map has none`:              {"storm", "-map", "-rollout", "0.5"},
 		`policy "x": `:                         {"storm", "-map", "-policy", "x"},
 		`policy "y": `:                         {"storm", "-policy", "y"},
-		`groups here: blog, fib`:               {"contention", "-policy", "blogg"},
+		`groups: blog, fib`:                    {"contention", "-policy", "blogg"},
 		`is too large`:                         {"contention", "-clients", "9223372036854775807..9223372036854775807"},
 		`20000000000 is too large`:             {"contention", "-clients", "20000000000"},
-		`only the CSV`:                         {"contention", "-html", "-"},
+		`only -csv can`:                        {"contention", "-html", "-"},
 		`two outputs have the same`:            {"storm", "-csv", "x", "-series", "x"},
 		`unknown name "known"`:                 {"explain", "known each=7ms"},
 		`"first"`:                              {"explain", "none first=1s"},
@@ -73,15 +72,15 @@ func TestBadInput(t *testing.T) {
 		`did you mean stall? There are`:        {"storm", "-outage", "stal"},
 		`html: a report needs a file`:          {"report", "-html", ""},
 		`capacity: 150 a second is not`:        {"storm", "-capacity", "150"},
-		`workers are given, too`:               {"storm", "-capacity", "100", "-workers", "1"},
+		`capacity: cannot be combined`:         {"storm", "-capacity", "100", "-workers", "1"},
 		`Failures: 1 is not`:                   {"storm", "-failures", "1"},
-		`the latency has a mean`:               {"storm", "-latency", "x", "-service", "1s"},
+		`latency has its own mean`:             {"storm", "-latency", "x", "-service", "1s"},
 		`latency: open /no/such`:               {"storm", "-latency", "/no/such"},
 		`open /no/such.yaml`:                   {"storm", "-system", "/no/such.yaml"},
 		`want two policies, the old`:           {"storm", "-rollout", "0.5", "-policy", "none"},
 		`a share of 2 is not`:                  {"storm", "-rollout", "2", "-policy", "none", "-policy", "full base=1s"},
 		`retries: only a map`:                  {"storm", "-retries", "1"},
-		`has attempts=4, and retries`:          {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
+		`has attempts=4, which`:                {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
 		`one argument too many; quote`:         {"version", "x"},
 		`are more than 100000000`:              {"report", "-trials", "600000"},
 		`cannot write /no/such/s`:              {"storm", "-series", "/no/such/s.csv"},
@@ -139,7 +138,6 @@ func TestContentionFiles(t *testing.T) {
 	assert.Len(t, left, 2, "nothing else stays behind")
 }
 
-// A command that fails does not change existing files.
 func TestOldFilesStay(t *testing.T) {
 	old := filepath.Join(t.TempDir(), "x.csv")
 	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
@@ -155,7 +153,6 @@ func TestOldFilesStay(t *testing.T) {
 	assert.False(t, info.Mode().IsRegular())
 }
 
-// A link to a file that does not exist yet is kept, and the file is written.
 func TestDanglingLink(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.csv")
@@ -177,8 +174,8 @@ func TestVersion(t *testing.T) {
 }
 
 func TestTimeLeft(t *testing.T) {
-	assert.Equal(t, 30*time.Second, left(10*time.Second, 25, 100))
-	assert.Equal(t, 1000*time.Hour, left(time.Hour, 0, 1e9))
+	assert.Equal(t, 30*time.Second, timeLeft(10*time.Second, 25, 100))
+	assert.Equal(t, 1000*time.Hour, timeLeft(time.Hour, 0, 1e9))
 }
 
 func TestExplain(t *testing.T) {
@@ -232,7 +229,7 @@ func TestStorm(t *testing.T) {
 	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
-// A report has all pictures; after an interrupt it has the results so far.
+// A report has all pictures, or after an interrupt the results so far.
 func TestReport(t *testing.T) {
 	html := filepath.Join(t.TempDir(), "x.html")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -255,7 +252,6 @@ func TestReport(t *testing.T) {
 	assert.Contains(t, stdout, "retry 6")
 }
 
-// An interrupt ends the program soon, and the results so far are written.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -276,7 +272,7 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
 	assert.Equal(t, interrupted, cmd.ProcessState.ExitCode())
-	assert.Equal(t, "backofflab: interrupted; what has finished is written\n", stderr.String())
+	assert.Equal(t, "backofflab: interrupted; the finished results are written\n", stderr.String())
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "</html>")

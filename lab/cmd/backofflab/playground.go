@@ -1,4 +1,4 @@
-// The command playground, which writes the lab as a page for browsers.
+// The command playground: the lab as a page for browsers.
 
 package main
 
@@ -17,7 +17,7 @@ func writePlayground(ctx context.Context, env *environment, args []string) error
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	env.usage = func() {
-		fmt.Fprintln(env.stdout, "usage: backofflab playground FOLDER\n\nwrites the lab as a page for browsers, static files for any web server; needs the go command and this module's sources")
+		fmt.Fprintln(env.stdout, "usage: backofflab playground FOLDER\n\nwrites the lab as a page for browsers: static files for any web server; needs the go command and this module's sources")
 	}
 	operands, err := env.parse(set, args, 1)
 	if err != nil {

@@ -1,4 +1,4 @@
-// The command report, which runs all simulations for one page.
+// The command report: all simulations on one page.
 
 package main
 
@@ -12,18 +12,17 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// fullReport runs storm, map and contention, and explains the policies of the flags.
 func fullReport(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
 	env.trialFlags(set)
 	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
-	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or by the name of a preset; may be repeated")
+	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or a preset's name; may be repeated")
 	storm, err := lab.Storm{Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second}.WithDefaults()
 	if err != nil {
 		return err
 	}
 	env.systemFlags(set, &storm)
-	trials := set.Int("trials", 100, "of each number of clients; a twentieth of that for each policy in the storm")
+	trials := set.Int("trials", 100, "trials for each number of clients; a twentieth of that for each policy in the storm")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
@@ -53,7 +52,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 	})
 }
 
-// runAll runs one simulation after the other. If ctx ends, it returns the results so far.
+// runAll returns the results so far if ctx ends.
 func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
 	rows, err := storm.Run(ctx)
@@ -76,7 +75,6 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
 }
 
-// join returns all contenders without duplicates.
 func join(lists ...[]lab.Contender) []lab.Contender {
 	var all []lab.Contender
 	seen := map[string]bool{}

@@ -1,4 +1,4 @@
-// The command storm, which simulates a server that fails for a while.
+// The command storm: a server that fails for a while.
 
 package main
 
@@ -13,7 +13,6 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// stormGroups are the groups of policies that -policy takes by name.
 var stormGroups = map[string]func() []lab.Contender{"sdks": lab.SDKs, "usual": lab.Usual}
 
 func storm(ctx context.Context, env *environment, args []string) error {
@@ -25,12 +24,12 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	env.csvFlag(set)
 	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
-	set.IntVar(&model.Trials, "trials", 5, "of each policy")
+	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
 	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
-	rollout := set.String("rollout", "", "`shares` of the processes that have the second of two policies already, such as 0.1,0.5")
-	withMap := set.Bool("map", false, "show recovery by policy and utilization instead of comparing policies; by default full jitter with 0 to 4 retries")
-	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "of the map")
-	retries := set.String("retries", "", "of the map: each policy with these `numbers` of retries")
+	rollout := set.String("rollout", "", "`shares` of the processes that already have the second of two policies, such as 0.1,0.5")
+	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default is full jitter with 0 to 4 retries")
+	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
+	retries := set.String("retries", "", "`numbers` of retries of each policy in the map")
 	env.systemFlags(set, &model)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -68,10 +67,10 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm, shares s
 	})
 }
 
-// rollouts returns the old policy, one roll-out for each share, and the new policy.
+// rollouts returns the old policy, a rollout for each share, and the new policy.
 func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error) {
 	if len(contenders) != 2 {
-		return nil, fmt.Errorf("want two policies, the old and the new one, and not %d", len(contenders))
+		return nil, fmt.Errorf("want two policies, the old and the new one, not %d", len(contenders))
 	}
 	list := contenders[:1:1]
 	steps, err := floats(shares)
@@ -88,7 +87,6 @@ func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error
 	return append(list, contenders[1]), nil
 }
 
-// floats reads comma-separated numbers.
 func floats(text string) ([]float64, error) {
 	var list []float64
 	for part := range strings.SplitSeq(text, ",") {
@@ -124,7 +122,6 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizatio
 	})
 }
 
-// withRetries returns each policy with each number of retries.
 func withRetries(policies []string, retries string) ([]lab.Contender, error) {
 	numbers, err := numbers(retries)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// known lists the names that exist, after the one that is most similar to typed.
+// known suggests the most similar name, and lists all.
 func known(typed string, names []string) string {
 	text := "there are " + strings.Join(names, ", ")
 	if name := nearest(typed, names); name != "" {
@@ -26,7 +26,7 @@ func nearest(typed string, names []string) string {
 	return best
 }
 
-// distance counts the letters to insert, delete or replace, by Wagner and Fischer.
+// distance is the Levenshtein distance, by Wagner and Fischer.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -1,4 +1,4 @@
-// The description of a system, by flags and by a YAML file, and the command init.
+// The description of a system by flags or a YAML file, and the command init.
 
 package main
 
@@ -20,51 +20,48 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// system describes the system that a command simulates, by flags and by a file whose keys
-// are the names of the flags.
+// system has the flags that describe a system, which are also the keys of its file.
 type system struct {
 	model    *lab.Storm
-	names    []string // of its flags
+	names    []string // of the flags
 	file     string
 	outage   string
 	latency  string
 	capacity float64
 }
 
-// outages lists the kinds of outages.
 var outages = map[string]lab.OutageKind{
 	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
 }
 
-// systemFlags adds the flags that describe a system. The values of model are the defaults.
+// systemFlags adds flags whose defaults are the values of model.
 func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	s := &system{model: model}
 	env.system = s
 	own := flagNames(set)
 	set.Float64Var(&model.Rate, "rate", model.Rate, "`calls` a second")
 	set.Float64Var(&s.capacity, "capacity", 0, "`attempts` a second that the server can serve, instead of -workers")
-	set.IntVar(&model.Workers, "workers", model.Workers, "attempts that the server serves at the same time")
-	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve one, exponentially distributed")
-	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve one, instead of -service: buckets of a Prometheus histogram, or CSV of upper bounds in seconds and counts")
+	set.IntVar(&model.Workers, "workers", model.Workers, "attempts served at the same time")
+	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve an attempt, exponentially distributed")
+	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve an attempt, instead of -service: buckets of a Prometheus histogram, or CSV with upper bounds in seconds and counts")
 	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
 	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
-	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose client has given up")
+	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose clients have given up")
 	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
-	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` with which a full queue refuses")
+	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` of a full queue")
 	set.Float64Var(&model.Failures, "failures", 0, "`share` of the attempts that fail at any time, from 0 to 1")
-	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with a budget and a limiter of its own")
+	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with its own budget and limiter")
 	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy has a timeout")
-	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "how long a call may take")
+	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "time limit of a call")
 	set.StringVar(&s.outage, "outage", model.Outage.Kind.String(), "`kind`: stall, down, brown-out or partial")
 	set.DurationVar(&model.Outage.From, "from", model.Outage.From, "start of the outage")
 	set.DurationVar(&model.Outage.To, "to", model.Outage.To, "end of the outage")
-	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "in a brown-out, the share of its pace at which the server works; in a partial outage, the share of attempts that it accepts")
+	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "fraction of its normal speed at which the server works in a brown-out, or of the attempts that it accepts in a partial outage")
 	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
 	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
-	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, as backofflab init writes it; flags that are given as well take precedence")
+	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, such as that of backofflab init; flags take precedence")
 }
 
-// read completes the system after the flags have been parsed.
 func (s *system) read(env *environment, set *flag.FlagSet) error {
 	given := map[string]bool{}
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -80,7 +77,7 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 	}
 	if s.latency != "" {
 		if given["service"] {
-			return errors.New("service: the latency has a mean of its own")
+			return errors.New("service: the latency has its own mean")
 		}
 		if err := s.readLatency(); err != nil {
 			return err
@@ -88,7 +85,7 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 	}
 	if given["capacity"] {
 		if given["workers"] {
-			return errors.New("capacity: workers are given, too")
+			return errors.New("capacity: cannot be combined with workers")
 		}
 		return s.setCapacity()
 	}
@@ -108,7 +105,7 @@ func (s *system) readLatency() error {
 	return nil
 }
 
-// setCapacity converts the capacity into workers. It must be close to a whole number of them.
+// setCapacity converts the capacity into workers.
 func (s *system) setCapacity() error {
 	service := s.model.Service.Seconds()
 	workers := math.Round(s.capacity * service)
@@ -121,7 +118,7 @@ func (s *system) setCapacity() error {
 		s.capacity, s.model.Service, one, max(2, workers), max(2, workers)*one)
 }
 
-// readFile sets the flags of the file that the command line does not set.
+// readFile sets the flags that are not given.
 func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]bool) error {
 	f, err := os.Open(s.file)
 	if err != nil {
@@ -160,7 +157,7 @@ func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]
 	return nil
 }
 
-// filePolicies adds the policies of a file, as text or as mappings, unless -policy is used.
+// filePolicies adds the policies of a file, texts or mappings, unless -policy is used.
 func filePolicies(env *environment, value *yaml.Node) error {
 	var list []yaml.Node
 	if err := value.Decode(&list); err != nil {
@@ -169,7 +166,7 @@ func filePolicies(env *environment, value *yaml.Node) error {
 	var texts []string
 	for _, node := range list {
 		if node.Kind == yaml.ScalarNode {
-			texts = append(texts, node.Value) // may be the name of a group
+			texts = append(texts, node.Value) // or the name of a group
 			continue
 		}
 		var p retry.Policy
@@ -184,8 +181,6 @@ func filePolicies(env *environment, value *yaml.Node) error {
 	return nil
 }
 
-// example is what init writes.
-//
 //go:embed system.yaml
 var example string
 
@@ -194,7 +189,7 @@ func initialize(_ context.Context, env *environment, args []string) error {
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	env.usage = func() {
-		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example of a system's file, by default system.yaml; - is the standard output")
+		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example of a system's file, by default system.yaml; - is standard output")
 	}
 	operands, err := env.parse(set, args, 1)
 	if err != nil {

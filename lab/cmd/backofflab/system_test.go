@@ -17,7 +17,6 @@ func file(t *testing.T, name, text string) string {
 	return path
 }
 
-// small is a system that is simulated in a few milliseconds.
 const small = `
 rate: 70
 capacity: 100
@@ -31,7 +30,7 @@ policies:
   - {rule: full, base: 100ms, attempts: 4, budget: throttle}
 `
 
-// The file that init writes has every flag of a system, and storm can read it.
+// The file of init has every flag of a system, and storm can read it.
 func TestInit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.yaml")
 	status, stdout, stderr := backofflab(t.Context(), "init", path)
@@ -53,7 +52,6 @@ func TestInit(t *testing.T) {
 	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
 }
 
-// Flags and a file describe the same system.
 func TestSystemFile(t *testing.T) {
 	path := file(t, "system.yaml", small)
 	status, byFile, stderr := backofflab(t.Context(), "storm", "-system", path, "-trials", "2", "-csv", "-")

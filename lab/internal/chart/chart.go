@@ -1,9 +1,5 @@
-// Package chart describes pictures as data: lines over time, points, histograms one
-// below the other, maps of cells and ranges of quantiles.
-//
-// Marshal checks a picture and returns it as JSON. charts.js draws it with Apache
-// ECharts: in a page, where readers zoom and switch lines, or in Node.js as an SVG file.
-// Script returns both scripts, and Style the colors for readers who prefer dark.
+// Package chart describes pictures as data. Marshal returns a picture as JSON, and charts.js
+// draws it with Apache ECharts: in a page, or in Node.js as an SVG file.
 //
 // NaN, infinities, lists of different lengths, and values of 0 or less on a logarithmic
 // axis are errors.
@@ -18,10 +14,10 @@ import (
 	"strconv"
 )
 
-// Numbers are marshaled with five digits, which is more than a picture shows.
+// Numbers are marshaled with five digits, more than a picture shows.
 type Numbers []float64
 
-// MarshalJSON writes what is not finite as null.
+// MarshalJSON writes NaN and infinities as null.
 func (n Numbers) MarshalJSON() ([]byte, error) {
 	text := []byte{'['}
 	for i, v := range n {
@@ -38,30 +34,30 @@ func (n Numbers) MarshalJSON() ([]byte, error) {
 	return append(text, ']'), nil
 }
 
-// Axis describes one axis of a picture.
+// Axis is an axis of a picture.
 type Axis struct {
 	Label string `json:"label"` // with its unit: "time (s)"
 	Log   bool   `json:"log,omitempty"`
 }
 
-// Series is one line, with a band around it if Low and High are given.
+// Series is a line, with a band around it if Low and High are given.
 type Series struct {
-	Name  string  `json:"name"` // for the legend
+	Name  string  `json:"name"`
 	X     Numbers `json:"x"`
 	Y     Numbers `json:"y"`
-	Low   Numbers `json:"low,omitempty"`   // lower edge of the band, such as a 95 % interval
-	High  Numbers `json:"high,omitempty"`  // upper edge of the band
-	Muted bool    `json:"muted,omitempty"` // gray: a reference to compare with
+	Low   Numbers `json:"low,omitempty"` // ends of the band, such as a 95 % interval
+	High  Numbers `json:"high,omitempty"`
+	Muted bool    `json:"muted,omitempty"` // gray, for comparison
 }
 
-// Interval is a part of the x axis with a shade behind it, such as an outage.
+// Interval is a part of the x axis, such as an outage.
 type Interval struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
 	Label string  `json:"label"`
 }
 
-// Mark is a horizontal line across the picture, such as a capacity.
+// Mark is a horizontal line, such as a capacity.
 type Mark struct {
 	Y     float64 `json:"y"`
 	Label string  `json:"label"`
@@ -73,7 +69,7 @@ type Picture interface {
 	check() error
 }
 
-// Lines shows how something develops along x: one line per series.
+// Lines shows one line per series.
 type Lines struct {
 	Title  string     `json:"title"`
 	X      Axis       `json:"x"`
@@ -81,29 +77,29 @@ type Lines struct {
 	Series []Series   `json:"series"`
 	Shade  []Interval `json:"shade,omitempty"`
 	Marks  []Mark     `json:"marks,omitempty"`
-	First  *Interval  `json:"first,omitempty"` // the part of the x axis that is shown at first; nil: all
+	First  *Interval  `json:"first,omitempty"` // part of X shown at first; nil: all
 }
 
-// Point is an item with two figures, such as a policy.
+// Point is an item, such as a policy, with two figures.
 type Point struct {
 	Name string  `json:"name"`
 	X    float64 `json:"x"`
 	Y    float64 `json:"y"`
 }
 
-// Points shows what is gained against what it costs.
+// Points shows items by two figures.
 type Points struct {
 	Title  string  `json:"title"`
 	X      Axis    `json:"x"`
 	Y      Axis    `json:"y"`
 	Points []Point `json:"points"`
-	Curve  *Series `json:"curve,omitempty"` // a line behind the points, such as the best of them
+	Curve  *Series `json:"curve,omitempty"` // a line behind the points
 }
 
-// Strip is the histogram of one item, such as a policy.
+// Strip is a histogram.
 type Strip struct {
 	Name   string  `json:"name"`
-	Values Numbers `json:"values"` // one per bin, 0 or more
+	Values Numbers `json:"values"` // 0 or more
 }
 
 // Strips shows histograms one below the other, on the same axes.
@@ -111,34 +107,34 @@ type Strips struct {
 	Title  string  `json:"title"`
 	X      Axis    `json:"x"`
 	Y      Axis    `json:"y"`
-	Width  float64 `json:"width"` // of a bin, in units of x; the first begins at 0
+	Width  float64 `json:"width"` // of a bin, in units of x; the first starts at 0
 	Strips []Strip `json:"strips"`
 }
 
 // Row is one row of a Map.
 type Row struct {
-	Name   string  `json:"name"`   // what the picture shows
-	Policy string  `json:"policy"` // whose row it is, in full
-	Cells  Numbers `json:"cells"`  // one per column; +Inf: never
+	Name   string  `json:"name"`   // in the picture
+	Policy string  `json:"policy"` // in full
+	Cells  Numbers `json:"cells"`  // +Inf: never
 }
 
-// Map shows a figure by two others, as colors and as text.
+// Map shows figures as colors and text.
 type Map struct {
 	Title string  `json:"title"`
 	X     Axis    `json:"x"`
 	Y     Axis    `json:"y"`
 	Xs    Numbers `json:"xs"`
 	Rows  []Row   `json:"rows"`            // from the bottom to the top
-	Curve *Series `json:"curve,omitempty"` // a line over the cells: x as Xs, y as the number of a row
+	Curve *Series `json:"curve,omitempty"` // a line over the cells; y: the number of a row
 }
 
-// Range is a distribution in seven figures, in ascending order.
+// Range is a distribution as seven ascending figures.
 type Range struct {
 	Name                                string
 	Min, P5, P25, Median, P75, P95, Max float64
 }
 
-// MarshalJSON writes the name and the list of the seven figures.
+// MarshalJSON writes the name and a list of the figures.
 func (r Range) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Name   string  `json:"name"`
@@ -148,10 +144,10 @@ func (r Range) MarshalJSON() ([]byte, error) {
 
 func (r Range) values() Numbers { return Numbers{r.Min, r.P5, r.P25, r.Median, r.P75, r.P95, r.Max} }
 
-// Ranges shows distributions side by side, such as that of the wait before each retry.
+// Ranges shows distributions side by side, such as of the wait before each retry.
 type Ranges struct {
 	Title  string  `json:"title"`
-	X      Axis    `json:"x"` // the label only
+	X      Axis    `json:"x"` // label only
 	Y      Axis    `json:"y"`
 	Ranges []Range `json:"ranges"`
 }
@@ -174,16 +170,15 @@ func Marshal(p Picture) (json.RawMessage, error) {
 	return append([]byte(`{"kind":"`+p.kind()+`",`), data[1:]...), nil
 }
 
-// The most of each that a picture has room for.
+// Limits of a picture.
 const (
 	MostLines  = 24
 	MostPoints = 60
 	MostStrips = 12
-	MostCells  = 30 // in a row or a column of a map, and ranges
+	MostCells  = 30 // in a row or column of a map, and ranges
 	mostBins   = 5000
 )
 
-// between reports an error unless n things are 1 to most.
 func between(what string, n, most int) error {
 	if n < 1 || n > most {
 		return fmt.Errorf("%d %s, not 1 to %d", n, what, most)
@@ -191,7 +186,7 @@ func between(what string, n, most int) error {
 	return nil
 }
 
-// fit reports values that have no place on the axis.
+// fit returns an error for values that do not fit the axis.
 func (a Axis) fit(what string, values ...float64) error {
 	for i, v := range values {
 		switch {

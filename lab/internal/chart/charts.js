@@ -6,8 +6,7 @@ const charts = (() => {
   const shapes = ["circle", "rect", "triangle", "diamond", "path://M0,0L10,0L5,9Z", "path://M3,0H7V3H10V7H7V10H3V7H0V3H3Z"]
   const dashes = ["solid", [7, 3], [2, 2.5], [9, 3, 2, 3]]
 
-  // A policy has the same look in all pictures of a page. The user's policies, which are
-  // highlighted, get the first looks; the others get theirs in the order of arrival.
+  // A policy has the same look in all pictures of a page. The user's policies come first.
   let own = new Set()
   const others = new Map()
 
@@ -22,7 +21,7 @@ const charts = (() => {
     }
   }
 
-  // highlight names the policies of the user.
+  // highlight sets the user's policies.
   function highlight(names) {
     own = new Set(names)
   }
@@ -35,14 +34,14 @@ const charts = (() => {
     return v.toLocaleString("en-US", Math.abs(v) >= 100 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 3 })
   }
 
-  // tip is the text beside the pointer: a heading, and a line for each row.
+  // tip returns the text beside the pointer.
   function tip(heading, rows) {
     return `<b>${escape(heading)}</b>` + rows.map(([name, text, l]) =>
       `<div class="tip-row${l?.own ? " tip-own" : ""}"><i style="background:var(${l?.variable ?? "--paper"})"></i>` +
       `<span>${escape(name)}</span><b>${escape(text)}</b></div>`).join("")
   }
 
-  // What all pictures have in common. live: in a page, where a reader can point and zoom.
+  // base returns what all pictures share. live: in a page.
   function base(c, size, legend) {
     const narrow = size.width < 560
     const title = Math.ceil(c.title.length * 9 / (size.width - 24))
@@ -67,7 +66,7 @@ const charts = (() => {
     }
   }
 
-  // keys lays a legend out in columns below the picture. Names that are too long are broken.
+  // keys arranges a legend in columns below the picture, and breaks long names.
   function keys(names, size, swatchWidth = 34) {
     if (names.length === 0) return { height: 0, parts: [] }
     const swatch = swatchWidth + 18, length = name => own.has(name) ? (name.length + 2) * 7.6 : name.length * 6.6
@@ -104,7 +103,7 @@ const charts = (() => {
     }
   }
 
-  // Not Math.min(...values), which fails for more than some 100,000.
+  // Math.min(...values) fails for more than about 100,000 values.
   const least = values => values.reduce((a, b) => Math.min(a, b), Infinity)
   const most = values => values.reduce((a, b) => Math.max(a, b), -Infinity)
 
@@ -129,7 +128,7 @@ const charts = (() => {
     return Math.ceil(v * 1.05 / step) * step
   }
 
-  // zoom lets a reader look at a part of the x axes, with the slider or with Ctrl and the wheel.
+  // zoom zooms the x axes, with the slider or with Ctrl and the wheel.
   function zoom(size, first, bottom, indexes) {
     if (!size.live) return []
     const range = first ? { startValue: first.from, endValue: first.to } : {}
@@ -153,7 +152,7 @@ const charts = (() => {
 
   const pairs = s => s.x.map((x, i) => [x, s.y[i]])
 
-  // band fills the space between the lower and the upper edge of a series.
+  // band fills the space between the low and high values of a series.
   function band(s, l) {
     return {
       type: "custom", name: s.name, silent: true, clip: true, z: 1, itemStyle: { color: l.color },
@@ -165,7 +164,7 @@ const charts = (() => {
     }
   }
 
-  // stroke is a line with markers: at each point, or at some of them if there are many.
+  // stroke returns a line with markers, on some of the points if there are many.
   function stroke(s, i, of, shown, narrow) {
     const l = look(s.name, s.muted)
     const step = shown > 40 ? Math.ceil(shown / 7) : 1, at = Math.floor(i * step / of)
@@ -287,7 +286,7 @@ const charts = (() => {
     return { option, height: bottom + (size.live ? 36 : 0) }
   }
 
-  // place finds where v stands among ascending values, as a number of cells.
+  // place returns the position of v among ascending values, in cells.
   function place(values, v) {
     if (values.length === 1) return v - values[0]
     let i = 1
@@ -295,7 +294,7 @@ const charts = (() => {
     return i - (values[i] - v) / (values[i] - values[i - 1])
   }
 
-  // shadeOf returns the color at a part, from 0 to 1, of the gradient, as ECharts mixes it.
+  // shadeOf returns the color of the gradient at a position from 0 to 1, as ECharts mixes it.
   function shadeOf(part) {
     const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
     const mix = k => {
@@ -336,7 +335,7 @@ const charts = (() => {
       orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
       inRange: { color: palette.gradient }, text: [number(top), "0"], textStyle: { color: palette.soft },
     }
-    // The figures are a layer of their own, above the curve, with the color of the cell behind them.
+    // The figures are a separate layer above the curve.
     const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
     const none = { color: "transparent" }
     const layer = { type: "heatmap", emphasis: { disabled: true } }
@@ -396,7 +395,7 @@ const charts = (() => {
   const kinds = { lines, points, strips, map, ranges }
   const describe = (c, size) => kinds[c.kind](c, size)
 
-  // drawn maps each picture of the page to the function that shows it at a given width.
+  // drawn maps each picture to the function that draws it at a given width.
   const drawn = new Map()
   if (typeof document !== "undefined") {
     const each = (live, width) => drawn.forEach((show, box) => show(live, width ?? box.clientWidth))
@@ -404,7 +403,7 @@ const charts = (() => {
     addEventListener("afterprint", () => each(true))
   }
 
-  // draw shows a picture in an element, as wide as that is, and returns ECharts' object.
+  // draw draws a picture as wide as its element, and returns the ECharts object.
   // Pictures of one group zoom and switch lines together.
   function draw(box, c, group) {
     for (const old of drawn.keys()) {
@@ -434,7 +433,7 @@ const charts = (() => {
     return plot
   }
 
-  // svg returns a picture as a file.
+  // svg returns a picture as an SVG file.
   function svg(c, width) {
     const size = { width, live: false }
     const { option, height } = describe(c, size)

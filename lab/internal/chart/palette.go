@@ -9,12 +9,11 @@ import (
 	"strings"
 )
 
-// color is the color of a part of a picture, on a light and on a dark page.
+// color is a color on a light and on a dark page.
 type color struct{ light, dark string }
 
-// colors are named as charts.js names them. In light and in dark, the contrast with the
-// paper is at least 7:1 for ink and soft and 3:1 for muted. No other color has the same
-// light value, because Style selects by it.
+// The contrast with the paper is at least 7:1 for ink and soft, and 3:1 for muted. Light
+// values are unique, because Style selects by them.
 var colors = map[string]color{
 	"paper": {"#ffffff", "#15181d"},
 	"ink":   {"#1f2328", "#e8eaed"},
@@ -25,16 +24,16 @@ var colors = map[string]color{
 	"never": {"#2a0f2b", "#571f58"},
 }
 
-// hues tell policies apart. Their contrast with the paper is at least 3:1, and any two of
-// them, and muted, are at least 10 apart by CIEDE2000, for readers with protanopia,
-// deuteranopia or tritanopia, too. Dashes and markers differ beside them.
+// hues distinguish policies, as do dashes and markers. Their contrast with the paper is at
+// least 3:1. They and muted are at least 10 apart by CIEDE2000, even with protanopia,
+// deuteranopia or tritanopia.
 var hues = []color{
 	{"#2467d3", "#6393ff"}, {"#9c8bb5", "#ff6e00"}, {"#058c5e", "#2fcb9c"},
 	{"#bb1f8f", "#f29ccb"}, {"#b17a1a", "#dffe41"}, {"#2c5563", "#d2fff9"},
 }
 
-// gradient is for the cells of a map, from quick to slow. Its lightness always decreases,
-// and cellInk is legible on all of it. It is the same on a dark page.
+// gradient is for the cells of a map, from fast to slow, on light and dark pages. Its
+// lightness always decreases, and cellInk is legible on all of it.
 var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
 
 const (
@@ -49,7 +48,7 @@ var (
 	script string
 )
 
-// Script returns ECharts and charts.js, which needs nothing else.
+// Script returns ECharts and charts.js.
 func Script() string {
 	palette := map[string]any{"gradient": gradient, "cellInk": cellInk, "neverInk": neverInk}
 	for name, c := range colors {
@@ -64,9 +63,8 @@ func Script() string {
 	return library + "\n" + strings.Replace(script, `"PALETTE"`, string(text), 1)
 }
 
-// Style returns a style sheet with the colors as variables, --ink to --hue0. Where the
-// reader prefers dark it replaces the light colors of a drawing, in a page and in a file;
-// on paper a picture is always light.
+// Style returns a style sheet with the colors as variables, such as --ink and --hue0. On
+// dark screens it replaces the light colors of a picture.
 func Style() string {
 	var light, dark, replaced strings.Builder
 	add := func(name string, c color) {

@@ -20,7 +20,7 @@ func parse(t *testing.T, text string) colorful.Color {
 	return c
 }
 
-// contrast is the ratio that WCAG 2 defines: 4.5 is enough for text.
+// contrast is the ratio of WCAG 2: 4.5 is enough for text.
 func contrast(t *testing.T, a, b string) float64 {
 	luminance := func(text string) float64 {
 		r, g, b := parse(t, text).LinearRgb()
@@ -30,8 +30,6 @@ func contrast(t *testing.T, a, b string) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// TestContrast: the colors have the contrast that their comments promise, in light and in
-// dark.
 func TestContrast(t *testing.T) {
 	paper := colors["paper"]
 	check := func(name string, c color, want float64) {
@@ -46,12 +44,11 @@ func TestContrast(t *testing.T) {
 	for i, c := range hues {
 		check(fmt.Sprint("hue ", i), c, 3)
 	}
-	// Labels of an outage stand on its shade.
+	// The label of an outage is on its shade.
 	assert.GreaterOrEqual(t, contrast(t, colors["soft"].light, colors["shade"].light), 4.5)
 	assert.GreaterOrEqual(t, contrast(t, colors["soft"].dark, colors["shade"].dark), 4.5)
 }
 
-// TestGradient: lightness always decreases, and figures are legible on all of it.
 func TestGradient(t *testing.T) {
 	before := 100.0
 	for i := range 101 {
@@ -70,9 +67,9 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// visions convert linear RGB to what is seen with a type of cone missing: G. M. Machado, M. M.
-// Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color
-// Vision Deficiency", 2009, at severity 1.
+// visions simulate a missing type of cone in linear RGB: G. M. Machado, M. M. Oliveira,
+// L. A. F. Fernandes, "A Physiologically-based Model for Simulation of Color Vision
+// Deficiency", 2009, at severity 1.
 var visions = map[string][3][3]float64{
 	"normal":       {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},
@@ -80,15 +77,12 @@ var visions = map[string][3][3]float64{
 	"tritanopia":   {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}},
 }
 
-// seen returns a color as it looks to a reader.
 func seen(t *testing.T, text string, vision [3][3]float64) colorful.Color {
 	r, g, b := parse(t, text).LinearRgb()
 	part := func(row [3]float64) float64 { return min(max(0, row[0]*r+row[1]*g+row[2]*b), 1) }
 	return colorful.LinearRgb(part(vision[0]), part(vision[1]), part(vision[2]))
 }
 
-// TestColorsDiffer: the hues, and the gray of references, differ as the comment of hues
-// promises.
 func TestColorsDiffer(t *testing.T) {
 	all := append(hues[:len(hues):len(hues)], colors["muted"])
 	for name, vision := range visions {
@@ -106,7 +100,7 @@ func TestColorsDiffer(t *testing.T) {
 	}
 }
 
-// TestStyle: each light value belongs to one color, because the dark ones are selected by it.
+// Light values are unique, because Style selects by them.
 func TestStyle(t *testing.T) {
 	names := map[string]int{}
 	for _, c := range colors {
@@ -125,8 +119,7 @@ func TestStyle(t *testing.T) {
 	assert.NotContains(t, Style(), "url(")
 }
 
-// TestLibrary: echarts.min.js is what echarts/build.sh makes. Whoever runs it writes the
-// new checksum here.
+// echarts.min.js is the output of echarts/build.sh. If you run it, write the new checksum here.
 func TestLibrary(t *testing.T) {
 	sum := sha256.Sum256([]byte(library))
 	assert.Equal(t, "bf1d2fc34d88497c03713e707f5f7759ef8fbbd1e3e6a9a328d6859911504f57", hex.EncodeToString(sum[:]))

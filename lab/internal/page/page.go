@@ -1,6 +1,5 @@
-// Package page writes a report as one HTML file: a verdict, text, tables and pictures,
-// with the data inside and nothing to fetch. It is read on a screen in light or dark, on
-// a phone and on paper.
+// Package page writes a report as one HTML file that needs no network, for light and dark
+// screens, phones and paper.
 package page
 
 import (
@@ -21,10 +20,10 @@ import (
 // Page is a report.
 type Page struct {
 	Title    string
-	Own      []string // the policies of the user, which each picture highlights
-	Lead     string   // paragraphs below the title
+	Own      []string // the user's policies, which pictures highlight
+	Lead     string   // paragraphs under the title
 	Sections []report.Section
-	Notes    []report.Note // how this was made, at the end
+	Notes    []report.Note // at the end
 }
 
 var (
@@ -36,11 +35,11 @@ var (
 	layout = template.Must(template.New("page").Parse(source))
 )
 
-// Style returns the style sheet of pages, with the colors of the pictures.
+// Style returns the style sheet of pages, including that of pictures.
 func Style() string { return chart.Style() + "\n" + style }
 
-// Write writes the page. A picture that cannot be drawn is an error, and so is a row of a
-// table that does not match the headers.
+// Write writes the page. It returns an error for a picture that cannot be drawn, and for a
+// row of a table that does not match the headers.
 func Write(w io.Writer, p Page) error {
 	doc := document{
 		Title: p.Title, Lead: paragraphs(p.Lead), Verdicts: verdicts(p.Sections), Notes: p.Notes,
@@ -82,7 +81,7 @@ func Write(w io.Writer, p Page) error {
 		return fmt.Errorf("page: %w", err)
 	}
 	doc.Data = template.JS(text)
-	// A page that fails halfway would look like a short one.
+	// Half a page would look like a short one.
 	var whole bytes.Buffer
 	if err := layout.Execute(&whole, doc); err != nil {
 		return fmt.Errorf("page: %w", err)
@@ -93,8 +92,7 @@ func Write(w io.Writer, p Page) error {
 	return nil
 }
 
-// What the template sees.
-type (
+type ( // data of the template
 	document struct {
 		Title    string
 		Lead     []string
@@ -136,7 +134,7 @@ type (
 	}
 )
 
-// verdicts collects what the sections say about each policy.
+// verdicts collects the findings about each policy.
 func verdicts(sections []report.Section) []verdict {
 	var list []verdict
 	index := map[string]int{}
@@ -191,9 +189,9 @@ func arrange(t *report.Table) (table, error) {
 }
 
 var (
-	// number matches a number with an optional sign, margin and short unit.
+	// number may have a sign, a margin and a short unit.
 	number = regexp.MustCompile(`^[-+−±~≈<>≤≥×]*\s?\d[\d., ]*(e[-+]?\d+|×10\S+)?(\s?[-–±]\s?\d[\d., ]*)?\s?\S{0,5}$`)
-	// instead matches what a cell without a number may have.
+	// instead is allowed in a column of numbers.
 	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|bounded|n/a)$`)
 )
 

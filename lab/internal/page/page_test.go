@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lines is a picture whose names have markup that could end the script they are in.
+// lines has names with markup that could end a script.
 func lines() chart.Picture {
 	return chart.Lines{Title: "Calls </script><b>", Series: []chart.Series{{Name: "<a> & b", X: chart.Numbers{1, 2}, Y: chart.Numbers{3, 4}}}}
 }
@@ -78,7 +78,6 @@ func TestWrite(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(out, "</script>"), "names cannot end a script")
 }
 
-// TestData: the page has the data of its pictures, with every name as it was.
 func TestData(t *testing.T) {
 	found := regexp.MustCompile(`(?s)<script type="application/json" id="data">(.*?)</script>`).FindStringSubmatch(write(t, example()))
 	require.NotNil(t, found)
@@ -100,9 +99,9 @@ func TestData(t *testing.T) {
 	assert.Equal(t, []float64{3, 4}, data.Pictures[1].Series[0].Y)
 }
 
-// TestAlone: nothing in the page names anything to fetch.
+// The page fetches nothing.
 func TestAlone(t *testing.T) {
-	out := strings.ReplaceAll(write(t, example()), chart.Script(), "") // which the test in a browser watches
+	out := strings.ReplaceAll(write(t, example()), chart.Script(), "") // tested in a browser
 	for _, no := range []string{"http:", "https:", "@import", "url(", "src=", "ZgotmplZ"} {
 		assert.False(t, strings.Contains(out, no), no)
 	}

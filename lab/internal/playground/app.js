@@ -1,4 +1,4 @@
-// The page of the playground: sends what is typed to the worker, and shows the responses.
+// The page of the playground: sends the input to the worker, and shows the responses.
 "use strict"
 const form = document.querySelector("form")
 const sections = ["waits", "contention", "storm"]
@@ -101,7 +101,7 @@ function show(section, response) {
   })
 }
 
-// update simulates what the form says, unless it changes meanwhile.
+// update simulates the form, unless it changes meanwhile.
 let version = 0
 async function update() {
   const mine = ++version

@@ -1,5 +1,4 @@
-// Package playground writes the lab as a page for browsers: a folder of static files that
-// any web server can serve.
+// Package playground writes the lab as a page for browsers: static files for any web server.
 package playground
 
 import (
@@ -20,11 +19,10 @@ import (
 //go:embed index.html app.js worker.js
 var files embed.FS
 
-// program is the package to compile for the browser.
 const program = "github.com/gobackoff/retry/lab/internal/playground/wasm"
 
-// Write makes the folder and writes its files, replacing those of the same names. It needs
-// the go command and the sources of this module: run it in the module's folder.
+// Write writes the files to folder, replacing existing ones. It needs the go command, and
+// must run in this module's folder.
 func Write(ctx context.Context, folder string) error {
 	if err := os.MkdirAll(folder, 0o777); err != nil {
 		return err
@@ -57,7 +55,7 @@ func Write(ctx context.Context, folder string) error {
 	return nil
 }
 
-// compile returns the program, compressed: few servers compress WebAssembly.
+// compile returns the compressed program: few servers compress WebAssembly.
 func compile(ctx context.Context) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "playground")
 	if err != nil {

@@ -24,11 +24,11 @@ func (a Advice) Lead() string {
 		return fmt.Sprintf("Do not retry: of %d policies none has more success than none attempts=1 without a later recovery.", v.Tried)
 	}
 	best := v.Advised[0].Row
-	text := fmt.Sprintf("Retry with: %s. %s of the calls succeed, and %s without retries; of those that come in the outage %s and %s.",
+	text := fmt.Sprintf("Retry with: %s. %s of the calls succeed, and %s without retries; of those during the outage, %s and %s.",
 		best.Contender, percent(best.Success.Mean), percent(base.Success.Mean), percent(best.OutageSuccess.Mean), percent(base.OutageSuccess.Mean))
 	switch {
 	case best.Never > 0 && base.Never > 0:
-		text += " With this system even clients that do not retry keep the server down: give it capacity, or a queue shorter than the timeout."
+		text += " The server stays down even without retries: give it more capacity, or a queue shorter than the timeout."
 	case base.Never > 0:
 		text += fmt.Sprintf(" The server is back after %s s; without retries it stays down in %s of the trials.", number(best.Recovery.Mean), percent(base.Never))
 	default:
@@ -38,7 +38,7 @@ func (a Advice) Lead() string {
 	return text
 }
 
-// Table returns a row for each policy of the frontier, and one for no retry.
+// Table returns a row for each advised policy, and one for no retry.
 func (a Advice) Table() *Table {
 	t := &Table{Headers: []string{
 		"policy", "success", "in the outage", "recovery (s)", "attempts a call", "peak load", "p99 (ms)", "fails with",
@@ -98,14 +98,14 @@ func (a Advice) Section(...string) Section {
 		s.Findings[0].Headline = "Retry with this policy"
 	}
 	s.Text = fmt.Sprintf("Of %d policies these are the ones that no other beats in both success and recovery. "+
-		"The last column says under which changes of the system a policy keeps the server down, or delays its recovery to more than twice "+
-		"that without retries and ten seconds. It was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + s.Text
+		"The last column lists the changes of the system under which a policy keeps the server down, or delays its recovery to more than "+
+		"twice that without retries plus ten seconds. The system was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + s.Text
 	s.Table = a.Table()
 	s.Files = append([]File{file("advice.csv", a.CSV)}, s.Files...)
 	return s
 }
 
-// Best returns the name of the policy that the verdict is about.
+// Best returns the name of the policy to use.
 func (a Advice) Best() string {
 	if a.Verdict.Retry() {
 		return a.Verdict.Advised[0].Row.Contender

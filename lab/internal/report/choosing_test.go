@@ -25,13 +25,11 @@ var update = flag.Bool("update", false, "write the tables and pictures of docs/c
 
 const docs = "../../../docs/"
 
-// The commands that regenerate the page.
 const again = "go test ./internal/report -run 'TestChoosing|TestPictures' -update"
 
-// data is the file from which the pictures of docs/choosing.md are drawn.
-const data = "testdata/choosing.json"
+const data = "testdata/choosing.json" // of the pictures
 
-// The tables of docs/choosing.md, and the data of its pictures, are what the lab makes now.
+// The tables of docs/choosing.md, and the data of its pictures, are up to date.
 func TestChoosing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -70,11 +68,11 @@ var (
 	spaces      = regexp.MustCompile(`\s+`)
 )
 
-// The pictures of docs/choosing.md are what charts.js draws from the data now.
+// The pictures of docs/choosing.md are up to date with the data and charts.js.
 func TestPictures(t *testing.T) {
 	text, err := os.ReadFile(data)
 	require.NoError(t, err)
-	var sections map[string]map[string]json.RawMessage // policies have the same looks within each
+	var sections map[string]map[string]json.RawMessage // a policy has the same look within each
 	require.NoError(t, json.Unmarshal(text, &sections))
 	page, err := os.ReadFile(docs + "choosing.md")
 	require.NoError(t, err)
@@ -101,7 +99,6 @@ func TestPictures(t *testing.T) {
 	assert.Len(t, files, count, "a picture that is not drawn")
 }
 
-// draw returns pictures as SVG files, drawn in Node.js.
 func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]string) {
 	input, err := json.Marshal(map[string]any{"script": chart.Script(), "style": chart.Style(), "pictures": pictures})
 	require.NoError(t, err)
@@ -113,7 +110,6 @@ func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]s
 	return files
 }
 
-// choosing makes the tables and pictures of the page.
 func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]chart.Picture) {
 	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
@@ -179,7 +175,6 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 		}
 }
 
-// markdown returns a table as the page has it.
 func markdown(t *report.Table) string {
 	rule := []string{"---"}
 	for range t.Headers[1:] {
@@ -192,7 +187,7 @@ func markdown(t *report.Table) string {
 	return text.String()
 }
 
-// replaceBlock replaces what follows the mark of a name, to the next empty line.
+// replaceBlock replaces the block after the mark of a name, up to the next empty line.
 func replaceBlock(t *testing.T, text, name, block string) string {
 	mark := "<!-- " + name + " -->\n"
 	before, after, ok := strings.Cut(text, mark)

@@ -20,13 +20,11 @@ type Contention struct {
 	Network lab.Network
 }
 
-// mostLines leaves room for the bound.
-const mostLines = chart.MostLines - 1
+const mostLines = chart.MostLines - 1 // beside the bound
 
-// longTable is the number of rows above which a page shows only those with most clients.
+// longTable is the number of rows above which a page shows only those with the most clients.
 const longTable = 40
 
-// finished returns the cells with at least one trial.
 func (c Contention) finished() []lab.Cell {
 	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
 }
@@ -46,7 +44,6 @@ func (c Contention) Table() *Table {
 	return t
 }
 
-// scaled returns s in another unit.
 func scaled(s lab.Summary, factor float64) lab.Summary {
 	s.Mean *= factor
 	s.SD *= factor
@@ -69,21 +66,20 @@ func (c Contention) CSV(w io.Writer) error {
 	return writeCSV(w, header, rows)
 }
 
-// Section returns the tables and pictures, and the findings about own, the user's
-// policies.
+// Section returns the table, the pictures, and the findings about own, the user's policies.
 func (c Contention) Section(own ...string) Section {
 	s := Section{
 		Heading:  "Clients that contend for one row",
 		Findings: c.findings(own),
 		Text: "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; " +
-			"otherwise it waits as its policy says and reads again. Of the writes that conflict, one succeeds. " +
+			"otherwise it backs off and reads again. One of the conflicting writes succeeds. " +
 			"Calls are the writes that reach the server, and time is until the last client is done. " +
 			"Bands and ± are 95 % confidence intervals.",
 		Table: c.Table(),
 		Figures: figures(
 			Figure{c.Calls(), "Calls that the server gets. If all N clients start at the same time, at least N − 1 calls fail: a policy under which all clients succeed is not below the gray line."},
 			Figure{c.Time(), "Time until the last client is done. The gray line is the time if no call is wasted."},
-			Figure{c.Tradeoff(), "Calls and time. Nearer to the lower left corner is better; the gray curve is the best that clients can do that choose their times at random, at a steady rate."},
+			Figure{c.Tradeoff(), "Calls and time. Nearer to the lower left corner is better; the gray curve is the best for clients that choose their times at random, at a steady rate."},
 			Figure{c.Timing(), "When the calls come."},
 		),
 		Files: []File{file("contention.csv", c.CSV)},
@@ -98,17 +94,16 @@ func (c Contention) Section(own ...string) Section {
 	return s
 }
 
-// findings compares each own policy, with most clients, with the others.
+// findings compares each of the user's policies with the others, for the most clients.
 func (c Contention) findings(own []string) []Finding {
 	cells := c.most()
 	if len(cells) == 0 {
 		return nil
 	}
-	// needs is the number of calls for each client that succeeds.
-	needs := func(cell lab.Cell) float64 { return cell.Calls.Mean / (cell.Done.Mean * float64(cell.Clients)) }
+	callsPerSuccess := func(cell lab.Cell) float64 { return cell.Calls.Mean / (cell.Done.Mean * float64(cell.Clients)) }
 	best := func(cells []lab.Cell) string {
-		cell := slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(needs(a), needs(b)) })
-		return fmt.Sprintf("%s needs the fewest calls for each client that succeeds: %s, in %s s.", cell.Contender, number(needs(cell)), number(cell.Time.Mean/1000))
+		cell := slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(callsPerSuccess(a), callsPerSuccess(b)) })
+		return fmt.Sprintf("%s needs the fewest calls for each client that succeeds: %s, in %s s.", cell.Contender, number(callsPerSuccess(cell)), number(cell.Time.Mean/1000))
 	}
 	if len(own) == 0 {
 		return []Finding{{Text: fmt.Sprintf("Contention: with %d clients, %s", cells[0].Clients, best(cells))}}
@@ -133,7 +128,7 @@ func (c Contention) findings(own []string) []Finding {
 	return list
 }
 
-// byClients returns a line for each contender, with a band for the margin.
+// byClients returns a line with margins for each contender.
 func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.Series, clients []float64) {
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
@@ -147,7 +142,7 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 		v, l := figure(cell), &lines[i]
 		l.X = append(l.X, float64(cell.Clients))
 		l.Y = append(l.Y, v.Mean)
-		// With few trials the margin may be wider than the mean, and the axis may be logarithmic.
+		// A margin wider than the mean does not fit a logarithmic axis.
 		l.Low = append(l.Low, max(v.Mean-v.Margin(), v.Mean/10))
 		l.High = append(l.High, v.Mean+v.Margin())
 		clients = append(clients, float64(cell.Clients))
@@ -156,7 +151,6 @@ func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.
 	return lines, slices.Compact(clients)
 }
 
-// bound returns a gray line for a theoretical limit.
 func bound(name string, clients []float64, of func(n float64) float64) chart.Series {
 	s := chart.Series{Name: name, X: clients, Muted: true}
 	for _, n := range clients {
@@ -165,10 +159,9 @@ func bound(name string, clients []float64, of func(n float64) float64) chart.Ser
 	return s
 }
 
-// wide reports whether an axis over values should be logarithmic.
-func wide(values []float64) bool { return values[len(values)-1] > 50*values[0] }
+func needsLog(values []float64) bool { return values[len(values)-1] > 50*values[0] }
 
-// Calls shows calls by clients; nil if there is one number of clients only.
+// Calls shows calls by clients; nil if there is only one number of clients.
 func (c Contention) Calls() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return cell.Calls })
 	if len(clients) < 2 {
@@ -177,13 +170,13 @@ func (c Contention) Calls() chart.Picture {
 	lines = append(lines, bound("2N − 1", clients, func(n float64) float64 { return 2*n - 1 }))
 	return chart.Lines{
 		Title:  "Calls",
-		X:      chart.Axis{Label: "clients", Log: wide(clients)},
-		Y:      chart.Axis{Label: "calls in all", Log: wide(clients)},
+		X:      chart.Axis{Label: "clients", Log: needsLog(clients)},
+		Y:      chart.Axis{Label: "calls in all", Log: needsLog(clients)},
 		Series: lines,
 	}
 }
 
-// Time shows the time by clients; nil if there is one number of clients only.
+// Time shows the time by clients; nil if there is only one number of clients.
 func (c Contention) Time() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return scaled(cell.Time, 1e-3) })
 	if len(clients) < 2 {
@@ -193,13 +186,12 @@ func (c Contention) Time() chart.Picture {
 	lines = append(lines, bound("no call wasted", clients, func(n float64) float64 { return trip * (n + 1) }))
 	return chart.Lines{
 		Title:  "Completion time",
-		X:      chart.Axis{Label: "clients", Log: wide(clients)},
+		X:      chart.Axis{Label: "clients", Log: needsLog(clients)},
 		Y:      chart.Axis{Label: "time until all are done (s)", Log: true},
 		Series: lines,
 	}
 }
 
-// most returns the cells with most clients.
 func (c Contention) most() []lab.Cell {
 	cells := c.finished()
 	if len(cells) == 0 {
@@ -209,7 +201,7 @@ func (c Contention) most() []lab.Cell {
 	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients != n })
 }
 
-// Tradeoff shows calls against time with most clients.
+// Tradeoff shows calls against time for the most clients; nil for a single policy.
 func (c Contention) Tradeoff() chart.Picture {
 	cells := c.most()
 	var points []chart.Point
@@ -229,8 +221,8 @@ func (c Contention) Tradeoff() chart.Picture {
 	}
 }
 
-// steady returns the curve of clients that call at random times and a steady rate. If r is
-// the round trip and one in c calls succeeds, every t, then (c − 1)(t − r) ≈ r.
+// steady returns the curve of clients that call at random times at a steady rate. If r is
+// the round trip, and one in c calls succeeds every t, then (c − 1)(t − r) ≈ r.
 func (c Contention) steady() *chart.Series {
 	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
 	s := &chart.Series{Name: "best steady rate", Muted: true}
@@ -241,7 +233,7 @@ func (c Contention) steady() *chart.Series {
 	return s
 }
 
-// Timing shows when calls come with most clients; nil if that was not counted.
+// Timing shows when the most clients call; nil if that was not counted.
 func (c Contention) Timing() chart.Picture {
 	var strips []chart.Strip
 	clients := 0

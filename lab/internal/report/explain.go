@@ -20,7 +20,7 @@ type Explain struct {
 	name   string
 	policy retry.Policy
 	plan   retry.Plan
-	waits  [][]time.Duration // sampled, for the retries that the plan has
+	waits  [][]time.Duration // sampled, for the retries of the plan
 }
 
 // NewExplain plans the waits of a policy and samples them.
@@ -29,11 +29,9 @@ func NewExplain(name string, p retry.Policy, seed uint64) Explain {
 	return Explain{name, p, plan, waits[:min(len(waits), len(plan.Retries))]}
 }
 
-// drawn is the number of calls that are sampled; boxes is the number of retries that a
-// picture shows.
 const (
-	drawn = 10_000
-	boxes = 20
+	drawn = 10_000 // calls
+	boxes = 20     // retries in the picture
 )
 
 // Facts returns the properties of the policy, as names and values.
@@ -74,7 +72,7 @@ func (e Explain) Facts() []Note {
 	return facts
 }
 
-// attempts returns the mean and the largest number of attempts of a call that always fails.
+// attempts returns the mean and maximum number of attempts of a call that always fails.
 func (e Explain) attempts() (mean, most float64) {
 	mean = 1
 	for _, list := range e.waits {
@@ -96,7 +94,7 @@ func short(d time.Duration) time.Duration {
 	return d.Round(max(1, unit))
 }
 
-// Table returns a row for each retry and one for all together.
+// Table returns a row for each retry, and one for the sum.
 func (e Explain) Table() *Table {
 	t := &Table{Headers: []string{"wait before", "least", "median", "mean", "99 %", "most"}}
 	for i, list := range e.waits {
@@ -120,7 +118,6 @@ func (e Explain) CSV(w io.Writer) error {
 	return writeCSV(w, header, rows)
 }
 
-// ranges returns the distribution of each wait in seconds.
 func (e Explain) ranges() []chart.Range {
 	var ranges []chart.Range
 	retries := e.plan.Retries
@@ -140,7 +137,7 @@ func quantile(list []time.Duration, p float64) float64 {
 	return float64(list[int(p*float64(len(list)-1))])
 }
 
-// Section returns the table and the picture, and the findings about the policy.
+// Section returns the table, the picture, and a finding about the policy.
 func (e Explain) Section(...string) Section {
 	mean, _ := e.attempts()
 	load := fmt.Sprintf("While all attempts fail, it makes %s attempts a call.", number(mean))

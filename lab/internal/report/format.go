@@ -33,7 +33,7 @@ func Notes(w io.Writer, notes []Note) error {
 	return tw.Flush()
 }
 
-// writeCSV writes rows whose numbers have as many digits as they need.
+// writeCSV writes numbers in full precision.
 func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	out := csv.NewWriter(w)
 	out.Write(header)
@@ -52,7 +52,7 @@ func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	return out.Error()
 }
 
-// The figures of a Summary for CSV; empty if there are too few trials.
+// For CSV: empty if there are too few trials.
 func mean(s lab.Summary) any { return known(s.Mean, s.N > 0) }
 func sd(s lab.Summary) any   { return known(s.SD, s.N > 1) }
 func se(s lab.Summary) any   { return known(s.SE(), s.N > 1) }
@@ -64,8 +64,7 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean with its 95 % margin, both rounded to the digits
-// that the margin makes significant.
+// estimate returns a mean and its 95 % margin, in the digits that are significant.
 func estimate(s lab.Summary) string {
 	switch {
 	case s.N == 0:
@@ -81,7 +80,7 @@ func estimate(s lab.Summary) string {
 	return strconv.FormatFloat(s.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(margin, 'f', digits, 64)
 }
 
-// number returns x to three digits, or to the unit if it has more.
+// number returns x with three digits, or as an integer if that has more.
 func number(x float64) string {
 	if x == 0 || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -90,5 +89,4 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'f', min(max(0, digits), 6), 64)
 }
 
-// percent returns a share.
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 1, 64) + " %" }

@@ -182,7 +182,7 @@ func TestExplain(t *testing.T) {
 	f = facts("full base=1s attempts=100 elapsed=1ns")
 	assert.Equal(t, "1.00 times the load", f["while all attempts fail"], "elapsed allows no retry")
 	assert.NotContains(t, f, "budget")
-	for elapsed := range 250 { // retries that one sample of waits has, and the other has not
+	for elapsed := range 250 { // in some of these, the two samples have different numbers of retries
 		p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Factor: 1}, MaxAttempts: 100, MaxElapsed: time.Duration(elapsed) * 20 * time.Millisecond}
 		report.NewExplain("", p, uint64(elapsed)).Table()
 		if elapsed%50 == 0 && testing.Short() {

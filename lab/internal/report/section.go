@@ -9,11 +9,11 @@ import (
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
-// Section is a part of a report. A page omits fields that are empty.
+// Section is a part of a report. A page omits empty fields.
 type Section struct {
 	Heading  string
 	Findings []Finding
-	Text     string // paragraphs, with an empty line between them
+	Text     string // paragraphs, separated by empty lines
 	Table    *Table
 	Figures  []Figure
 	Files    []File
@@ -22,22 +22,22 @@ type Section struct {
 // Finding is a result about one policy, or about all.
 type Finding struct {
 	Policy   string // "": about all
-	Headline string // a few words; a page shows one headline for each policy
+	Headline string // a page shows one for each policy
 	Bad      bool
-	Text     string // a sentence or two
+	Text     string
 }
 
-// Figure is a picture with a line about it.
+// Figure is a picture with a caption.
 type Figure struct {
 	Picture chart.Picture
 	Caption string
 }
 
-// Table is headed columns of text.
+// Table is text in columns.
 type Table struct {
 	Caption string
 	Headers []string
-	Rows    [][]string // as many cells each as there are headers
+	Rows    [][]string // with a cell for each header
 }
 
 // Note is one fact, such as the seed of a report.
@@ -52,14 +52,13 @@ type File struct {
 	Data []byte
 }
 
-// file returns what write writes.
 func file(name string, write func(io.Writer) error) File {
 	var data bytes.Buffer
-	write(&data) // to memory, which does not fail
+	write(&data) // to memory: does not fail
 	return File{name, data.Bytes()}
 }
 
-// figures leaves out the figures without a picture.
+// figures drops those without a picture.
 func figures(list ...Figure) []Figure {
 	var out []Figure
 	for _, f := range list {

@@ -21,7 +21,7 @@ type Storm struct {
 	Rows  []lab.StormRow
 }
 
-// recovery formats a time to recover, which some trials may not have.
+// recovery formats a time to recover for a table.
 func recovery(mean lab.Summary, never float64, trials int) string {
 	switch {
 	case trials == 0:
@@ -34,7 +34,7 @@ func recovery(mean lab.Summary, never float64, trials int) string {
 	return estimate(mean)
 }
 
-// after formats the time to recover for a sentence.
+// after formats a time to recover for a sentence.
 func after(mean lab.Summary, never float64) string {
 	switch {
 	case never == 1:
@@ -70,7 +70,6 @@ func (s Storm) Table() *Table {
 	return t
 }
 
-// background describes failures outside the outage, and measured latencies.
 func (s Storm) background() string {
 	text := ""
 	if s.Storm.Failures > 0 {
@@ -115,7 +114,6 @@ func (s Storm) SeriesCSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "second", "attempts", "successes"}, rows)
 }
 
-// outage describes the outage.
 func (s Storm) outage() string {
 	o := s.Storm.Outage
 	from, to := o.From.Seconds(), o.To.Seconds()
@@ -130,8 +128,7 @@ func (s Storm) outage() string {
 	return fmt.Sprintf("stands still from second %g to %g", from, to)
 }
 
-// Section returns the table and the pictures, and the findings about own, the user's
-// policies.
+// Section returns the table, the pictures, and the findings about own, the user's policies.
 func (s Storm) Section(own ...string) Section {
 	st := s.Storm
 	return Section{
@@ -139,7 +136,7 @@ func (s Storm) Section(own ...string) Section {
 		Findings: s.findings(own),
 		Text: fmt.Sprintf("The server gets %s calls a second, can serve %s, and %s. "+
 			"A client waits %v for the response to an attempt unless its policy has a timeout, and %v for a call; the server does not notice when a client gives up. "+
-			"Up to %d attempts wait at the server. The calls come from %d processes, each with a budget of its own.%s "+
+			"Up to %d attempts wait at the server. The calls come from %d processes, each with its own budget.%s "+
 			"Every call is a call of retry.Do in virtual time.\n\n"+
 			"Peak load and goodput are multiples of the rate of calls. Recovery is the time after the outage "+
 			"until 99 %% of the calls succeed for ten seconds in a row, and goodput after is that of the minute after the outage. "+
@@ -154,8 +151,7 @@ func (s Storm) Section(own ...string) Section {
 	}
 }
 
-// findings reports, for each of the user's policies, whether and when the server
-// recovers.
+// findings reports when the server recovers.
 func (s Storm) findings(own []string) []Finding {
 	base := -1
 	var list []Finding
@@ -209,7 +205,6 @@ func (s Storm) findings(own []string) []Finding {
 	return list
 }
 
-// noRetry is the policy that others are compared with.
 const noRetry = "none attempts=1"
 
 // Load shows the attempts over time; nil if there are none.
@@ -251,8 +246,8 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 	}
 }
 
-// decisive returns the seconds in which policies differ most: from shortly before the
-// outage to the recovery of the last, or a minute after the outage.
+// decisive starts shortly before the outage and ends with the last recovery, but at most a
+// minute after the outage.
 func (s Storm) decisive() *chart.Interval {
 	o := s.Storm.Outage
 	end := 25.0
@@ -272,7 +267,7 @@ type Metastability struct {
 	Points []lab.MetastabilityPoint
 }
 
-// axes returns the first point of each row, and the utilizations.
+// axes returns the first point of each row, and all utilizations.
 func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []float64) {
 	for i, p := range m.Points {
 		if i == 0 || p.Contender != m.Points[i-1].Contender {
@@ -285,7 +280,7 @@ func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []flo
 	return rows, utilizations
 }
 
-// threshold returns the utilization above which retries keep the server overloaded.
+// threshold is the utilization above which retries keep the server overloaded.
 func threshold(p lab.MetastabilityPoint) string {
 	switch {
 	case p.Bounded:
@@ -327,7 +322,7 @@ func (m Metastability) CSV(w io.Writer) error {
 	return writeCSV(w, []string{"policy", "utilization", "trials", "never", "recovery_s_mean", "recovery_s_se"}, rows)
 }
 
-// Section returns the table and the map, and the findings about own, the user's policies.
+// Section returns the table, the map, and the findings about own, the user's policies.
 func (m Metastability) Section(own ...string) Section {
 	s := Section{
 		Heading:  "When a failure feeds itself",
@@ -345,8 +340,7 @@ func (m Metastability) Section(own ...string) Section {
 	return s
 }
 
-// findings reports, for each of the user's policies, the utilization from which the
-// server stays down.
+// findings reports the utilization from which the server stays down.
 func (m Metastability) findings(own []string) []Finding {
 	var list []Finding
 	rows, utilizations := m.axes()
@@ -376,7 +370,7 @@ func (m Metastability) findings(own []string) []Finding {
 	return list
 }
 
-// names returns the words that all policies share, and the other words of each.
+// names returns the words that all policies share, and the rest of each.
 func (m Metastability) names() (common string, own []string) {
 	rows, _ := m.axes()
 	if len(rows) == 0 {
@@ -404,7 +398,7 @@ func (m Metastability) names() (common string, own []string) {
 func (m Metastability) Map() chart.Picture {
 	first, utilizations := m.axes()
 	if len(first) == 0 || len(first) > chart.MostCells || len(utilizations) > chart.MostCells {
-		return nil // the table shows all
+		return nil // only the table
 	}
 	_, names := m.names()
 	picture := chart.Map{
@@ -416,7 +410,7 @@ func (m Metastability) Map() chart.Picture {
 		for _, p := range m.Points[i*len(utilizations):][:len(utilizations)] {
 			switch {
 			case p.Trials == 0:
-				return nil // interrupted: the table shows what there is
+				return nil // interrupted: only the table
 			case p.Never > 0.5:
 				row.Cells = append(row.Cells, math.Inf(1))
 			default:
@@ -428,9 +422,9 @@ func (m Metastability) Map() chart.Picture {
 	return picture
 }
 
-// edge returns the line on which ρ · attempts is 1. The line ends at the first row that
-// does not have more attempts than the row before, or in which something else bounds
-// them. It is nil if the line has no more than one row.
+// edge returns the line on which ρ · attempts is 1. It ends at the first row that has no
+// more attempts than the previous one, or in which something else bounds them. It is nil
+// if it would have fewer than two rows.
 func edge(rows []lab.MetastabilityPoint) *chart.Series {
 	s := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
 	for i, row := range rows {

@@ -13,7 +13,6 @@ import (
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
-// request has what the user typed.
 type request struct {
 	What     string // waits, contention or storm
 	Policy   string
@@ -25,10 +24,9 @@ type request struct {
 	Failures float64
 }
 
-// response is a section of a report, or what is wrong with the request.
 type response struct {
 	Error    string
-	Own      []string // the policy, as it prints
+	Own      []string // the name of the policy
 	Section  report.Section
 	Pictures []picture // for charts.js
 }
@@ -38,8 +36,8 @@ type picture struct {
 	Caption string
 }
 
-// Handle returns the JSON of the response to the JSON of a request: a section of a report
-// as Section and Pictures, or what is wrong with the request as Error.
+// Handle returns the JSON of the response to the JSON of a request: Section and Pictures, or
+// Error.
 func Handle(text string) string {
 	data, err := json.Marshal(handle(text))
 	if err != nil {
@@ -81,7 +79,6 @@ func (q *request) respond() (response, error) {
 	return r, nil
 }
 
-// result is the outcome of a simulation.
 type result interface {
 	Section(own ...string) report.Section
 }
@@ -98,7 +95,6 @@ func (q *request) run(c lab.Contender) (result, error) {
 	return nil, fmt.Errorf("unknown request %q", q.What)
 }
 
-// with adds the policy to those that it is compared with.
 func with(c lab.Contender, others ...string) ([]lab.Contender, error) {
 	list := []lab.Contender{c}
 	for _, text := range others {
@@ -113,8 +109,7 @@ func with(c lab.Contender, others ...string) ([]lab.Contender, error) {
 	return list, nil
 }
 
-// mostClients limits the memory and time of a browser's tab.
-const mostClients = 500
+const mostClients = 500 // limits memory and time
 
 func (q *request) contention(c lab.Contender) (result, error) {
 	if q.Clients < 2 || q.Clients > mostClients {
@@ -143,7 +138,7 @@ func (q *request) storm(c lab.Contender) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch { // limits the time to about a second
+	switch { // limits the time to a second
 	case !(q.Capacity >= 1 && q.Capacity <= 1000):
 		return nil, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
 	case !(q.Rate > 0 && q.Rate <= 1000):

@@ -1,6 +1,6 @@
 //go:build js
 
-// Command wasm is the lab in a browser: worker.js calls its function lab.
+// Command wasm is the lab in a browser. worker.js calls its function lab.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // the first picture takes a fifth less CPU time: 400 ms, from 500
+	debug.SetGCPercent(400) // the first picture takes 400 ms of CPU time instead of 500
 	js.Global().Set("lab", js.FuncOf(func(_ js.Value, args []js.Value) any { return request.Handle(args[0].String()) }))
 	select {}
 }
