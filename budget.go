@@ -217,7 +217,7 @@ type RatioBudget struct {
 	Ratio  float64       // retries per call; 0: 0.2; below 0: none
 	Floor  float64       // additional retries per second; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's; if it goes back, time stops until it catches up
+	Clock  Clock         // nil: the system's; if the clock goes backward, time stands still until it catches up
 
 	latest atomic.Int64 // epoch
 	slots  [ratioSlots]atomic.Uint64

@@ -5,9 +5,9 @@
 //		return upload(ctx, file)
 //	})
 //
-// [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero
-// Policy is safe to use: three attempts, random waits, no hidden time limit. A [Group]
-// runs many operations in the background, and [Policy.Next] makes the decision without
+// [Do] and [DoValue] run an operation under a [Policy], a plain struct. The zero Policy
+// is safe to use: three attempts, random waits, no hidden time limit. A [Group] runs
+// many operations in the background, and [Policy.Next] decides about one retry, without
 // the loop.
 //
 // Package awspreset has policies that wait exactly as the AWS SDKs do, retryhttp is an
@@ -17,17 +17,17 @@
 //
 // An attempt is one call of the operation; a retry is any attempt after the first. A
 // delay is a wait between two attempts; a backoff is a rule for delays. A hint is a
-// wait that the server asks for, as with Retry-After, and a [HintRule] combines delay
-// and hint. A class is what an error means for retrying. A budget bounds the retries
-// of all calls together.
+// wait that the server asks for, as with Retry-After, and a [HintRule] combines the
+// delay and the hint into one wait. A class is what an error means for retrying. A
+// budget bounds the retries of all calls together.
 //
 // # Delays
 //
-// A [Backoff] is a pure function of the failed [Attempt] and a random number u in [0,
-// 1). Start with [FullJitter]; [Jittered], [Spread], [Capped] and [WhenThrottled]
-// compose rules. In the formulas, n is the number of retries so far. Every rule
-// accepts any field values and returns a delay between 0 and its cap: a negative
-// duration counts as 0, and a Cap of 0 or less means none.
+// A [Backoff] is a pure function of the failed [Attempt] and a random number u in
+// [0, 1). Start with [FullJitter]; [Jittered], [Spread], [Capped] and [WhenThrottled]
+// compose rules. In the formulas, n is the number of retries so far. Every rule accepts
+// any field values and returns a delay between 0 and its cap: a negative duration
+// counts as 0, and a Cap of 0 or less means no cap.
 //
 // # Errors
 //
@@ -38,11 +38,11 @@
 //
 // # Retry storms
 //
-// Jitter spreads retries out; it does not reduce their number. If a server fails at 70
-// % load and its clients make three retries, it receives 2.8 times what it can serve,
-// and stays down as long as they keep retrying. This happens whenever utilization · (1
-// + retries) > 1. With a shared [Budget], the same server recovers as soon as it works
-// again. Retry at one layer only.
+// Jitter spreads retries out; it does not reduce their number. If a server fails at
+// 70 % load and its clients make three retries, it receives 2.8 times what it can
+// serve, and stays down as long as they keep retrying. This happens whenever
+// utilization · (1 + retries) > 1. With a shared [Budget], the same server recovers
+// once the cause of its failure is gone. Retry at one layer only.
 //
 // # What is left out
 //
@@ -51,9 +51,10 @@
 //   - A list of all errors of a call, which would grow without bound.
 //   - Logging: [Hooks] see each failure, and package retryslog logs them.
 //   - An iterator: its error would need a variable outside the loop.
-//   - A last attempt at MaxElapsed: it would bunch up what jitter spread.
+//   - A last attempt at MaxElapsed: it would bunch up the retries that jitter has
+//     spread out.
 //   - Limits per class: a Classifier can make any failure permanent.
 //   - A budget of retries in flight: it does not measure the load on the server.
-//   - A minimum delay, and hints that replace the delay: a [BackoffFunc] or HintRule takes
-//     three lines.
+//   - A minimum delay, and hints that replace the delay: for either, a [BackoffFunc] or
+//     HintRule of your own takes three lines.
 package retry

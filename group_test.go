@@ -370,8 +370,8 @@ func TestGroupForgetsCanceledWaits(t *testing.T) {
 	t.Error("the canceled call is retained")
 }
 
-// TestGroupForgetsEachCanceledCall: calls that end with the same context are released
-// one by one as their done returns.
+// TestGroupForgetsEachCanceledCall: if several calls end because of the same context,
+// each is released as soon as its done callback returns.
 func TestGroupForgetsEachCanceledCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	g := &retry.Group{Policy: hourly, Limit: 1}

@@ -135,7 +135,7 @@ func checkExtremes(t *testing.T, cases []extremeCase) {
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			got := tt.rule.Delay(retry.Attempt{Number: tt.number}, tt.u)
-			// A float64 has 53 bits, a second has 30.
+			// A float64 has 53 bits of precision; a second in nanoseconds needs 30.
 			assert.InDelta(t, float64(tt.want), float64(got), float64(tt.want)*0x1p-30)
 		})
 	}

@@ -11,8 +11,9 @@ import (
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
 	// operation gets the returned context, or ctx if that is nil. The returned
-	// function, unless nil, is called exactly once after the attempt, with its Err and
-	// Class. Err is ErrNoReturn if the operation panicked or called Goexit.
+	// function, unless nil, is called exactly once after the attempt, with the
+	// attempt's Err and Class. Err is ErrNoReturn if the operation panicked or called
+	// Goexit.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
 	// OnRetry is called just before the wait for a retry, which may be 0. No retry

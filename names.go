@@ -208,8 +208,9 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 // form gets the value of the key service, or "". RegisterPreset panics if the name is
 // malformed or taken.
 //
-// If the Classifier has a method PolicyText() string, and that text has the same
-// Backoff, the Policy prints as the text followed by the differences.
+// If the Classifier has a method PolicyText() string, and the policy that this text
+// describes has the same Backoff, the Policy is printed as that text followed by the
+// differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
 		panic(fmt.Sprintf("retry: %q is not a valid preset name", name))

@@ -8,30 +8,33 @@ import (
 	"time"
 )
 
-// A Policy says when to retry. The zero Policy is safe in production: three attempts,
-// with random waits below 50 ms and 100 ms, or below 1 s and 2 s after throttling.
+// A Policy specifies when to retry. The zero Policy is safe in production: three
+// attempts, with random waits below 50 ms and 100 ms, or below 1 s and 2 s after
+// throttling.
 //
-// A Policy holds no state of a call, so it can be copied, and used concurrently as
-// long as it is not changed. Copies share the Budget and the Limiter, which belong to
-// the called resource.
+// A Policy holds no per-call state, so it can be copied, and it can be used
+// concurrently as long as it is not changed. Copies share the Budget and the Limiter,
+// which belong to the called resource.
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
-	// MaxAttempts bounds the number of attempts, including the first. 0 means 3, or one
-	// more than a [Schedule] has delays; 1 means no retry; [Unlimited] means no bound.
+	// MaxAttempts bounds the number of attempts, including the first. 0 means 3 or, if
+	// Backoff is a [Schedule], one more than its number of delays; 1 means no retry;
+	// [Unlimited] means no bound.
 	MaxAttempts int
 
-	// MaxElapsed ends a call if the next wait would end later than this after the
-	// call's start. It does not interrupt attempts; AttemptTimeout and the context do.
-	// 0 means no limit.
+	// MaxElapsed limits the time since the start of the call: if the next wait would
+	// end later, the call gives up. It does not interrupt attempts; AttemptTimeout and
+	// the context do. 0 means no limit.
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. An attempt
-	// that exceeds it has [ClassTimeout], unless its error is marked or has its own
-	// status or code. The context is canceled when the operation returns, so the
-	// operation must read a response to its end. 0 means no limit.
+	// that exceeds it is classified as [ClassTimeout], unless its error is marked or
+	// has its own status or code. The context is canceled when the operation returns,
+	// so the operation must read a response to its end before it returns. 0 means no
+	// limit.
 	AttemptTimeout time.Duration
 
 	// Stagger bounds a random wait before the first attempt, for clients that start
@@ -42,9 +45,9 @@ type Policy struct {
 	Hint       HintRule   // nil: HintAtLeast{}
 	Budget     Budget     // nil: no bound
 
-	// LongPoll keeps callers that poll in a loop from spinning: if only the Budget
-	// refuses a retry, Do waits out the delay before it returns ErrBudget. OnRetry is
-	// not called.
+	// LongPoll keeps callers that poll in a loop from spinning: if the Budget is all
+	// that prevents a retry, Do still waits for the delay before it returns ErrBudget.
+	// OnRetry is not called.
 	LongPoll bool
 
 	Limiter Limiter // nil: no delay
@@ -72,7 +75,8 @@ func (p Policy) With(h Hooks) Policy {
 
 // Validate checks the Policy and each part that has a method Validate() error. The
 // error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers, because every Backoff here is safe.
+// it; Do checks only the Policy's own numbers, because every Backoff in this package
+// accepts any field values.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {

@@ -44,9 +44,9 @@ func readmeExample(ctx context.Context, url string, fetch func(context.Context, 
 
 func readmeMarkers(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return retry.Permanent(err) // not to be retried
+		return retry.Permanent(err) // do not retry
 	}
-	return retry.After(err, 30*time.Second) // to be retried, and not sooner
+	return retry.After(err, 30*time.Second) // retry, but no sooner than in 30 s
 }
 
 func readmeHTTP(req *http.Request, orderID string) (*http.Response, error) {

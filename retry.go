@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Do calls op until it succeeds, fails permanently, or the policy gives up. It returns
-// nil if and only if op returned nil.
+// Do calls op until it succeeds or fails permanently, or until the policy gives up. It
+// returns nil if and only if op returned nil.
 //
 // A permanent error is returned unchanged. Otherwise Do returns an [*Error].
 //
@@ -17,16 +17,18 @@ import (
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
 // failure permanent. Do begins no attempt once ctx is done. If a wait would end after
 // ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only ctx
-// itself counts, so an attempt that exceeded its own time limit is retried.
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only the
+// end of ctx itself ends the call; an attempt that exceeds its own time limit is
+// retried.
 //
-// An invalid policy, a nil ctx and a nil op are refused before op is called, with an
-// error that matches [ErrInvalid]. Panics in op pass through. If a function of the
-// policy panics after op has failed, the panic continues with an error that matches
-// that failure too.
+// If the policy is invalid, or ctx or op is nil, Do returns an error that matches
+// [ErrInvalid] without calling op. Panics in op pass through. If a function of the
+// policy panics after op has failed, the panic value becomes an error that also matches
+// that failure.
 //
-// If an inner call of Do gave up, its error is permanent here, unless it is marked
-// with [Transient] or was caused only by this call's AttemptTimeout.
+// If op itself calls Do and that inner call gives up, its error is permanent for the
+// outer call, unless it is marked with [Transient] or was caused only by the outer
+// call's AttemptTimeout.
 func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 	if p.unfit(ctx, op != nil) {
 		return p.refuse(ctx, op != nil)
@@ -42,7 +44,7 @@ func Do(ctx context.Context, p Policy, op func(context.Context) error) error {
 }
 
 // DoValue is [Do] for an operation that returns a value. It returns the value of the
-// last attempt, even along with an error.
+// last attempt, even if it also returns an error.
 func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, error)) (T, error) {
 	var v T
 	if p.unfit(ctx, op != nil) {
@@ -64,9 +66,9 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 //
-// Only run is on the stack while a call waits, and large stack frames are in functions
-// that classify does not reach for an error of errors.New. After such a failure a
-// waiting goroutine stays within its initial 2 KiB: see TestStackOfWaitingCall.
+// Only run is on the stack while a call waits, and functions with large stack frames
+// are not called to classify an error made by errors.New. After such a failure, a
+// waiting goroutine still fits in its initial 2 KiB stack: see TestStackOfWaitingCall.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
 	c.begin(p, first)
@@ -91,7 +93,7 @@ type call struct {
 	attempt   Attempt       // the current or latest one; Err is the last failure
 	earlier   int           // attempts before the last progress
 	resumed   time.Duration // what had elapsed at the last progress
-	paid      Class         // class of the failure that the last retry was withdrawn for
+	paid      Class         // class of the last failure that was retried
 	staggered bool          // the wait for Stagger is over
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
@@ -110,10 +112,10 @@ func (c *call) begin(p *Policy, first error) {
 	}
 }
 
-// turn makes one attempt, unless begin received the failure of the first, and
-// decides what follows: a wait and another turn, or the end of the call with err. Only
-// waits on the system's clock fit in a select; with another clock, turn does the
-// waiting.
+// turn makes one attempt, unless begin received the failure of the first, and decides
+// what follows: a wait and another turn, or the end of the call with err. Only a wait
+// on the system's clock can be part of a select; with any other clock, turn itself
+// waits.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
 	defer c.guard()
 	var reason error
@@ -288,11 +290,11 @@ func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
 // giving up: [ErrPermanent], another Error.Reason, or an error that matches
 // [ErrInvalid].
 //
-// After an error marked with [Progress] (see [Policy.Classify]), restart the count and
-// the time. Next withdraws from the Budget; the caller deposits after a success, a
-// permanent failure or progress, with the Class of the last failure that was retried.
-// The Limiter, Stagger, AttemptTimeout, hooks and the context's deadline are left to
-// the caller.
+// After an error marked with [Progress] (see [Policy.Classify]), the caller must
+// restart the attempt count and the elapsed time. Next withdraws from the Budget; the
+// caller deposits after a success, a permanent failure or progress, with the Class of
+// the last failure that was retried. The Limiter, Stagger, AttemptTimeout, hooks and
+// the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
 		if failed.Err == nil {
@@ -354,8 +356,8 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 }
 
 // alarm returns a channel that receives when a wait on the system's clock is over. The
-// waits of one call share a timer, but calls do not: a timer made outside a synctest
-// bubble runs in real time inside it.
+// waits of one call share a timer. Different calls do not, because a timer made outside
+// a synctest bubble runs in real time inside it.
 //
 //go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {
@@ -377,7 +379,7 @@ func (c *call) cutShort(ctx context.Context, p *Policy) error {
 
 func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 
-// elapsed is never negative, even if the clock goes back.
+// elapsed is never negative, even if the clock goes backward.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
 
 // guard is deferred by the functions that run a call. A panic in the operation passes

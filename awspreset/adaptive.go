@@ -86,7 +86,7 @@ const longestStep = 24 * time.Hour
 // rate may rise in the meantime.
 const lookAgain = time.Second
 
-// adaptiveRules are the differences of an SDK from the zero value.
+// adaptiveRules describes how an SDK's limiter differs from the zero AdaptiveLimiter.
 type adaptiveRules struct {
 	initialFill    float64       // tokens per second before the first outcome
 	debt           bool          // take a token at once and wait once, without checking again

@@ -69,10 +69,9 @@ const (
 	BotocoreAdaptive2026Preview
 
 	// GoV2Standard is the standard mode of the AWS SDK for Go v2 before 2026: 3
-	// attempts; u · 2ⁿ · 2 s for the first four retries, then exactly 20 s, so
-	// clients retry together; a quota of 500 (5 per retry, 10 after a timeout),
-	// to which a success returns 1 more than the last retry cost; hints are
-	// ignored.
+	// attempts; u · 2ⁿ · 2 s for the first four retries, then exactly 20 s, so clients
+	// retry together; a quota of 500 (5 per retry, 10 after a timeout; a success
+	// returns the cost of the last retry plus 1); hints are ignored.
 	GoV2Standard
 	// GoV2StandardRepaired is GoV2Standard with full jitter (base 2 s) for every
 	// delay.

@@ -107,7 +107,7 @@ func checkJSExec(c jsExec) error {
 	}
 	message := ""
 	if strings.Contains(c.Name, "Signature expired") {
-		message = "Signature expired" // the traces have messages only in their names
+		message = "Signature expired" // a trace contains its error message only in its name
 	}
 	script, err := scriptOf(c.Responses, badChecksum, message, noHint)
 	if err != nil {

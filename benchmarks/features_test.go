@@ -231,7 +231,7 @@ var features = []struct {
 	title string
 	has   func(context.Context, abilities) bool
 }{
-	{"never calls the operation under a canceled context", func(ctx context.Context, a abilities) bool {
+	{"never calls the operation with a canceled context", func(ctx context.Context, a abilities) bool {
 		ctx, cancel := context.WithCancel(ctx)
 		cancel()
 		calls := 0

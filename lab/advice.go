@@ -49,8 +49,9 @@ type Advised struct {
 	Row StormRow // on the larger system
 
 	// Fails lists the changes of the system under which the server does not recover, or
-	// recovers much later than without retries. Held lists the others, except those under
-	// which it does not recover even without retries.
+	// recovers much later than without retries. Held lists the others. Changes under
+	// which it recovers neither with the policy nor without retries are in neither
+	// list.
 	Fails, Held []string
 }
 

@@ -111,8 +111,8 @@ func SDKs() []Contender {
 	return mustParse(names...)
 }
 
-// Usual returns what most clients of a failing server do: no retries, retries, and
-// retries with each kind of budget.
+// Usual returns the usual policies of clients of a failing server: no retries, retries,
+// and retries with each kind of budget.
 func Usual() []Contender {
 	return mustParse(
 		"none attempts=1",

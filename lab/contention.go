@@ -32,7 +32,7 @@ type Contention struct {
 	Contenders []Contender // nil: Blog()
 	Clients    []int       // numbers of clients; nil: 10, 20 … 100
 	Trials     int         // for each number; 0: 100
-	Seed       uint64      // the same seed gives the same results
+	Seed       uint64      // the same seed, even 0, gives the same results
 	Network    Network     // zero: 10 ms, ± 2 ms
 
 	// Processes is the number of processes. The clients of a process share its budget and

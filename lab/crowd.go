@@ -98,7 +98,7 @@ func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 	return cr
 }
 
-// policyDraws, which is no attempt's number, keys the policy's random numbers.
+// policyDraws keys the policy's random numbers; no attempt has this number.
 const policyDraws = 1<<32 - 1
 
 func (cr *crowd) stop() {

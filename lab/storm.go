@@ -28,7 +28,7 @@ import (
 type Storm struct {
 	Contenders []Contender // at least one
 	Trials     int         // of each contender; 0: 20
-	Seed       uint64      // the same seed gives the same results
+	Seed       uint64      // the same seed, even 0, gives the same results
 	Parallel   int         // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
 	// Progress, if not nil, is called after every trial, by one goroutine at a time.
@@ -52,7 +52,8 @@ type Storm struct {
 	DropExpired bool
 
 	// Failures is the share, from 0 to below 1, of the attempts whose clients lose the
-	// connection after the server has served them. It applies at any time.
+	// connection after the server has served them. It applies both during and outside
+	// the outage.
 	Failures float64
 
 	// Refusal is the time until a client learns that its attempt is refused. 0 means 2 ms.
@@ -92,11 +93,13 @@ func (k OutageKind) String() string {
 type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
-	// From and To are its start and end. If both are 0, it lasts from 60 s to 90 s.
+	// From and To are its start and end, from the start of the trial. If both are 0, it
+	// lasts from 60 s to 90 s.
 	From, To time.Duration
 
 	// Share is the fraction of the speed that remains in a BrownOut, or of the attempts
-	// that are accepted in a Partial outage. 0 means 0.3; the maximum, 1, means no outage.
+	// that are accepted in a Partial outage. 0 means 0.3; a negative Share is invalid;
+	// the maximum, 1, means no outage.
 	Share float64
 }
 

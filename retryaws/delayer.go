@@ -16,9 +16,11 @@ import (
 //		o.Backoff = &retryaws.Delayer{Backoff: rule}
 //	})
 //
-// The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s
-// to honor x-amz-retry-after; otherwise it ignores them. A [retry.WhenThrottled]
-// gets the error's class from [retry.DefaultClassifier].
+// The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s to
+// honor x-amz-retry-after; otherwise it ignores them. A [retry.WhenThrottled] gets the
+// error's class from [retry.DefaultClassifier]. The SDK does not identify the call, so
+// the delay before is drawn again: rules like [retry.DecorrelatedJitter] have the right
+// distribution, but their delays do not form a chain.
 //
 // Any number of goroutines and clients may share a Delayer. It must not be copied,
 // and its fields must not change once it is in use.

@@ -43,12 +43,13 @@ type Retryer struct {
 //   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
 //     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
 //     decide before the policy. Every STS client has such a wrapper.
-//   - Budget: retries decided by a wrapper are withdrawn, too, and cost as much as
+//   - Budget: retries decided by a wrapper are charged, too, at the cost of a retry
 //     after a transient failure. Each failure is reported as the first of its call,
-//     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries
-//     per call if every call fails. A retry that the Hint rule forbids has already
-//     been withdrawn. If a wrapper consults the Retryer but retries against its
-//     decision, the failure also counts as a response.
+//     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries per
+//     call if every call fails. A retry that the Hint rule forbids has already been
+//     charged. If a wrapper consults the Retryer but then retries a failure that the
+//     Retryer classifies as permanent, the Budget still gets a deposit, as if the call
+//     had ended.
 //   - Limiter: its error ends a call and hides the error of the previous attempt.
 //   - With AWS_NEW_RETRIES_2026=true, the SDK adds up to 5 s to the result of the
 //     Hint rule, even of HintIgnore, to honor x-amz-retry-after.
@@ -202,8 +203,8 @@ func isCanceled(err error) bool {
 
 // succeeded reports a success to Budget and Limiter. A retry has two tokens. The SDK's
 // loop that counts from 0 returns only that of the retry. The loop that counts from 1
-// then returns that of the attempt, too, so one token of an attempt must be skipped; any
-// will do, because all make the same report.
+// then also returns that of the attempt, so one attempt token must be skipped. It does
+// not matter which, because all of them make the same report.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return

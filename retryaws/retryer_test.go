@@ -470,7 +470,8 @@ func TestNegativeWait(t *testing.T) {
 	}
 }
 
-// TestHintStop: a rule that gives up ends the call with both errors, and an outer policy.
+// TestHintStop: if the hint rule gives up, the call ends with both errors, and an outer
+// policy does not retry it.
 func TestHintStop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(respond(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))

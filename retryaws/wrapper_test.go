@@ -19,7 +19,8 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// inEveryMode runs test with the cost of a retry in the SDK's quota of 500.
+// inEveryMode runs test in each mode of the SDK, with the cost of a retry in its quota
+// of 500.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
 	for i, mode := range modes {
@@ -116,7 +117,7 @@ func TestWrappedBackoff(t *testing.T) {
 	})
 }
 
-// TestOldWrapper: a canceled call is not deposited, even if its token has no context.
+// TestOldWrapper: a canceled call makes no deposit, even if its token has no context.
 func TestOldWrapper(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {

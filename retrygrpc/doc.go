@@ -29,11 +29,11 @@
 //
 // # Streams
 //
-// A stream with one request (a server stream) is retried until its first message or its end,
-// and then counts as successful. Until then, the request is kept and must not be changed.
-// AttemptTimeout bounds the wait for the first message. Calling Header ends the retries. The
-// first RecvMsg returns a failure to open the stream. If the client streams, only opening is
-// retried.
+// A stream with one request (a server stream) is retried until its first message or its
+// end without an error, and then counts as successful. Until then, the request is kept
+// and must not be changed. AttemptTimeout bounds the wait for the first message.
+// Calling Header ends the retries. The first RecvMsg returns a failure to open the
+// stream. If the client streams, only opening is retried.
 //
 // # Time limits and WaitForReady
 //

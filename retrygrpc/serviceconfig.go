@@ -21,9 +21,9 @@ import (
 // config applies to all services.
 //
 // gRPC has fewer features than a policy; lost has one sentence for each difference. The
-// delays have the closest possible means, and the codes are those that the policy's
-// Classifier retries. The error is that of [retry.Policy.Validate], or names an invalid
-// method.
+// mean delays are as close to the policy's as possible, and the codes are those that
+// the policy's Classifier retries. The error is that of [retry.Policy.Validate], or
+// names an invalid method.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)

@@ -147,7 +147,8 @@ func TestStreamTimeout(t *testing.T) {
 	assert.GreaterOrEqual(t, s.hits(), 2)
 }
 
-// TestStreamSlowCaller: the time before the caller receives does not count.
+// TestStreamSlowCaller: the time before the caller starts receiving does not count
+// toward AttemptTimeout.
 func TestStreamSlowCaller(t *testing.T) {
 	policy := quick
 	policy.AttemptTimeout = 300 * time.Millisecond

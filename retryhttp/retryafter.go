@@ -26,7 +26,7 @@ import (
 //	X-RateLimit-Reset-After            seconds
 //	X-RateLimit-Reset, X-Rate-Limit-Reset                 seconds, or seconds since 1970
 //	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens  a duration such as 6m0s
-//	Anthropic-RateLimit-...-Reset      a time of RFC 3339
+//	Anthropic-RateLimit-...-Reset      an RFC 3339 time
 //
 // If a family of headers reports several limits, the longest wait for a used-up limit
 // counts, or the shortest wait if no limit is reported as used up. docs/http.md lists

@@ -490,7 +490,7 @@ func (e *soakExchange) write(status, size int) {
 }
 
 func (e *soakExchange) fail(status int) {
-	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // a quarter is empty
+	size := e.random.IntN(4) * e.random.IntN(soakLongest/3+1) // a quarter of the bodies are empty
 	if e.random.IntN(2) == 0 {
 		e.respond(status, size)
 		return

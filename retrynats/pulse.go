@@ -45,7 +45,7 @@ func (p *pulse) beat() {
 	}
 }
 
-// follow sets the context whose end stops the InProgress of a message.
+// follow sets the context of a message; when it ends, InProgress is no longer sent.
 func (p *pulse) follow(d *delivery, ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,7 +61,8 @@ func (tel *telemetry) metrics(t *testing.T) map[string]metricdata.Aggregation {
 	return all
 }
 
-// counts returns a counter's values by an attribute; all have the operation.
+// counts returns a counter's values by attribute, and asserts that each has the
+// operation's name.
 func counts(t *testing.T, data metricdata.Aggregation, key attribute.Key) map[string]int64 {
 	t.Helper()
 	all := map[string]int64{}

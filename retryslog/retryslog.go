@@ -16,7 +16,7 @@ import (
 
 // Hooks returns hooks that log each retry as a warning just before its wait, and each
 // call that gives up as an error. The logger gets the context of the call. A nil logger
-// means [slog.Default] at the time of each line.
+// means the [slog.Default] in effect when each line is logged.
 func Hooks(logger *slog.Logger) retry.Hooks {
 	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
 		l := logger

@@ -89,11 +89,11 @@ func endsConnection(err error) bool {
 	return severity.IsValid() && (severity.String() == "FATAL" || severity.String() == "PANIC")
 }
 
-// refusedByMySQL is for MySQL and MariaDB. The outcome is unknown after a state of
-// class 08 (connection) or 70 (killed), 1180 (error during COMMIT, possibly in the
-// second of two engines), 1105 (unknown error, which Vitess uses for a lost
-// server), and numbers outside the servers' own ranges, which proxies send:
-// ProxySQL uses 2013 for a lost server.
+// refusedByMySQL reports whether MySQL or MariaDB refused the COMMIT. The outcome is
+// unknown after a SQLSTATE of class 08 (connection) or 70 (killed), 1180 (error during
+// COMMIT, possibly in the second of two engines), 1105 (unknown error, which Vitess
+// uses for a lost server), and numbers outside the servers' own ranges, which proxies
+// send: ProxySQL uses 2013 for a lost server.
 func refusedByMySQL(number uint64, state string) bool {
 	switch {
 	case number == 1105, number == 1180:

@@ -27,19 +27,19 @@
 //
 // The database has refused a COMMIT if it responded with
 //
-//   - a SQLSTATE (the error's SQLState() string) other than 40003 and those of the classes
-//     08, 57, 58 and XX, and not FATAL or PANIC: PostgreSQL, CockroachDB and others with
-//     their protocol, through pgx and lib/pq;
+//   - a SQLSTATE (the error's SQLState() string) other than 40003 and those of the
+//     classes 08, 57, 58 and XX, with a severity other than FATAL and PANIC:
+//     PostgreSQL, CockroachDB and others with their protocol, through pgx and lib/pq;
 //   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than 1105,
 //     1180, those with a SQLSTATE of the classes 08 and 70, and numbers that only proxies
 //     use;
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
 //     mattn/go-sqlite3 and ncruces/go-sqlite3.
 //
-// After a failed COMMIT of any other driver, the outcome is unknown. A driver's claim that
-// nothing was sent does not count: if the connection ends before the response, pgx 5.9.0 to
-// 5.12.0 reports a COMMIT that took effect as safe to retry, and lib/pq returns
-// [driver.ErrBadConn]. Before COMMIT, such claims are harmless.
+// After a failed COMMIT through any other driver, the outcome is unknown. A driver's
+// claim that nothing was sent does not count: if the connection ends before the
+// response, pgx 5.9.0 to 5.12.0 reports a COMMIT that took effect as safe to retry, and
+// lib/pq returns [driver.ErrBadConn]. Before COMMIT, such claims are harmless.
 //
 // # Unknown outcomes
 //
@@ -58,24 +58,26 @@
 // It must not have effects that a rollback does not undo: messages, files, other databases,
 // appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
 //
-// It must use tx for all its statements: db would take a second connection, and wait forever
-// if the pool has only one. It must not end tx: the outcome would be unknown, and the call
-// ends with [retry.ErrUnrepeatable], even after a deferred tx.Rollback. It must not keep tx,
-// whose methods return [sql.ErrTxDone] (pgx.ErrTxClosed) after its end.
+// It must use tx for all its statements: a statement on db would take a second
+// connection, and would wait forever if the pool has only one. It must not end tx: the
+// outcome would be unknown, and the call ends with [retry.ErrUnrepeatable], even after
+// a deferred tx.Rollback. It must not keep tx, whose methods return [sql.ErrTxDone]
+// (pgx.ErrTxClosed) after its end.
 //
 // # Nesting
 //
-// InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint would not help:
-// PostgreSQL and MySQL abort the whole transaction after a serialization failure or a
-// deadlock, and only the outermost can run again. An inner transaction on another database
-// would run again with the outer one although it was committed.
+// A call of InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint
+// would not help: PostgreSQL and MySQL abort the whole transaction after a
+// serialization failure or a deadlock, and only the outermost one can be run again. An
+// inner transaction on another database would be run again with the outer one, although
+// it had already been committed.
 //
 // # Contexts
 //
-// In database/sql, the end of the context rolls the transaction back but cannot interrupt
-// COMMIT, except with pgx's driver. If a call must not hang with its server, set a time limit
-// in the driver, such as readTimeout of go-sql-driver/mysql. With InTxFunc, the end of the
-// context interrupts COMMIT, and the outcome is unknown.
+// In database/sql, the end of the context rolls the transaction back but cannot
+// interrupt COMMIT, except with pgx's driver. If a call must not hang when its server
+// hangs, set a time limit in the driver, such as readTimeout of go-sql-driver/mysql.
+// With InTxFunc, the end of the context interrupts COMMIT, and the outcome is unknown.
 //
 // # Isolation
 //

@@ -62,7 +62,7 @@ func (f *fake) fn(context.Context, *fakeTx) error {
 	return f.current.fn
 }
 
-// fakeTx ends only once, as in pgx.
+// A fakeTx can be ended only once, like a pgx transaction.
 type fakeTx struct {
 	f *fake
 	script

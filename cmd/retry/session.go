@@ -177,7 +177,8 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prepare runs the --before-retry command. Its failure is only reported.
+// prepare runs the --before-retry command. If the command fails, the failure is
+// reported but otherwise ignored.
 func (s *session) prepare(ctx context.Context) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

@@ -32,7 +32,7 @@ func throttle(seconds int) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response, over TCP with a reset.
+// reset closes the connection without a response; over TCP, it sends a reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {

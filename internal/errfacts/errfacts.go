@@ -15,7 +15,7 @@ type Facts struct {
 	Err      error   // what the facts are about
 	Verdict  Verdict // what methods of the error report about retrying
 	Status   int     // HTTP
-	Code     string  // of a service, as AWS has them
+	Code     string  // a service's error code, such as those of AWS
 	Message  string
 	SQLState string
 	Redis    string // an error reply
@@ -63,7 +63,7 @@ func Read(err error) Facts {
 	return f
 }
 
-// Methods of errors that other packages use, too.
+// Interfaces for methods of errors; other packages also use these interfaces.
 type (
 	Unwrapper     interface{ Unwrap() error }
 	TreeUnwrapper interface{ Unwrap() []error }

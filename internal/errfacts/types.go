@@ -125,8 +125,8 @@ func (f *Facts) readType(err error) Kind {
 			f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
 		}
 	case systemError:
-		// After a dial it does not count: the socket of a server that is starting
-		// may not exist yet.
+		// fs.ErrNotExist does not count after a dial: the socket of a server that is
+		// starting may not exist yet.
 		if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
 			f.Fallback = Permanent
 		}

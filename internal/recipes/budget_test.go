@@ -13,7 +13,8 @@ import (
 )
 
 // fleet simulates processes that make a call every 3 to 4 seconds, each with its own
-// budget and up to four attempts. At first, single attempts fail; in the outage, all do.
+// budget and up to four attempts. Before the outage, individual attempts fail; during
+// it, all do.
 type fleet struct {
 	processes    int
 	calm, outage time.Duration

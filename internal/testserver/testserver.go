@@ -104,7 +104,7 @@ func (p *Program) Start(t testing.TB) string {
 }
 
 func (p *Program) prepare() (err error) {
-	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // short, for a socket's path
+	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // a short name, because the length of a socket's path is limited
 		return err
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

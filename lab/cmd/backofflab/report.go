@@ -1,4 +1,4 @@
-// The command report: all simulations on one page.
+// The report command: all simulations on one page.
 
 package main
 

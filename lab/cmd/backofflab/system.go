@@ -157,7 +157,8 @@ func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]
 	return nil
 }
 
-// filePolicies adds the policies of a file, texts or mappings, unless -policy is used.
+// filePolicies adds the policies of a file, each a text or a mapping, unless -policy is
+// used.
 func filePolicies(env *environment, value *yaml.Node) error {
 	var list []yaml.Node
 	if err := value.Decode(&list); err != nil {

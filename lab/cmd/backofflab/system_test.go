@@ -30,7 +30,7 @@ policies:
   - {rule: full, base: 100ms, attempts: 4, budget: throttle}
 `
 
-// The file of init has every flag of a system, and storm can read it.
+// The file that init writes contains every flag of a system, and storm can read it.
 func TestInit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.yaml")
 	status, stdout, stderr := backofflab(t.Context(), "init", path)

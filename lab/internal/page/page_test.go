@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lines has names with markup that could end a script.
+// lines returns a picture whose names contain markup that could end a script.
 func lines() chart.Picture {
 	return chart.Lines{Title: "Calls </script><b>", Series: []chart.Series{{Name: "<a> & b", X: chart.Numbers{1, 2}, Y: chart.Numbers{3, 4}}}}
 }
