@@ -160,11 +160,11 @@ func isResponse(err error) bool {
 //   - local failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound,
 //     sql.ErrNoRows, and JSON errors.
 //
-// docs/errors.md lists every error. Errors after which the operation may have taken
-// effect, such as a connection lost during a MySQL statement, are unrepeatable: see
-// [Unrepeatable]. Any other error is [ClassUnknown]. [Do] checks its own context, so a
-// context.Canceled that reaches the classifier is the operation's own, and permanent.
-// Methods that panic are ignored.
+// docs/errors.md lists every error. A few, such as a connection lost during a MySQL
+// statement, are unrepeatable because the operation may have taken effect: see
+// [Unrepeatable]. Other lost connections and timeouts are retried. Any other error is
+// [ClassUnknown]. [Do] checks its own context, so a context.Canceled that reaches the
+// classifier is the operation's own, and permanent. Methods that panic are ignored.
 type DefaultClassifier struct{}
 
 // Classify returns the class of err. For an unrepeatable error it returns

@@ -215,6 +215,7 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"statement with an unknown outcome", nil, sqlError{"40003"}, retry.ClassTransient, true},
 		{"transaction with an unknown outcome", nil, wrapped(sqlError{"08007"}), retry.ClassTransient, true},
 		{"commit with an unknown outcome", nil, labelError{"UnknownTransactionCommitResult"}, retry.ClassTransient, true},
+		{"unknown outcome before a lost connection", nil, errors.Join(labelError{"UnknownTransactionCommitResult"}, labelError{"RetryableWriteError"}, errors.New("invalid connection")), retry.ClassTransient, true},
 		{"retryable further out", nil, errors.Join(retryableError{true}, errLost), retry.ClassTransient, false},
 		{"not retryable further out", nil, errors.Join(retryableError{false}, errLost), retry.ClassPermanent, false},
 		{"marked transient", nil, retry.Transient(errLost), retry.ClassTransient, false},

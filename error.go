@@ -26,14 +26,16 @@ var (
 	ErrHint = errors.New("server asks for too long a wait")
 	// ErrUnrepeatable means the operation must not be repeated: see [Unrepeatable].
 	ErrUnrepeatable = errors.New("not safe to repeat")
-	// ErrPermanent is the reason passed to OnGiveUp after a permanent failure.
+	// ErrPermanent is the reason passed to OnGiveUp, and returned by [Policy.Next], after
+	// a permanent failure. Do returns the operation's own error, which does not match it.
 	ErrPermanent = errors.New("permanent failure")
 )
 
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
-// ErrNoReturn is passed to callbacks if the operation panicked or called
-// [runtime.Goexit]: see [Hooks] and [Group.Go].
+// ErrNoReturn is passed to the callback of an attempt whose operation panicked or
+// called [runtime.Goexit] (see [Hooks]), and to the done of a [Group] if any function
+// called Goexit.
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,

@@ -140,7 +140,7 @@ func TestBudget(t *testing.T) {
 	out, err := exec.Command("go", "doc", "-all", ".").Output()
 	require.NoError(t, err)
 	words := len(strings.Fields(string(out)))
-	assert.LessOrEqual(t, words, 5850, "words of go doc -all")
+	assert.LessOrEqual(t, words, 5900, "words of go doc -all")
 	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
 }
 

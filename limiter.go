@@ -9,8 +9,8 @@ type Limiter interface {
 	Wait(ctx context.Context) error
 }
 
-// An Observer is a [Limiter] whose method Observe is called after each attempt, with a
-// nil Err on success, or else with the Class of the failure.
+// Observer is an optional interface of a [Limiter]. Observe is called after each attempt,
+// with a nil Err on success, or else with the Class of the failure.
 type Observer interface {
 	Observe(a Attempt)
 }

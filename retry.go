@@ -66,9 +66,9 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 //
-// Only run is on the stack while a call waits, and functions with large stack frames
-// are not called to classify an error made by errors.New. After such a failure, a
-// waiting goroutine still fits in its initial 2 KiB stack: see TestStackOfWaitingCall.
+// Only run is on the stack while a call waits. A failure with an error of errors.New
+// leads to no deep chain of large stack frames, so the waiting goroutine still has its
+// initial stack (2 KiB, or 8 on Windows): see TestStackOfWaitingCall.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
 	c.begin(p, first)
@@ -220,7 +220,7 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
-	a.Err, a.Class, a.Unrepeatable, a.Hint = err, ClassUnknown, false, 0
+	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
 	c.progress = err != nil && a.classify(p.Classifier, c.overtime)
 	if p.Limiter != nil || p.Budget != nil {
 		c.report(p)

@@ -223,9 +223,9 @@ func valueText(v reflect.Value) string {
 //	aws-standard-2026 service=dynamodb attempts=6
 //	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
 //
-// The text starts with the name of a preset ([RegisterPreset]) or rule. Keys and
-// values follow in any order, separated by spaces, commas or semicolons. Durations
-// need units. The rules are
+// The text starts with the name of a preset ([RegisterPreset]; package awspreset has
+// those named aws-…) or rule. Keys and values follow in any order, separated by spaces,
+// commas or semicolons. Durations need units. The rules are
 //
 //	standard                                  what a nil Backoff means
 //	none                                      NoDelay

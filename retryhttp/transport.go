@@ -63,9 +63,10 @@ type Transport struct {
 	// status decides.
 	//
 	// peek waits for the first n bytes of the body, or all if there are fewer, and
-	// returns them; they remain in the body. Its error is that of reading the body.
-	// Only peek reads the body, which may be an endless stream. Check must not change
-	// the response or the bytes, and must be safe for concurrent use.
+	// returns them; they remain in the body. Its error is that of reading the body. If
+	// Check does not call peek, it does not wait for the body, which may be an endless
+	// stream. Check must not change the response or the bytes, and must be safe for
+	// concurrent use.
 	Check func(resp *http.Response, peek func(n int) ([]byte, error)) error
 
 	// MaxBuffer allows retries of a request with a body but no GetBody by keeping up to
