@@ -12,14 +12,14 @@ import (
 )
 
 // An AdaptiveLimiter is a [retry.Limiter] that learns how many attempts per
-// second a resource accepts: the rate limiter of the AWS SDKs' adaptive mode. It
-// limits nothing until an attempt is throttled. From then on, each attempt takes a
-// token, and each outcome changes the rate of new tokens. Throttling sets it to 0.7
-// times the lower of the measured and the allowed rate. Other outcomes raise it along
-// a cubic curve, slowly near the rate that was last throttled and faster below and
-// above it, up to twice the measured rate. The rate is at least one attempt in two
-// seconds. The bucket holds one second's worth of tokens, at least one, plus those
-// reserved for waiting callers.
+// second a resource accepts. It is the rate limiter of the AWS SDKs' adaptive mode
+// and limits nothing until an attempt is throttled. From then on, each attempt takes
+// a token, and each outcome changes the rate of new tokens. Throttling sets this rate
+// to 0.7 times its value or the measured rate of attempts, whichever is lower. Other
+// outcomes raise it along a cubic curve, slowly near the rate that was last throttled
+// and faster below and above it, up to twice the measured rate. It never falls below
+// one token every two seconds. The bucket holds one second's worth of tokens, at
+// least one, plus those reserved for waiting callers.
 //
 // Use it if a single client comes near the limit of a resource that reports
 // throttling ([retry.ClassThrottled]), such as a table or an account's quota. Share
@@ -28,14 +28,14 @@ import (
 // all.
 //
 // The zero value is ready to use and follows the SDKs' common description as of
-// November 2026. Callers are served in order of arrival; they may take up to a second
-// to notice that one ahead has left. If the clock goes back, time stands still. An
-// AdaptiveLimiter is safe for concurrent use, must not be copied, starts no goroutine
-// and holds no timer.
+// November 2026. Callers are served in order of arrival; a waiting caller may take up
+// to a second to notice that a caller ahead of it has left. If the clock goes backward,
+// no time passes for the limiter. An AdaptiveLimiter is safe for concurrent use, must
+// not be copied, starts no goroutine and holds no timer.
 //
 // It only delays attempts, so a [retry.Budget] is still needed. Every success is
 // reported to the Budget. In the adaptive mode of aws/aws-sdk-go-v2 v1.47.6,
-// successes without retries are not, so a used-up quota stays empty.
+// a success without retries is not reported, so a used-up quota stays empty.
 //
 // Source: boto/botocore 1.43.11, botocore/retries/adaptive.py, throttling.py,
 // bucket.py; aws/aws-sdk-go-v2 v1.47.6, aws/retry/adaptive_ratelimit.go,
@@ -93,11 +93,11 @@ type adaptiveRules struct {
 	waitUnit       time.Duration // waits are truncated to multiples; 0: rounded up to nanoseconds
 	eightDecimals  bool          // rounds rates and the curve's window
 	ignoreFailures bool          // except throttling
-	followBack     bool          // a clock going back removes up to a second's worth of tokens
+	followBack     bool          // a clock that goes backward removes up to a second's worth of tokens
 }
 
-// adaptiveBotocore limits as boto/botocore 1.43.11 does, but a higher rate does
-// not end the current wait.
+// adaptiveBotocore limits as boto/botocore 1.43.11 does, except that raising the rate
+// does not end a wait in progress.
 func adaptiveBotocore() *AdaptiveLimiter {
 	return &AdaptiveLimiter{rules: adaptiveRules{initialFill: 1, followBack: true}}
 }
@@ -139,7 +139,7 @@ func (l *AdaptiveLimiter) Wait(ctx context.Context) error {
 }
 
 // Observe adjusts the rate after an attempt. [retry.Do] calls it; other callers of
-// Wait must do so, too.
+// Wait must call it, too.
 func (l *AdaptiveLimiter) Observe(a retry.Attempt) {
 	throttled := a.Err != nil && a.Class == retry.ClassThrottled
 	if l.rules.ignoreFailures && a.Err != nil && !throttled {
@@ -209,8 +209,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if enough are left for all callers ahead. Otherwise it returns
-// how long to wait.
+// take takes a token if there are also enough for all callers ahead. Otherwise it
+// returns how long to wait.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)
@@ -257,8 +257,8 @@ func (l *AdaptiveLimiter) advance() {
 }
 
 // most returns the capacity of the bucket, including tokens reserved for callers in
-// line. Without these, a long line would starve: callers at the front give up before
-// they check, and those behind find too few tokens.
+// line. Without the reserved tokens, a long line would starve: callers at the front
+// give up before they look again, and those behind them find too few tokens.
 func (l *AdaptiveLimiter) most() float64 {
 	return l.capacity + float64(max(0, len(l.line)-1))
 }
@@ -303,17 +303,17 @@ func (r *adaptiveRules) round(x float64) float64 {
 		return x
 	}
 	n := math.Round(x * 1e8)
-	// x · 1e8 may have been rounded up to a half: 0.7 times a number with 8 decimals
-	// can be just below one.
+	// x · 1e8 may have been rounded up to a multiple of ½: 0.7 times a number with 8
+	// decimals can be just below such a multiple.
 	if math.FMA(x, 1e8, -n) < -0.5 {
 		n--
 	}
 	return n / 1e8
 }
 
-// cubic is the allowed rate over the time since throttling: it begins at
-// cubicBeta · top, is flat at top after window, and then rises. The zero value is
-// that of a limiter never throttled.
+// cubic is the allowed rate as a function of the time since throttling: it begins at
+// cubicBeta · top, is flat at top after window, and then rises. A limiter that has
+// never been throttled has the zero value.
 type cubic struct {
 	top    float64 // attempts per second when throttled
 	window float64 // seconds

@@ -54,7 +54,7 @@ func traceTime(seconds float64, ns int64) time.Time {
 	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
 }
 
-// waits returns nanoseconds.
+// waits returns the recorded waits in nanoseconds.
 func (s *adaptiveStep) waits() []float64 {
 	waits := slices.Clone(s.WaitsNS)
 	for _, w := range s.WaitsS {
@@ -84,7 +84,8 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	if len(c.waits) == 0 {
 		return fmt.Errorf("waits another %v", d)
 	}
-	// A whole unit may be slightly less in an SDK's seconds, and be truncated.
+	// In an SDK's floating-point seconds, a whole unit may be slightly less, so it may
+	// be truncated.
 	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
 	if d < want || d > most {
 		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
@@ -106,7 +107,7 @@ func (c *traceClock) begin(after time.Time, waits []float64) {
 		c.now = c.now.Add(-time.Duration(w).Truncate(c.unit))
 	}
 	if len(waits) > 0 {
-		c.now = c.now.Round(ms) // whole in all traces
+		c.now = c.now.Round(ms) // whole milliseconds in all traces
 	}
 }
 
@@ -156,7 +157,7 @@ func (s *adaptiveStep) check(got awspreset.AdaptiveState, responded bool) error 
 	return sameState(got, want)
 }
 
-// sameState compares numbers to 1e-9: the SDKs subtract floating-point times of about
+// sameState allows numbers to differ by 1e-9: the SDKs subtract floating-point times of about
 // 1000 seconds, each with an error of 1e-13 s; times here are whole nanoseconds.
 func sameState(got, want awspreset.AdaptiveState) error {
 	var errs []error
@@ -302,7 +303,7 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 			ctx := t.Context()
 			assert.Zero(t, testing.AllocsPerRun(100, func() {
 				if l.Wait(ctx) != nil {
-					t.Fatal("waits")
+					t.Fatal("Wait does not return at once before any throttling")
 				}
 				l.Observe(responded)
 				l.Observe(timedOut)
@@ -490,7 +491,7 @@ func TestAdaptiveLimiterConcurrent(t *testing.T) {
 	}
 }
 
-// TestAdaptiveLimiterClockGoesBack: a clock that goes back prolongs only the wait in
+// TestAdaptiveLimiterClockGoesBack: a clock that goes backward prolongs only the wait in
 // progress.
 func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(10_000, 0)}
@@ -509,8 +510,8 @@ func TestAdaptiveLimiterClockGoesBack(t *testing.T) {
 	assert.Greater(t, l.Rate(), 10., "rates are still measured")
 }
 
-// TestAdaptiveLimiterLeavesBudget: successes refill the budget, unlike in the adaptive
-// mode of aws/aws-sdk-go-v2 v1.47.6.
+// TestAdaptiveLimiterLeavesBudget: even with an AdaptiveLimiter, successes refill the
+// budget, unlike in the adaptive mode of aws/aws-sdk-go-v2 v1.47.6.
 func TestAdaptiveLimiterLeavesBudget(t *testing.T) {
 	clock := &retrytest.Clock{}
 	budget := &retry.TokenBudget{}
@@ -545,7 +546,8 @@ func (c *fuzzClock) Sleep(_ context.Context, d time.Duration) error {
 }
 
 // FuzzAdaptiveLimiter: whatever happens, and however the clock moves, the rate is at least
-// one attempt in two seconds, no caller waits longer, and the bucket never overflows.
+// one attempt in two seconds, no wait is longer than two seconds, and the bucket never
+// overflows.
 func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Add(uint8(0), []byte{3, 0, 1, 100, 4, 200, 0, 255})
 	f.Add(uint8(1), []byte("throttled, then waits, then the clock goes back"))
@@ -553,7 +555,7 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, events []byte) {
 		tested := everyAdaptive[int(kind)%len(everyAdaptive)]
 		ours := tested.name == "zero value"
-		// The SDKs' limiters wait longer after the clock has gone back.
+		// The SDKs' limiters wait longer after the clock has gone backward.
 		clock := &fuzzClock{t: t, now: time.Unix(int64(kind), 123456789), longest: time.Hour, mostWaits: 3}
 		if ours {
 			clock.longest, clock.mostWaits = 2*time.Second, 2
@@ -582,7 +584,7 @@ func FuzzAdaptiveLimiter(f *testing.F) {
 }
 
 // fuzzStep returns a step of the clock: usually up to two seconds, but also up to 146
-// years, forward or back.
+// years, forward or backward.
 func fuzzStep(b byte) time.Duration {
 	if b < 192 {
 		return time.Duration(b) * 10 * ms
@@ -706,8 +708,8 @@ func ExampleAdaptiveLimiter() {
 	// writes a second: about 20
 }
 
-// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, tokens also reach
-// callers behind those that are close to their deadline.
+// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, callers also get
+// tokens if those ahead of them in line are close to their deadlines.
 func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -59,7 +59,7 @@ func (b javaEqual) String() string { return fmt.Sprintf("java-equal base=%v cap=
 func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
 // javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. In the SDK, n is at most
-// 30 and the result an int, so it is below 2³¹.
+// 30 and the result is an int, so the ceiling is below 2³¹.
 func javaCeiling(base, limit time.Duration, number int) float64 {
 	t := milliseconds(base) * dur.Power(2, min(retriesBefore(number), 30))
 	return min(t, milliseconds(dur.Limit(limit)), math.MaxInt32)
@@ -67,8 +67,8 @@ func javaCeiling(base, limit time.Duration, number int) float64 {
 
 func milliseconds(d time.Duration) float64 { return float64(max(0, d) / time.Millisecond) }
 
-// goFull is the rule of the AWS SDK for Go v2 before 2026: u · 2ᵃ seconds after
-// attempt a, while 2ᵃ seconds are at most Cap; then exactly Cap.
+// goFull is the rule of the AWS SDK for Go v2 before 2026: after attempt a, it waits
+// u · 2ᵃ seconds if 2ᵃ seconds are at most Cap, and exactly Cap otherwise.
 type goFull struct {
 	Cap time.Duration
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// A Classifier retries the errors that an AWS SDK retries. The policy of each
-// [Preset] has one.
+// A Classifier decides, as an AWS SDK does, which errors are retried. The policy of
+// each [Preset] contains one.
 //
-// It applies the SDK's rules to the methods and standard types of errors that
+// It applies the SDK's rules to the error methods and the standard error types that
 // [retry.DefaultClassifier] reads. The SDKs' own exceptions correspond to errors of
 // package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and errors with a method
 // Timeout() or ConnectionError(). A failed checksum has the code ChecksumError, or
@@ -23,16 +23,17 @@ import (
 // *url.Error. The Classifier never returns [retry.ClassUnknown], so classifiers after
 // it in [retry.FirstOf] are not consulted.
 //
-// Retryable() or RetryableError() count as the retryable trait of an SDK's model:
-// true means retryable whatever the status, except in botocore's legacy mode and
-// Java v1; false means not retryable, in Go v2 and JavaScript v2 only.
+// The methods Retryable() and RetryableError() count as the retryable trait of an
+// SDK's model. If they return true, the error is retryable whatever its status, except
+// in botocore's legacy mode and Java v1. If they return false, Go v2 and JavaScript v2
+// do not retry the error; the other SDKs ignore the result.
 //
 // All SDKs retry the statuses 500, 502, 503 and 504 and most throttling codes. They
 // differ in other statuses, in the codes of single services and in network errors;
 // docs/aws.md has tables. For example, Standard2026 and JavaScript v3 do not retry
 // failed TLS handshakes. Go v2 retries every failure to send a request, which its
-// clients report with ConnectionError(); otherwise it retries neither failed
-// handshakes nor host names unknown to DNS.
+// clients report with ConnectionError(), unless DNS does not know the host name.
+// Without that method, a failed handshake is not retried either.
 type Classifier struct {
 	Preset  Preset // whose rules apply
 	Service string // adds the rules of one service, named as in the AWS CLI; "": none
@@ -112,7 +113,7 @@ func isServiceName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// standardClass has the rules shared by most standard modes.
+// standardClass applies the rules that most standard modes share.
 func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429 || errfacts.IsThrottlingCode(f.Code):
@@ -128,8 +129,8 @@ func standardClass(c Classifier, f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// networkClass classifies a network error before or within a response that is not
-// itself an error. Any other error is permanent.
+// networkClass classifies a network error that occurred before a response arrived or
+// while a successful response was read. Any other error is permanent.
 func networkClass(f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Kind <= errfacts.Request || f.Status >= 400 || f.Code != "":
@@ -140,7 +141,7 @@ func networkClass(f *errfacts.Facts) retry.Class {
 	return retry.ClassTransient
 }
 
-// javaScriptV2Class has the rules of lib/service.js and lib/services/*.js.
+// javaScriptV2Class applies the rules of lib/service.js and lib/services/*.js.
 // Redirects are not errors here.
 func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	switch {
@@ -157,7 +158,7 @@ func javaScriptV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 		c.RenewsCredentials && (f.Code == "RequestExpired" || f.Code == "ExpiredToken"),
 		c.CorrectsClockSkew && isClockSkew(f.Code),
 		c.retriedByJavaScriptV2(f),
-		isClientError(f): // its NetworkingError
+		isClientError(f): // the SDK's NetworkingError
 
 		return retry.ClassTransient
 	}
@@ -182,7 +183,7 @@ func (c Classifier) retriedByJavaScriptV2(f *errfacts.Facts) bool {
 	return false
 }
 
-// javaScriptV3Class has the rules of service-error-classification.
+// javaScriptV3Class applies the rules of service-error-classification.
 func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 	old := c.Preset == JavaScriptV3StandardLateCap
 	switch {
@@ -198,7 +199,7 @@ func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 	return standardClass(c, f)
 }
 
-// botocoreLegacyClass has the rules of _retry.json. In botocore, a client of
+// botocoreLegacyClass applies the rules of _retry.json. In botocore, a client of
 // Organizations removes the rule for 429 from all clients of its session; here only
 // that service lacks the rule.
 func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
@@ -217,7 +218,7 @@ func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
 
 func (c Classifier) retriedByBotocoreLegacy(status int, code string) bool {
 	if c.Service == "organizations" && status == 429 {
-		return false // its rule for one code replaces that for the status
+		return false // the service's rule for one code replaces the rule for the status
 	}
 	for _, r := range botocoreRules {
 		if (r.service == "" || r.service == c.Service) && r.status == status && (r.code == "" || r.code == code) {
@@ -227,7 +228,7 @@ func (c Classifier) retriedByBotocoreLegacy(status int, code string) bool {
 	return false
 }
 
-// botocoreRules is _retry.json; "" means any service or any code.
+// botocoreRules contains the rules of _retry.json; "" means any service or any code.
 var botocoreRules = []struct {
 	service string
 	status  int
@@ -260,8 +261,9 @@ var botocoreRules = []struct {
 	{"sts", 400, "IDPCommunicationError"},
 }
 
-// botocoreClass has the rules of botocore's standard modes. Since 2026, status 429 is
-// throttling unless the operation's model has the error's code; models are unknown here.
+// botocoreClass applies the rules of botocore's standard modes. Since 2026, status 429 is
+// throttling unless the operation's model contains the error's code; here, the models
+// are not known.
 func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case errfacts.IsThrottlingCode(f.Code), since2026 && f.Status == 429:
@@ -276,7 +278,7 @@ func botocoreClass(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class 
 	return networkClass(f)
 }
 
-// goV2Class has the rules of retry.DefaultRetryables, in their order.
+// goV2Class applies the rules of retry.DefaultRetryables, in their order.
 func goV2Class(c Classifier, f *errfacts.Facts) retry.Class {
 	class := retry.ClassPermanent
 	switch {
@@ -306,8 +308,8 @@ func isClientError(f *errfacts.Facts) bool {
 	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }
 
-// textHas reports whether the text of an error other than a response contains one of
-// the words. Some network errors cannot be recognized otherwise.
+// textHas reports whether the error is not a response of the service and its text
+// contains one of the words. Some network errors can be recognized only by their text.
 func textHas(f *errfacts.Facts, words ...string) bool {
 	if f.Err == nil || f.Status != 0 || f.Code != "" {
 		return false
@@ -316,7 +318,7 @@ func textHas(f *errfacts.Facts, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// javaV1Class has the rules of RetryUtils.java and PredefinedRetryPolicies.java, the
+// javaV1Class applies the rules of RetryUtils.java and PredefinedRetryPolicies.java, the
 // same in all modes. A response without a body has its status line as its code:
 // "503 Slow Down" counts as SlowDown.
 func javaV1Class(f *errfacts.Facts) retry.Class {
@@ -337,8 +339,8 @@ func javaV1Class(f *errfacts.Facts) retry.Class {
 	return networkClass(f)
 }
 
-// javaV2Class has the rules of AwsRetryStrategy and AwsErrorCode. Some codes of a
-// wrong clock are always retried, others only if the clock is corrected.
+// javaV2Class applies the rules of AwsRetryStrategy and AwsErrorCode. Some codes that
+// report a wrong clock are always retried, others only if the clock is corrected.
 func javaV2Class(c Classifier, since2026 bool, f *errfacts.Facts) retry.Class {
 	switch {
 	case f.Status == 429,

@@ -26,7 +26,7 @@ func TestServiceName(t *testing.T) {
 	}
 }
 
-// TestPresetClassifierBeyondVectors: rules that the vectors do not cover.
+// TestPresetClassifierBeyondVectors checks rules that the vectors do not cover.
 func TestPresetClassifierBeyondVectors(t *testing.T) {
 	js := func(service string) retry.Classifier {
 		return awspreset.Classifier{Preset: awspreset.JavaScriptV2, Service: service}
@@ -57,7 +57,8 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 	}
 }
 
-// TestPresetNetworkFailures: a response of the service takes precedence.
+// TestPresetNetworkFailures: an error response of the service takes precedence over a
+// network failure.
 func TestPresetNetworkFailures(t *testing.T) {
 	const (
 		permanent = retry.ClassPermanent
@@ -87,7 +88,7 @@ func TestPresetNetworkFailures(t *testing.T) {
 	}
 }
 
-// TestServiceRules: codes of one service or option that no vector covers.
+// TestServiceRules checks rules for single services and options that no vector covers.
 func TestServiceRules(t *testing.T) {
 	aws := func(p awspreset.Preset, service string) awspreset.Classifier {
 		return awspreset.Classifier{Preset: p, Service: service}

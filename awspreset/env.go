@@ -17,8 +17,8 @@ const (
 // FromEnv returns the policy of a preset for a service after applying two
 // environment variables:
 //
-//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset of that mode
-//     of the same SDK and generation; generations share one legacy mode;
+//   - AWS_RETRY_MODE (legacy, standard or adaptive) selects the preset for that mode
+//     of the same SDK and generation; all generations of an SDK share one legacy mode;
 //   - AWS_MAX_ATTEMPTS, a whole number of at least 1, is the number of attempts,
 //     the first included.
 //
@@ -51,8 +51,8 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset of the same SDK and generation in mode, or p and a list
-// of the modes it has.
+// inMode returns the preset for mode of the same SDK and generation. If there is none,
+// it returns p and a text that names the existing modes.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string

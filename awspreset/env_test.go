@@ -71,7 +71,8 @@ type envCase struct {
 	Error       string
 }
 
-// checkEnv: values that one SDK accepts and another refuses are errors here.
+// checkEnv checks FromEnv. Here, values that some SDKs accept and others refuse are
+// errors.
 func checkEnv(c envCase) error {
 	preset := awspreset.BotocoreLegacy
 	switch {

@@ -6,7 +6,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The SDKs' rules with other parameters.
+// These functions return the SDKs' backoff rules with any parameters.
 
 func WholeFull(base, limit time.Duration) retry.Backoff { return wholeFull{base, limit} }
 func JavaFull(base, limit time.Duration) retry.Backoff  { return javaFull{base, limit} }
@@ -25,7 +25,7 @@ var (
 func (l *AdaptiveLimiter) Rules() any { return l.rules }
 
 // AdaptiveJavaScriptV3Before43 is the limiter of @smithy/util-retry 4.2.9, which waits
-// once and takes the token even if there is none.
+// once and takes a token even if there is none.
 func AdaptiveJavaScriptV3Before43() *AdaptiveLimiter {
 	l := adaptiveJavaScriptV3()
 	l.rules.debt = true

@@ -46,13 +46,13 @@ func mustBe[T comparable](what string, got, want T) error {
 	return nil
 }
 
-// milliseconds saturates.
+// milliseconds converts n to a Duration. It saturates instead of overflowing.
 func milliseconds(n int64) time.Duration {
 	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
-// Parts of service errors. An error must not have methods for fields that its case lacks,
-// because classifiers look for methods.
+// These types are parts of service errors. An error must not have methods for fields that
+// its case lacks, because classifiers look for methods.
 type (
 	scripted   struct{}
 	hasStatus  struct{ status int }

@@ -16,11 +16,12 @@ import (
 // point are truncated to whole nanoseconds.
 //
 // A constant never changes its meaning: new behavior of an SDK gets a new
-// constant. Names with 2026 follow the standard mode that the SDKs changed
-// together in November 2026.
+// constant. Presets with 2026 in their names follow the behavior that the SDKs
+// adopted together in November 2026.
 //
-// Errors that the SDK does not know are permanent. To retry more, set Classifier
-// to [retry.DefaultClassifier], or put another in front with [retry.FirstOf].
+// Errors that the SDK does not know are permanent. To retry more, set the policy's
+// Classifier to [retry.DefaultClassifier], or put your own classifier in front of the
+// preset's with [retry.FirstOf].
 type Preset uint8
 
 // In these comments, full jitter with base b means delays of u · min(20 s, 2ⁿ · b),
@@ -54,15 +55,15 @@ const (
 	BotocoreStandard
 	// BotocoreAdaptive is BotocoreStandard with an [AdaptiveLimiter].
 	BotocoreAdaptive
-	// BotocoreStandard2026 is botocore's standard mode and default since 1.44.0:
-	// Standard2026, but it also retries failed TLS handshakes, bad DynamoDB
+	// BotocoreStandard2026 is botocore's standard mode, and its default, since 1.44.0.
+	// It is Standard2026, but it also retries failed TLS handshakes, bad DynamoDB
 	// checksums and every other error of an HTTP client.
 	BotocoreStandard2026
 	// BotocoreAdaptive2026 is BotocoreStandard2026 with an [AdaptiveLimiter].
 	BotocoreAdaptive2026
 	// BotocoreStandard2026Preview is botocore's standard mode in 1.43 with
-	// AWS_NEW_RETRIES_2026=true: BotocoreStandard2026, but status 429 is retried
-	// only with a throttling code.
+	// AWS_NEW_RETRIES_2026=true. It is BotocoreStandard2026, but status 429 is
+	// retried only with a throttling code.
 	BotocoreStandard2026Preview
 	// BotocoreAdaptive2026Preview is BotocoreStandard2026Preview with an
 	// [AdaptiveLimiter].
@@ -123,8 +124,8 @@ const (
 	// JavaV2Adaptive is JavaV2Standard with an [AdaptiveLimiter].
 	JavaV2Adaptive
 	// JavaV2Standard2026 is Standard2026 with the SDK's choice of errors, in whole
-	// milliseconds. DynamoDB Streams is like any other service. The SDK's STS and
-	// DynamoDB clients use hints as JavaV2Standard does; that defect is not copied.
+	// milliseconds. DynamoDB Streams is treated like any other service. The SDK's STS
+	// and DynamoDB clients use hints as JavaV2Standard does; that defect is not copied.
 	JavaV2Standard2026
 	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it waits
 	// at least as long as the server asks. In this mode, the SDK's long polls give
@@ -133,18 +134,18 @@ const (
 
 	// JavaScriptV2 is the AWS SDK for JavaScript v2: 4 attempts; u · 2ⁿ · 100 ms,
 	// uncapped; no quota; hints are ignored. DynamoDB has 11 attempts and a base of
-	// 50 ms. Above 24.8 days, the limit of a Node.js timer, the SDK waits 1 ms; here
-	// the formula holds.
+	// 50 ms. If a delay exceeds 24.8 days, the limit of a Node.js timer, the SDK waits
+	// 1 ms; here the formula holds.
 	JavaScriptV2
 	// JavaScriptV3StandardLateCap is the standard mode of the AWS SDK for
 	// JavaScript v3 with @smithy/util-retry before 4.3.0. It has three defects
-	// that JavaScriptV3Standard lacks: the cap applies after the jitter, so many
+	// that JavaScriptV3Standard fixes: the cap applies after the jitter, so many
 	// delays are exactly 20 s; any success fills the quota, which may grow beyond
 	// 500; and it waits at least as long as the server asks, up to 20 s. The SDK
 	// ignores a Retry-After in seconds. With @smithy/middleware-retry before
 	// 4.4.41, each call of the SDK has its own quota, which limits nothing. With
 	// @smithy/util-retry before 4.2.13, the SDK's adaptive mode ignores throttling,
-	// so it is the same as this.
+	// so it behaves like this preset.
 	JavaScriptV3StandardLateCap
 	// JavaScriptV3Standard is the SDK's standard mode from @smithy/util-retry 4.3.0
 	// to @smithy/core 3.39: 3 attempts; full jitter with base 100 ms (500 ms after
@@ -201,7 +202,7 @@ func (p Preset) Source() string { return p.row().source }
 
 // Policy returns a new policy for a service, named as in the AWS CLI, such as
 // dynamodb or s3. Some services have their own delays, attempts or retryable errors;
-// the others are like "", which means no particular service.
+// all others are treated like "", which means no particular service.
 // [retry.Policy.Validate] rejects names that the AWS CLI cannot have, such as
 // DynamoDB.
 //
@@ -219,7 +220,7 @@ func (p Preset) Policy(service string) retry.Policy {
 	return policy
 }
 
-// row returns the first row for a value that is not a preset;
+// row returns the row of p, or the first row if p is not a preset;
 // [Classifier.Validate] reports such values.
 func (p Preset) row() *presetRow {
 	if int(p) >= len(presets) {

@@ -31,8 +31,8 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 func TestPresetRefunds(t *testing.T) {
 	tests := []struct {
 		preset          awspreset.Preset
-		first, retried  float64 // balance after a success from 400
-		above, afterBad float64 // after a success from 500, and a permanent failure from 400
+		first, retried  float64 // balance after a success that starts at 400
+		above, afterBad float64 // after a success that starts at 500, and a permanent failure that starts at 400
 	}{
 		{awspreset.Standard2026, 401, 414, 500, 400},
 		{awspreset.GoV2Standard, 401, 406, 500, 400},

@@ -36,7 +36,7 @@ func TestTables(t *testing.T) {
 		return
 	}
 	if want != string(text) { // too long to print
-		t.Errorf("the tables of %s are stale: go test ./awspreset -run TestTables -update", page)
+		t.Errorf("the tables of %s are stale; run go test ./awspreset -run TestTables -update", page)
 	}
 }
 
@@ -116,7 +116,7 @@ func jitterAfter(p retry.Policy, class retry.Class) string {
 	return text
 }
 
-// capOf checks a retry far beyond those that reach a cap.
+// capOf describes the cap, using a retry long after any cap is reached.
 func capOf(p retry.Policy) string {
 	const far = 62
 	most, middle := delayOf(p, far, retry.ClassTransient, almost1), delayOf(p, far, retry.ClassTransient, 0.5)
@@ -208,7 +208,7 @@ func statuses(preset awspreset.Preset, class retry.Class) string {
 	return none(ranges)
 }
 
-// knownCodes are the codes that any SDK knows; the first 14 mean throttling.
+// knownCodes are the codes that at least one SDK knows; the first 14 mean throttling.
 var knownCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
 	"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",

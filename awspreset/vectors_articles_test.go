@@ -27,7 +27,7 @@ func checkPollingDelay(c pollingDelay) error {
 	want := milliseconds(c.DelayMS)
 	exact := new(big.Int).Lsh(big.NewInt(100), uint(c.Retry))
 	if exact.Cmp(big.NewInt(c.ExpMS)) != 0 {
-		want = limit // the sample's long overflows
+		want = limit // the sample's variable of type long overflows
 	}
 	rule := retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
 	return mustBe("delay", rule.Delay(afterRetry(c.Retry-1, retry.ClassUnknown), 0), want)
@@ -100,8 +100,8 @@ func checkPollingLoop(c pollingLoop) error {
 		waits = waits[1:]
 		p.Backoff = retry.Exponential{Base: 200 * time.Millisecond, Cap: limit}
 	case "pseudo-code":
-		// The sample waits before every poll, so the first attempt here is not a poll. It
-		// polls once even if the maximum is 0.
+		// The sample waits before every poll, so the first attempt here is not a poll. The
+		// sample polls once even if the maximum is 0.
 		attemptsBefore = 1
 		p.MaxAttempts = max(c.MaxRetries, 1) + attemptsBefore
 		p.Backoff = retry.Exponential{Base: 100 * time.Millisecond, Cap: limit}

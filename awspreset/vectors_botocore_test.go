@@ -169,7 +169,7 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 		}
 		err = errors.Join(err, c.checkFlags(p, r))
 		if c.OK && r.last == exceptions["ChecksumError"] {
-			// The standard mode finally returns the bad response as a success.
+			// In the end, the standard mode returns the bad response as a success.
 			c.OK = false
 			p.Budget.Deposit(retry.ClassTransient, true)
 		}
@@ -185,8 +185,8 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 	}
 }
 
-// checkFlags checks the flags in the last response's metadata. The standard modes set one
-// even if the last allowed attempt succeeded; exceptions have none.
+// checkFlags checks the flags in the last response's metadata. The standard modes set a
+// flag even if the last allowed attempt succeeded; exceptions have no flags.
 func (c botocoreExec) checkFlags(p retry.Policy, r playback) error {
 	last := c.Responses[min(r.attempts, len(c.Responses))-1]
 	switch {
@@ -326,8 +326,8 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 	return err
 }
 
-// onlyInBotocore reports whether other SDKs differ: botocore retries every error of an HTTP
-// client, but not two codes of single services.
+// onlyInBotocore reports whether other SDKs decide the case differently: botocore retries
+// every error of an HTTP client, but does not retry two codes of single services.
 func (c botocoreStandardClass) onlyInBotocore() bool {
 	switch {
 	case c.Retryable:

@@ -15,7 +15,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// goHint converts to nanoseconds without checking for overflow.
+// goHint reads a hint as the SDK does, which converts it to nanoseconds without checking
+// for overflow.
 func goHint(headers map[string]string) time.Duration {
 	return wholeHint(headers["x-amz-retry-after"], func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond })
 }
@@ -81,7 +82,7 @@ func (e connectionSays) ConnectionError() bool { return bool(e) }
 
 var goExceptions = map[string]error{
 	"context.Canceled":                       errors.New("context canceled"),
-	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // the same two methods
+	"context.DeadlineExceeded":               os.ErrDeadlineExceeded, // has the same two methods
 	"aws.RequestCanceledError":               canceled{},
 	"CanceledError() true":                   canceled{},
 	"io.EOF":                                 io.EOF,

@@ -119,7 +119,7 @@ func (c javaExec) policy() (retry.Policy, error) {
 		return retry.Policy{}, fmt.Errorf("unknown mode %q", c.Mode)
 	}
 	p := preset.Policy(service)
-	p.Limiter = nil // its traces are checked separately
+	p.Limiter = nil // the limiter's traces are checked separately
 	if n := c.MaxErrorRetry; n != nil {
 		p.MaxAttempts = *n + 1
 	}
@@ -172,8 +172,9 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 	)
 }
 
-// copyQuotaDefects changes the quota as only the SDK does: it takes the cost of a retry
-// even after the last failure, and then returns 5 if the call has taken anything.
+// copyQuotaDefects changes the quota as the SDK does and the preset does not. The SDK
+// takes the cost of a retry even after the last failure, and then returns 5 if the call
+// has taken anything.
 func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return

@@ -113,7 +113,8 @@ func checkJSExec(c jsExec) error {
 	if err != nil {
 		return err
 	}
-	// The SDK also draws for errors that it does not retry, so numbers may be left.
+	// The SDK also draws a random number for errors that it does not retry, so some of the
+	// numbers may be left over.
 	r := play(p, script, recorded(c.Random, 0, p.MaxAttempts))
 	return errors.Join(
 		mustBe("number of attempts", r.attempts, c.Attempts),
@@ -148,7 +149,7 @@ func (c jsExec) customBackoff() retry.Backoff {
 	return s
 }
 
-// jsHint reads headers with JavaScript's Number().
+// jsHint parses the hint's headers as JavaScript's Number() does.
 func jsHint(headers map[string]string) time.Duration {
 	for name, unit := range map[string]time.Duration{"x-amz-retry-after": time.Millisecond, "retry-after": time.Second} {
 		if x, err := strconv.ParseFloat(headers[name], 64); err == nil {
@@ -403,7 +404,7 @@ func checkJSHandler(c jsHandler) error {
 		base = c.Options.RetryDelayOptions.Base.times(time.Millisecond)
 	}
 	if strings.Contains(c.Version, "2.563") {
-		base *= 2 // counted the retry before computing the delay
+		base *= 2 // this version counts the retry before it computes the delay
 	}
 	p.Backoff = retry.FullJitter{Base: base}
 	var script []error

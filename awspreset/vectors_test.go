@@ -30,8 +30,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// vectorChecks has the check for each file in testdata/vectors. The checks depend on the
-// schema only, so the files can be replaced.
+// vectorChecks contains the check for each file in testdata/vectors. The checks depend only
+// on the schema, so the files can be replaced.
 var vectorChecks = map[string]func(t *testing.T, file string){
 	"js-v2.json":                          vectors(checkJSDelay("")),
 	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
@@ -227,7 +227,7 @@ func exclusion(t *testing.T, file string, raw json.RawMessage) string {
 	return ""
 }
 
-// number may also be the string "Infinity" or "NaN", which JSON numbers cannot be.
+// number may also be the string "Infinity" or "NaN", because JSON has no such numbers.
 type number float64
 
 func (n *number) UnmarshalJSON(text []byte) error {
@@ -240,7 +240,7 @@ func (n number) times(unit time.Duration) time.Duration {
 	return time.Duration(math.Round(float64(n) * float64(unit)))
 }
 
-// onlyRandom returns 0 for rules without jitter.
+// onlyRandom returns the only random number, or 0 for rules without jitter.
 func onlyRandom(random []float64) float64 {
 	if len(random) == 0 {
 		return 0
@@ -248,7 +248,7 @@ func onlyRandom(random []float64) float64 {
 	return random[0]
 }
 
-// afterRetry returns the failed attempt before retry n, 0 for the first.
+// afterRetry returns the failed attempt before retry n, where the first retry is 0.
 func afterRetry(n int64, class retry.Class) retry.Attempt {
 	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Class: class}
 }
@@ -256,7 +256,7 @@ func afterRetry(n int64, class retry.Class) retry.Attempt {
 // wholeNanosecond is the slack for truncation to a Duration.
 const wholeNanosecond = 1.0
 
-// agree compares a delay with that of an SDK. It allows less than slack nanoseconds plus
+// agree compares a delay with an SDK's. They may differ by less than slack nanoseconds plus
 // the resolution of a float64, which exceeds a nanosecond above 2⁵³ ns. Delays in the SDKs
 // are unbounded; here the longest is 2⁶³-1 ns.
 func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
@@ -300,9 +300,9 @@ func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
 	return nil
 }
 
-// exceptions has the Go equivalents of the SDKs' exceptions.
+// exceptions contains the Go equivalents of the SDKs' exceptions.
 var exceptions = map[string]error{
-	// aws-sdk-js: codes of Node.js and its own.
+	// aws-sdk-js: codes of Node.js and of the SDK itself.
 	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
 	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},

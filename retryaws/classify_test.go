@@ -54,8 +54,8 @@ func sdkClass(err error) retry.Class {
 	return retry.ClassTransient
 }
 
-// TestClasses: for every code with every status, the preset of this SDK agrees with the
-// SDK, and the others follow their rules.
+// TestClasses: for every combination of code and status, the preset of this SDK agrees
+// with the SDK, and the other classifiers follow their own rules.
 func TestClasses(t *testing.T) {
 	throttling := sdkretry.DefaultThrottleErrorCodes
 	timeouts := sdkretry.DefaultRetryableErrorCodes

@@ -19,8 +19,8 @@ import (
 // The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s to
 // honor x-amz-retry-after; otherwise it ignores them. A [retry.WhenThrottled] gets the
 // error's class from [retry.DefaultClassifier]. The SDK does not identify the call, so
-// the delay before is drawn again: rules like [retry.DecorrelatedJitter] have the right
-// distribution, but their delays do not form a chain.
+// its earlier delays are drawn again: the delays of rules like [retry.DecorrelatedJitter]
+// have the right distribution but do not form a chain.
 //
 // Any number of goroutines and clients may share a Delayer. It must not be copied,
 // and its fields must not change once it is in use.
@@ -35,14 +35,14 @@ type Delayer struct {
 	sdk numbering
 }
 
-// BackoffDelay returns the delay before the retry that has this number in the SDK,
-// and a nil error.
+// BackoffDelay returns the delay before a retry, and a nil error. The argument attempt
+// is the SDK's number of the retry.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
-// number converts the SDK's number of a retry to that of the failed attempt before
-// it, at least 1.
+// number converts the SDK's number of a retry to the number of the failed attempt
+// before it, at least 1.
 func (d *Delayer) number(attempt int) int {
 	if d.sdk.startsAtZero() && attempt < math.MaxInt {
 		attempt++

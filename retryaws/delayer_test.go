@@ -94,7 +94,7 @@ func TestConcurrentStart(t *testing.T) {
 				group.Go(func() { assert.Error(t, getItem(t.Context(), c)) })
 			}
 			group.Wait()
-			// For the delay of retry n, the Retryer draws the earlier ones again.
+			// To compute the delay of a retry, the Retryer draws the earlier delays again.
 			drawn := map[int]int{1: calls, 2: calls, 3: calls}
 			if f.name == asRetryer.name {
 				drawn = map[int]int{1: 3 * calls, 2: 2 * calls, 3: calls}
@@ -141,7 +141,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestChainForgets: a chain cut to longestChain ends like a longer one.
+// TestChainForgets: a chain of delays that is cut to longestChain ends with the same delay
+// as a longer chain.
 func TestChainForgets(t *testing.T) {
 	limit := 10 * time.Second
 	d := &retryaws.Delayer{Backoff: retry.DecorrelatedJitter{Base: time.Second, Cap: limit}, Rand: retrytest.Fixed(0.5)}

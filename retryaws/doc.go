@@ -8,7 +8,7 @@
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
 //     choice of errors, number of attempts and quota.
 //
-// The parts of a policy that each uses:
+// Each of them uses these parts of a policy:
 //
 //	                                New         WithPolicy  Delayer
 //	Backoff, Rand                   yes         yes         yes
@@ -39,12 +39,12 @@
 // # One loop only
 //
 // By default, a client of the SDK makes three attempts. Inside [retry.Do] or another
-// loop, the attempts multiply (three times three is nine), and the waits add up. If the
-// policy must be outside, because an attempt is more than one call of the client,
+// loop, the attempts multiply (three times three is nine), and the waits add up. If you
+// need the outer loop, because an attempt consists of several calls of the client,
 // disable the SDK's loop with
 //
 //	o.Retryer = aws.NopRetryer{}
 //
-// The server's hint is then lost: only this package reads its headers,
-// x-amz-retry-after in milliseconds or else Retry-After.
+// The server's hint is then lost: only this package reads the headers that contain it,
+// x-amz-retry-after (in milliseconds) or else Retry-After.
 package retryaws

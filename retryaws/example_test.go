@@ -110,8 +110,8 @@ func ExampleWithPolicy_errors() {
 	// true
 }
 
-// The SDK's standard retryer with full jitter for every delay. Without a Delayer, its
-// delays reach exactly 20 s.
+// A Delayer gives the SDK's standard retryer full jitter for every delay. Without one,
+// the later delays are exactly 20 s.
 func ExampleDelayer() {
 	server, cfg := flaky()
 	defer server.Close()

@@ -20,7 +20,8 @@ type failure struct {
 // failures connects the SDK's calls for one failed attempt by their common error: the
 // SDK first returns the attempt's tokens and then calls IsErrorRetryable or
 // GetRetryToken. Both happen in one goroutine without a wait in between, so the list is
-// short. Only last attempts that a wrapper ended without consulting the Retryer remain.
+// short. A failure stays in the list only if a wrapper ended the call without consulting
+// the Retryer.
 type failures struct {
 	mu   sync.Mutex
 	list []failure
@@ -47,8 +48,8 @@ func (f *failures) add(n failure) bool {
 	return true
 }
 
-// take removes the failure with err or an error that err wraps: the SDK wraps errors
-// that it attributes to a wrong clock.
+// take removes and returns the failure whose error is err or is wrapped by err: the SDK
+// wraps errors that it attributes to a wrong clock.
 func (f *failures) take(err error) (failure, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

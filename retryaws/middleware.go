@@ -25,9 +25,9 @@ import (
 // that gives up returns a [retry.Error] inside the SDK's OperationError; errors.As
 // still finds the API error.
 //
-// An attempt without output within AttemptTimeout is canceled and counts as a timeout;
-// a later output is discarded. Reading a streamed body, like that of S3's GetObject, is
-// not part of the attempt.
+// An attempt that returns no output within AttemptTimeout is canceled and counts as a
+// timeout; a later output is discarded. Reading a streamed body, like that of S3's
+// GetObject, is not part of the attempt.
 //
 // A request whose body cannot be rewound is attempted once. Presigning is not affected.
 // Other functions of the SDK's loop are lost: metrics, spans and results of attempts
@@ -44,7 +44,7 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 			return invalid
 		}
 		if _, ok := stack.Finalize.Get(loopID); !ok {
-			return nil // presigning has removed it
+			return nil // presigning has removed the loop
 		}
 		if p.AttemptTimeout > 0 {
 			if err := stack.Deserialize.Add(releaser{}, middleware.After); err != nil {

@@ -109,7 +109,7 @@ func (f *fragile) Seek(offset int64, whence int) (int64, error) {
 	return f.Reader.Seek(offset, whence)
 }
 
-// TestRewindFails: a failure to rewind ends the call with both errors.
+// TestRewindFails: if rewinding fails, the call ends with that error and the last failure.
 func TestRewindFails(t *testing.T) {
 	body := &fragile{Reader: bytes.NewReader([]byte("body"))}
 	transport := newScript(func(req *http.Request) (*http.Response, error) {
@@ -170,7 +170,8 @@ func TestUnknownRequest(t *testing.T) {
 	assert.EqualError(t, err, "retryaws: request of unknown type string")
 }
 
-// TestTwice: the last policy wins, such as one in the options of the call.
+// TestTwice: if WithPolicy is applied twice, the last policy wins, such as one in the
+// options of a call.
 func TestTwice(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 5, AttemptTimeout: time.Hour})

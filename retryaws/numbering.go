@@ -12,8 +12,8 @@ import (
 )
 
 // numbering detects whether the SDK's loop numbers retries from 1 or, with
-// AWS_NEW_RETRIES_2026=true, from 0. It runs that loop once, so it stays correct if
-// the SDK changes its default.
+// AWS_NEW_RETRIES_2026=true, from 0. It runs the SDK's loop once, so it stays
+// correct if the SDK changes its default.
 type numbering struct {
 	once     sync.Once
 	fromZero bool

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNumbering: the first result is kept.
+// TestNumbering: the numbering that was detected first is kept.
 func TestNumbering(t *testing.T) {
 	for value, fromZero := range map[string]bool{"": false, "true": true, "false": false} {
 		t.Run(value, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 // Any number of clients and goroutines may use a Retryer. They share the policy's
 // Budget and Limiter, so use one Retryer per service.
 //
-// It works with and without AWS_NEW_RETRIES_2026=true, which changes how the SDK
-// numbers retries. The variable must not change after the first call.
+// A Retryer works with and without AWS_NEW_RETRIES_2026=true, which changes how the
+// SDK numbers retries. The variable must not change after the first call.
 type Retryer struct {
 	policy retry.Policy
 	delays Delayer
@@ -43,7 +43,7 @@ type Retryer struct {
 //   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
 //     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
 //     decide before the policy. Every STS client has such a wrapper.
-//   - Budget: retries decided by a wrapper are charged, too, at the cost of a retry
+//   - Budget: retries that a wrapper decides on are charged, too, at the cost of a retry
 //     after a transient failure. Each failure is reported as the first of its call,
 //     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries per
 //     call if every call fails. A retry that the Hint rule forbids has already been
@@ -94,8 +94,9 @@ func (r *Retryer) MaxAttempts() int {
 	return cmp.Or(r.policy.MaxAttempts, defaultMaxAttempts)
 }
 
-// IsErrorRetryable reports whether the policy retries after err; it never does after
-// nil. If it does not, the call ends, and its response is reported to the Budget.
+// IsErrorRetryable reports whether the policy retries after err; after nil, it never
+// retries. If the policy does not retry, the call ends, and its response is reported to
+// the Budget.
 func (r *Retryer) IsErrorRetryable(err error) bool {
 	if err == nil {
 		return false
@@ -109,9 +110,9 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 
 func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
 
-// RetryDelay returns the wait before the retry that has this number in the SDK: the
-// Hint rule's combination of delay and server hint. If the rule gives up, the error
-// matches opErr and [retry.ErrHint].
+// RetryDelay returns the wait before a retry: the Hint rule's combination of delay and
+// server hint. The argument attempt is the SDK's number of the retry. If the rule gives
+// up, the error matches opErr and [retry.ErrHint].
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
 	delay := r.delays.delay(r.delays.number(attempt), a)
@@ -146,10 +147,10 @@ func (r *Retryer) GetInitialToken() func(error) error {
 	return r.token(context.Background(), retry.ClassUnknown)
 }
 
-// GetRetryToken withdraws from the Budget. The error of a refusal, which the SDK
-// joins to opErr, matches [retry.ErrBudget] and is permanent for an outer
-// [retry.Do]. Once ctx is done, GetRetryToken withdraws nothing and returns the
-// error of ctx.
+// GetRetryToken withdraws the cost of a retry from the Budget. If the Budget refuses,
+// GetRetryToken returns an error that matches [retry.ErrBudget] and is permanent for an
+// outer [retry.Do]; the SDK joins this error to opErr. Once ctx is done, GetRetryToken
+// withdraws nothing and returns the error of ctx.
 //
 // The SDK calls it for every retry, even one decided by a wrapper: see [New].
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
@@ -179,8 +180,8 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 }
 
 // token returns the function that the SDK calls with an attempt's error. paid is the
-// class of the failure whose retry was withdrawn, or ClassUnknown for the token that
-// every attempt has.
+// class of the failure whose retry was charged to the Budget, or ClassUnknown for the
+// token that every attempt has.
 func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
 	return func(err error) error {
 		if err == nil {
@@ -201,10 +202,10 @@ func isCanceled(err error) bool {
 	return ok && canceled.CanceledError()
 }
 
-// succeeded reports a success to Budget and Limiter. A retry has two tokens. The SDK's
-// loop that counts from 0 returns only that of the retry. The loop that counts from 1
-// then also returns that of the attempt, so one attempt token must be skipped. It does
-// not matter which, because all of them make the same report.
+// succeeded reports a success to Budget and Limiter. A retry has two tokens: its retry
+// token and its attempt token. If the SDK's loop counts from 0, it returns only the retry
+// token. If it counts from 1, it then also returns the attempt token, so one attempt token
+// must be skipped. It does not matter which one, because all of them make the same report.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return

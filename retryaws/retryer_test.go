@@ -241,8 +241,8 @@ func TestAccountsRandom(t *testing.T) {
 	}
 }
 
-// TestBudget: an empty budget ends a call with both errors. Successes refill it, and so
-// do permanent failures unless SuccessOnly is set.
+// TestBudget: an empty budget ends a call with ErrBudget and the last failure. Successes
+// refill the budget, and so do permanent failures unless SuccessOnly is set.
 func TestBudget(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		for _, successOnly := range []bool{false, true} {
@@ -316,7 +316,7 @@ func TestCancel(t *testing.T) {
 			assert.Equal(t, time.Minute, time.Since(start))
 			assert.Equal(t, 1, transport.count())
 			assert.Empty(t, l.deposits)
-			if f.name == asMiddleware.name { // lost in the SDK's loop
+			if f.name == asMiddleware.name { // the SDK's loop loses the last failure
 				assertAPIError(t, err, "ServiceUnavailable")
 			}
 		})
@@ -470,8 +470,8 @@ func TestNegativeWait(t *testing.T) {
 	}
 }
 
-// TestHintStop: if the hint rule gives up, the call ends with both errors, and an outer
-// policy does not retry it.
+// TestHintStop: if the hint rule gives up, the call ends with ErrHint and the last
+// failure, and an outer policy does not retry the call.
 func TestHintStop(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		transport := newScript(respond(503, `{"__type":"ServiceUnavailable"}`, "Retry-After", "7"))

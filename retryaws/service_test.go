@@ -24,8 +24,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestServices: despite every fault, written data is read back byte for byte, with
-// exactly one more request than faults.
+// TestServices: despite every fault, written data is read back byte for byte, and each
+// call makes exactly one request more than there were faults.
 func TestServices(t *testing.T) {
 	services := map[string]func(*testing.T, *proxy, form, retry.Policy){
 		"s3": tryS3, "dynamodb": tryDynamoDB, "sqs": trySQS,
@@ -57,8 +57,8 @@ func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	p.expect()
 }
 
-// cut returns the fault of a truncated response if the policy retries after it. The SDK
-// does not, because the operation has been executed.
+// cut returns a fault that truncates the response if the policy retries after such a
+// response. The SDK does not retry, because the operation has been executed.
 func cut(p retry.Policy) []fault {
 	if p.Classifier == nil {
 		return nil

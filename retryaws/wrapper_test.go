@@ -19,8 +19,8 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// inEveryMode runs test in each mode of the SDK, with the cost of a retry in its quota
-// of 500.
+// inEveryMode runs test in each mode of the SDK and passes it the tokens that a retry
+// costs in that mode; the SDK's quota is 500 tokens.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
 	for i, mode := range modes {
@@ -65,8 +65,8 @@ func TestWrappedBudget(t *testing.T) {
 	})
 }
 
-// TestWrappedAccounts: a failure that a wrapper retries is not deposited, and every attempt
-// is reported to the limiter.
+// TestWrappedAccounts: after a failure that a wrapper retries, nothing is deposited in the
+// budget, and every attempt is reported to the limiter.
 func TestWrappedAccounts(t *testing.T) {
 	onEveryBackend(t, func(t *testing.T, url string) {
 		inEveryMode(t, func(t *testing.T, _ float64) {

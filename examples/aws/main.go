@@ -83,8 +83,8 @@ func scenarios() []scenario {
 
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// run serves the scripts on listener and makes all calls. The test connects the two in
-// memory and fixes the random numbers.
+// run serves the scripts on listener and makes all calls. The test connects client and
+// server in memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()

@@ -26,7 +26,7 @@ func fail(status int, code string) http.HandlerFunc {
 	}
 }
 
-// throttle adds a hint if milliseconds is not empty.
+// throttle responds with a throttling error, and adds a hint if milliseconds is not empty.
 func throttle(milliseconds string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if milliseconds != "" {
@@ -36,7 +36,7 @@ func throttle(milliseconds string) http.HandlerFunc {
 	}
 }
 
-// reset closes the connection without a response, over TCP with a reset.
+// reset closes the connection without a response; over TCP, it sends a reset.
 func reset(w http.ResponseWriter, _ *http.Request) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// timeline is an HTTP client that prints one line per request, that is, per attempt of
-// its service client.
+// timeline is an HTTP client that prints one line per request. Each attempt of the
+// service client is one request.
 type timeline struct {
 	w      io.Writer
 	client aws.HTTPClient

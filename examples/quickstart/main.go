@@ -1,4 +1,4 @@
-// Quickstart starts a server that fails in scripted ways, calls it under several
+// Quickstart starts a server that fails in scripted ways, calls it with several
 // policies, and prints a timeline.
 package main
 
@@ -59,8 +59,8 @@ func scenarios() []scenario {
 	}
 }
 
-// run serves the scripts on listener and makes all calls. The test connects the two in
-// memory and fixes the random numbers.
+// run serves the scripts on listener and makes all calls. The test connects client and
+// server in memory and fixes the random numbers.
 func run(w io.Writer, listener net.Listener, dial dialer, random func() float64) error {
 	server := startServer(listener)
 	defer server.close()
