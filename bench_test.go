@@ -112,8 +112,8 @@ func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the system clock, with a cancellable
-// context.
+// BenchmarkThreeRetries waits for 1 ns before each retry, on the system clock and with a
+// cancellable context.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
@@ -301,7 +301,7 @@ func TestStackOfWaitingCall(t *testing.T) {
 				ended.Go(func() { _ = retry.Do(ctx, policy, fails) })
 			}
 			require.Eventually(t, func() bool { return goroutinesWaiting() >= idle+calls }, 10*time.Second, time.Millisecond)
-			// A few grow while the runtime itself needs more for a moment.
+			// A few stacks grow, because the runtime itself briefly needs more.
 			assert.Less(t, (stackInUse()-before)/calls, uint64(3000), "bytes")
 		})
 	}
