@@ -51,7 +51,7 @@ func (b Constant) Validate() error {
 type Exponential struct {
 	Base   time.Duration // first delay
 	Cap    time.Duration // largest delay
-	Factor float64       // growth; 0 and NaN: 2; below 1 counts as 1
+	Factor float64       // growth; 0 or NaN: 2; below 1: 1
 }
 
 // Delay implements [Backoff].
@@ -102,7 +102,7 @@ func (b Linear) Validate() error {
 func (b Linear) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
 // Fibonacci multiplies Base by the Fibonacci numbers 1, 1, 2, 3, 5, 8 …, which grow more
-// slowly than doubling: min(Cap, Base · F(n+1)).
+// slowly than powers of 2: min(Cap, Base · F(n+1)).
 type Fibonacci struct {
 	Base time.Duration // first and second delay
 	Cap  time.Duration // largest delay
@@ -133,7 +133,7 @@ const maxFibonacci = 92
 // does not wait. The slice must not be changed while in use.
 type Schedule []time.Duration
 
-// Delay returns the entry for the retry after a.
+// Delay returns the entry for the retry following a.
 //
 //go:noinline
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {

@@ -110,8 +110,8 @@ func BenchmarkThreeRetriesNoWait(b *testing.B) {
 	})
 }
 
-// BenchmarkThreeRetries waits for 1 ns on the system clock, with a cancellable
-// context.
+// BenchmarkThreeRetries waits for 1 ns before each retry, on the system clock and with a
+// cancellable context.
 func BenchmarkThreeRetries(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()

@@ -15,16 +15,17 @@ import (
 // over time; a [ThrottleBudget] stops them early. These must not be copied or changed
 // after first use.
 //
-// A call that gives up or panics is not reported, so the cost of its retries stays
+// No Deposit follows a call that gives up or panics, so the cost of its retries stays
 // spent.
 type Budget interface {
 	// TryWithdraw takes the cost of retrying the failed attempt and reports whether the
-	// budget sufficed. It is called last, so a token is wasted only if the call ends
-	// before the retry begins. failed.Number is 1 for the first failure of a call.
+	// budget sufficed. It is called after all other checks, so a token is wasted only if
+	// the call ends before the retry begins. failed.Number is 1 for the first failure of
+	// a call.
 	TryWithdraw(failed Attempt) bool
 
 	// Deposit reports that a call succeeded or failed permanently. paid is the class of
-	// the failure before its last retry, or ClassUnknown if it made none.
+	// the failure before its last retry, or ClassUnknown if it never retried.
 	Deposit(paid Class, succeeded bool)
 }
 
@@ -57,8 +58,8 @@ type TokenBudget struct {
 	Costs    TokenCosts // all zero: 14, or 5 after throttling
 	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
-	// NoRefund makes a success after retries return only Success. Otherwise it returns
-	// the cost of the last retry if that is more.
+	// NoRefund makes a success after retries return only Success. Otherwise such a
+	// success returns the cost of the last retry if that is more.
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
@@ -76,8 +77,8 @@ const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// FleetBudget returns a [TokenBudget] of one token, which a retry takes and ten
-// successes return, for one of very many processes with few calls each.
+// FleetBudget returns a [TokenBudget] for one of many processes with few calls each. It
+// holds one token, which a retry takes and ten successes return.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
@@ -155,9 +156,9 @@ func (b *TokenBudget) costs() TokenCosts {
 }
 
 // ThrottleBudget is a [Budget] modeled on gRPC's retry throttling (proposal A6): a
-// retryable failure takes one token, and is retried only if more than half of the
-// tokens are left. Failures that are not retried for that reason count too; unlike in
-// gRPC, a failed last attempt does not.
+// retryable failure takes one token, and is retried only if more than half of the tokens
+// are left. Failures whose retry is refused take a token too; unlike in gRPC, a failed
+// last attempt does not.
 type ThrottleBudget struct {
 	MaxTokens  float64 // maximum and initial tokens; 0: 10
 	TokenRatio float64 // tokens returned by a success; 0: 0.1
@@ -271,8 +272,8 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch returns the number of the current time slot; ratioSlots of them make a window.
-// It never decreases, even if the Clock goes back.
+// epoch returns the number of the current time slot; ratioSlots of them make a window. It
+// never decreases, even if the Clock goes backward.
 func (b *RatioBudget) epoch() uint64 {
 	ns := int64(time.Since(processStart)) // monotonic
 	if b.Clock != nil {

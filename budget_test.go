@@ -191,8 +191,8 @@ func TestRatioBudgetWindow(t *testing.T) {
 	})
 }
 
-// TestRatioBudgetClock: the clock may start at any time. If it goes back, the budget
-// waits until it catches up.
+// TestRatioBudgetClock: the clock may start at any time. If it goes backward, time stands
+// still for the budget until the clock catches up.
 func TestRatioBudgetClock(t *testing.T) {
 	for _, back := range []time.Duration{time.Second, 10 * time.Second, 20 * time.Second, time.Minute} {
 		clock := &retrytest.Clock{Start: time.Unix(1.7e9, 0)}
@@ -218,8 +218,8 @@ func TestRatioBudgetClock(t *testing.T) {
 			total += granted(b, 500, 2)
 			clock.Advance(time.Second)
 		}
-		// Two windows allow 200, and a budget that lost its count a few more, but not
-		// all 10,000.
+		// Two windows allow 200 retries. A budget that lost its count may allow some
+		// more, but not all 10,000.
 		assert.LessOrEqual(t, total, 1300, "%v back", back)
 	}
 	for _, start := range []int64{0, 1, -1e9, 1 << 31, 3.5e9, 1<<32 - 1, 1 << 32, 9e9} {
@@ -281,7 +281,8 @@ func TestBudgetsConcurrently(t *testing.T) {
 	})
 }
 
-// TestBudgetInDo: Do withdraws last and deposits at the end of a call.
+// TestBudgetInDo: Do calls TryWithdraw after all other checks, and Deposit at the end of
+// a call.
 func TestBudgetInDo(t *testing.T) {
 	bucket := &retry.TokenBudget{}
 	p, _ := onClock(3)
@@ -308,7 +309,7 @@ func TestBudgetInDo(t *testing.T) {
 	balance(461, retrytest.Script(errOp))
 }
 
-// TestFleetBudget: it allows one retry, and another after ten successes.
+// TestFleetBudget: a FleetBudget allows one retry, and another after ten successes.
 func TestFleetBudget(t *testing.T) {
 	b := retry.FleetBudget()
 	assert.NoError(t, b.Validate())
@@ -345,7 +346,7 @@ func testBudgetRefills(t *testing.T, do doer) {
 					require.NoError(t, do(t.Context(), p, succeed))
 				}
 				op := retrytest.Fail(1, errOp)
-				assert.NoError(t, do(t.Context(), p, op.Run), "it does not refill")
+				assert.NoError(t, do(t.Context(), p, op.Run), "the budget does not refill")
 				assert.Equal(t, 2, op.Calls())
 			})
 		})

@@ -67,9 +67,9 @@ func (f firstOf) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// OnlyIf returns a Classifier that retries only errors for which retryable returns
-// true. Their class is that of [DefaultClassifier], or transient if that is permanent
-// or unknown.
+// OnlyIf returns a Classifier that retries only errors for which retryable returns true.
+// Their class is what [DefaultClassifier] returns, or transient if that is permanent or
+// unknown.
 func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
 
 type onlyIf func(error) bool

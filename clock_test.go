@@ -104,8 +104,8 @@ func testClockFails(t *testing.T, do doer) {
 	assert.Equal(t, 1, op.Calls())
 }
 
-// TestCanceledWaitLeavesNothing: a wait cut short leaves neither a goroutine nor a
-// running timer.
+// TestCanceledWaitLeavesNothing: a wait that is cut short leaves neither a goroutine nor
+// a running timer.
 func TestCanceledWaitLeavesNothing(t *testing.T) { bothWays(t, testCanceledWaitLeavesNothing) }
 
 func testCanceledWaitLeavesNothing(t *testing.T, do doer) {

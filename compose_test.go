@@ -71,8 +71,8 @@ func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
 }
 
-// TestCompositionsDrawTwice: an inner rule gets an independent random number; the same
-// one would change the mean.
+// TestCompositionsDrawTwice: an inner rule gets an independent random number, because
+// sharing one number would change the mean.
 func TestCompositionsDrawTwice(t *testing.T) {
 	rule := retry.Spread{Of: retry.FullJitter{Base: time.Second}, Fraction: 1}
 	next := retrytest.Seeded(1)
@@ -108,7 +108,7 @@ func TestCompositionOfNothing(t *testing.T) {
 	for _, b := range []retry.Backoff{retry.Capped{}, retry.WhenThrottled{}, retry.WhenThrottled{Throttled: retry.NoDelay{}}} {
 		assert.Equal(t, want, delaysOf(b, 5, retrytest.Seeded(1)), "%#v", b)
 	}
-	// Jittered and Spread draw another number.
+	// Jittered and Spread pass another number to the inner rule.
 	for _, b := range []retry.Backoff{retry.Jittered{}, retry.Spread{}} {
 		assert.LessOrEqual(t, slices.Max(delaysOf(b, 5, retrytest.Seeded(1))), 800*ms, "%#v", b)
 	}

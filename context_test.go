@@ -1,6 +1,6 @@
 package retry_test
 
-// How calls end with their context.
+// These tests check how calls end when their context ends.
 
 import (
 	"context"
@@ -21,13 +21,13 @@ import (
 // TestContextEnds covers the moments at which a context can end.
 func TestContextEnds(t *testing.T) { bothWays(t, testContextEnds) }
 
-// A contextCase is a call with waits of 10 s under a context that ends.
+// A contextCase is a call with waits of 10 s and a context that ends.
 type contextCase struct {
 	name    string
 	timeout time.Duration // 0: none
 	cancel  time.Duration // below 0: before the call, 0: never
 	hint    time.Duration
-	takes   time.Duration // of each attempt
+	takes   time.Duration // duration of each attempt
 
 	calls   int
 	until   time.Duration
@@ -123,7 +123,7 @@ const (
 	stateDelay    = 100 * ms
 )
 
-// A contextState makes a context that allows at most calls attempts.
+// A contextState makes a context; calls is the largest number of attempts that it allows.
 type contextState struct {
 	name  string
 	make  func(context.Context) (context.Context, func())
@@ -166,8 +166,8 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation with these outcomes, the last repeated. It makes calls
-// attempts under a context that does not end.
+// A contextOp is an operation with these outcomes, of which the last repeats; calls is
+// the number of attempts if the context does not end.
 type contextOp struct {
 	name     string
 	outcomes []func(context.Context) error

@@ -10,8 +10,8 @@ import (
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
-// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and of
-// calls that [Do] refuses.
+// ErrInvalid is matched by the errors of [Policy.Validate] and [ParsePolicy], and by
+// those of calls that [Do] refuses.
 var ErrInvalid = errors.New("invalid")
 
 // Reasons for giving up: see [Error].

@@ -170,7 +170,8 @@ func ExamplePolicy_With() {
 
 type attemptKey struct{}
 
-// OnAttempt can derive a context for each attempt, here one with its number.
+// OnAttempt can derive a context for each attempt, here one that carries the attempt's
+// number.
 func ExamplePolicy_onAttempt() {
 	policy := retry.Policy{
 		Clock: &retrytest.Clock{},
@@ -455,7 +456,7 @@ func ExamplePolicy_Next() {
 // delays start over. Stagger keeps clients that start together apart.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
-	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // each connection
+	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // how long each connection works
 	policy := retry.Policy{
 		Backoff:     retry.FullJitter{Base: time.Second, Cap: time.Minute},
 		MaxAttempts: retry.Unlimited,

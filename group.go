@@ -16,9 +16,9 @@ type Group struct {
 	// system's, holds a goroutine and counts against Limit.
 	Policy Policy
 
-	// Limit bounds the number of concurrent attempts. Others wait in the order in which
-	// they became due; the context bounds that wait, but MaxElapsed does not. 0 or less
-	// means no limit.
+	// Limit bounds the number of concurrent attempts. Further attempts wait in the order
+	// in which they became due; the context bounds that wait, but MaxElapsed does not. 0
+	// or less means no limit.
 	Limit int
 
 	calls sync.WaitGroup
@@ -181,8 +181,8 @@ func (g *Group) end(w *watch) {
 	endAll(first)
 }
 
-// endAll ends the calls of a list. If a done calls Goexit, another goroutine continues
-// with the rest.
+// endAll ends the calls of a list. If a done callback calls Goexit, another goroutine
+// continues with the rest.
 func endAll(c *pending) {
 	defer func() {
 		if c != nil {
@@ -221,7 +221,7 @@ type pending struct {
 	before, after  *pending // in the queue for a slot
 }
 
-// run makes an attempt in a slot taken for it, and starts what follows.
+// run makes an attempt, for which a slot has been taken, and starts what follows.
 func (c *pending) run() {
 	var wait time.Duration
 	ended, err := true, ErrNoReturn

@@ -213,8 +213,8 @@ func TestGroupWait(t *testing.T) {
 	})
 }
 
-// TestGroupGoexit: every done is called, even if a done, a hook or the clock calls
-// Goexit.
+// TestGroupGoexit: every done callback is called, even if one of them, a hook or the
+// clock calls Goexit.
 func TestGroupGoexit(t *testing.T) {
 	const calls = 10
 	for _, tt := range []struct {
@@ -248,8 +248,8 @@ func TestGroupGoexit(t *testing.T) {
 	}
 }
 
-// TestGroupPanics: a panic ends the program without calling done, which could exit as
-// if nothing had happened.
+// TestGroupPanics: a panic ends the program without calling done, because done could exit
+// as if nothing had happened.
 func TestGroupPanics(t *testing.T) {
 	const env = "RETRY_GROUP_PANICS"
 	policyPanic := "panic in a function of the retry policy: boom (while handling: operation failed)"
@@ -272,7 +272,7 @@ func TestGroupPanics(t *testing.T) {
 			g := &retry.Group{Policy: tt.policy, Limit: 1}
 			g.Go(ctx, tt.op, func(error) { os.Exit(0) })
 			if strings.Contains(name, "canceled") {
-				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // its slot is free once the first call waits
+				g.Go(ctx, func(context.Context) error { cancel(); return nil }, nil) // gets a slot once the first call waits
 			}
 			select {}
 		}
@@ -298,8 +298,8 @@ func panicOnGiveUp() retry.Hooks {
 	return retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}
 }
 
-// TestGroupLongPoll: the last wait of a call takes no slot, and if its context ends
-// first, that is the reason.
+// TestGroupLongPoll: the last wait of a call takes no slot. If the context ends before
+// that wait is over, the call gives up because of the context.
 func TestGroupLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), LongPoll: true, Budget: &retry.TokenBudget{Capacity: 1}}
@@ -390,7 +390,7 @@ func TestGroupForgetsEachCanceledCall(t *testing.T) {
 	cancel()
 	first := <-reported
 	free <- true
-	<-reported // the done of the second one blocks
+	<-reported // the second call's done blocks
 	for range 100 {
 		if runtime.GC(); first.Value() == nil {
 			break
@@ -408,8 +408,8 @@ func inPlace(g *retry.Group) error {
 	return <-ended
 }
 
-// TestGroupOnce: every call ends exactly once if contexts, waits and slots end at the
-// same time.
+// TestGroupOnce: every call ends exactly once, even if contexts end, waits end and slots
+// become free at the same time.
 func TestGroupOnce(t *testing.T) {
 	const calls = 3000
 	for _, places := range []int{0, 1, 7} {

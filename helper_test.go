@@ -224,7 +224,7 @@ func noneLeft(t *testing.T, before int) {
 
 func inUse() int64 {
 	runtime.GC()
-	runtime.GC() // the first one leaves what it finds in pools
+	runtime.GC() // the first one keeps the contents of pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)

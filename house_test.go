@@ -82,8 +82,8 @@ func TestLayers(t *testing.T) {
 	assert.Greater(t, len(uses), 10)
 }
 
-// fileUses returns for each file the files whose declarations it uses, with a name of
-// each.
+// fileUses returns, for each file, the files whose declarations it uses, each with the
+// name of one such declaration.
 func fileUses(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	pkg, err := build.ImportDir(".", 0)
@@ -144,8 +144,8 @@ func TestBudget(t *testing.T) {
 	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
 }
 
-// TestDocumented: every exported name has a comment, which begins with it for types,
-// functions and methods.
+// TestDocumented: every exported name has a comment, which begins with the name if it is
+// a type, function or method.
 func TestDocumented(t *testing.T) {
 	for _, dir := range libraryPackages {
 		pkg := parsePackage(t, dir)
@@ -218,8 +218,8 @@ func begins(t *testing.T, name, comment string) {
 	}
 }
 
-// fields checks the fields of a struct and the methods of an interface. If there is
-// only one, the comment of the type describes it.
+// fields checks the fields of a struct and the methods of an interface. If there is only
+// one field or method, the comment of the type describes it.
 func fields(t *testing.T, name string, typ ast.Expr) {
 	t.Helper()
 	var list []*ast.Field
@@ -266,14 +266,14 @@ var testedPackages = []string{".", "awspreset", "retryhttp", "retrysql"}
 var otherTests = map[string][]string{
 	".": {
 		"bench",   // benchmarks and allocations
-		"context", // how calls end with their context
+		"context", // how calls end when their context ends
 		"model",   // random calls compared with a model
 		"house",   // the module's own rules
 		"readme",  // the code of README.md
 	},
 	"awspreset": {
 		"table",   // the tables of the documentation
-		"vectors", // calls recorded from the SDKs, and those of one SDK each
+		"vectors", // calls recorded from the SDKs; the files below are for one SDK each
 		"vectors_articles", "vectors_botocore", "vectors_go", "vectors_java", "vectors_javascript",
 	},
 	"retryhttp": {

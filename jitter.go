@@ -29,9 +29,9 @@ func (b FullJitter) Validate() error {
 
 func (b FullJitter) limit(Class) time.Duration { return dur.Limit(b.Cap) }
 
-// EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u ·
-// t/2, where t = min(Cap, Base · Factorⁿ). It takes more time and spreads retries less
-// than [FullJitter].
+// EqualJitter keeps half of an exponential delay and draws the other half: t/2 + u · t/2,
+// where t = min(Cap, Base · Factorⁿ). It waits longer and spreads retries less than
+// [FullJitter].
 type EqualJitter struct {
 	Base   time.Duration // first ceiling
 	Cap    time.Duration // largest ceiling

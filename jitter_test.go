@@ -59,7 +59,7 @@ func TestJitterOfTheLongestDelay(t *testing.T) {
 	assert.GreaterOrEqual(t, retry.FullJitter{Base: time.Hour}.Delay(a, 0.5), time.Duration(1<<62))
 }
 
-// TestJitterOfShortDelays: microseconds are jittered evenly, by the nanosecond.
+// TestJitterOfShortDelays: delays of microseconds are jittered evenly, to the nanosecond.
 func TestJitterOfShortDelays(t *testing.T) {
 	const us = time.Microsecond
 	for _, tt := range []struct {

@@ -2,8 +2,8 @@ package retry
 
 import "context"
 
-// A Limiter delays attempts, including the first, to bound their rate; a *rate.Limiter
-// of golang.org/x/time/rate is one. Use one for each resource. Wait returns when an
+// A Limiter delays attempts, including the first, to bound their rate; a *rate.Limiter of
+// golang.org/x/time/rate implements it. Use one for each resource. Wait returns when an
 // attempt may start; its error ends the call.
 type Limiter interface {
 	Wait(ctx context.Context) error

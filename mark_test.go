@@ -179,8 +179,8 @@ func (e hintedTree) RetryAfter() time.Duration { return e.hint }
 func (plainTree) Error() string     { return "several" }
 func (e plainTree) Unwrap() []error { return e.branches }
 
-// TestMarkBehindAnything: a marker is found behind every kind of error, as are a
-// second branch and the outer error's hint.
+// TestMarkBehindAnything: a marker is found behind every kind of error, also in a second
+// branch and below an error with a hint.
 func TestMarkBehindAnything(t *testing.T) {
 	const s = time.Second
 	for shape, around := range map[string]func(error) error{

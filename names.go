@@ -204,12 +204,12 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 }
 
 // RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
-// digits, "-", "_" and ".". policy is called for each text with that name; the second
-// form gets the value of the key service, or "". RegisterPreset panics if the name is
+// digits, "-", "_" and ".". policy is called for each text with that name; its argument,
+// if any, is the value of the key service, or "". RegisterPreset panics if the name is
 // malformed or taken.
 //
-// If the Classifier has a method PolicyText() string, and the policy that this text
-// describes has the same Backoff, the Policy is printed as that text followed by the
+// If a Policy's Classifier has a method PolicyText() string, and its text describes a
+// policy with the same Backoff, the Policy is printed as that text followed by the
 // differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {

@@ -12,7 +12,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestTextOfBudgets: budgets and limiters have a text, and each parse makes new ones.
+// TestTextOfBudgets: budgets and limiters have a text, and each call of ParsePolicy makes
+// new ones.
 func TestTextOfBudgets(t *testing.T) {
 	for text, want := range map[string]retry.Budget{
 		"token":                                  &retry.TokenBudget{},

@@ -49,7 +49,7 @@ type WaitStats struct {
 
 const maxPlannedRetries = 100
 
-// Plan simulates this many calls, in less than about 20 ms.
+// These constants determine how many calls Plan simulates, in less than about 20 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000
@@ -67,7 +67,7 @@ func (p Policy) Plan() Plan {
 	free.MaxElapsed = 0
 	least, most := free.bounds(0, retries), free.bounds(math.Nextafter(1, 0), retries)
 	var plan Plan
-	var soonest, latest time.Duration // what has elapsed before a retry
+	var soonest, latest time.Duration // the least and the most time that can elapse before a retry
 	left := time.Duration(math.MaxInt64)
 	shortest := left
 	for i, w := range waits {
@@ -131,7 +131,7 @@ func (p *Policy) bounds(u float64, retries int) []time.Duration {
 	return waits
 }
 
-// summarize sorts values.
+// summarize returns the statistics of values, which it sorts.
 func summarize(values []time.Duration) WaitStats {
 	slices.Sort(values)
 	var total float64

@@ -54,8 +54,8 @@ func randomRule(rng *rand.Rand, depth int) retry.Backoff {
 	return retry.Schedule{base, limit, base}
 }
 
-// TestPlanAgainstCalls: for random nested policies, Min and Max bound a million calls
-// each, and Mean and P99 are as close as documented.
+// TestPlanAgainstCalls: for random nested policies, Min and Max bound the waits of a
+// million calls each, and Mean and P99 are as close as documented.
 func TestPlanAgainstCalls(t *testing.T) {
 	const calls = 1_000_000
 	rng := rand.New(rand.NewPCG(2026, 11))
@@ -125,8 +125,8 @@ func (s *statistic) check(t *testing.T, retry int) {
 		return
 	}
 	assert.InDelta(t, s.sum/float64(s.n), float64(s.plan.Mean), s.slack(s.plan.Mean), "retry %d: mean", retry)
-	// The true P99 is close enough if at most 99 % lie below its range and at most 1 %
-	// above.
+	// The true P99 is close enough if at most 99 % of the waits lie below its range and
+	// at most 1 % above.
 	noise := 4 * math.Sqrt(0.01*float64(s.n))
 	assert.LessOrEqual(t, float64(s.below), 0.99*float64(s.n)+noise, "retry %d: P99 %v is too high", retry, s.plan.P99)
 	assert.LessOrEqual(t, float64(s.above), 0.01*float64(s.n)+noise, "retry %d: P99 %v is too low", retry, s.plan.P99)
@@ -163,7 +163,7 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
 
-	// A call waits for the delays of Delays.
+	// A call waits for the delays that Delays yields.
 	clock := &retrytest.Clock{}
 	p = awspreset.JavaV1Legacy.Policy("dynamodb")
 	p.Clock, p.Rand = clock, retrytest.Seeded(3)

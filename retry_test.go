@@ -96,8 +96,8 @@ func testDo(t *testing.T, do doer) {
 	}
 }
 
-// TestUnrepeatable: a failure that must not be repeated neither costs tokens nor
-// returns any, because it says nothing about the resource.
+// TestUnrepeatable: an unrepeatable failure neither takes nor returns tokens, because it
+// shows nothing about the resource.
 func TestUnrepeatable(t *testing.T) { bothWays(t, testUnrepeatable) }
 
 func testUnrepeatable(t *testing.T, do doer) {
@@ -411,7 +411,7 @@ func TestPanicOfPolicy(t *testing.T) {
 }
 
 // TestLongPoll: if only the budget refuses the retry, the call waits before it ends;
-// LongPoll changes no other end.
+// LongPoll does not change how other calls end.
 func TestLongPoll(t *testing.T) { bothWays(t, testLongPoll) }
 
 func testLongPoll(t *testing.T, do doer) {
@@ -467,8 +467,8 @@ func testLongPoll(t *testing.T, do doer) {
 	})
 }
 
-// TestAttemptContextEnds: an attempt's context ends with it, even after a panic, so
-// that its timer does not keep running.
+// TestAttemptContextEnds: an attempt's context ends with the attempt, even after a panic,
+// so that its timer does not keep running.
 func TestAttemptContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := retry.Policy{Backoff: retry.Constant(time.Second), AttemptTimeout: time.Hour}
@@ -495,8 +495,8 @@ func TestAttemptContextEnds(t *testing.T) {
 	})
 }
 
-// TestAttemptTimeoutClass: an attempt ended by its own limit has the class Timeout,
-// whatever the classifier returns, unless it is marked or a response.
+// TestAttemptTimeoutClass: an attempt that its own limit ended has the class Timeout,
+// whatever the classifier returns, unless its error is marked or is a response.
 func TestAttemptTimeoutClass(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	gaveUp := func(reason error) error { return &retry.Error{Err: errOp, Reason: reason, Attempts: 1} }
@@ -538,8 +538,8 @@ func TestAttemptTimeoutClass(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeoutOfOthers: failures before the limit are classified, as are those
-// caused by the end of the caller's context or of an inner call.
+// TestAttemptTimeoutOfOthers: failures before the limit are classified as usual, as are
+// those caused by the end of the caller's context or of an inner call.
 func TestAttemptTimeoutOfOthers(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
@@ -736,8 +736,8 @@ func (b *deposits) Deposit(paid retry.Class, succeeded bool) {
 	*b = append(*b, fmt.Sprint(paid, " ", succeeded))
 }
 
-// TestProgressPaysOnce: progress deposits for the last retry, and the end of the call
-// does not do so again.
+// TestProgressPaysOnce: progress makes the deposit for the last retry, and the end of the
+// call does not make it again.
 func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits

@@ -21,11 +21,12 @@ import (
 //	policy = [ preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
 //
-// Spaces, commas and semicolons separate words. The rules in parentheses are the
-// Backoff fields of a composition, in the order of the Go type; the keys of a
-// rule are its other fields in lower case.
+// Spaces, commas and semicolons separate words. The rules in parentheses are the Backoff
+// fields of a composition, in their order in the Go type; the keys of a rule are its
+// other fields in lower case.
 
-// policyKeys are the keys of a Policy's own fields, in the order of the text.
+// policyKeys are the keys of a Policy's own fields, in the order in which they are
+// printed.
 var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "budget", "limiter", "longpoll"}
 
 const (
@@ -35,8 +36,8 @@ const (
 
 // String returns the text form that [ParsePolicy] reads. It omits classifiers, clocks,
 // random sources, hooks, and budgets and limiters of other packages, but the name of a
-// preset stands for all of its parts. A Backoff of another package prints as its
-// String method or its type, and a HintRule as its type; neither can be parsed.
+// preset stands for all of its parts. A Backoff of another package prints as its String()
+// result or its type, and a HintRule as its type; neither can be parsed.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
@@ -52,8 +53,8 @@ func (p Policy) MarshalText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// UnmarshalText replaces the whole Policy, hooks included, with that of [ParsePolicy].
-// If the text is invalid, the Policy is unchanged.
+// UnmarshalText replaces the whole Policy, hooks included, with the result of
+// [ParsePolicy]. If the text is invalid, the Policy is unchanged.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
 	if err != nil {
@@ -83,7 +84,7 @@ func (p *Policy) text() (string, error) {
 	return text, err
 }
 
-// values returns the texts of the policyKeys; "" for a budget or limiter without one.
+// values returns the texts of the policyKeys; "" for a budget or limiter without a text.
 func (p *Policy) values() ([]string, error) {
 	attempts := unlimited
 	if p.MaxAttempts != Unlimited {
@@ -252,11 +253,11 @@ func valueText(v reflect.Value) string {
 //	budget=ratio[:RATIO[:FLOOR[:WINDOW]]]     RatioBudget
 //	limiter=adaptive                          of package awspreset
 //	longpoll=true                             LongPoll
-//	service=dynamodb                          of presets for services
+//	service=dynamodb                          for presets with services
 //
-// COST may be three numbers, as in 14/14/5: after transient failures, timeouts and
-// throttling. "none" means no budget or limiter. An omitted key means a zero field;
-// the empty text is the zero Policy. Each call makes a new budget and limiter.
+// COST may be three numbers, for transient failures, timeouts and throttling, as in
+// 14/14/5. "none" means no budget or limiter. An omitted key means a zero field; the
+// empty text is the zero Policy. Each call makes a new budget and limiter.
 //
 // The result is validated. An error lists the valid choices and matches [ErrInvalid];
 // the Policy is then zero.
@@ -264,7 +265,7 @@ func ParsePolicy(text string) (Policy, error) {
 	return parse(fmt.Sprintf("%q", text), tokens(text))
 }
 
-// parse returns the validated Policy of tokens. text is for the error.
+// parse returns the validated Policy that tokens describe. text is for the error message.
 func parse(text string, tokens []string) (Policy, error) {
 	p, err := (&parser{tokens: tokens}).policy()
 	faults := p.faults()
@@ -429,7 +430,7 @@ func (p *parser) policy() (Policy, error) {
 			return policy, err
 		}
 	}
-	if rule.IsValid() && rule.Type() != reflect.TypeFor[standard]() { // which nil means
+	if rule.IsValid() && rule.Type() != reflect.TypeFor[standard]() { // a nil Backoff means the standard rule
 		policy.Backoff = rule.Interface().(Backoff)
 	}
 	return policy, nil
@@ -633,8 +634,8 @@ func parseLimiter(value string) (Limiter, error) {
 	return nil, err
 }
 
-// setField sets a field of a rule. others are more keys for the error about an unknown
-// one.
+// setField sets a field of a rule. others are further keys to list in the error about an
+// unknown key.
 func setField(rule reflect.Value, key, value string, others []string) error {
 	var known []string
 	for name, field := range fields(rule) {

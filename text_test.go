@@ -160,7 +160,7 @@ func TestNoText(t *testing.T) {
 	assert.EqualError(t, err, "hint rule retry_test.hintFunc has no text form")
 }
 
-// TestMapping: a configuration file may have the keys of the text as a mapping.
+// TestMapping: a configuration file may contain the keys of the text form as a mapping.
 func TestMapping(t *testing.T) {
 	for name, tt := range map[string]struct {
 		mapping string

@@ -113,7 +113,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// TestInvalidRules: the error has the name and the value of the invalid field.
+// TestInvalidRules: the error contains the name and the value of the invalid field.
 func TestInvalidRules(t *testing.T) {
 	for fault, b := range map[string]retry.Backoff{
 		"Factor NaN":                 retry.FullJitter{Base: 1, Factor: math.NaN()},
@@ -138,7 +138,8 @@ func TestInvalidRules(t *testing.T) {
 	}
 }
 
-// TestInvalidNil: nil pointers in a policy's interfaces are refused by name.
+// TestInvalidNil: a nil pointer in a field of a policy is refused, and the error names
+// the field.
 func TestInvalidNil(t *testing.T) {
 	for fault, p := range map[string]retry.Policy{
 		"Backoff is a nil *retry.FullJitter":           {Backoff: (*retry.FullJitter)(nil)},

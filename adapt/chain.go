@@ -12,8 +12,8 @@ import (
 // no Classifier treats it as permanent.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// maxChain bounds how many delays are drawn to compute one, which limits the work to
-// about 100 µs: a rule may derive each delay from the previous one.
+// maxChain bounds how many delays are drawn to compute one delay, because a rule may
+// derive each delay from the previous one. It limits the work to about 100 µs.
 const maxChain = 1000
 
 // A link is the last attempt in a chain of failures.
@@ -38,7 +38,8 @@ func (l *link) after(wait time.Duration) {
 	l.number, l.waited, l.total = increment(l.number), wait, dur.Add(l.total, wait)
 }
 
-// walk returns the attempt with that number, drawing all waits before it.
+// walk draws all waits before the attempt with the given number, and returns that
+// attempt.
 func walk(rule retry.Backoff, number int, random func(number int) float64) link {
 	number = max(1, number)
 	l := link{number: max(1, number-maxChain+1)}

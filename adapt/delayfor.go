@@ -11,17 +11,17 @@ import (
 
 // DelayFor decides whether and when a queue should redeliver a message or job. Like
 // [retry.Policy.Next], it returns the wait, or the reason why there should be no retry.
-// failed is the number of failures, including this one, and err is the latest.
+// failed is the number of failures, including this one, and err is the latest failure.
 //
 // The random numbers are derived from the id instead of the policy's Rand, so every
 // worker computes the same chain of delays, even after a restart, and nothing is stored.
 // Each message needs its own id, the same for every delivery; otherwise messages that
 // failed together are redelivered together.
 //
-// Earlier failures count as transient and without hints. The sum of their delays counts
-// as the elapsed time for MaxElapsed; the duration of the attempts is unknown. After
-// more than 1,000 failures, a rule that derives each delay from the previous one starts
-// from the last 1,000.
+// Earlier failures count as transient failures without hints. The sum of their delays
+// counts as the elapsed time for MaxElapsed; the duration of the attempts is unknown.
+// After more than 1,000 failures, a rule that derives each delay from the previous one
+// starts from the last 1,000.
 //
 // The Budget is used as in Next: the caller makes the deposits.
 func DelayFor(p retry.Policy, id string, failed int, err error) (time.Duration, error) {

@@ -80,7 +80,8 @@ func TestDelayForChain(t *testing.T) {
 			before = d
 		}
 	}
-	// Later versions must compute the same chains, because messages may be waiting.
+	// Later versions must compute the same chains, because messages may be waiting during
+	// an upgrade.
 	full := retry.Policy{Backoff: retry.FullJitter{Base: time.Second}, MaxAttempts: 4}
 	assert.Equal(t, []time.Duration{27777521, 400365780, 705451618}, chain(full, "order-4711"))
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// OneBased returns a function from the number of a retry to the delay of the policy's
-// Backoff, for libraries that count the first retry as 1:
+// OneBased returns a function that maps the number of a retry to the delay of the
+// policy's Backoff, for libraries that count the first retry as 1:
 //
 //	elasticsearch.Config{MaxRetries: 3, RetryBackoff: adapt.OneBased(policy)}
 //	kgo.NewClient(kgo.RetryBackoffFn(adapt.OneBased(policy)))
 //	nats.Connect(url, nats.CustomReconnectDelay(adapt.OneBased(policy)))
 //
-// The library decides which failures it retries, and how often. All count as transient;
-// an n below 1 counts as 1. If a rule derives each delay from the previous one, as
-// [retry.DecorrelatedJitter] does, each call draws all delays from the first retry on:
-// they have the right distribution, but do not form a chain. The function may be shared
-// if the policy's Rand may.
+// The library decides which failures it retries, and how often. All failures count as
+// transient; an n below 1 counts as 1. If a rule derives each delay from the previous
+// one, as [retry.DecorrelatedJitter] does, each call draws all delays again, from the
+// first retry on: the results have the right distribution, but successive results do not
+// form a chain. The function may be shared if the policy's Rand may.
 func OneBased(p retry.Policy) func(n int) time.Duration {
 	random := p.Rand
 	if random == nil {

@@ -35,7 +35,8 @@ func TestNumbered(t *testing.T) {
 	}
 }
 
-// TestNumberedAlone: all decisions are left to the library.
+// TestNumberedAlone: only the delays come from the policy; all decisions are left to the
+// library.
 func TestNumberedAlone(t *testing.T) {
 	budget := &retry.TokenBudget{}
 	policy := doubling

@@ -13,11 +13,11 @@ import (
 //
 //	controller.Options{RateLimiter: &adapt.RateLimiter[reconcile.Request]{Backoff: rule}}
 //
-// Each item has its own chain of delays, which restarts after Forget. All failures
-// count as transient, and the number of retries is not limited, because a work queue
-// does not drop items. The default limiter of client-go has no jitter, so items that
-// failed together are retried together. It also limits all items together to 10 a
-// second; a RateLimiter does not.
+// Each item has its own chain of delays, which restarts after Forget. All failures count
+// as transient, and the number of retries is not limited, because a work queue does not
+// drop items. The default limiter of client-go has no jitter, so items that failed
+// together are retried together. The default limiter also limits all items together to 10
+// a second; a RateLimiter does not.
 //
 // A RateLimiter is safe for concurrent use if Rand is. It must not be copied.
 type RateLimiter[T comparable] struct {

@@ -15,11 +15,12 @@ import (
 //	goretry.Do(ctx, adapt.NewSequence(policy), op)
 //	gax.Invoke(ctx, call, gax.WithRetry(func() gax.Retryer { return adapt.NewSequence(policy) }))
 //
-// Only gax passes errors on. With the other two, mark errors as the library requires:
-// cenkalti retries all errors except backoff.Permanent, sethvargo only RetryableError. All
-// errors that they retry count as transient.
+// Of these libraries, only gax passes the operation's errors to the Sequence. With the
+// other two, mark errors as the library requires: cenkalti retries all errors except
+// backoff.Permanent, sethvargo only RetryableError. All errors that they retry count as
+// transient.
 //
-// Retries are withdrawn from the policy's Budget. Call [Sequence.Succeeded] after a
+// Each retry takes its cost from the policy's Budget. Call [Sequence.Succeeded] after a
 // success, because these libraries do not report it; otherwise the Budget is never
 // refilled.
 //
@@ -29,7 +30,7 @@ type Sequence struct {
 	failures int
 	waited   time.Duration // before the last failed attempt
 	start    time.Time     // set if the policy has a MaxElapsed
-	paid     retry.Class   // class of the last withdrawal
+	paid     retry.Class   // class of the last failure that was retried
 }
 
 // NewSequence returns the Sequence of a call that begins now.

@@ -89,7 +89,8 @@ func TestSequenceElapsed(t *testing.T) {
 	assert.Equal(t, time.Second, s.NextBackOff(), "the time restarts")
 }
 
-// TestSequenceChain: each delay is drawn from the previous one, hints included.
+// TestSequenceChain: each delay is drawn from the previous wait, even if that wait came
+// from a hint.
 func TestSequenceChain(t *testing.T) {
 	policy := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: time.Second}, Rand: retrytest.Fixed(0.5), MaxAttempts: retry.Unlimited}
 	s := adapt.NewSequence(policy)

@@ -36,14 +36,14 @@ var backoffChecks = []struct {
 }{
 	{
 		"total",
-		"Delay must return for every argument: hooks, other libraries and long-running calls can produce any of them.",
+		"Delay must return for every argument: hooks, other libraries and long-running calls can produce any arguments.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(argument, time.Duration) error { return nil })
 		},
 	},
 	{
 		"not negative",
-		"A negative delay is an overflow or a special value. The loop treats it as 0, which makes a hot loop.",
+		"A negative delay results from an overflow, or is meant as a special value. Do treats it as 0, and so retries in a hot loop.",
 		func(b retry.Backoff) error {
 			return forAll(b, arguments(), func(c argument, d time.Duration) error {
 				if d < 0 {

@@ -11,6 +11,7 @@
 //	err := retry.Do(ctx, policy, op.Run)
 //	// err == nil, op.Calls() == 3, clock.Waits() == [25ms 50ms]
 //
-// A testing/synctest bubble, where time advances only while all goroutines wait, needs
-// no Clock. Unlike a Clock, it also covers AttemptTimeout and the deadlines of contexts.
+// A testing/synctest bubble, where time advances only while all goroutines wait, needs no
+// Clock. Unlike a Clock, the bubble also covers AttemptTimeout and the deadlines of
+// contexts.
 package retrytest

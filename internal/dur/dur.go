@@ -37,9 +37,8 @@ func Limit(limit time.Duration) time.Duration {
 }
 
 // Ceiling returns min(limit, base · factorⁿ) for n >= 0, in nanoseconds. It does not
-// round, because jitter is drawn below it and rounding twice would cost accuracy. A
-// limit of 0 or less means none; the result may then overflow a Duration, but is not
-// +Inf.
+// round, because jitter is drawn below it and rounding twice would cost accuracy. A limit
+// of 0 or less means no limit; the result may then overflow a Duration, but is not +Inf.
 func Ceiling(base, limit time.Duration, factor float64, n int) float64 {
 	most := math.MaxFloat64
 	if limit > 0 {

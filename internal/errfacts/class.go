@@ -140,8 +140,8 @@ var (
 		1290, 1836, // read only, as after a failover
 		1020, 3101, // conflict with another transaction: MariaDB's snapshots, group replication
 		1047,             // Galera: the node is not ready
-		1053, 1927, 2006, // shutdown; connection killed; gone before the statement was sent
-		2013, // lost during the statement, reported by a proxy
+		1053, 1927, 2006, // shutdown; connection killed; connection lost before the statement was sent
+		2013, // connection lost during the statement, as reported by a proxy
 	}
 	mysqlThrottled = []uint16{1040, 1203, 1226, 1637} // too many connections or transactions, quota
 )
@@ -171,7 +171,7 @@ var (
 	}
 	sqlServerThrottled = []uint16{
 		10928, 10929, 10936, 40501, 49918, 49919, 49920, // limits of Azure
-		1204, 8645, 8651, // out of locks, of memory
+		1204, 8645, 8651, // out of locks or memory
 	}
 )
 

@@ -70,8 +70,8 @@ type (
 	Timeouter     interface{ Timeout() bool }
 )
 
-// Named types, so that one (cached) type switch skips errors that have none of
-// them.
+// These types are named so that one (cached) type switch skips errors that have none of
+// the methods.
 type (
 	statusCoder   interface{ HTTPStatusCode() int }
 	httpCoder     interface{ HTTPCode() int }
@@ -124,8 +124,8 @@ func (w *Walk) Next(err error) error {
 	return w.Instead(nil)
 }
 
-// Instead returns err as the error to visit next, in place of what the last one
-// wraps. For a nil err it returns the error after that.
+// Instead returns err as the error to visit next, in place of the errors that the
+// previous error wraps. If err is nil, it returns the error that follows them.
 func (w *Walk) Instead(err error) error {
 	if err != nil || len(w.rest) == 0 {
 		return err
@@ -195,8 +195,8 @@ func (v *verdict) add(yes bool) { v.yes, v.no = v.yes || yes, v.no || !yes }
 
 const methodCount = 16
 
-// readMethodsFrom calls the methods of err, beginning with number *next, until one
-// panics. One recover for all is faster than one for each.
+// readMethodsFrom calls the methods of err, beginning with method number *next, until one
+// panics. A single recover for all methods is faster than one for each.
 func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
 	defer func() { _ = recover() }()
 	for *next < methodCount {
@@ -273,8 +273,8 @@ func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
 }
 
 // readLabels reads the labels of MongoDB. A commit with an unknown result may be
-// repeated, but the transaction may not, and only the caller knows which of the two
-// would be.
+// repeated, but the transaction may not, and only the caller knows which of the two a
+// retry would repeat.
 func (f *Facts) readLabels(e labeler, v *verdict) {
 	if e.HasErrorLabel("SystemOverloadedError") {
 		f.report(Throttled, false)

@@ -80,8 +80,8 @@ func originOfType(t reflect.Type) origin {
 	return foreign
 }
 
-// knownTypes lists the types of errors that are recognized, and packages all of
-// whose types are.
+// knownTypes lists the error types that are recognized, and the packages whose types are
+// all recognized.
 var knownTypes = [...]struct {
 	name   string
 	origin origin
@@ -147,8 +147,8 @@ func (f *Facts) readType(err error) Kind {
 	case badConnection:
 		f.Fallback = Transient
 	case pgxLock:
-		// SafeToRetry returns true for all of these, correctly for "conn busy". But
-		// pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
+		// SafeToRetry returns true for all of these errors, which is correct for "conn
+		// busy". But pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
 		// closed".
 		if text(v, "status") == "conn closed" {
 			f.report(Transient, true)
@@ -159,8 +159,8 @@ func (f *Facts) readType(err error) Kind {
 	return NoKind
 }
 
-// ofPlain recognizes error variables of libraries by their text. Facts without it
-// keep IsPlain's stack frame small.
+// ofPlain recognizes error variables of libraries by their text. It is not a method of
+// Facts, so that IsPlain's stack frame stays small.
 func ofPlain(err error) (fallback Class, unrepeatable bool) {
 	if err == fs.ErrNotExist {
 		return Permanent, false
@@ -231,7 +231,7 @@ func statusOf(v reflect.Value) (status int64) {
 }
 
 // isGoogleLimit reports whether one of the items of the response is about a limit.
-// Several services send those with status 403.
+// Several services send such errors with status 403.
 func isGoogleLimit(items reflect.Value) bool {
 	if items.Kind() != reflect.Slice {
 		return false
