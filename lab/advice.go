@@ -32,8 +32,8 @@ func (g Goal) String() string {
 }
 
 // An Advice searches rules, bases, caps, numbers of attempts and budgets for policies that
-// suit a system. It simulates a coarse grid, then the neighbors of its best candidates, on
-// a system that is as small as the proportions allow, and finally the best ones on a
+// suit a system. On a small system with the same proportions, it simulates a coarse grid
+// and then the neighbors of the best candidates. Finally it simulates the best of all on a
 // larger system. The same seed gives the same advice.
 type Advice struct {
 	// Storm is the system. Its Contenders and Trials are not used. Its Progress counts
@@ -44,14 +44,14 @@ type Advice struct {
 	Most int // maximum number of advised policies; 0: 5
 }
 
-// Advised is a policy that no other simulated one beats in both success and recovery.
+// Advised is a policy that no other simulated policy beats in both success and recovery.
 type Advised struct {
 	Row StormRow // on the larger system
 
 	// Fails lists the changes of the system under which the server does not recover, or
-	// recovers much later than without retries. Held lists the others. Changes under
-	// which it recovers neither with the policy nor without retries are in neither
-	// list.
+	// recovers much later than without retries. Held lists the other changes. Neither
+	// list contains changes under which the server recovers neither with the policy nor
+	// without retries.
 	Fails, Held []string
 }
 
@@ -69,7 +69,7 @@ func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Co
 
 const noRetry = "none attempts=1"
 
-// Calls per trial, and trials, of the simulated systems.
+// The number of calls per trial, and the number of trials, of each simulated system.
 const (
 	searchCalls, searchTrials = 6_000, 2
 	finalCalls, finalTrials   = 60_000, 3
@@ -164,7 +164,8 @@ func (s *search) run(list []candidate) error {
 	return err
 }
 
-// order puts the better row first. Of equal ones, no retry is better, then fewer attempts.
+// order compares two rows; the better one comes first. If both are equally good, no retry
+// is better than retries, and fewer attempts are better than more.
 func (s *search) order(a, b *StormRow) int {
 	recovery := func(r *StormRow) float64 {
 		if r.Never > 0 {
@@ -223,7 +224,7 @@ func (s *search) frontier(rows []StormRow) []StormRow {
 
 func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
 	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
-	// The frontier is for the other goal.
+	// The frontier adds the policies that are best for the other goal.
 	chosen := s.best(finalists)
 	var all []StormRow
 	for _, row := range s.rows {
@@ -321,7 +322,8 @@ func (s *search) stress(v *Verdict) error {
 	return nil
 }
 
-// briefly cuts most of the time before the outage and after the queue has drained.
+// briefly returns s without most of the time before the outage and without most of the time
+// after the queue has drained.
 func (s Storm) briefly() Storm {
 	early := max(0, s.Outage.From-10*time.Second)
 	s.Outage.From -= early
@@ -383,7 +385,7 @@ func (c candidate) text() string {
 	return text
 }
 
-// budgets has the budgets of the grid, with the neighbors of each.
+// budgets maps each budget of the grid to its neighbors.
 var budgets = map[string][]string{
 	"":              nil,
 	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
@@ -417,7 +419,7 @@ func bases(s *Storm) []time.Duration {
 	return list
 }
 
-// longest is the cap of the grid: two such waits use up the deadline.
+// longest returns the cap of the grid: two waits of this length use up the deadline.
 func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
 
 func (c candidate) neighbors(s *Storm) []candidate {

@@ -61,7 +61,8 @@ func TestAdviceAgainstLongSearch(t *testing.T) {
 	}
 }
 
-// compareAdvice uses random numbers that neither search has used.
+// compareAdvice compares the advice with the best policies of the long search, using random
+// numbers that neither search has used.
 func compareAdvice(t *testing.T, system, judge Storm, long *search) {
 	verdict, err := Advice{Storm: system, Goal: long.goal}.Run(t.Context())
 	require.NoError(t, err)

@@ -28,8 +28,8 @@ const (
 	none     = -1 // no client
 )
 
-// reset empties the queue and makes room for the clients. It does not clear a queue that
-// has ended: that takes longer than a trial of ten clients.
+// reset empties the queue and makes room for the clients. It does not clear a queue whose
+// events have all been handled: clearing takes longer than a trial of ten clients.
 func (b *buckets) reset(width, clients int) {
 	b.width, b.now = uint(width), 0
 	if cap(b.events) < clients {
@@ -47,7 +47,7 @@ func (b *buckets) reset(width, clients int) {
 	}
 }
 
-// push adds an event, in the first bucket or after the current one.
+// push adds the client's event, which must be in the first bucket or after the current one.
 func (b *buckets) push(client int32) {
 	e := &b.events[client]
 	number := e.at >> (b.width % 64)
@@ -61,7 +61,7 @@ func (b *buckets) push(client int32) {
 	b.filled[slot/64] |= 1 << (slot % 64)
 }
 
-// advance moves to the next filled bucket, and returns its first client or none.
+// advance moves to the next filled bucket and returns its first client, or returns none.
 func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
@@ -99,7 +99,8 @@ func (b *buckets) nextFilled() (slot uint, ok bool) {
 	return 0, false
 }
 
-// later returns false if the event stays in the current bucket.
+// later adds the client's event unless it is in the current bucket, and reports whether it
+// did.
 func (b *buckets) later(client int32) bool {
 	if b.events[client].at>>(b.width%64) == b.now {
 		return false
@@ -108,9 +109,10 @@ func (b *buckets) later(client int32) bool {
 	return true
 }
 
-// byBuckets has the same result as byHeap. A bucket needs no order: if all reads are before
-// it, at most one write in it succeeds, the first whose read is not before the last commit.
-// It returns false if ctx has ended, or if two events of a client are in one bucket.
+// byBuckets has the same result as byHeap. The events of a bucket need no order: if all
+// reads are before the bucket, at most one of its writes succeeds, namely the first whose
+// read is not before the last commit. byBuckets returns false if ctx has ended, or if two
+// events of a client are in one bucket.
 func (m *model) byBuckets(ctx context.Context, clients int) bool {
 	b := &m.bucket
 	b.reset(m.width, clients)

@@ -24,7 +24,7 @@ type process struct {
 	part    int   // of a Rollout
 }
 
-// caller makes one call after the other.
+// caller makes one call after another.
 type caller struct {
 	task
 	run *stormRun

@@ -58,7 +58,7 @@ func TestCallerDeadline(t *testing.T) {
 	near(t, "amplification", row.Amplification.Mean, 3, 0.1)
 }
 
-// A limiter waits in virtual time, longer after throttling.
+// A limiter waits in virtual time, and waits longer after throttling.
 func TestCallerLimiter(t *testing.T) {
 	all := func(p *retry.Policy) {
 		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
@@ -72,7 +72,7 @@ func TestCallerLimiter(t *testing.T) {
 	}
 	// 20 processes make at least 0.5 attempts a second each.
 	if n := rows[1].Attempts[28]; n < 5 || n > 30 {
-		t.Errorf("%v attempts a second in the outage", n)
+		t.Errorf("%v attempts a second during the outage", n)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestCallerUnlimited(t *testing.T) {
 	row := mustRun(t, s)[0]
 	near(t, "success", row.Success.Mean, 1, 0)
 	// One attempt every 2 ms, for 5 s on average.
-	near(t, "attempts in the outage by calls", row.Amplification.Mean*60/10/2500, 1, 0.4)
+	near(t, "attempts during the outage divided by calls", row.Amplification.Mean*60/10/2500, 1, 0.4)
 	for _, trial := range row.Trials {
 		if trial.Recovery != 0 || !trial.Recovered || trial.OutageSuccess != 1 {
 			t.Errorf("%+v", trial)
@@ -94,7 +94,7 @@ func TestCallerUnlimited(t *testing.T) {
 	}
 }
 
-// A policy without a clock uses that of the trial.
+// A policy without a clock uses the clock of the trial.
 func TestCallerOwnClock(t *testing.T) {
 	s := smallStorm("none attempts=2")
 	s.Contenders = append(s.Contenders, Contender{Name: "no clock", Policy: func(retry.Clock) retry.Policy {
@@ -167,7 +167,7 @@ func TestCallerClock(t *testing.T) {
 		}
 	}
 	if c.Done() != nil || c.Value(0) != nil || context.Cause(c) != late {
-		t.Error("the context of the call")
+		t.Error("the context of the call has the wrong channel, value or cause")
 	}
 	r.callers = append(r.callers, c)
 	r.stop()

@@ -29,7 +29,7 @@ type Contender struct {
 	Slots time.Duration
 
 	next  func(clock retry.Clock) retry.Policy // new policy of a Rollout
-	share float64                              // of the processes that have it
+	share float64                              // of the processes that have the new policy
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
@@ -60,8 +60,8 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// needsConflict reports whether a rule contains one of this package, which needs
-// information that only the clients of a [Contention] have.
+// needsConflict reports whether a rule is, or contains, a rule of this package. Such rules
+// need information that only the clients of a [Contention] have.
 func needsConflict(rule retry.Backoff) bool {
 	v := reflect.Indirect(reflect.ValueOf(rule))
 	if !v.IsValid() {
@@ -125,9 +125,9 @@ func Usual() []Contender {
 	)
 }
 
-// Informed returns clients that start at different times, or that use more than their
-// number of failures: the number of other clients, the speed at which the row's version
-// changes, or hints of the server.
+// Informed returns contenders whose clients start at different times, or whose clients know
+// more than their number of failures: the number of clients, the speed at which the row's
+// version changes, or hints of the server.
 func Informed() []Contender {
 	rule := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {

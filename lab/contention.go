@@ -13,15 +13,15 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Contention simulates clients that all want to change one row at the same time, which
-// shows the effect of backoff and jitter. With optimistic concurrency control, each reads
+// A Contention simulates clients that all want to change one row at the same time. It shows
+// the effect of backoff and jitter. With optimistic concurrency control, each client reads
 // the row and its version, writes the row if the version is unchanged, and otherwise backs
 // off and reads again, until it has succeeded once. Exactly one of the conflicting writes
 // succeeds. Messages take time; the work of the server does not.
 //
 // This is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
-// Blog, 2015. It reproduces the figures of its program,
-// aws-samples/aws-arch-backoff-simulator at 66cb169, whose values are the defaults.
+// Blog, 2015. It reproduces the figures of the program behind that article,
+// aws-samples/aws-arch-backoff-simulator at 66cb169. The program's values are the defaults.
 //
 // Every part of a policy is honored, with three exceptions: random numbers come from the
 // trial, not from the policy's Rand; a conflict has the Class below, whatever the
@@ -84,7 +84,8 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
 		m := model{progress: &bar} // its memory is reused for all trials of a worker
 		return func(unit int) bool {
-			// The first trials of all cells come first, to compare cells after an interrupt.
+			// The first trials of all cells come first, so that cells can be compared after
+			// an interrupt.
 			return m.run(ctx, &c, order[unit%len(order)], unit/len(order))
 		}
 	})
@@ -118,7 +119,8 @@ func (c Contention) WithDefaults() (Contention, error) {
 	return c, c.check()
 }
 
-// These bound the memory of a trial, and that of all outcomes, to a few gigabytes.
+// These limits bound the memory of a trial, and the memory of all outcomes, to a few
+// gigabytes.
 const (
 	mostClients = 50_000_000
 	mostTrials  = 100_000_000

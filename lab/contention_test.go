@@ -52,7 +52,8 @@ var strategies = map[string]string{
 	"Decorr":      "decorrelated base=5ms cap=2s attempts=unlimited",
 }
 
-// The figures agree within random deviations. The seed was not selected.
+// The figures agree with those of the original program, apart from random deviations. The
+// seed was not chosen to make them agree.
 func TestContentionAgreesWithTheOriginal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs 55,000 trials")
@@ -159,7 +160,7 @@ func TestBucketsOutOfOrder(t *testing.T) {
 		for trial := range c.Trials {
 			m := model{progress: &progress{}}
 			m.setUp(&c, cell, trial)
-			m.width = 24 // 17 ms, where two delays are 20 ± 2.8
+			m.width = 24 // 17 ms, although two delays take 20 ± 2.8 ms
 			if m.byBuckets(t.Context(), cell.Clients) {
 				byBuckets = append(byBuckets, m.outcome)
 				m.setUp(&c, cell, trial)
@@ -230,7 +231,8 @@ func TestContentionLaws(t *testing.T) {
 	}
 }
 
-// Compared with full jitter, information saves time without more calls.
+// Compared with full jitter, rules that use information save time without making more
+// calls.
 func TestInformed(t *testing.T) {
 	full := contender(t, "full base=10ms cap=2s attempts=unlimited")
 	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
@@ -364,7 +366,8 @@ func TestContentionForEver(t *testing.T) {
 	assert.Equal(t, []float64{1, 1}, []float64{cells[0].Done.Mean, cells[2].Done.Mean})
 }
 
-// A long trial reports progress, and all clients are reported, even those that gave up.
+// A long trial reports its progress, and the reports count all clients, even those that
+// gave up.
 func TestContentionProgress(t *testing.T) {
 	var last, calls int
 	c := Contention{
@@ -381,7 +384,7 @@ func TestContentionProgress(t *testing.T) {
 	assert.Greater(t, calls, 8, "more than one for each trial")
 }
 
-// MaxElapsed counts from the client's start to the response.
+// MaxElapsed limits the time from the client's start to the response.
 func TestContentionElapsed(t *testing.T) {
 	c := Contention{Clients: []int{2}, Trials: 1, Network: Network{Mean: 10 * time.Millisecond}}
 	calls := func(text string) float64 {

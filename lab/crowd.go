@@ -120,7 +120,8 @@ func (c *client) live() {
 	cr.time = max(cr.time, cr.now)
 }
 
-// change is the operation: a read, and a write if no other client has written since.
+// change is the operation: a read, and a write that succeeds if no other client has written
+// since the read.
 func (c *client) change(context.Context) error {
 	cr := c.crowd
 	if cr.stopped {

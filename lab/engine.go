@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// each runs the units 0 to n-1 on several goroutines until all are done, or until ctx
-// ends, and then returns its error. Each goroutine has a worker, which may keep state
+// each runs the units 0 to n-1 on several goroutines. If ctx ends before all units are
+// done, it returns the error of ctx. Each goroutine has a worker, which may keep state
 // from unit to unit. A worker returns false if its unit was interrupted.
 func each(ctx context.Context, n, workers int, newWorker func() func(unit int) bool) error {
 	if workers <= 0 {

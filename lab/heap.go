@@ -3,7 +3,8 @@ package lab
 // The general event queue of the contention model.
 
 // heap is a binary heap of events. Changing the first event in place and then calling down
-// is twice as fast as a pop and a push, and most events lead to another of their client.
+// is twice as fast as a pop and a push, and most events lead to another event of the same
+// client.
 type heap []event
 
 func (h *heap) push(e event) {

@@ -11,8 +11,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Conflict is the error of an attempt in a [Contention], with the information that the
-// client could have. A custom Backoff finds it in Attempt.Err; the errors of your own
+// A Conflict is the error of an attempt in a [Contention]. It contains information that a
+// real client could have. A custom Backoff finds it in Attempt.Err; the errors of your own
 // operations can pass information in the same way.
 type Conflict struct {
 	Contenders int           // clients that have not succeeded yet, including this one
@@ -32,8 +32,8 @@ func (*Conflict) Error() string { return "conflict" }
 // RetryAfter returns the hint of the server.
 func (c *Conflict) RetryAfter() time.Duration { return c.hint }
 
-// KnownContenders is a rule for clients that know their number, such as the workers of a
-// pool. The delay is u · Each · Contenders, and 0 outside a [Contention]. A good Each is a
+// KnownContenders is a rule for clients that know how many they are, such as the workers of
+// a pool. The delay is u · Each · Contenders, and 0 outside a [Contention]. A good Each is a
 // third to a half of the round trip from a read to the write.
 type KnownContenders struct {
 	Each time.Duration
@@ -50,8 +50,8 @@ func (b KnownContenders) Delay(a retry.Attempt, u float64) time.Duration {
 
 // versionSeen is a rule for clients that see how much the row's version has changed
 // between their reads. From that it computes x, the commits of others per round trip.
-// The window starts at Base, and each conflict multiplies it by (x / 0.94)², limited to
-// 0.1 to 2. The delay is u · window.
+// The window starts at Base, and each conflict multiplies it by (x / 0.94)², but by no less
+// than 0.1 and no more than 2. The delay is u · window.
 type versionSeen struct {
 	Base time.Duration
 }
@@ -82,7 +82,7 @@ func scale(d time.Duration, factor float64) time.Duration {
 	return time.Duration(max(0, ns))
 }
 
-// errConflict is the error for rules that do not use details.
+// errConflict is the error of every conflict if the rule does not use details.
 var errConflict = &Conflict{}
 
 func (c *client) learn(w *write) {

@@ -26,10 +26,11 @@ type Latency []struct {
 }
 
 // ReadLatency reads a Latency in one of two formats. In the text format of Prometheus,
-// the lines of one histogram end in _bucket{le="0.25"} 240, in seconds; lines with the
-// same le are added. CSV has two columns: an upper bound, in seconds or with a unit, and
-// the count of attempts from the previous bound to this one; a header line is allowed.
-// Attempts beyond the last finite bound count as taking that long.
+// the lines of one histogram end like _bucket{le="0.25"} 240, where le is in seconds; the
+// counts of lines with the same le are added. CSV has two columns: an upper bound, in
+// seconds or with a unit, and the count of attempts from the previous bound to this one; a
+// header line is allowed. Attempts beyond the last finite bound count as if they took
+// exactly that long.
 func ReadLatency(r io.Reader) (Latency, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
 	if err != nil {

@@ -63,7 +63,8 @@ func TestLatencyQuantiles(t *testing.T) {
 	for u, want := range map[float64]float64{0: 0, 0.2: 0, 0.5: 5, 0.75: 10, 0.875: 55, 1: 100} {
 		assert.InDelta(t, want, l.quantile(u), 1e-9, "%v", u)
 	}
-	// A quarter takes no time, half 5 ns on average, and a quarter 55 ns.
+	// A quarter of the attempts take no time, half take 5 ns on average, and a quarter take
+	// 55 ns on average.
 	assert.Equal(t, time.Duration(16), l.Mean())
 	assert.Zero(t, Latency(nil).Mean())
 }

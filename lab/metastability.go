@@ -12,13 +12,13 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Metastability maps, over policies and utilizations, where retries keep a server down
-// after its failure is over.
+// A Metastability simulates a storm for each policy and utilization. The results show where
+// retries keep a server down after its failure is over.
 //
 // For a server of capacity C, calls at a rate ρ·C with k retries each make ρ·(1 + k)·C
 // attempts a second when all fail. Above ρ·(1 + k) = 1 the failure sustains itself, if
-// nothing bounds the retries and the queue is longer than clients wait. The zero value
-// maps the zero [Storm] around that line.
+// nothing bounds the retries and the wait in the queue is longer than clients wait. The
+// zero value maps the zero [Storm] around that line.
 type Metastability struct {
 	// Storm is simulated at every point of the map. Its Rate is not used. Its Contenders
 	// are the rows; nil means full jitter from 100 ms with a cap of 20 s and 0 to 4

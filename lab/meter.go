@@ -124,8 +124,8 @@ func (m *meter) second(arrived int64) *cohort {
 	return nil
 }
 
-// recovery returns the seconds from the end of the outage to the first of steadySeconds
-// good ones.
+// recovery returns the number of seconds from the end of the outage to the first of
+// steadySeconds consecutive good seconds.
 func (m *meter) recovery() (seconds int, ok bool) {
 	good := 0
 	for i := range m.recovering {

@@ -46,10 +46,11 @@ type model struct {
 	reported int64 // clients of this trial reported to progress
 }
 
-// endOfTime is the latest time of an event. A client whose next attempt is later leaves.
+// endOfTime is the latest time of an event. A client whose next attempt would be later
+// leaves the trial.
 const endOfTime = math.MaxInt64 / 4
 
-const checkEvery = 1 << 16 // calls between two calls of goOn
+const checkEvery = 1 << 16 // simulated calls between two checks with goOn
 
 // run reports whether the trial ended.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
@@ -84,7 +85,7 @@ func (m *model) goOn(ctx context.Context) bool {
 }
 
 func (m *model) report(done int64) {
-	if done > m.reported { // less while byHeap repeats the trial
+	if done > m.reported { // done is smaller while byHeap repeats the trial
 		m.progress.add(int(done - m.reported))
 		m.reported = done
 	}

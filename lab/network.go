@@ -32,7 +32,7 @@ func (n Network) check() error {
 type delays struct {
 	mean, sd   float64 // of one delay, in nanoseconds
 	mean2, sd2 float64 // of the sum of two
-	each       bool    // draw each of two delays, whose sum is not normal
+	each       bool    // draw two delays separately, because their sum is not normal
 }
 
 func (n Network) delays() delays {
@@ -50,7 +50,7 @@ func (d *delays) one(s *stream) int64 {
 	return int64(math.Abs(d.mean + float64(s.normal()*d.sd)))
 }
 
-// two returns two delays, each for two consecutive messages.
+// two returns two numbers, each of which is the total delay of two consecutive messages.
 func (d *delays) two(s *stream) (int64, int64) {
 	if d.each {
 		return d.one(s) + d.one(s), d.one(s) + d.one(s)

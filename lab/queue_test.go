@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// message is an event of the original program, which has four per call.
+// message is an event of the original program, which has four events per call.
 type message struct {
 	at      int64
 	client  uint32
@@ -53,8 +53,8 @@ func (q *messages) Pop() any {
 	return last
 }
 
-// byMessages has an event for every message, and the versions that clients read and write.
-// Its random numbers are those of byHeap.
+// byMessages handles every message as an event, and keeps the versions that clients read
+// and write. It draws the same random numbers as byHeap.
 func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages

@@ -50,7 +50,7 @@ func TestDistributions(t *testing.T) {
 	}
 }
 
-// Beyond the ziggurat lie 258 in a million normal numbers.
+// Of a million normal numbers, 258 are in the tail beyond the ziggurat.
 func TestTailOfTheNormal(t *testing.T) {
 	s := newStream(9, 9, 9)
 	const n = 4_000_000

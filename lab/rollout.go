@@ -10,7 +10,7 @@ import (
 )
 
 // Rollout returns a fleet for a [Storm] in which a share of the processes, from 0 to 1,
-// already has the new policy. Its row has Parts for both policies.
+// already has the new policy. Its [StormRow] contains Parts for both policies.
 func Rollout(old, new Contender, share float64) (Contender, error) {
 	switch {
 	case !(share >= 0 && share <= 1):
@@ -34,7 +34,7 @@ func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	return 0, c.Policy
 }
 
-// StormPart has the results of the processes with one policy of a [Rollout].
+// StormPart contains the results of the processes with one policy of a [Rollout].
 type StormPart struct {
 	Calls    Summary // per trial
 	Success  Summary // share of the calls

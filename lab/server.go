@@ -100,8 +100,9 @@ func (w *worker) done() {
 	w.server.respond(j, err)
 }
 
-// finish returns when a job that takes work nanoseconds ends. If the outage begins or ends
-// meanwhile, the job continues at the new pace.
+// finish returns the end of a job that begins at the time at and takes work nanoseconds at
+// the normal pace. If the outage begins or ends meanwhile, the job continues at the new
+// pace.
 func (o *Outage) finish(at int64, work float64) int64 {
 	from, to := int64(o.From), int64(o.To)
 	pace := 1.0
@@ -161,7 +162,7 @@ func (q *jobs) popLast() job {
 	return q.ring[(q.first+q.size)&(len(q.ring)-1)]
 }
 
-// overload is the response of a full queue, with its HTTP status.
+// overload is the response of a server whose queue is full: an error with an HTTP status.
 type overload int
 
 func (e overload) Error() string { return "overloaded" }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Work continues at the current pace.
+// When an outage begins or ends, work continues at the new pace.
 func TestOutageFinish(t *testing.T) {
 	for _, tt := range []struct {
 		kind           OutageKind
@@ -103,11 +103,11 @@ func TestTimers(t *testing.T) {
 		t.Errorf("%d timers left, want %d", len(q.heap), len(want))
 	}
 	if (&timers{}).first() != math.MaxInt64 {
-		t.Error("no timers")
+		t.Error("the first time of no timers is not math.MaxInt64")
 	}
 }
 
-// Quantiles are within 1/256 of the true ones.
+// Quantiles are within 1/256 of the true values.
 func TestLatencies(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	var l latencies
@@ -128,7 +128,7 @@ func TestLatencies(t *testing.T) {
 	l.add(math.MaxInt64)
 	l.add(-1)
 	if empty := (&latencies{}); empty.meanSeconds() != 0 || empty.quantile(0.5) != 0 {
-		t.Error("no latencies")
+		t.Error("the mean and the quantiles of no latencies are not 0")
 	}
 }
 
@@ -159,7 +159,7 @@ func TestMeter(t *testing.T) {
 		t.Errorf("seconds after the outage: %+v", m.recovering)
 	}
 	if m.attemptsBySecond[21] != 3 || m.goodputBySecond[91] != 1 {
-		t.Error("the series")
+		t.Error("the attempts or successes by second are wrong")
 	}
 	if seconds, ok := m.recovery(); seconds != 6 || !ok {
 		t.Errorf("recovery %d, %v", seconds, ok)

@@ -13,7 +13,7 @@ import (
 )
 
 // A Storm simulates a server that fails for a while. Its clients either let it recover
-// or keep it down with their retries, which shows the effect of budgets and limiters.
+// or keep it down with their retries. A Storm shows the effect of budgets and limiters.
 // The zero value, with Contenders, is a server at 70 % utilization that stalls for 30 s.
 //
 // Calls arrive in a Poisson process, whatever the state of the server. Each is a call of
@@ -40,15 +40,16 @@ type Storm struct {
 	Deadline  time.Duration // of a call; cuts its last attempt short; 0: 10 s
 
 	Workers int           // attempts served at the same time; 0: 10
-	Service time.Duration // mean time to serve one; 0: 10 ms, or that of Latency
-	Latency Latency       // distribution of the times to serve one; nil: exponential
+	Service time.Duration // mean time to serve an attempt; 0: 10 ms, or the mean of Latency
+	Latency Latency       // distribution of the times to serve an attempt; nil: exponential
 	Queue   int           // attempts that can wait; 0: 20,000
 
 	// LIFO makes the server take the latest attempt first.
 	LIFO bool
 
 	// DropExpired makes the server skip attempts whose clients have given up. Without
-	// LIFO that may not be enough: the attempts that it serves are about to expire.
+	// LIFO that may not be enough: the attempts that the server does serve are about to
+	// expire.
 	DropExpired bool
 
 	// Failures is the share, from 0 to below 1, of the attempts whose clients lose the
@@ -93,8 +94,8 @@ func (k OutageKind) String() string {
 type Outage struct {
 	Kind OutageKind // the zero value: Stall
 
-	// From and To are its start and end, from the start of the trial. If both are 0, it
-	// lasts from 60 s to 90 s.
+	// From and To are the start and end of the outage, measured from the start of the
+	// trial. If both are 0, the outage lasts from 60 s to 90 s.
 	From, To time.Duration
 
 	// Share is the fraction of the speed that remains in a BrownOut, or of the attempts
@@ -136,14 +137,14 @@ type StormTrial struct {
 
 	// Recovered reports whether at least 99 % of the calls that arrived in each of 10
 	// consecutive seconds after the outage succeeded. Recovery is the number of seconds
-	// from the end of the outage to the first of them.
+	// from the end of the outage to the first of these 10.
 	Recovered bool
 	Recovery  float64
 
 	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
 	OutageSuccess float64 // share of the calls that arrived during the outage
 	Success       float64 // share of all calls, except those of the last Deadline, which may not have ended
-	LastSuccess   float64 // share of the last 30 s of these
+	LastSuccess   float64 // share of the calls that arrived in the 30 s before that Deadline
 
 	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
@@ -183,8 +184,8 @@ type stormCase struct {
 	contender Contender
 }
 
-// runStorms runs the trials of all cases, all first trials first, with Trials, Parallel and
-// Progress of s. It returns the finished ones.
+// runStorms runs the trials of all cases, beginning with the first trial of each case. It
+// uses Trials, Parallel and Progress of s, and returns the finished trials.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
 	bar := progress{report: s.Progress, total: len(done)}
@@ -261,8 +262,8 @@ func meanSeries(trials []StormTrial, series func(t *StormTrial) []uint32) []floa
 	return mean
 }
 
-// Capacity returns the attempts a second that the server can serve. It does not apply
-// defaults.
+// Capacity returns the number of attempts a second that the server can serve. It does not
+// apply defaults.
 func (s Storm) Capacity() float64 { return float64(s.Workers) / s.Service.Seconds() }
 
 // WithDefaults returns s with defaults for zero fields, or an error that names the first

@@ -68,7 +68,7 @@ func parse(t *testing.T, text string) float64 {
 }
 
 // The reference counts the success of calls that arrive at least 12 s before its end at
-// 400 s; a Storm, at least a Deadline before its Horizon.
+// 400 s; a Storm counts that of calls that arrive at least a Deadline before its Horizon.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}
@@ -87,11 +87,12 @@ func referenceStorm(t *testing.T, scenario string) Storm {
 	return s
 }
 
-// referenceContender reads a policy, or a number of retries with full jitter. Its hooks
-// compensate for two differences between the budgets. Without them:
+// referenceContender reads a policy, or a number of retries with full jitter. The hooks of
+// the policy compensate for two differences between the budgets. Without these hooks:
 //
-//   - The reference counts a call for the ratio when it begins, RatioBudget when its first
-//     attempt has ended. The peak is up to 6 % lower, the amplification 0.3 % higher.
+//   - For the ratio, the reference counts a call when it begins, but RatioBudget counts it
+//     when its first attempt has ended. The peak is up to 6 % lower, and the
+//     amplification is 0.3 % higher.
 //   - In the reference, as in gRPC, the failure of a last attempt also takes a token. With
 //     100 tokens and fast failures, the peak of ThrottleBudget is 9 % higher, and its
 //     amplification is 1.078, not 1.061; after timeouts it is 1.078, not 1.076.
@@ -176,15 +177,15 @@ func (f *referenceFigure) summary(row *StormRow) Summary {
 	case "last success":
 		return row.LastSuccess
 	}
-	// The reference returns the upper end of a bucket of about 5 %.
+	// The reference returns the upper end of a bucket that is about 5 % wide.
 	p99 := row.P99
 	p99.Mean *= 1.025
 	return p99
 }
 
-// z returns the deviation from the reference, which has the given number of trials, in
-// standard deviations. If the spread is known only from our few trials, it returns the
-// normal variate of the same probability.
+// z returns by how many standard deviations the row differs from the reference, which is the
+// mean of the given number of trials. If the spread is known only from our few trials, z
+// returns the normal variate of the same probability.
 func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	ours := f.summary(row)
 	if never := math.IsInf(f.mean, 1); f.metric == "recovery" && (never || row.Never > 0) {
@@ -211,10 +212,10 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 	return math.Copysign(-distuv.UnitNormal.Quantile(student.CDF(-math.Abs(z))), z)
 }
 
-// TestStormReference compares with figures of another implementation, but not where a
-// limiter limits: its model of the adaptive mode differs. With AdaptiveLimiter, the recovery
-// after a stall takes 64 s instead of 46 s, and if every failure counts as throttling, 9 to
-// 13 s instead of 16 to 66 s.
+// TestStormReference compares our figures with those of another implementation, except where
+// a limiter takes effect: the reference models the adaptive mode differently. With
+// AdaptiveLimiter, the recovery after a stall takes 64 s here and 46 s in the reference; if
+// every failure counts as throttling, it takes 9 to 13 s here and 16 to 66 s there.
 func TestStormReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a minute")
@@ -244,7 +245,8 @@ func TestStormReference(t *testing.T) {
 			}
 		}
 		t.Logf("sum of squares %.1f of %d", squares, n)
-		// Figures from the same trials correlate: the sum spreads more than chi-squared.
+		// Figures from the same trials correlate, so the sum has a wider spread than
+		// chi-squared.
 		if limit := float64(n) + 6*math.Sqrt(2*float64(n)); squares > limit {
 			t.Errorf("sum of squares %.1f of %d figures, want up to %.1f", squares, n, limit)
 		}

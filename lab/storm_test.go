@@ -15,7 +15,8 @@ import (
 
 const threeRetries = "full base=100ms cap=20s attempts=4"
 
-// smallStorm has a server of 200 attempts a second at 70 % utilization.
+// smallStorm returns a Storm whose server can serve 200 attempts a second and is at 70 %
+// utilization.
 func smallStorm(policies ...string) Storm {
 	return Storm{
 		Contenders: mustParse(policies...), Trials: 2, Seed: 1,

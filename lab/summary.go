@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Summary has the statistics of a quantity over trials. The zero value means no trials.
+// A Summary contains the statistics of a quantity over trials. The zero value means no trials.
 type Summary struct {
 	N    int     // trials
 	Mean float64 // 0 without trials

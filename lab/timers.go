@@ -4,8 +4,9 @@ package lab
 
 import "math"
 
-// timers is a queue ordered by time, then by the order of the starts. It is a heap with
-// four children per node: the keys of siblings are in one or two cache lines.
+// timers is a queue ordered by time, then by the order in which the timers were started. It
+// is a heap with four children per node, so that the keys of siblings are in one or two
+// cache lines.
 type timers struct {
 	heap []timerNode
 	set  uint64 // timers started so far

@@ -12,8 +12,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// world is virtual time, in which the coroutines of a trial take turns: one goroutine at
-// a time.
+// world is virtual time, in which the coroutines of a trial take turns: only one goroutine
+// runs at a time.
 type world struct {
 	now     int64 // nanoseconds since the start
 	timers  timers
@@ -27,7 +27,7 @@ var errStopped = errors.New("the trial has ended")
 
 func (w *world) Now() time.Time { return clockStart.Add(time.Duration(w.now)) }
 
-// Sleep makes the current task wait for d or until its call's deadline.
+// Sleep makes the current task wait for d, or until the deadline of the task's call.
 func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 	t := w.running
 	switch {

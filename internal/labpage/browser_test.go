@@ -32,7 +32,7 @@ type tab struct {
 }
 
 // newTab starts Chromium, or skips the test if it is missing. The tab may request only
-// addresses with the prefixes.
+// addresses with one of the prefixes.
 func newTab(t *testing.T, width int64, scheme string, prefixes ...string) *tab {
 	t.Helper()
 	program := ""

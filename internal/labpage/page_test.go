@@ -29,7 +29,7 @@ func backofflab(t *testing.T, args ...string) {
 	require.NoError(t, err, "%s", out)
 }
 
-// The report on screens, phones and paper, in light and in dark.
+// The report is complete and readable on screens, phones and paper, in light and dark mode.
 func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -61,7 +61,7 @@ func TestReport(t *testing.T) {
 		}))
 		assert.Equal(t, "%PDF", string(pdf[:4]))
 		for _, width := range eval[[]int](t, p, `window.printed`) {
-			assert.Equal(t, 660, width, "of a picture on paper")
+			assert.Equal(t, 660, width, "the width of a picture on paper")
 		}
 		if *screenshots != "" {
 			require.NoError(t, os.WriteFile(filepath.Join(*screenshots, "report.pdf"), pdf, 0o666))
@@ -80,18 +80,18 @@ func checkReport(t *testing.T, p *tab) {
 		assert.Len(t, colors, 1, "%s has one color in all pictures", name)
 	}
 	highlighted := eval[int](t, p, `boxes().filter(b => [...b.querySelectorAll("svg text")].some(e => e.textContent.startsWith("▶"))).length`)
-	assert.Equal(t, 7, highlighted, "the user's policy, but in the picture that is about nothing else")
+	assert.Equal(t, 7, highlighted, "every picture highlights the user's policy, except the one that is about nothing else")
 	first := eval[[]float64](t, p, `range(0)`)
 	assert.LessOrEqual(t, first[0], 20.0)
 	assert.Less(t, first[1]-first[0], 75.0, "the decisive seconds are large")
 	link := eval[string](t, p, `document.querySelector("a[download='storm-seconds.csv']").href`)
 	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(link, "data:text/csv;base64,"))
 	require.NoError(t, err)
-	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the data is inside")
+	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the page contains the data")
 }
 
-// checkInteraction points at picture i, switches a line off and on, and zooms, and checks
-// that the picture beside it does the same.
+// checkInteraction points at picture i, switches a line off and on, and zooms. It checks that
+// the picture beside it switches and zooms in the same way.
 func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	move := func(kind input.MouseType, at []float64) chromedp.Action {
 		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft)
@@ -106,9 +106,9 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	at = eval[[]float64](t, p, fmt.Sprintf(`place(%d, %q)`, i, name))
 	p.run(t, chromedp.MouseClickXY(at[0], at[1]))
 	assert.False(t, selected(i), "switched off")
-	assert.False(t, selected(beside), "in the picture beside, too")
+	assert.False(t, selected(beside), "switched off in the picture beside it, too")
 	p.run(t, chromedp.MouseClickXY(at[0], at[1]))
-	assert.True(t, selected(i), "and on again")
+	assert.True(t, selected(i), "switched on again")
 
 	before := eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, i))
 	at = eval[[]float64](t, p, fmt.Sprintf(`handle(%d)`, i))
@@ -118,7 +118,7 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	after := eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, i))
 	assert.Equal(t, before[0], after[0])
 	assert.Less(t, after[1], before[1], "zoomed by the handle")
-	assert.Equal(t, after, eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, beside)), "the picture beside, too")
+	assert.Equal(t, after, eval[[]float64](t, p, fmt.Sprintf(`range(%d)`, beside)), "the picture beside it zooms, too")
 
 	at = eval[[]float64](t, p, fmt.Sprintf(`inside(%d, 0.5, 200)`, i))
 	p.run(t, input.DispatchMouseEvent(input.MouseWheel, at[0], at[1]).WithDeltaX(0).WithDeltaY(-300).WithModifiers(input.ModifierCtrl))
@@ -126,7 +126,7 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	p.run(t, chromedp.Poll(closer, nil, chromedp.WithPollingTimeout(0)))
 }
 
-// The pages of the other commands.
+// The pages of the other commands show a verdict and every picture.
 func TestPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -186,7 +186,7 @@ func TestPlayground(t *testing.T) {
 				p.run(t, chromedp.SetValue(`input[name=policy]`, typed, chromedp.ByQuery),
 					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
 					chromedp.Poll(`document.documentElement.dataset.done === "2"`, nil, chromedp.WithPollingTimeout(0)))
-				assert.Contains(t, eval[string](t, p, `location.hash`), "constant", "the link carries it")
+				assert.Contains(t, eval[string](t, p, `location.hash`), "constant", "the link contains the policy")
 				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm td").textContent`), typed)
 				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm svg").textContent`), "▶ constant")
 				p.run(t, chromedp.SetValue(`input[name=policy]`, "ful base=1s", chromedp.ByQuery),

@@ -37,7 +37,7 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
 	set.IntVar(&model.Processes, "processes", 0, "processes that the clients are spread over, each with its own budget and limiter (default: one per client)")
 	slots := set.Duration("slots", 0, "the server assigns times this `far` apart, and sends the next free one as a hint with each conflict")
-	throttled := set.Bool("throttled", false, "conflicts are throttling, after which some policies wait longer")
+	throttled := set.Bool("throttled", false, "conflicts count as throttling, after which some policies wait longer")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func numbers(text string) ([]int, error) {
 	}), nil
 }
 
-// number reads a number of at most 32 bits: sums must not overflow.
+// number reads a number of at most 32 bits, so that sums do not overflow.
 func number(text string) (int, error) {
 	n, err := strconv.ParseInt(text, 10, 32)
 	switch {
@@ -119,7 +119,7 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// numberRange returns a range: rest is its end, with a step (+) or a factor (*).
+// numberRange returns a range. rest is the end of the range, with a step (+) or a factor (*).
 func numberRange(first int, rest string) ([]int, error) {
 	end, step, factor := rest, first, 1
 	var err error

@@ -69,7 +69,7 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 }
 
 func (env *environment) csvFlag(set *flag.FlagSet) {
-	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; - is the standard output, instead of the table")
+	set.StringVar(&env.csv, "csv", "", "write CSV to `file`; with -, write it to standard output instead of the table")
 }
 
 func (env *environment) trialFlags(set *flag.FlagSet) {
@@ -118,7 +118,8 @@ func flagNames(set *flag.FlagSet) []string {
 	return names
 }
 
-// positive lists the flags for which 0 is an error: the library would use the default.
+// positive lists the flags for which 0 is an error, because the library would use the
+// default instead.
 var positive = []string{
 	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
 	"slots", "refusal",
@@ -193,7 +194,7 @@ func open(path string) (*output, error) {
 	path = target(path)
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
-		// This only checks the permission.
+		// Opening the file only checks the permission.
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		switch {
 		case err != nil:
@@ -265,8 +266,9 @@ type result interface {
 	Section(own ...string) report.Section
 }
 
-// produce runs a command's work and writes the results; the CSV has only the first. If the
-// work was interrupted, produce writes the finished results and returns the error.
+// produce runs a command's work and writes the results. The CSV contains only the first
+// result. If the work was interrupted, produce writes the finished results and returns the
+// error.
 func (env *environment) produce(title string, work func() ([]result, error)) error {
 	var files [3]*output
 	for i, path := range []string{env.csv, env.series, env.html} {

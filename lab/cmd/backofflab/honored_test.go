@@ -31,7 +31,7 @@ func randomPolicy(rng *rand.Rand) string {
 	return strings.Join(strings.Fields(rule+" "+strings.Join(keys, " ")), " ")
 }
 
-// Every subcommand honors a policy, or refuses it with one line.
+// Every subcommand honors a policy or refuses it with an error of one line.
 func TestHonoredOrRefused(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	honored := 0

@@ -5,13 +5,13 @@
 //	backofflab explain      the waits of a policy
 //	backofflab advise       policies that suit a system
 //	backofflab report       storm, map and contention in one HTML page
-//	backofflab init         writes an example of a system's file
+//	backofflab init         writes an example file that describes a system
 //	backofflab playground   writes a page for browsers into a folder
 //	backofflab version      the version of this program
 //
-// Each command has a -help. Tables go to standard output; -csv and -html write files. An
-// interrupt ends the simulation, and the results so far are written. The exit status is 0,
-// or 1 after a failure, 2 after invalid arguments, and 130 after an interrupt.
+// Each command has a flag -help. Tables go to standard output; -csv and -html write files. An
+// interrupt ends the simulation, and the results so far are written. The exit status is 0 on
+// success, 1 after a failure, 2 after invalid arguments, and 130 after an interrupt.
 package main
 
 import (
@@ -86,7 +86,7 @@ const usage = `usage: backofflab COMMAND [FLAGS]
   explain      the waits of a policy
   advise       policies that suit a system
   report       storm, map and contention in one HTML page
-  init         writes an example of a system's file
+  init         writes an example file that describes a system
   playground   writes a page for browsers into a folder
   version      the version of this program
 

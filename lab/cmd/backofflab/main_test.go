@@ -229,7 +229,7 @@ func TestStorm(t *testing.T) {
 	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
-// A report has all pictures, or after an interrupt the results so far.
+// A report contains all pictures or, after an interrupt, the results so far.
 func TestReport(t *testing.T) {
 	html := filepath.Join(t.TempDir(), "x.html")
 	ctx, cancel := context.WithCancel(t.Context())

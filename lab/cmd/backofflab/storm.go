@@ -27,7 +27,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
 	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
 	rollout := set.String("rollout", "", "`shares` of the processes that already have the second of two policies, such as 0.1,0.5")
-	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default is full jitter with 0 to 4 retries")
+	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
 	retries := set.String("retries", "", "`numbers` of retries of each policy in the map")
 	env.systemFlags(set, &model)

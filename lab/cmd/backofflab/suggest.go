@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// known suggests the most similar name, and lists all.
+// known suggests the most similar name, and lists all names.
 func known(typed string, names []string) string {
 	text := "there are " + strings.Join(names, ", ")
 	if name := nearest(typed, names); name != "" {

@@ -20,7 +20,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// system has the flags that describe a system, which are also the keys of its file.
+// system contains the flags that describe a system. Their names are also the keys of a
+// system's file.
 type system struct {
 	model    *lab.Storm
 	names    []string // of the flags
@@ -59,7 +60,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.Float64Var(&model.Outage.Share, "share", model.Outage.Share, "fraction of its normal speed at which the server works in a brown-out, or of the attempts that it accepts in a partial outage")
 	set.DurationVar(&model.Horizon, "horizon", model.Horizon, "end of the simulation")
 	s.names = slices.DeleteFunc(flagNames(set), func(name string) bool { return slices.Contains(own, name) })
-	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, such as that of backofflab init; flags take precedence")
+	set.StringVar(&s.file, "system", "", "YAML `file` with these flags, such as the file that backofflab init writes; flags take precedence")
 }
 
 func (s *system) read(env *environment, set *flag.FlagSet) error {
@@ -118,7 +119,7 @@ func (s *system) setCapacity() error {
 		s.capacity, s.model.Service, one, max(2, workers), max(2, workers)*one)
 }
 
-// readFile sets the flags that are not given.
+// readFile sets flags to the values of the file, except those that are given.
 func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]bool) error {
 	f, err := os.Open(s.file)
 	if err != nil {
@@ -157,8 +158,8 @@ func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]
 	return nil
 }
 
-// filePolicies adds the policies of a file, each a text or a mapping, unless -policy is
-// used.
+// filePolicies adds the policies of a file, unless -policy is used. Each policy is a text or
+// a mapping.
 func filePolicies(env *environment, value *yaml.Node) error {
 	var list []yaml.Node
 	if err := value.Decode(&list); err != nil {
@@ -190,7 +191,7 @@ func initialize(_ context.Context, env *environment, args []string) error {
 	set.SetOutput(io.Discard)
 	set.Usage = func() {}
 	env.usage = func() {
-		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example of a system's file, by default system.yaml; - is standard output")
+		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example file that describes a system, by default to system.yaml; with -, to standard output")
 	}
 	operands, err := env.parse(set, args, 1)
 	if err != nil {

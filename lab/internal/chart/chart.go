@@ -175,7 +175,7 @@ const (
 	MostLines  = 24
 	MostPoints = 60
 	MostStrips = 12
-	MostCells  = 30 // in a row or column of a map, and ranges
+	MostCells  = 30 // in a row or column of a map; also the most ranges
 	mostBins   = 5000
 )
 

@@ -41,7 +41,7 @@ const charts = (() => {
       `<span>${escape(name)}</span><b>${escape(text)}</b></div>`).join("")
   }
 
-  // base returns what all pictures share. live: in a page.
+  // base returns the options that all pictures share. size.live is true in a page.
   function base(c, size, legend) {
     const narrow = size.width < 560
     const title = Math.ceil(c.title.length * 9 / (size.width - 24))
@@ -294,7 +294,7 @@ const charts = (() => {
     return i - (values[i] - v) / (values[i] - values[i - 1])
   }
 
-  // shadeOf returns the color of the gradient at a position from 0 to 1, as ECharts mixes it.
+  // shadeOf returns the color of the gradient at a position from 0 to 1, mixed as in ECharts.
   function shadeOf(part) {
     const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
     const mix = k => {

@@ -38,7 +38,7 @@ var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
 
 const (
 	cellInk  = "#030405" // on the gradient
-	neverInk = "#fffffe" // on the color of never
+	neverInk = "#fffffe" // on the color of cells without a recovery
 )
 
 var (

@@ -20,7 +20,7 @@ func parse(t *testing.T, text string) colorful.Color {
 	return c
 }
 
-// contrast is the ratio of WCAG 2: 4.5 is enough for text.
+// contrast returns the contrast ratio that WCAG 2 defines; 4.5 is enough for text.
 func contrast(t *testing.T, a, b string) float64 {
 	luminance := func(text string) float64 {
 		r, g, b := parse(t, text).LinearRgb()

@@ -1,5 +1,5 @@
-// Makes SVG files of pictures: from {script, style, own, pictures: {name: picture}} on the
-// standard input, {name: svg} on the standard output.
+// Draws pictures as SVG files. It reads {script, style, own, pictures: {name: picture}} from
+// standard input and writes {name: svg} to standard output.
 import { readFileSync } from "node:fs"
 
 const { script, style, own, pictures } = JSON.parse(readFileSync(0, "utf8"))

@@ -189,9 +189,9 @@ func arrange(t *report.Table) (table, error) {
 }
 
 var (
-	// number may have a sign, a margin and a short unit.
+	// number matches a number, which may have a sign, a margin and a short unit.
 	number = regexp.MustCompile(`^[-+−±~≈<>≤≥×]*\s?\d[\d., ]*(e[-+]?\d+|×10\S+)?(\s?[-–±]\s?\d[\d., ]*)?\s?\S{0,5}$`)
-	// instead is allowed in a column of numbers.
+	// instead matches other texts that are allowed in a column of numbers.
 	instead = regexp.MustCompile(`^(|[-–—−∞?]|never|none|bounded|n/a)$`)
 )
 

@@ -101,7 +101,7 @@ function show(section, response) {
   })
 }
 
-// update simulates the form, unless it changes meanwhile.
+// update simulates what the form describes, and stops if the form changes meanwhile.
 let version = 0
 async function update() {
   const mine = ++version

@@ -55,7 +55,7 @@ func Write(ctx context.Context, folder string) error {
 	return nil
 }
 
-// compile returns the compressed program: few servers compress WebAssembly.
+// compile returns the program, compressed because few servers compress WebAssembly.
 func compile(ctx context.Context) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "playground")
 	if err != nil {

@@ -72,7 +72,7 @@ var (
 func TestPictures(t *testing.T) {
 	text, err := os.ReadFile(data)
 	require.NoError(t, err)
-	var sections map[string]map[string]json.RawMessage // a policy has the same look within each
+	var sections map[string]map[string]json.RawMessage // a policy looks the same in all pictures of a section
 	require.NoError(t, json.Unmarshal(text, &sections))
 	page, err := os.ReadFile(docs + "choosing.md")
 	require.NoError(t, err)
@@ -96,7 +96,7 @@ func TestPictures(t *testing.T) {
 	}
 	files, err := filepath.Glob(docs + "choosing/*")
 	require.NoError(t, err)
-	assert.Len(t, files, count, "a picture that is not drawn")
+	assert.Len(t, files, count, "docs/choosing contains a file that no test draws")
 }
 
 func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]string) {

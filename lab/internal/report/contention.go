@@ -20,9 +20,10 @@ type Contention struct {
 	Network lab.Network
 }
 
-const mostLines = chart.MostLines - 1 // beside the bound
+const mostLines = chart.MostLines - 1 // in addition to the line of the bound
 
-// longTable is the number of rows above which a page shows only those with the most clients.
+// longTable is the number of rows above which a page shows only the rows with the largest
+// number of clients.
 const longTable = 40
 
 func (c Contention) finished() []lab.Cell {
@@ -94,7 +95,8 @@ func (c Contention) Section(own ...string) Section {
 	return s
 }
 
-// findings compares each of the user's policies with the others, for the most clients.
+// findings compares each of the user's policies with the others, at the largest number of
+// clients.
 func (c Contention) findings(own []string) []Finding {
 	cells := c.most()
 	if len(cells) == 0 {
@@ -161,7 +163,7 @@ func bound(name string, clients []float64, of func(n float64) float64) chart.Ser
 
 func needsLog(values []float64) bool { return values[len(values)-1] > 50*values[0] }
 
-// Calls shows calls by clients; nil if there is only one number of clients.
+// Calls shows calls by number of clients; nil if there is only one number of clients.
 func (c Contention) Calls() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return cell.Calls })
 	if len(clients) < 2 {
@@ -176,7 +178,7 @@ func (c Contention) Calls() chart.Picture {
 	}
 }
 
-// Time shows the time by clients; nil if there is only one number of clients.
+// Time shows the time by number of clients; nil if there is only one number of clients.
 func (c Contention) Time() chart.Picture {
 	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return scaled(cell.Time, 1e-3) })
 	if len(clients) < 2 {
@@ -201,7 +203,8 @@ func (c Contention) most() []lab.Cell {
 	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients != n })
 }
 
-// Tradeoff shows calls against time for the most clients; nil for a single policy.
+// Tradeoff shows calls against time at the largest number of clients; nil for a single
+// policy.
 func (c Contention) Tradeoff() chart.Picture {
 	cells := c.most()
 	var points []chart.Point
@@ -222,7 +225,8 @@ func (c Contention) Tradeoff() chart.Picture {
 }
 
 // steady returns the curve of clients that call at random times at a steady rate. If r is
-// the round trip, and one in c calls succeeds every t, then (c − 1)(t − r) ≈ r.
+// the round trip, c the number of calls per success, and t the time per success, then
+// (c − 1)(t − r) ≈ r.
 func (c Contention) steady() *chart.Series {
 	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
 	s := &chart.Series{Name: "best steady rate", Muted: true}
@@ -233,7 +237,8 @@ func (c Contention) steady() *chart.Series {
 	return s
 }
 
-// Timing shows when the most clients call; nil if that was not counted.
+// Timing shows at which times clients call, at the largest number of clients; nil if the
+// times were not counted.
 func (c Contention) Timing() chart.Picture {
 	var strips []chart.Strip
 	clients := 0

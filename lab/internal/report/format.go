@@ -52,7 +52,7 @@ func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	return out.Error()
 }
 
-// For CSV: empty if there are too few trials.
+// mean, sd and se return cells of a CSV file, which are empty if there are too few trials.
 func mean(s lab.Summary) any { return known(s.Mean, s.N > 0) }
 func sd(s lab.Summary) any   { return known(s.SD, s.N > 1) }
 func se(s lab.Summary) any   { return known(s.SE(), s.N > 1) }

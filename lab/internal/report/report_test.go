@@ -53,7 +53,7 @@ func TestContention(t *testing.T) {
 	assert.Equal(t, []string{"b", "1000", "0", "", "", "", "", "", "", ""}, list[4])
 
 	s := c.Section()
-	require.Len(t, s.Figures, 3, "of 1000 clients there is one point only, and no picture of calls against time")
+	require.Len(t, s.Figures, 3, "there is only one point with 1000 clients, so there is no picture of calls against time")
 	series := s.Figures[0].Picture.(chart.Lines).Series
 	assert.Equal(t, "2N − 1", series[len(series)-1].Name)
 	assert.Equal(t, "When 1000 clients call", s.Figures[2].Picture.(chart.Strips).Title)

@@ -54,11 +54,11 @@ type File struct {
 
 func file(name string, write func(io.Writer) error) File {
 	var data bytes.Buffer
-	write(&data) // to memory: does not fail
+	write(&data) // writing to memory does not fail
 	return File{name, data.Bytes()}
 }
 
-// figures drops those without a picture.
+// figures drops the figures without a picture.
 func figures(list ...Figure) []Figure {
 	var out []Figure
 	for _, f := range list {

@@ -246,8 +246,8 @@ func (s Storm) overTime(title, label string, series func(lab.StormRow) []float64
 	}
 }
 
-// decisive starts shortly before the outage and ends with the last recovery, but at most a
-// minute after the outage.
+// decisive returns the interval from shortly before the outage to shortly after the last
+// recovery, but to at most about a minute after the outage.
 func (s Storm) decisive() *chart.Interval {
 	o := s.Storm.Outage
 	end := 25.0
@@ -280,7 +280,7 @@ func (m Metastability) axes() (rows []lab.MetastabilityPoint, utilizations []flo
 	return rows, utilizations
 }
 
-// threshold is the utilization above which retries keep the server overloaded.
+// threshold returns the utilization above which retries keep the server overloaded.
 func threshold(p lab.MetastabilityPoint) string {
 	switch {
 	case p.Bounded:

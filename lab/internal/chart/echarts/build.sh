@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes echarts.min.js and the license files beside it, from the versions in package-lock.json.
-# Needs Node.js and npm. The test of package chart knows the checksum.
+# Needs Node.js and npm. A test of package chart checks the checksum.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

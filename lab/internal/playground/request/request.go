@@ -36,8 +36,8 @@ type picture struct {
 	Caption string
 }
 
-// Handle returns the JSON of the response to the JSON of a request: Section and Pictures, or
-// Error.
+// Handle returns the response to a request, both as JSON. The response contains a Section and
+// Pictures, or an Error.
 func Handle(text string) string {
 	data, err := json.Marshal(handle(text))
 	if err != nil {
