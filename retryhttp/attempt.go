@@ -62,7 +62,8 @@ func (a *attempt) Value(key any) any {
 	return a.look().Value(key)
 }
 
-// end disables the trace hooks, because the context may be used for other requests.
+// end disables the trace hooks, because the context may later be used for other
+// requests.
 func (a *attempt) end() {
 	a.mu.Lock()
 	a.over = true
@@ -76,9 +77,9 @@ func (a *attempt) release() {
 }
 
 // AttemptNumber returns the number of the attempt to which ctx belongs, 1 for the
-// first, or 0 if there is none. Below a [Transport], ctx is the context of the request;
-// above it, that of the response's Request. The Policy's hooks get the number in their
-// Attempt.
+// first, or 0 if ctx does not belong to an attempt. Below a [Transport], pass the
+// context of the request; above it, pass the context of the response's Request. The
+// Policy's hooks get the number in their Attempt.
 func AttemptNumber(ctx context.Context) int {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a.number

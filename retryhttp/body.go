@@ -11,8 +11,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// takeBody determines how to send the body more than once. It is never rewound, because
-// the previous attempt may still be reading it.
+// takeBody determines how to send the body more than once. The body is never rewound,
+// because the previous attempt may still be reading it.
 func (c *call) takeBody() {
 	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if c.body == nil || c.body == http.NoBody {
@@ -33,9 +33,9 @@ func (c *call) resendable() bool {
 	return c.getBody != nil || c.body == nil || c.body == http.NoBody
 }
 
-// recording keeps what has been read of a body, so that the next attempt reads it again
-// before the rest. It never reads ahead, because the other end of a stream may be
-// waiting for the response.
+// recording keeps the part of a body that has been read, so that the next attempt reads
+// that part again before the rest. It never reads ahead, because the other end of a
+// stream may be waiting for the response.
 type recording struct {
 	reading sync.Mutex // held while source is read
 	source  io.ReadCloser
@@ -52,7 +52,7 @@ type recording struct {
 
 type replay struct {
 	of     *recording
-	next   int  // in of.data
+	next   int  // index in of.data
 	closed bool // guarded by of.mu
 }
 
@@ -180,7 +180,7 @@ func (b *keptBody) Close() error {
 type peekedBody struct {
 	io.ReadCloser
 	data []byte // not returned yet
-	err  error  // after data
+	err  error  // returned after data
 }
 
 // peek returns the next n bytes, or fewer at the end of the body.
@@ -219,7 +219,8 @@ const (
 )
 
 // discardResponse frees the connection of a response before the wait. It is an OnRetry
-// hook because, before that, the response may still be the last one.
+// hook because only then is a retry certain; until then, the response may be the one to
+// return.
 func discardResponse(_ context.Context, failed retry.Attempt, _ time.Duration) {
 	e, _ := errors.AsType[*StatusError](failed.Err)
 	if e == nil || e.body == nil {

@@ -69,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: after an attempt fails within the body, the next one sends all
-// of it, even while the first waits for more.
+// TestMaxBufferReadsOn: after an attempt fails within the body, the next attempt sends
+// the whole body, even while the first waits for more.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -87,7 +87,7 @@ func TestMaxBufferReadsOn(t *testing.T) {
 					assert.Equal(t, 2, n)
 					assert.NoError(t, err)
 					_, err = req.Body.Read(make([]byte, 2))
-					assert.Error(t, err, "it is closed")
+					assert.Error(t, err, "the attempt's body is closed")
 				})
 				synctest.Wait()
 				require.NoError(t, req.Body.Close())
@@ -233,9 +233,10 @@ func (f *file) Close() error {
 	return nil
 }
 
-// TestBodyIsNeverRewound: a body sent from its middle is sent from there in every
-// attempt, or only once. Go-retryablehttp rewinds the live body, so it sends more bytes
-// than announced and races with the previous attempt, which may still be reading.
+// TestBodyIsNeverRewound: a body that is at its middle when the call begins is sent
+// from there in every attempt, or is sent only once. Go-retryablehttp rewinds the live
+// body, so it sends more bytes than announced and races with the previous attempt,
+// which may still be reading.
 func TestBodyIsNeverRewound(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -293,8 +294,8 @@ func TestStandardReadersAreNotRewound(t *testing.T) {
 	})
 }
 
-// TestAttemptsDoNotShareABody: if a response arrives before the body is sent, its
-// attempt may still be reading the body during the next one.
+// TestAttemptsDoNotShareABody: if a response arrives before the whole body is sent, the
+// attempt may still be reading the body while the next attempt runs.
 func TestAttemptsDoNotShareABody(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, early, early, ok)
@@ -308,8 +309,8 @@ func TestAttemptsDoNotShareABody(t *testing.T) {
 }
 
 // TestExpectContinue: a server that refuses early receives no body, and the next
-// attempt sends it from the start. Without an ExpectContinueTimeout, the body is sent
-// unnecessarily, but never twice.
+// attempt sends the body from the start. Without an ExpectContinueTimeout, the body is
+// sent unnecessarily, but never twice.
 func TestExpectContinue(t *testing.T) {
 	const size = 1 << 20
 	for _, c := range []struct {

@@ -126,7 +126,7 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error holds the last response, the context's error and its
+// TestContextEnds: the error contains the last response, the context's error and its
 // cause. The response is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
@@ -192,7 +192,8 @@ func (b *keptBody) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// TestWaitWouldOutlastTheDeadline: the response is returned immediately.
+// TestWaitWouldOutlastTheDeadline: if the wait would end after the deadline, the
+// response is returned immediately.
 func TestWaitWouldOutlastTheDeadline(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, text(100_000)))
@@ -236,9 +237,9 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 
 // TestFailedResponsesHoldNoConnection: during the wait, the failed response's
 // connection is free, and the retry reuses it if the response was short. Failsafe-go
-// leaves these bodies open: ten attempts take ten connections, and if only one is
-// allowed, the second attempt never begins. Go-retryablehttp gives up connections for
-// bodies above 4 KiB.
+// leaves these bodies open: ten attempts take ten connections, and if only one
+// connection is allowed, the second attempt never begins. Go-retryablehttp gives up
+// connections for bodies above 4 KiB.
 func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	for _, c := range []struct {
 		name     string
@@ -282,8 +283,8 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	}
 }
 
-// TestLastResponseIsReturned: go-retryablehttp instead returns an error without a
-// status.
+// TestLastResponseIsReturned: the caller gets the last response. Go-retryablehttp
+// instead returns an error without a status.
 func TestLastResponseIsReturned(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		s := newServer(t, protocol, respond(503, "first"), respond(500, "second"), func(x *exchange) {
@@ -308,8 +309,8 @@ func (refusal) TryWithdraw(retry.Attempt) bool { return false }
 func (refusal) Deposit(retry.Class, bool)      {}
 
 // TestBudgetStopsRetriesOnly: an empty budget loses neither the response of a request
-// in flight nor the last failure. In failsafe-go it ends the attempt in flight, and a
-// good response is lost.
+// in flight nor the last failure. In failsafe-go, an empty budget ends the attempt in
+// flight, and a good response is lost.
 func TestBudgetStopsRetriesOnly(t *testing.T) {
 	overBoth(t, func(t *testing.T, protocol string) {
 		begun, refused := make(chan struct{}), make(chan struct{})

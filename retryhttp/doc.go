@@ -59,15 +59,15 @@
 //
 //   - A request with a body is sent once per attempt, because the Transport removes
 //     GetBody.
-//   - A request without a body that may be executed twice is sent once per attempt
+//   - A request that has no body and may be executed twice is sent once per attempt
 //     over HTTP/1. Over HTTP/2, net/http may send it once more, on another connection,
 //     so a graceful GOAWAY does not cost an attempt.
 //   - Any other request without a body is sent again only if it was certainly not
-//     processed. To detect that over HTTP/2, the Transport gives it an empty body, if
-//     Base is an [http.Transport].
+//     processed. To detect that over HTTP/2, the Transport gives the request an empty
+//     body, if Base is an [http.Transport].
 //
 // The error of an attempt stopped by these rules is transient for
-// [retry.DefaultClassifier]. docs/http.md in the repository has measurements.
+// [retry.DefaultClassifier]. docs/http.md in the repository contains measurements.
 //
 // # Layers above and below
 //
@@ -80,13 +80,14 @@
 //
 // Retry at one layer only. If a Transport is below another one, or inside a [retry.Do]
 // whose operation calls [CheckStatus], the outer layer does not retry after the inner
-// one gave up, so 3 attempts around 3 attempts do not become 9. A request of an AWS SDK
-// whose header announces more attempts is sent only once, and so is a retry by an SDK
+// one gave up, so 3 attempts around 3 attempts do not become 9. A request by an AWS SDK
+// is sent only once if its header announces more attempts, and so is a retry by an SDK
 // that Stainless generated. Other clients do not announce their retries; docs/http.md
 // lists how to turn them off.
 //
 // # What is left out
 //
-// Hedging. Turning responses into errors: the caller can create an error from the
-// status. Logging: use the policy's hooks, which can get the request with [InfoFrom].
+// A Transport does not hedge requests. It does not turn responses into errors: the
+// caller can create an error from the status. It does not log: the policy's hooks can,
+// and [InfoFrom] describes the request to them.
 package retryhttp

@@ -59,8 +59,8 @@ func Example() {
 	// Output: 200
 }
 
-// A server that honors the key executes the payment once, however often the request
-// arrives. Without the key, the request is not retried after a 503.
+// A server that honors the Idempotency-Key executes the payment once, however often the
+// request arrives. Without the key, the request is not retried after a 503.
 func Example_post() {
 	server := flaky(503)
 	defer server.Close()
@@ -139,9 +139,9 @@ func ExampleAttemptNumber() {
 	// it took 3
 }
 
-// A trace for each attempt reports its connection. Here all attempts share one, because
-// failed responses are drained. Several connections within one attempt would be retries
-// by net/http.
+// A trace for each attempt reports its connection. Here all attempts share one
+// connection, because failed responses are drained. Several connections within one
+// attempt would mean that net/http retried it.
 func Example_httptrace() {
 	server := flaky(503, 503)
 	defer server.Close()
@@ -217,7 +217,7 @@ func ExampleStatusError() {
 }
 
 // An operation of retry.Do that reads the whole body also retries a truncated response.
-// A Transport cannot, because the caller has already read a part of it.
+// A Transport cannot, because the caller has already read a part of the response.
 func ExampleCheckStatus() {
 	server := flaky(503)
 	defer server.Close()
@@ -239,7 +239,7 @@ func ExampleCheckStatus() {
 	// Output: GET "", key "", attempt "" <nil>
 }
 
-// A line for each attempt, without the secrets of the request.
+// A hook logs a line for each attempt, without the secrets of the request.
 func ExampleInfoFrom() {
 	server := flaky(503)
 	defer server.Close()
@@ -263,7 +263,8 @@ func ExampleInfoFrom() {
 }
 
 // Google's APIs respond with 403 both to exceeded rate limits and to missing
-// permissions, and GraphQL servers with 200 to everything. The reason is in the body.
+// permissions, and GraphQL servers respond with 200 to everything. In both cases, the
+// reason is in the body.
 func ExampleTransport_check() {
 	replies := []string{
 		`{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}`,

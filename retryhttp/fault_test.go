@@ -1,8 +1,8 @@
 package retryhttp_test
 
-// These tests cause faults on real sockets. No request is executed twice unless it may
-// be, the caller gets the complete response or an error, and no goroutine or connection
-// is left.
+// These tests cause faults on real sockets. No request is executed twice unless that is
+// allowed, the caller gets the complete response or an error, and no goroutine or
+// connection is left.
 
 import (
 	"context"
@@ -47,7 +47,7 @@ var faults = []struct {
 	only        string // protocol; "": both
 	fault       step
 	size        int  // of the request's body
-	executed    int  // times, in spite of the fault
+	executed    int  // number of executions, in spite of the fault
 	unprocessed bool // the fault proves that the request was not executed
 }{
 	{name: "reset before the headers", fault: reset, size: 10},
@@ -189,7 +189,8 @@ func TestSlowHeaders(t *testing.T) {
 	}
 }
 
-// TestConnectionRefused: no server has seen the request, so any method is retried.
+// TestConnectionRefused: if the connection is refused, no server has seen the request,
+// so any method is retried.
 func TestConnectionRefused(t *testing.T) {
 	for _, k := range kinds {
 		for _, c := range []struct {
@@ -450,7 +451,8 @@ var refusals = []struct {
 	{"invalid method", func(req *watchedRequest, _ *retryhttp.Transport) { req.Method = "P U T" }, nil, 0},
 }
 
-// TestRefusedCallClosesBody: the call ends before its first or second attempt.
+// TestRefusedCallClosesBody: if a call ends before its first or second attempt, the
+// request's body is closed.
 func TestRefusedCallClosesBody(t *testing.T) {
 	for _, c := range refusals {
 		t.Run(c.name, func(t *testing.T) {

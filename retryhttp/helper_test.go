@@ -202,7 +202,7 @@ func (x *exchange) process() bool {
 
 type connKey struct{}
 
-// conn is the connection below TLS.
+// conn returns the connection below TLS.
 func (x *exchange) conn() *countedConn { return x.request.Context().Value(connKey{}).(*countedConn) }
 
 func ok(x *exchange) {
@@ -309,8 +309,8 @@ type watchedRequest struct {
 	before           *http.Request
 }
 
-// request returns a request whose context ends if the test hangs. It has no deadline,
-// which would affect a Transport.
+// request returns a request whose context ends if the test hangs. The context has no
+// deadline, because a deadline would affect a Transport.
 func (k kind) request(t *testing.T, url, body string) *watchedRequest {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	guard := time.AfterFunc(30*time.Second, func() { cancel(errHung) })

@@ -13,10 +13,10 @@ import (
 type Info struct {
 	// Method is the request's method, never empty.
 	Method string
-	// URL has the scheme, host and path. User, query and fragment are omitted because
-	// they may hold secrets; a secret in the path stays.
+	// URL contains the scheme, host and path. User, query and fragment are omitted
+	// because they may contain secrets; a secret in the path is not removed.
 	URL string
-	// Attempt is the attempt's number, 1 for the first; 0 before it.
+	// Attempt is the attempt's number, 1 for the first; 0 before the first.
 	Attempt int
 	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
@@ -84,8 +84,9 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// withinError is an error with a response inside: one that a RoundTripper below
-// received, for example for a token, or a proxy's, which net/http turned into an error.
+// withinError is an error caused by a response: the response to a request of a
+// RoundTripper below, for example for a token, or the response of a proxy, which
+// net/http turned into an error.
 type withinError struct {
 	error
 	status int
@@ -97,8 +98,8 @@ func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
 // statusWithin returns err with the status of the response inside it, or err itself if
-// there is none. RetrieveError of golang.org/x/oauth2, for example, has the response in
-// a field.
+// it contains no response. RetrieveError of golang.org/x/oauth2, for example, has the
+// response in a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

@@ -14,11 +14,13 @@ import (
 // retries of the others. A host is a name and a port: https and http of the same name
 // have separate Budgets.
 //
-// The zero value has a default [retry.TokenBudget] for each host. Several Transports
-// may share a PerHost by pointer. It must not be copied or changed once it is in use.
+// The zero value creates a default [retry.TokenBudget] for each host. Several
+// Transports may share a PerHost by pointer. It must not be copied or changed once it
+// is in use.
 type PerHost struct {
-	// New returns the Budget for a new host, given as name:port, or nil for no bound.
-	// It must not use the PerHost. If New is nil, each host gets a new TokenBudget.
+	// New returns the Budget for a new host, given as name:port, or nil for no limit on
+	// retries. It must not use the PerHost. If New is nil, each host gets a new
+	// TokenBudget.
 	New func(host string) retry.Budget
 
 	// MaxHosts is the maximum number of Budgets. Beyond that, the least recently used

@@ -52,7 +52,7 @@ func TestPerHostLimit(t *testing.T) {
 	for i := range 1023 {
 		p.Budget(parse(t, fmt.Sprintf("http://host%d", i)))
 	}
-	assert.Same(t, first, p.Budget(parse(t, "http://host")), "1024 are kept by default")
+	assert.Same(t, first, p.Budget(parse(t, "http://host")), "1024 budgets are kept by default")
 	for i := range 1024 {
 		p.Budget(parse(t, fmt.Sprintf("http://other%d", i)))
 	}

@@ -12,7 +12,7 @@ type limits []limit
 
 type limit struct {
 	usedUp bool          // nothing remains
-	reset  time.Duration // wait until something remains
+	reset  time.Duration // wait until something is available
 }
 
 // wait returns how long to wait, or false if the limits do not ask for a wait. refused
@@ -78,10 +78,10 @@ func parseReset(value string, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// rateLimit reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: the
-// list of draft 8 and later, "name";r=0;t=30, or the dictionary of draft 7, limit=100,
-// remaining=0, reset=30. If t is missing, the window of the named policy is an upper
-// bound.
+// rateLimit reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: in
+// draft 8 and later a list ("name";r=0;t=30), in draft 7 a dictionary (limit=100,
+// remaining=0, reset=30). If t is missing, the window of the named policy is used as an
+// upper bound.
 func rateLimit(h http.Header) limits {
 	text := strings.Join(h["Ratelimit"], ",")
 	if text == "" {

@@ -53,8 +53,8 @@ func TestPostIsSentOnce(t *testing.T) {
 	}
 }
 
-// TestThrottledPosts: a throttled request is retried whatever its method, but no other
-// failure of a POST is.
+// TestThrottledPosts: a throttled request is retried whatever its method, but a POST is
+// not retried after any other failure.
 func TestThrottledPosts(t *testing.T) {
 	for _, server := range servers {
 		sent := 0
@@ -70,7 +70,7 @@ func TestThrottledPosts(t *testing.T) {
 	}
 }
 
-// TestRepeats: the table of the package comment.
+// TestRepeats checks the table of the package comment.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }
 	refused := func(s string) error {
@@ -111,7 +111,7 @@ func TestRepeats(t *testing.T) {
 		{"no SOCKS proxy", reply{err: &net.OpError{Op: "socks connect", Err: io.EOF}}, true, true},
 		{"no such host", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}}, true, true},
 		{"DNS unavailable", reply{err: &net.OpError{Op: "dial", Err: &net.DNSError{IsTemporary: true}}}, true, true},
-		{"handshake timeout", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // known from the trace only
+		{"handshake timeout", reply{err: text("net/http: TLS handshake timeout")}, true, false}, // only the trace shows that nothing was sent
 		{"refused, and another error", reply{err: errors.Join(errReset, errDial)}, true, false},
 		{"connection became unusable", reply{err: text("net/http: cannot rewind body after connection loss")}, true, true},
 		{"certificate", reply{err: x509.UnknownAuthorityError{}}, false, false},
@@ -190,7 +190,7 @@ func TestIsIdempotent(t *testing.T) {
 	}
 }
 
-// TestChoices: the fields that decide which requests may be retried.
+// TestChoices checks the fields that decide which requests may be retried.
 func TestChoices(t *testing.T) {
 	unavailable := []reply{{status: 503}}
 	for _, tt := range []struct {

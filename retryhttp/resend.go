@@ -11,12 +11,11 @@ import (
 )
 
 // This file limits net/http's silent retries within one attempt. They cannot be
-// switched off, so trace hooks count the sends and stop an unwanted one when net/http
+// switched off, so trace hooks count the sends and stop an unwanted send when net/http
 // has a connection but has not used it yet. Without a GetBody, net/http cannot resend a
 // body.
 
-// errLost is the error of a stopped attempt. net/http's error would be that of a
-// canceled request.
+// errLost is the error of a stopped attempt. net/http would report a canceled request.
 var errLost error = lostError{}
 
 type lostError struct{}
@@ -28,10 +27,10 @@ func (lostError) Error() string {
 // ConnectionError makes the error transient for retry.DefaultClassifier.
 func (lostError) ConnectionError() bool { return true }
 
-// watch creates the context that net/http sees. An http.Transport is stopped through
-// CancelRequest and the request's Cancel, because a cancelable context costs six
-// allocations per request. Other RoundTrippers send their own requests, which can only
-// be reached through their context.
+// watch creates the context that net/http sees. If Base is an http.Transport, a send is
+// stopped through CancelRequest and the request's Cancel, because a cancelable context
+// costs six allocations per request. Other RoundTrippers may send requests of their
+// own, which can be reached only through their context.
 func (a *attempt) watch() {
 	a.inner = a.Context
 	a.trace.GotConn, a.trace.WroteHeaders = a.gotConn, a.wroteHeaders
@@ -53,7 +52,7 @@ func (a *attempt) getConn(string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = true
-	// Avoid a needless dial. Over HTTP/1 it may be needed.
+	// Avoid a needless dial. Over HTTP/1 the dial may be needed.
 	if a.direct == nil && !a.over && a.sent > 0 && a.http2 && !a.mayRepeat {
 		a.stop()
 	}
@@ -78,15 +77,15 @@ func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 			abandonConn(info.Conn)
 		}
 	}
-	// After the context ends, net/http may still be writing the request to an earlier
-	// connection.
+	// After the context ends, the request must not be changed, because net/http may
+	// still be writing it to an earlier connection.
 	if a.direct != nil && !a.mayRepeat && http2 && !a.stopped && a.Context.Err() == nil {
 		a.request.Body, a.request.GetBody = emptyBody{}, a.takeBack
 	}
 }
 
 // abandonConn closes an HTTP/1 connection: net/http would write to it without checking
-// the context again. Fake connections, such as those of QUIC, may panic.
+// the context again. Closing a fake connection, such as one for QUIC, may panic.
 func abandonConn(conn net.Conn) {
 	defer func() { _ = recover() }()
 	_ = conn.Close()
@@ -107,14 +106,15 @@ func (a *attempt) overHTTP2(conn net.Conn) bool {
 func (a *attempt) mayResend(http2, sameConn bool) bool {
 	switch {
 	case !http2:
-		// net/http resends such a request only if nothing was written.
+		// net/http resends a request that must not be executed twice only if nothing
+		// was written.
 		return !a.mayRepeat
 	case !a.mayRepeat:
 		return false // net/http also resends after a stream reset, when the request may have been processed
 	}
-	// Once, so that a graceful GOAWAY does not cost an attempt. The same connection
-	// would refuse the stream again, and net/http waits for seconds before a third
-	// send.
+	// One resend is allowed, so that a graceful GOAWAY does not cost an attempt. The
+	// same connection would refuse the stream again, and net/http waits for seconds
+	// before a third send.
 	return a.sent < 2 && !sameConn
 }
 
@@ -156,25 +156,25 @@ func (a *attempt) wroteHeaderField(name string, _ []string) {
 	}
 }
 
-// responded resets the count: a RoundTripper may send another request after a response,
-// for example for digest authentication.
+// responded resets the count of sends: a RoundTripper may send another request after a
+// response, for example for digest authentication.
 func (a *attempt) responded() {
 	a.mu.Lock()
 	a.sent = 0
 	a.mu.Unlock()
 }
 
-// emptyBody is given to a request without a body that must not be executed twice, just
-// before it is sent over HTTP/2. With a body, net/http's error distinguishes a GOAWAY,
-// which proves that the request was not processed, from a stream reset.
+// emptyBody is given to a request that has no body and must not be executed twice, just
+// before the request is sent over HTTP/2. With a body, net/http's error distinguishes a
+// GOAWAY, which proves that the request was not processed, from a stream reset.
 type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (emptyBody) Close() error             { return nil }
 
 // takeBack is the GetBody for an emptyBody until the headers are written. net/http
-// calls it if the connection becomes unusable before that. It removes the body, because
-// net/http expects its own type.
+// calls it if the connection becomes unusable before that. takeBack removes the
+// emptyBody, because net/http recognizes only its own http.NoBody as empty.
 func (a *attempt) takeBack() (io.ReadCloser, error) {
 	a.request.Body, a.request.GetBody = nil, nil
 	return http.NoBody, nil
@@ -198,7 +198,8 @@ func (a *attempt) unsent(err error, trust bool) bool {
 	case a.conns == 0: // other RoundTrippers may never report connections
 		return a.asked || proof || isDial(err)
 	}
-	// Unreported headers prove nothing: when its context ends, net/http returns while
-	// writing them. After several sends, err is about the last one only.
+	// The absence of reported headers proves nothing: when the context ends, net/http
+	// returns while it is still writing them. After several sends, err is about the
+	// last send only.
 	return proof && a.sent <= 1 && (a.direct != nil || a.conns == 1)
 }

@@ -205,7 +205,7 @@ func TestResent(t *testing.T) {
 		attempts int32
 		headers  int
 		err      error
-		wrapped  int32 // attempts with a wrapped Base if that differs; -1: fails
+		wrapped  int32 // attempts with a wrapped Base if the number differs; -1: the call fails
 	}{
 		{name: "GET, PROTOCOL_ERROR", method: "GET", replies: []int{resetProtocol}, attempts: 3, headers: 6, err: retry.ErrMaxAttempts},
 		{name: "GET, REFUSED_STREAM", method: "GET", replies: []int{resetRefused}, attempts: 3, headers: 3, err: retry.ErrMaxAttempts},
@@ -316,8 +316,8 @@ func TestTrustRefusedStream(t *testing.T) {
 	}
 }
 
-// TestSecondRequestWithinAttempt: a Base's request after a response, as for digest
-// authentication, does not count as a resend.
+// TestSecondRequestWithinAttempt: a second request that a Base sends after a response,
+// as for digest authentication, does not count as a resend.
 func TestSecondRequestWithinAttempt(t *testing.T) {
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -345,7 +345,7 @@ func TestSecondRequestWithinAttempt(t *testing.T) {
 	assert.Equal(t, 2, asked)
 }
 
-// TestContextAfterwards: after its body is closed, the context of a response's Request
+// TestContextAfterwards: after a response's body is closed, the context of its Request
 // may be used for other requests, which are not attempts.
 func TestContextAfterwards(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -381,7 +381,7 @@ func TestContextAfterwards(t *testing.T) {
 	}
 }
 
-// slowConn returns some time after it has written headers.
+// The Write method of slowConn returns some time after it has written headers.
 type slowConn struct {
 	net.Conn
 	release <-chan struct{}
@@ -395,7 +395,8 @@ func (c slowConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTimeoutWhileWriting: headers may have left although net/http has not reported it.
+// TestTimeoutWhileWriting: the headers may have been sent although net/http has not
+// reported this.
 func TestTimeoutWhileWriting(t *testing.T) {
 	for _, content := range []string{"", "content"} {
 		s := newFrameServer(t, false, respondOK)

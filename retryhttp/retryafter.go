@@ -38,8 +38,9 @@ import (
 // more than 31 years is read as a time since 1970, in the header's unit. The policy's
 // [retry.HintRule] decides how much of a long wait is honored.
 //
-// Dates and times are relative to the Date of the response, so the clocks need not
-// agree, or to now if it has none. A time in the past means no wait.
+// Dates and times are relative to the Date of the response, so the clocks of client and
+// server need not agree. Without a Date, they are relative to now. A time in the past
+// means no wait.
 func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 	h := resp.Header
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {

@@ -18,9 +18,9 @@ import (
 
 // TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is honored; otherwise
 // the response is returned immediately. Other clients wait for 55 years if the header
-// has a Unix time (go-retryablehttp, failsafe-go) or not at all after an overflow
-// (go-retryablehttp), ignore two of the three forms of dates (go-retryablehttp) or all
-// (failsafe-go), or honor -1 (failsafe-go).
+// contains a Unix time (go-retryablehttp, failsafe-go), do not wait at all after an
+// overflow (go-retryablehttp), ignore two of the three forms of dates
+// (go-retryablehttp) or all three (failsafe-go), or honor -1 (failsafe-go).
 func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	const own = time.Millisecond // without a hint
 	for _, c := range []struct {
@@ -29,7 +29,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	}{
 		{"1743434408", own}, // Date, in seconds since 1970
 		{"1743434438", 30 * time.Second},
-		{"1743434408000", 0}, // far ahead, since the unit is the second
+		{"1743434408000", 0}, // far in the future, because the unit is seconds
 		{"9223372037", 0},    // overflows 64 bits of nanoseconds
 		{"99999999999999999999", 0},
 		{"61", 0}, // above the default limit
@@ -125,7 +125,7 @@ const (
 	resetIn   = "RateLimit-Reset"
 	remaining = "RateLimit-Remaining"
 	forever   = time.Duration(math.MaxInt64)
-	farOff    = forever - 1793620800*time.Second // noon to the longest Duration since 1970
+	farOff    = forever - 1793620800*time.Second // from noon to 1970 plus the longest Duration
 )
 
 var retryAfters = []struct {

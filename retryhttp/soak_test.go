@@ -94,9 +94,9 @@ type soakRun struct {
 	heap     []int // KiB, by sample
 }
 
-// soakCall is the client's record of a request. It is small, so as not to hide what the
-// Transport keeps. Only the request's goroutine writes to it. begun and responded have
-// a bit per attempt.
+// soakCall is the client's record of a request. It is small, so that it does not hide
+// memory that the Transport keeps. Only the request's goroutine writes to it. begun and
+// responded have a bit per attempt.
 type soakCall struct {
 	begun, responded         uint8
 	retries, gaveUp, results uint8
@@ -113,7 +113,7 @@ func newSoakRun(t *testing.T, requests int, http2 bool) *soakRun {
 	base := r.server.Client().Transport.(*http.Transport)
 	base.MaxIdleConnsPerHost = *soakInflight
 	if http2 {
-		// When a connection ends, all requests in flight would dial.
+		// Without a limit, all requests in flight would dial when a connection ends.
 		base.MaxConnsPerHost = 4
 	}
 	r.transport = &retryhttp.Transport{Base: base, AttemptHeader: "Attempt", Policy: retry.Policy{
@@ -361,7 +361,7 @@ func newSoakServer(t *testing.T, requests int, http2 bool) *soakServer {
 }
 
 // soakCertificate returns a certificate that signs quickly: with the RSA key of
-// httptest, handshakes take half of the time.
+// httptest, handshakes take half of the test's time.
 func soakCertificate(t *testing.T) tls.Certificate {
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
@@ -403,9 +403,9 @@ func (c *soakConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// share and share2 are parts of 32 failures over HTTP/1 and HTTP/2. Hanging takes time,
-// and after the end of an HTTP/2 connection all requests in flight dial, so both are
-// rare.
+// share and share2 tell how many of 32 failures are of this kind, over HTTP/1 and
+// HTTP/2. Hanging takes time, and after the end of an HTTP/2 connection all requests in
+// flight dial, so both faults are rare.
 var soakFaults = [...]struct {
 	name          string
 	share, share2 int
@@ -545,8 +545,8 @@ func (e *soakExchange) hang() {
 	panic(http.ErrAbortHandler)
 }
 
-// respondAndClose closes the connection after the response. Over HTTP/1 this is not
-// announced, so another request may already be on its way.
+// respondAndClose closes the connection after the response. Over HTTP/1 the close is
+// not announced, so another request may already be on its way.
 func (e *soakExchange) respondAndClose() {
 	size := e.random.IntN(8 << 10)
 	if e.http2 {

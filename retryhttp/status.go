@@ -11,10 +11,10 @@ import (
 )
 
 // StatusError represents a response with a status of 400 or above, or one in which a
-// Transport's Check has found an error. The Classifier and hooks of a [Transport]'s
-// Policy get it, and [CheckStatus] returns it. If the context ends during the wait
-// after the response, the error of RoundTrip wraps it. [retry.DefaultClassifier] and a
-// [retry.HintRule] use its methods.
+// Transport's Check has found an error. A [Transport] passes it to the Classifier and
+// hooks of its Policy, and [CheckStatus] returns it. If the context ends during the
+// wait after the response, RoundTrip returns an error that wraps the StatusError.
+// [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
 type StatusError struct {
 	// Response is the failed response. The functions of a Transport's Policy must not
 	// read or close its Body: if no attempt follows, it belongs to the caller.
@@ -77,7 +77,7 @@ func (e *StatusError) verdict() error {
 		return throttledError{e}
 	case status == http.StatusMisdirectedRequest,
 		status == http.StatusRequestEntityTooLarge && h.Get("Retry-After") != "", // RFC 9110, section 15.5.14
-		status == http.StatusConflict && h.Get("Stripe-Version") != "":           // a lock, or the same key at the same time
+		status == http.StatusConflict && h.Get("Stripe-Version") != "":           // a lock, or concurrent requests with the same key
 		return overridingError{e, true}
 	}
 	return e

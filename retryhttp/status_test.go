@@ -259,8 +259,8 @@ func TestCheckStatus(t *testing.T) {
 	}
 }
 
-// FuzzCheckStatus: whatever the headers, the error has a class. X-Should-Retry decides
-// it.
+// FuzzCheckStatus: whatever the headers, the error can be classified. A valid
+// X-Should-Retry decides whether the error is permanent.
 func FuzzCheckStatus(f *testing.F) {
 	f.Add(503, "true", "3")
 	f.Add(404, " FALSE ", "soon")

@@ -1,8 +1,8 @@
 package retryhttp_test
 
-// The test cases of github.com/hashicorp/go-retryablehttp v0.7.8 (client_test.go,
-// roundtripper_test.go), run with a Transport and a real server. Where the libraries
-// deliberately differ, the comment describes go-retryablehttp.
+// This file runs the test cases of github.com/hashicorp/go-retryablehttp v0.7.8
+// (client_test.go, roundtripper_test.go) with a Transport and a real server. Where the
+// libraries deliberately differ, the comment describes go-retryablehttp.
 
 import (
 	"bytes"
@@ -200,7 +200,7 @@ func suiteBodies() map[string]suiteBody {
 		"bytes.Reader":              {body: bytes.NewReader([]byte("hello"))},
 		"io.ReadSeeker":             {body: strings.NewReader("hello")},
 		"io.Reader, with MaxBuffer": {body: suiteStream{strings.NewReader("hello")}, buffer: 5},
-		// go-retryablehttp reads it into memory and retries.
+		// go-retryablehttp reads the body into memory and retries.
 		"io.Reader": {body: suiteStream{strings.NewReader("hello")}, once: true},
 	}
 }
@@ -237,8 +237,8 @@ func TestSuiteBodies(t *testing.T) {
 	}
 }
 
-// suiteAbsent refuses the first connections. It makes the error itself, because another
-// program may soon listen on an unused port.
+// suiteAbsent refuses the first connections. It creates the error itself, because
+// another program may soon listen on an unused port.
 func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	base := s.Client().Transport.(*http.Transport)
 	var mu sync.Mutex
@@ -277,7 +277,7 @@ var (
 )
 
 // TestSuiteResponseHandler: go-retryablehttp runs a response handler in its loop and
-// drops its last error. Here retry.Do replaces the Transport.
+// drops the handler's last error. Here retry.Do replaces the Transport.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
 		t.Run(tt.name, func(t *testing.T) {
@@ -451,7 +451,7 @@ func TestSuiteRequestHook(t *testing.T) {
 }
 
 // TestSuiteResponseHook: go-retryablehttp's hook may read the body of a failure. Here
-// only a Base may.
+// only a Base may read it.
 func TestSuiteResponseHook(t *testing.T) {
 	for name, tt := range map[string]struct{ hook, base bool }{
 		"no hook":                  {},
@@ -579,7 +579,7 @@ func TestSuiteMalformed(t *testing.T) {
 }
 
 // TestSuiteRedirects: go-retryablehttp follows redirects within an attempt. Here each
-// is a request with its own attempts.
+// redirect is a request with its own attempts.
 func TestSuiteRedirects(t *testing.T) {
 	t.Run("redirect loop", func(t *testing.T) {
 		s := newSuiteServer(t, suiteResponse{status: 302, header: map[string]string{"Location": "/"}})

@@ -8,10 +8,10 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A Transport is an [http.RoundTripper] that retries failed requests under its Policy
-// if they are safe to repeat; the package comment has the rules. The zero Transport
-// sends through [http.DefaultTransport] under the zero [retry.Policy] and makes up to
-// three attempts.
+// A Transport is an [http.RoundTripper] that retries failed requests according to its
+// Policy if they are safe to repeat; the package comment describes the rules. The zero
+// Transport sends through [http.DefaultTransport] with the zero [retry.Policy] and
+// makes up to three attempts.
 //
 // A Transport is safe for concurrent use and should be shared by all clients. Its
 // fields must not be changed once it is in use.
@@ -32,8 +32,8 @@ type Transport struct {
 	// read with.
 	//
 	// If Hint is nil, waits of up to a minute requested by Retry-After and similar
-	// headers are honored, plus up to a tenth so that clients do not retry together.
-	// For a longer wait, the response is returned immediately.
+	// headers are honored, and lengthened by up to a tenth so that clients do not retry
+	// together. For a longer wait, the response is returned immediately.
 	Policy retry.Policy
 
 	// MayRepeat reports whether a request may be executed more than once. It must be
@@ -63,10 +63,10 @@ type Transport struct {
 	// status decides.
 	//
 	// peek waits for the first n bytes of the body, or all if there are fewer, and
-	// returns them; they remain in the body. Its error is that of reading the body. If
-	// Check does not call peek, it does not wait for the body, which may be an endless
-	// stream. Check must not change the response or the bytes, and must be safe for
-	// concurrent use.
+	// returns them; they remain in the body. If reading the body fails, peek returns
+	// the error. If Check does not call peek, it does not wait for the body, which may
+	// be an endless stream. Check must not change the response or the bytes, and must be
+	// safe for concurrent use.
 	Check func(resp *http.Response, peek func(n int) ([]byte, error)) error
 
 	// MaxBuffer allows retries of a request with a body but no GetBody by keeping up to
@@ -78,8 +78,8 @@ type Transport struct {
 	// first. If "", no header is sent.
 	AttemptHeader string
 
-	// PerHost has a Budget for each host, which replaces the Policy's. If nil, all
-	// hosts share the Policy's Budget.
+	// PerHost provides a Budget for each host, which replaces the Policy's Budget. If
+	// nil, all hosts share the Policy's Budget.
 	PerHost *PerHost
 }
 
@@ -104,7 +104,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req)}
 	c.direct, _ = t.base().(*http.Transport)
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
-		p.AttemptTimeout = 0 // it would end with the headers: see call.limited
+		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
 	}
 	c.takeBody()
 	defer c.recording.finish()

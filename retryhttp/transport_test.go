@@ -52,7 +52,7 @@ func TestWithoutRetry(t *testing.T) {
 	assert.Len(t, base.requests, 1+3)
 }
 
-// TestRefused: nothing is sent under an invalid policy, and the body is closed.
+// TestRefused: nothing is sent if the policy is invalid, and the body is closed.
 func TestRefused(t *testing.T) {
 	for name, p := range map[string]retry.Policy{
 		"attempts":        {MaxAttempts: -1},
@@ -83,14 +83,14 @@ type idle struct {
 
 func (i *idle) CloseIdleConnections() { i.closed++ }
 
-// TestClient: redirects and cookies.
+// TestClient checks redirects and cookies.
 func TestClient(t *testing.T) {
 	var paths []string
 	base := roundTripper(func(req *http.Request) (*http.Response, error) {
 		paths = append(paths, req.Method+" "+req.URL.Path)
 		resp := &http.Response{StatusCode: 503, Header: http.Header{}, Body: http.NoBody}
 		switch {
-		case len(paths)%2 == 1: // the first attempt at each fails
+		case len(paths)%2 == 1: // the first attempt at each path fails
 		case req.URL.Path == "/path":
 			resp.StatusCode = http.StatusTemporaryRedirect
 			resp.Header.Set("Location", "/moved")

@@ -49,7 +49,7 @@ func isDial(err error) bool {
 }
 
 // proxyRefusal returns the status with which a proxy refused CONNECT, or 0. The error
-// of net/http has only the reason phrase.
+// of net/http contains only the reason phrase.
 func proxyRefusal(err error) int {
 	if errors.Unwrap(err) != nil {
 		return 0
@@ -63,11 +63,13 @@ func proxyRefusal(err error) int {
 	return 0
 }
 
-// notUsable replaces an error text that net/http uses only without a GetBody: HTTP/2
-// had no usable connection when the request was about to be written.
+// notUsable replaces an error text that net/http uses only for requests without a
+// GetBody. The error means that HTTP/2 had no usable connection when the request was
+// about to be written.
 const notUsable = "http2: connection became unusable before the request was written"
 
-// legible rewrites errors about a missing GetBody, because the Transport removed it.
+// legible rewrites errors about a missing GetBody, because the Transport itself removed
+// GetBody.
 func legible(err error) error {
 	text := err.Error()
 	if text == "net/http: cannot rewind body after connection loss" {

@@ -12,7 +12,8 @@ import (
 
 const maxDepth = 100
 
-// Parse decodes data as encoding/json does into an any, but returns numbers as text.
+// Parse decodes data as encoding/json does when it decodes into an any, but returns
+// numbers as text.
 func Parse(data []byte) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("JSON is not valid UTF-8")

@@ -44,8 +44,8 @@ func (p Params) Get(key string) any {
 // ParseList parses a list. Join the lines of a field with commas first.
 func ParseList(text string) ([]Member, error) { return parse(text, (*parser).listMember) }
 
-// ParseDictionary parses a dictionary. The last value of a key counts, at the position
-// of the first.
+// ParseDictionary parses a dictionary. If a key is repeated, its last value counts, at
+// the position of its first.
 func ParseDictionary(text string) ([]Member, error) { return parse(text, (*parser).dictionaryMember) }
 
 // parse and the methods of parser implement section 4.2 of RFC 9651.
@@ -72,7 +72,7 @@ func parse(text string, member func(*parser) (Member, error)) ([]Member, error) 
 	return members, nil
 }
 
-// put appends m or replaces the member with its key.
+// put appends m, or replaces the member that has the same key.
 func put(members []Member, m Member) []Member {
 	for i := range members {
 		if m.Key != "" && members[i].Key == m.Key {

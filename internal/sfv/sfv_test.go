@@ -70,7 +70,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes the parser panic or run on.
+// FuzzParse: no text makes the parser panic or run forever.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{`"default";r=50;t=30`, `a=(1 2;x), b=@1, c=%"f%c3"`, strings.Repeat("(", 9)} {
 		f.Add(text)

@@ -8,6 +8,6 @@
 //     same calls;
 //   - httpsfv, as a reference for the parser of structured fields.
 //
-// As a separate module, it does not burden users with these dependencies. Tests of
-// servers that are not installed are skipped.
+// It is a separate module, so users of retryhttp do not get these dependencies. Tests
+// of servers that are not installed are skipped.
 package interop

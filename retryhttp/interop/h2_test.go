@@ -47,8 +47,8 @@ func resets(code http2.ErrCode) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
 }
 
-// goesAway ends the connection without a response. The last stream ID of its GOAWAY is
-// the request's plus above.
+// goesAway ends the connection without a response. The last stream ID in its GOAWAY is
+// the request's stream ID plus above.
 func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
 	return func(c *h2Conn, id uint32) {
 		_ = c.framer.WriteGoAway(uint32(max(0, int(id)+above)), code, nil)
@@ -164,8 +164,9 @@ type fault struct {
 func always(base, bool) bool { return true }
 func never(base, bool) bool  { return false }
 
-// onUsed: after an error on the first request of a connection, the next connection is
-// expected to fail in the same way.
+// onUsed: the base resends only after an error on a used connection. After an error on
+// the first request of a connection, it expects the next connection to fail in the same
+// way.
 func onUsed(_ base, warm bool) bool { return warm }
 
 // byStandard: unlike net/http, x/net no longer resends the request.
@@ -188,7 +189,7 @@ var faults = []fault{
 }
 
 func (f fault) expected(b base, k kind, early, warm bool) string {
-	first := 1 // of the stream with the fault
+	first := 1 // executions of the stream with the fault
 	if early || f.refuses {
 		first = 0
 	}
@@ -204,7 +205,7 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 }
 
 // TestFaults: a request that must not be executed twice is retried only if the server
-// refused it, and a body is sent once per attempt. The rows of GET show what net/http
+// refused it, and a body is sent once per attempt. The rows for GET show what net/http
 // resends.
 func TestFaults(t *testing.T) {
 	for _, b := range bases {

@@ -69,8 +69,8 @@ func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
 	return 0
 }
 
-// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. It
-// ends even if the response is discarded.
+// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. The
+// span ends even if the response is discarded.
 func TestTracedBelow(t *testing.T) {
 	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
 	recorder, options := traced()

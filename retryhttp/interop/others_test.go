@@ -55,8 +55,8 @@ func node(t *testing.T) (address, executed string) {
 	return address, executed
 }
 
-// TestNode: a request that must not run twice does not, all others succeed, and the
-// number of attempts limits the number of sends.
+// TestNode: a request that must not run twice runs at most once, all others succeed,
+// and the number of attempts limits the number of sends.
 func TestNode(t *testing.T) {
 	const many = 100
 	for _, k := range []kind{get, put, postKeyed, post, postEmpty} {

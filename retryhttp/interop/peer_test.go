@@ -20,7 +20,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// bothAttempts is the default of go-retryablehttp (the peer).
+// bothAttempts is the number of attempts on both sides, the default of go-retryablehttp
+// (the peer).
 const bothAttempts = 5
 
 type side func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error)
@@ -35,7 +36,8 @@ func newPeer(base http.RoundTripper) *retryablehttp.Client {
 
 func peerSide(base http.RoundTripper) side {
 	client := newPeer(base)
-	// The peer waits for an hour if asked to; cancel stands for a caller that gives up.
+	// The peer waits for an hour if the server asks for it; cancel stands for a caller
+	// that gives up.
 	var cancel context.CancelFunc
 	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
@@ -94,7 +96,7 @@ func order() io.Reader { return strings.NewReader("order") }
 
 func partlyReadReader() io.Reader { return partlyRead() }
 
-// partlyReadSeeker has no Len method, like a file.
+// partlyReadSeeker returns a reader that, like a file, has no Len method.
 func partlyReadSeeker() io.Reader { return struct{ io.ReadSeeker }{partlyRead()} }
 
 func partlyRead() *strings.Reader {
@@ -141,7 +143,7 @@ var comparisons = []comparison{
 	},
 	{
 		name: "GET twice, both fail", method: "GET", handlers: []http.HandlerFunc{down}, calls: 2,
-		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // it closes all idle connections of the pool
+		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // the peer closes all idle connections of the pool
 		ours: outcome{executed: 10, connections: 1, response: "503 10"},
 	},
 	{

@@ -97,7 +97,7 @@ http {
 }
 
 // haproxy runs HAProxy in front of a backend and returns its address. Clients use
-// HTTP/2 or HTTP/1.1 without TLS, the backend HTTP/1.1.
+// HTTP/2 or HTTP/1.1 without TLS; the backend uses HTTP/1.1.
 func haproxy(t *testing.T, protocol, backend string) string {
 	path, address := program(t, "haproxy"), freeAddress(t)
 	option := ""
