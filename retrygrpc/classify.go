@@ -14,7 +14,7 @@ import (
 //   - RESOURCE_EXHAUSTED is throttling, unless a message was too large;
 //   - DEADLINE_EXCEEDED is a timeout;
 //   - UNAVAILABLE, ABORTED and INTERNAL are transient;
-//   - UNKNOWN, and errors without a status, are of [retry.ClassUnknown];
+//   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
 // To change this for some errors, use [retry.FirstOf].
@@ -42,6 +42,6 @@ func (Classifier) Classify(err error) retry.Class {
 	return retry.ClassPermanent
 }
 
-// isTooLarge reports whether grpc-go, on either side, refused a message above its
-// size limit.
+// isTooLarge reports whether grpc-go, on either side, refused a message because it
+// exceeded a size limit.
 func isTooLarge(message string) bool { return strings.Contains(message, "larger than max") }

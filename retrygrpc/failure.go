@@ -61,7 +61,7 @@ type gaveUp struct {
 func (e *gaveUp) Error() string { return e.err.Error() }
 func (e *gaveUp) Unwrap() error { return e.err }
 
-// GRPCStatus is for package status.
+// GRPCStatus returns the status that package status finds in the error.
 func (e *gaveUp) GRPCStatus() *status.Status {
 	last := status.Convert(e.err.Err)
 	if last.Code() != e.code {
@@ -72,7 +72,7 @@ func (e *gaveUp) GRPCStatus() *status.Status {
 	return status.FromProto(s)
 }
 
-// outcome returns the error of a call, given those of Do and of the last attempt.
+// outcome returns the error of a call, given the errors of Do and of the last attempt.
 func outcome(ctx context.Context, err, last error) error {
 	e, isGiveUp := err.(*retry.Error) // of this Do, not a nested one
 	switch {

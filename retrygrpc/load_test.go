@@ -64,8 +64,8 @@ func callsOf(full int) int {
 	return full
 }
 
-// TestLoad: in 10,000 calls under faults, the server counts every attempt of the client, and
-// every fault has the expected outcome.
+// TestLoad: in 10,000 calls with injected faults, the server counts every attempt of the
+// client, and every fault has the expected outcome.
 func TestLoad(t *testing.T) {
 	calls := callsOf(10_000)
 	var faults [6]atomic.Int64
@@ -97,7 +97,7 @@ func TestLoad(t *testing.T) {
 	assert.Equal(t, client.attempts.Load(), int64(calls)+client.retries.Load())
 	assert.Equal(t, int64(calls), outcomes[codes.OK]+client.gaveUp.Load(), "every call succeeds or gives up once")
 	assert.Equal(t, faults[3].Load(), outcomes[codes.InvalidArgument], "a permanent failure ends its call")
-	assert.Equal(t, faults[4].Load(), outcomes[codes.Aborted], "and so does a pushback of -1")
+	assert.Equal(t, faults[4].Load(), outcomes[codes.Aborted], "a pushback of -1 ends its call")
 	t.Logf("%d calls: %d attempts, %d seen by the server, outcomes %v", calls, client.attempts.Load(), s.hits(), outcomes)
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// DialOptions returns options for grpc.NewClient that retry every call of the connection under
-// the policy and turn off grpc-go's own retries. Interceptors given after these see every
-// attempt; those given before see one call.
+// DialOptions returns options for grpc.NewClient that retry every call of the connection
+// under the policy and turn off grpc-go's own retries. Interceptors in later options see
+// every attempt; those in earlier options see the call once.
 func DialOptions(p retry.Policy) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(unaryInterceptor(withClassifier(p))),

@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// A server has methods defined by a test; n is the number of the call, from 1.
+// A server calls functions defined by a test; n is the number of the call, from 1.
 type server struct {
 	pb.UnimplementedTestServiceServer
 	unary  func(ctx context.Context, n int) error

@@ -20,10 +20,10 @@ import (
 // "package.Service/Method", or "package.Service" for all its methods; without methods, the
 // config applies to all services.
 //
-// gRPC has fewer features than a policy; lost has one sentence for each difference. The
-// mean delays are as close to the policy's as possible, and the codes are those that
-// the policy's Classifier retries. The error is that of [retry.Policy.Validate], or
-// names an invalid method.
+// gRPC has fewer features than a policy; lost describes each difference in one sentence.
+// The mean delays are as close to the policy's as possible, and the codes are those that
+// the policy's Classifier retries. ServiceConfig returns the error of
+// [retry.Policy.Validate], or an error that names an invalid method.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)
@@ -118,7 +118,8 @@ func attemptsOf(p retry.Policy) int {
 	return attempts
 }
 
-// mostAttempts is grpc-go's maximum without grpc.WithMaxCallAttempts, whatever the config.
+// mostAttempts is grpc-go's maximum without grpc.WithMaxCallAttempts, whatever the
+// service config says.
 const mostAttempts = 5
 
 func retryPolicyOf(p retry.Policy, attempts int) (r retryPolicy, lost []string) {
@@ -201,7 +202,8 @@ func lostParts(p retry.Policy) (lost []string) {
 	return lost
 }
 
-// seconds formats nanoseconds as a protobuf Duration, above 0 as gRPC requires.
+// seconds formats nanoseconds as a protobuf Duration. The result is above 0, as gRPC
+// requires.
 func seconds(ns float64) string {
 	s := max(rounded(ns/1e9, 3), 1e-9)
 	return strconv.FormatFloat(s, 'f', -1, 64) + "s"

@@ -19,7 +19,7 @@ import (
 
 var hintsLost = "Hint: gRPC waits for exactly the server's pushback, and grpc-go ignores RetryInfo"
 
-// asGRPC is a policy that gRPC expresses exactly.
+// asGRPC is a policy that a service config can express exactly.
 var asGRPC = retry.Policy{
 	Backoff:     retry.Spread{Of: retry.Exponential{Base: 10 * time.Millisecond, Factor: 3}, Fraction: 0.2},
 	MaxAttempts: 4,
@@ -99,7 +99,7 @@ func TestServiceConfigInvalid(t *testing.T) {
 	}
 }
 
-// TestServiceConfigWorks: grpc-go with the config behaves like the policy.
+// TestServiceConfigWorks: with the config, grpc-go retries as the policy specifies.
 func TestServiceConfigWorks(t *testing.T) {
 	config, _, err := retrygrpc.ServiceConfig(asGRPC, "grpc.testing.TestService/UnaryCall")
 	require.NoError(t, err)
@@ -127,5 +127,5 @@ func TestStacked(t *testing.T) {
 	s = &server{unary: failing(99, unavailable)}
 	_, err = dial(t, s.start(t, nil), append(without, grpc.WithDefaultServiceConfig(config))...).UnaryCall(t.Context(), &pb.SimpleRequest{})
 	assert.Error(t, err)
-	assert.Equal(t, 16, s.hits(), "which shows that the option is needed")
+	assert.Equal(t, 16, s.hits(), "without WithDisableRetry the retries multiply")
 }

@@ -51,9 +51,9 @@ func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientSt
 	return stream, nil
 }
 
-// A serverStream is a stream with one request, which is retried until the first message.
-// A separate goroutine makes the attempts, so the server gets the request when CloseSend is
-// called, not when the caller first receives.
+// A serverStream is a stream with one request. It is retried until its first message
+// arrives. A separate goroutine makes the attempts, so the server gets the request when
+// CloseSend is called, not when the caller first receives.
 type serverStream struct {
 	ctx     context.Context
 	policy  retry.Policy

@@ -34,7 +34,7 @@ func receiveAll(t *testing.T, stream grpc.ServerStreamingClient[pb.StreamingOutp
 	}
 }
 
-// TestStream: a stream is retried until its first message.
+// TestStream: a stream is retried until its first message arrives.
 func TestStream(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script func(n int, s outStream) error
@@ -213,7 +213,8 @@ func TestClientStream(t *testing.T) {
 	assert.Equal(t, 3, attempts)
 }
 
-// TestServerStreamNowhere: the first Recv returns a failure to open the stream.
+// TestServerStreamNowhere: if the stream cannot be opened, the first Recv returns the
+// error.
 func TestServerStreamNowhere(t *testing.T) {
 	stream, err := nowhere(t, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
 	require.NoError(t, err)

@@ -110,7 +110,7 @@ func withTrailer(value string, err error) func(context.Context, int) error {
 	}
 }
 
-// TestDetails: the error of a call that gave up has the details of the last failure.
+// TestDetails: the error of a call that gave up contains the details of the last failure.
 func TestDetails(t *testing.T) {
 	s := &server{unary: failing(9, info(codes.Unavailable, time.Microsecond))}
 	_, err := newClient(t, s, quick).UnaryCall(t.Context(), &pb.SimpleRequest{})
@@ -155,7 +155,7 @@ func TestDeadlines(t *testing.T) {
 		}})
 		_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
 		assert.NoError(t, err)
-		assert.GreaterOrEqual(t, s.hits(), 1, "the server may not have seen an attempt with too short a deadline")
+		assert.GreaterOrEqual(t, s.hits(), 1, "at least one attempt reaches the server; the first may have had too little time")
 		assert.GreaterOrEqual(t, retries, 1)
 	})
 	for name, tt := range map[string]struct {
@@ -178,7 +178,8 @@ func TestDeadlines(t *testing.T) {
 		}, codes.Canceled, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			// If the server reaches the deadline before the client, a retry does not fit.
+			// If the server reaches the deadline before the client does, an hour's wait
+			// leaves no time for a retry.
 			policy := retry.Policy{Backoff: retry.Constant(time.Hour)}
 			s := &server{unary: func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }}
 			ctx, cancel := tt.end(t.Context())
@@ -192,7 +193,7 @@ func TestDeadlines(t *testing.T) {
 }
 
 // TestWaitForReady: an attempt that waits for a connection ends at its deadline, and the next
-// one finds the server.
+// attempt finds the server.
 func TestWaitForReady(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -31,14 +31,16 @@ const failingRate = 10
 //   - a MaxDeliver that does not exceed both the policy's MaxAttempts and MaxDeliveries: the
 //     server silently stops after MaxDeliver deliveries, even if a worker crashes in the last
 //     one or the dead letter is not stored. -1 is best;
-//   - a BackOff: it replaces AckWait, and its differences are added to the policy's delays;
+//   - a BackOff: it replaces AckWait, and the differences between its entries are added to
+//     the policy's delays;
 //   - an AckWait below the policy's AttemptTimeout: InProgress extends AckWait for the
 //     current message, but prefetched messages are redelivered. AckWait should exceed the
 //     time to handle all prefetched messages (500, or jetstream.PullMaxMessages). With
 //     OneByOne, any AckWait is accepted;
-//   - a MaxAckPending below the number of messages that wait for redelivery if ten a second
-//     fail until they are given up: while that many wait, the server delivers no others. If
-//     the policy retries forever, MaxAckPending must be -1. With OneByOne it may be 1;
+//   - a MaxAckPending below the number of messages that wait for redelivery if ten messages
+//     a second fail until they are given up: while MaxAckPending messages wait, the server
+//     delivers no others. If the policy retries forever, MaxAckPending must be -1. With
+//     OneByOne it may be 1;
 //   - a MaxDeliveries that is negative, or below the policy's MaxAttempts;
 //   - an invalid policy.
 func (w Worker) Check(config jetstream.ConsumerConfig) error { return invalid(w.faults(config)) }

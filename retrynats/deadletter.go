@@ -15,13 +15,13 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The headers of a dead letter, which also has the data and all headers of the message.
-// Headers of the message that begin with "Nats-" are instructions to the server, so they get
-// the prefix "Original-". The dead letter's Nats-Msg-Id consists of the message's stream,
-// consumer, sequence number and time: a stream stores the dead letter only once within its
-// duplicate window.
+// The headers added to a dead letter, which also contains the data and all headers of the
+// message. Headers of the message that begin with "Nats-" are instructions to the server,
+// so they get the prefix "Original-". The dead letter's Nats-Msg-Id consists of the
+// message's stream, consumer, sequence number and time: a stream stores the dead letter
+// only once within its duplicate window.
 const (
-	HeaderReason   = "Dead-Letter-Reason"   // why it was given up: see retry.Error.ReasonLabel
+	HeaderReason   = "Dead-Letter-Reason"   // why the message was given up: see retry.Error.ReasonLabel
 	HeaderError    = "Dead-Letter-Error"    // the function's error, as one line of at most about 1 kB
 	HeaderAttempts = "Dead-Letter-Attempts" // how often the message was delivered
 	HeaderSubject  = "Dead-Letter-Subject"  // the subject of the message
@@ -64,8 +64,8 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	return nil
 }
 
-// deadLetterFaults checks the dead letters' subject and stream. Its error comes from the
-// server.
+// deadLetterFaults checks the dead letters' subject and stream. It returns an error only if
+// a request to the server fails.
 func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
 	if w.DeadLetter == "" {
 		return nil, nil

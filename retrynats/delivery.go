@@ -15,11 +15,11 @@ import (
 )
 
 // leastDelay is the shortest delay of a redelivery. With 0 (a plain Nak), the server would
-// redeliver the message before all others, as fast as it fails.
+// redeliver the message at once after each failure, before all others.
 const leastDelay = time.Nanosecond
 
 // notStoredDelay is the shortest delay of a message whose dead letter could not be stored.
-// The longest is AckWait: if the letter was stored after all, the next one must arrive
+// The longest is AckWait: if the letter was stored after all, its duplicate must arrive
 // within the duplicate window.
 const notStoredDelay = time.Second
 
@@ -30,7 +30,7 @@ type delivery struct {
 	msg        jetstream.Msg
 	meta       *jetstream.MsgMetadata
 	number     int             // of this delivery, from 1
-	alive      context.Context // InProgress is sent until it ends
+	alive      context.Context // InProgress is sent until this context ends
 	begun      int             // pulse.beats when the attempt began
 	fnCalled   bool
 	fnReturned bool
@@ -56,7 +56,7 @@ func (d *delivery) count() bool {
 	return true
 }
 
-// id returns the seed of the delays, the same for every worker and delivery.
+// id returns the seed of the delays. It is the same for every worker and delivery.
 func (d *delivery) id() string {
 	return d.meta.Stream + "/" + d.meta.Consumer + "/" + strconv.FormatUint(d.meta.Sequence.Stream, 10)
 }
@@ -160,7 +160,7 @@ func (d *delivery) fail() {
 	d.giveUp(&retry.Error{Err: err, Reason: reason, Attempts: d.number, Elapsed: max(0, time.Since(d.meta.Timestamp)), Next: wait})
 }
 
-// fnFailed reports whether fn failed, rather than the Limiter or because ctx ended.
+// fnFailed reports whether fn itself failed. Otherwise the Limiter failed or ctx ended.
 func (d *delivery) fnFailed() bool {
 	switch d.failure.Reason {
 	case retry.ErrPermanent, retry.ErrMaxAttempts, retry.ErrUnrepeatable:
@@ -196,7 +196,8 @@ func (d *delivery) giveUp(e *retry.Error) {
 
 var errFailed = retry.Transient(errors.New("failed"))
 
-// delay returns the policy's delay after a delivery, even if the policy allows no other.
+// delay returns the policy's delay after a delivery, even if the policy allows no further
+// delivery.
 func (d *delivery) delay(number int) time.Duration {
 	wait, _ := adapt.DelayFor(retry.Policy{Backoff: d.Policy.Backoff, MaxAttempts: retry.Unlimited}, d.id(), number, errFailed)
 	return wait

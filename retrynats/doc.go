@@ -29,19 +29,20 @@
 //     restart.
 //   - A panic or runtime.Goexit: the attempt counts as failed, and the panic or Goexit
 //     continues. If that ends the process, a message redelivered to it before its
-//     connection closes waits for AckWait: use delays longer than a process takes to end.
+//     connection closes is not delivered again until AckWait has passed: use delays
+//     longer than a process takes to end.
 //
 // The messages of a killed worker are redelivered after AckWait.
 //
 // A message that is given up is terminated with TermWithReason, which requires nats-server
-// 2.10.4 or later. If DeadLetter is set, a copy is stored there first.
+// 2.10.4 or later. If DeadLetter is set, a copy is stored under that subject first.
 //
-// While a message is being handled, the worker sends InProgress to prevent a redelivery. It
-// stops when the context of the attempt ends: if a function ignores its AttemptTimeout, the
+// While a message is being handled, the worker sends InProgress to prevent a redelivery,
+// until the context of the attempt ends: if a function ignores its AttemptTimeout, the
 // message goes to another worker.
 //
 // Delivery is at least once: the function must be idempotent. docs/durable.md in the
-// repository shows how, and has measurements.
+// repository shows how, and contains measurements.
 //
 // # Counting
 //

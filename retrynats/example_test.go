@@ -18,7 +18,7 @@ func ExampleWorker_Handle() {
 	if err != nil {
 		panic(err)
 	}
-	defer conn.Drain() // sends what is still to be sent
+	defer conn.Drain() // sends the outcomes that are still buffered
 	js, err := jetstream.New(conn)
 	if err != nil {
 		panic(err)

@@ -8,8 +8,8 @@ import (
 )
 
 // pulse sends InProgress at intervals for the messages that are being handled. All messages
-// of a handler share one timer. Most end long before it fires; a timer for each would be most
-// of their cost.
+// of a handler share one timer: most are done long before it fires, and a timer for each
+// message would account for most of the cost of handling it.
 type pulse struct {
 	every time.Duration
 

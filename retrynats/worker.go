@@ -28,15 +28,15 @@ type Worker struct {
 	// server receives the outcome even if the program then ends.
 	JetStream jetstream.JetStream
 
-	// MaxDeliveries limits the deliveries of a message; 0 means no limit. A message delivered
-	// more often is given up without another call of the function. The limit is for messages
-	// that crash their worker before it can report a failure. Deliveries that were fetched
-	// but not handled also count, so leave room: ten times MaxAttempts.
+	// MaxDeliveries limits the deliveries of a message; 0 means no limit. A message
+	// delivered more often is given up without another call of the function. The limit is
+	// for messages that crash their worker before it can report a failure. Deliveries that
+	// were fetched but not handled also count, so leave room: use ten times MaxAttempts.
 	MaxDeliveries int
 
-	// OneByOne declares that messages are fetched one at a time: with
-	// jetstream.PullMaxMessages(1), Next or Fetch(1), or because their order matters and
-	// MaxAckPending is 1. Check then accepts a MaxAckPending of 1, and an AckWait shorter
+	// OneByOne declares that messages are fetched one at a time, either with
+	// jetstream.PullMaxMessages(1), Next or Fetch(1), or because MaxAckPending is 1 to
+	// preserve their order. Check then accepts a MaxAckPending of 1, and an AckWait shorter
 	// than AttemptTimeout.
 	OneByOne bool
 
@@ -116,7 +116,7 @@ type handler struct {
 
 func (h *handler) handle(msg jetstream.Msg) {
 	if h.ctx.Err() != nil {
-		return // it is redelivered after AckWait; a Nak could redeliver it here at once
+		return // redelivered after AckWait; after a Nak this worker could get the message at once
 	}
 	d := &delivery{handler: h, msg: msg, failure: noReturn}
 	if h.counted && !d.count() {

@@ -130,7 +130,7 @@ func TestBudget(t *testing.T) {
 		{errOp, 1, "nak 1s", 2},
 		{errOp, 1, "term gave up after 1 attempt (client-side retry budget used up, next wait 1s): boom", 2},
 		{nil, 1, "ack", 3},
-		{nil, 2, "ack", 11}, // refunds its retry
+		{nil, 2, "ack", 11}, // refunds the tokens of the retry
 		{retry.Permanent(errOp), 1, "term gave up after 1 attempt (permanent failure): boom", 12},
 		{retry.Progress(errOp), 2, "nak 1s", 12}, // +8 up to the capacity, then -8 for the retry
 		{errOp, 4, "term gave up after 4 attempts (all attempts used): boom", 12},
@@ -241,8 +241,8 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: a failure by AttemptTimeout is a timeout, whatever the Classifier
-// returns.
+// TestAttemptTimeout: a failure caused by AttemptTimeout is a timeout, whatever the
+// Classifier returns.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := doubling
@@ -276,7 +276,7 @@ func TestOnError(t *testing.T) {
 				got = append(got, err)
 			}}
 			handle(t, w, msg, returning(errOp))
-			w.MaxDeliveries = 10 // counts the delivery before the call
+			w.MaxDeliveries = 10 // so the delivery number is read before the function is called
 			handle(t, w, msg, returning(nil))
 			assert.Equal(t, []error{lost, lost}, got)
 			w.OnError = nil

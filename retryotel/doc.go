@@ -2,8 +2,8 @@
 //
 //	policy = retryotel.Instrument(policy, "fetch page")
 //
-// It adds to the policy's hooks. The telemetry goes to the global providers of package
-// go.opentelemetry.io/otel, or to those of an [Instrumentation].
+// Instrument keeps the policy's own hooks. The telemetry goes to the global providers of
+// package go.opentelemetry.io/otel, or to those of an [Instrumentation].
 //
 // # Spans
 //
@@ -17,8 +17,8 @@
 // When the policy gives up, the span in the context of the call gets an event
 // retry.give_up with a retry.reason.
 //
-// If the context of the call comes from [OneCall], each span of the call is linked to the one
-// before. For HTTP, [ResendCount] numbers the spans of otelhttp.
+// If the context of the call comes from [OneCall], each attempt's span is linked to the
+// span of the previous attempt. For HTTP, [ResendCount] numbers the spans of otelhttp.
 //
 // # Metrics
 //

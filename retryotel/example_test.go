@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/retryotel"
 )
 
-// Each attempt has a span; that of a failed attempt has the status Error.
+// Each attempt has a span; the span of a failed attempt has the status Error.
 func ExampleInstrument() {
 	spans := tracetest.NewSpanRecorder() // a program would use an exporter
 	before := otel.GetTracerProvider()

@@ -8,8 +8,9 @@ import (
 )
 
 // ResendCount returns a RoundTripper that sets http.request.resend_count on the span of the
-// request, as in the semantic conventions for HTTP: 1 for the first retry, unset before. It
-// belongs below otelhttp, and the request needs the context of an instrumented attempt:
+// request, as in the semantic conventions for HTTP: the attribute is not set on the first
+// attempt, and is 1 on the first retry. The RoundTripper belongs below otelhttp, and the
+// request needs the context of an instrumented attempt:
 //
 //	otelhttp.NewTransport(retryotel.ResendCount(http.DefaultTransport))
 //

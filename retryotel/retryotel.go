@@ -22,7 +22,7 @@ const scope = "github.com/gobackoff/retry/retryotel"
 var bounds = []float64{0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300}
 
 // Instrument returns the policy with hooks that trace and count its attempts under the
-// name of an operation. Use a small set of names: they are an attribute of the metrics.
+// name of an operation. Use a small set of names: the name is an attribute of the metrics.
 func Instrument(p retry.Policy, operation string) retry.Policy {
 	return Instrumentation{}.Instrument(p, operation)
 }
@@ -141,7 +141,8 @@ type call struct {
 
 type callKey struct{}
 
-// OneCall returns a context for one call, in which each span is linked to the one before:
+// OneCall returns a context for one call, in which each attempt's span is linked to the
+// span of the previous attempt:
 //
 //	retry.Do(retryotel.OneCall(ctx), policy, op)
 //

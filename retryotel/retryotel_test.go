@@ -243,7 +243,7 @@ func TestHTTP(t *testing.T) {
 	assert.Equal(t, []any{nil, int64(1), int64(2)}, counts)
 }
 
-// TestGlobal: without an Instrumentation the global providers are used.
+// TestGlobal: without an Instrumentation, the global providers are used.
 func TestGlobal(t *testing.T) {
 	tel := newTelemetry()
 	before := otel.GetTracerProvider()

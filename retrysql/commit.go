@@ -61,12 +61,12 @@ func stateOf(err interface{ SQLState() string }) (state string) {
 	return err.SQLState()
 }
 
-// refusedByState is for PostgreSQL and compatible databases ("PostgreSQL Error
-// Codes", appendix A of the manual). The outcome is unknown after 40003 (statement
-// completion unknown) and the classes 08 (connection), 57 (operator intervention,
-// such as a shutdown), and 58 and XX (system and internal errors): poolers use these
-// for a lost server, and CockroachDB's XXA00 means committed, but a schema change
-// failed.
+// refusedByState reports whether PostgreSQL, or a database compatible with it, refused
+// the COMMIT ("PostgreSQL Error Codes", appendix A of the manual). The outcome is
+// unknown after 40003 (statement completion unknown) and the classes 08 (connection),
+// 57 (operator intervention, such as a shutdown), and 58 and XX (system and internal
+// errors). Poolers use 58 and XX for a lost server, and CockroachDB's XXA00 means that
+// the transaction was committed but a schema change failed.
 func refusedByState(state string) bool {
 	if len(state) != 5 || state == "40003" {
 		return false
@@ -78,9 +78,9 @@ func refusedByState(state string) bool {
 	return true
 }
 
-// endsConnection reports whether the server closes the connection with an error
-// response: it may have failed after it wrote the commit record. pgx and lib/pq
-// have a field for the severity.
+// endsConnection reports whether the server closes the connection after this error
+// response: the server may have failed after it wrote the commit record. The errors of
+// pgx and lib/pq have a field for the severity.
 func endsConnection(err error) bool {
 	severity := field(err, "SeverityUnlocalized")
 	if !severity.IsValid() {

@@ -32,7 +32,7 @@ type (
 	}
 )
 
-// TestOutcome: which failures of COMMIT prove that the transaction had no effect.
+// TestOutcome checks which failures of COMMIT prove that the transaction had no effect.
 func TestOutcome(t *testing.T) {
 	lost := &net.OpError{Op: "read", Err: syscall.ECONNRESET}
 	for _, test := range []struct {
@@ -107,7 +107,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// TestCommitCutByContext: if the context ends during COMMIT, the error matches both.
+// TestCommitCutByContext: if the context ends during COMMIT, the error matches both the
+// context's error and ErrUnrepeatable.
 func TestCommitCutByContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &fake{scripts: []script{{commit: context.Canceled}}}

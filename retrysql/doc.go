@@ -28,8 +28,9 @@
 // The database has refused a COMMIT if it responded with
 //
 //   - a SQLSTATE (the error's SQLState() string) other than 40003 and those of the
-//     classes 08, 57, 58 and XX, with a severity other than FATAL and PANIC:
-//     PostgreSQL, CockroachDB and others with their protocol, through pgx and lib/pq;
+//     classes 08, 57, 58 and XX, with a severity other than FATAL and PANIC. This is
+//     the rule for PostgreSQL, CockroachDB and other databases with the same protocol,
+//     through pgx and lib/pq;
 //   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than 1105,
 //     1180, those with a SQLSTATE of the classes 08 and 70, and numbers that only proxies
 //     use;
@@ -46,8 +47,8 @@
 // If the outcome is unknown, the error matches [retry.ErrUnrepeatable], even if the context
 // has ended. To find out whether the transaction took effect, use a unique key, such as the
 // transfer's ID in a table with a unique constraint. While the connection is open, the
-// server may still process COMMIT; a new transaction that inserts a row with the same key
-// waits for it or fails.
+// server may still be processing COMMIT; a new transaction that inserts a row with the
+// same key waits for the first transaction or fails.
 //
 // # What fn must and must not do
 //
@@ -55,22 +56,22 @@
 // commit, but MySQL does not: after a deadlock (1213) the server has rolled back, and each
 // later statement of fn is committed at once.
 //
-// It must not have effects that a rollback does not undo: messages, files, other databases,
+// fn must not have effects that a rollback does not undo: messages, files, other databases,
 // appending to a slice outside fn, statements that commit implicitly (such as DDL in MySQL).
 //
-// It must use tx for all its statements: a statement on db would take a second
-// connection, and would wait forever if the pool has only one. It must not end tx: the
-// outcome would be unknown, and the call ends with [retry.ErrUnrepeatable], even after
-// a deferred tx.Rollback. It must not keep tx, whose methods return [sql.ErrTxDone]
-// (pgx.ErrTxClosed) after its end.
+// fn must use tx for all its statements: a statement on db would take a second
+// connection, and would wait forever if the pool has only one. fn must not end tx, even
+// with a deferred tx.Rollback: the outcome would be unknown, and the call would end with
+// [retry.ErrUnrepeatable]. fn must not keep tx: after the transaction has ended, the
+// methods of tx return [sql.ErrTxDone] (pgx.ErrTxClosed).
 //
 // # Nesting
 //
-// A call of InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint
-// would not help: PostgreSQL and MySQL abort the whole transaction after a
-// serialization failure or a deadlock, and only the outermost one can be run again. An
-// inner transaction on another database would be run again with the outer one, although
-// it had already been committed.
+// A call of InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint would
+// not help: PostgreSQL and MySQL abort the whole transaction after a serialization failure
+// or a deadlock, and only the outermost transaction can be run again. An inner transaction
+// on another database would be run again with the outer one, although it had already been
+// committed.
 //
 // # Contexts
 //
@@ -84,6 +85,6 @@
 // opts selects the isolation level and read-only transactions. With REPEATABLE READ in
 // PostgreSQL and with SERIALIZABLE, retries are normal: allow more than the zero Policy's
 // three attempts. Each attempt has its own snapshot, so fn must not use data read by an
-// earlier one. Read-only transactions follow the same rules, although an unknown outcome
+// earlier attempt. Read-only transactions follow the same rules, although an unknown outcome
 // would not matter.
 package retrysql

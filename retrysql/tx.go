@@ -16,7 +16,7 @@ type Beginner interface {
 }
 
 // A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does. After
-// either, successful or not, its connection is free for other uses.
+// either call, successful or not, its connection is free for other uses.
 type Tx interface {
 	Commit(ctx context.Context) error   // makes the transaction's effects permanent
 	Rollback(ctx context.Context) error // undoes them
@@ -36,9 +36,9 @@ type Tx interface {
 // [runtime.Goexit], the transaction is rolled back; the error of a failed
 // rollback is joined to that of fn.
 //
-// ctx and the policy's AttemptTimeout bound the transaction, as in BeginTx.
-// opts are passed to BeginTx; nil means the default isolation level. If ctx, db
-// or fn is nil, the error matches [retry.ErrInvalid].
+// ctx and the policy's AttemptTimeout bound the transaction in the same way as the
+// context passed to BeginTx. opts are passed to BeginTx; nil means the default
+// isolation level. If ctx, db or fn is nil, the error matches [retry.ErrInvalid].
 func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	if db == nil || fn == nil {
 		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
@@ -55,14 +55,15 @@ type sqlTx struct{ *sql.Tx }
 func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }
 func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 
-// InTxFunc is [InTx] for transactions of other packages, started by begin. With a pool of pgx:
+// InTxFunc is [InTx] for packages other than database/sql: begin starts each
+// transaction. With a pgx pool:
 //
 //	err := retrysql.InTxFunc(ctx, policy, pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
 //		...
 //	})
 //
-// Commit gets the context of the attempt. Rollback gets one that lasts up to
-// five seconds longer, so the connection survives the end of ctx.
+// Commit gets the context of the attempt. Rollback gets a context that lasts up to
+// five seconds longer, so that the connection survives the end of ctx.
 func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
 	switch {
 	case begin == nil || fn == nil:
@@ -193,9 +194,9 @@ func (f *failure) Unwrap() []error {
 	return errs
 }
 
-// classifier classifies an attempt by the error of fn or Commit alone, whatever
-// a failed rollback reports. It ignores that a statement may have taken effect:
-// none has an effect without COMMIT.
+// classifier classifies an attempt by the error of fn or Commit alone, whatever a failed
+// rollback reports. It ignores whether a statement may have taken effect, because no
+// statement does without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {

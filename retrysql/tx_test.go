@@ -158,7 +158,8 @@ func TestPanic(t *testing.T) {
 	assert.Zero(t, db.Stats().InUse)
 }
 
-// TestContext: if the context ends before COMMIT, the rollback gets a live one.
+// TestContext: if the context ends before COMMIT, the rollback gets a context that is
+// still live.
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -255,7 +256,7 @@ func TestRefused(t *testing.T) {
 	assert.Empty(t, f.takeCalls())
 }
 
-// TestMarkers: marks of fn and the policy's Classifier decide.
+// TestMarkers: fn's marks and the policy's Classifier decide whether an attempt is retried.
 func TestMarkers(t *testing.T) {
 	f := &fake{scripts: []script{{fn: retry.Transient(errUnique)}, {fn: retry.Permanent(errSerialization)}}}
 	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn), errSerialization)

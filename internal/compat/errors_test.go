@@ -107,7 +107,7 @@ func check(t *testing.T, f fault) {
 	}
 }
 
-// lines returns one library's lines of the table, one per class, without its name.
+// lines returns one library's rows of the table, one per class, without the library's name.
 func lines(faults []fault) string {
 	var order []string
 	names := map[string][]string{}

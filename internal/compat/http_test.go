@@ -96,7 +96,7 @@ func githubFaults(t *testing.T) []fault {
 	base, err := url.Parse(apiServer(t) + "/")
 	require.NoError(t, err)
 	call := func(repo string) error {
-		client := github.NewClient(nil) // a client remembers limits
+		client := github.NewClient(nil) // a client remembers rate limits
 		client.BaseURL = base
 		_, _, err := client.Repositories.Get(t.Context(), "owner", repo)
 		return err

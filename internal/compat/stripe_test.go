@@ -13,8 +13,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// newStripe returns a Stripe client that retries only under the policy. It sets an
-// Idempotency-Key, so a POST may be repeated.
+// newStripe returns a Stripe client that retries only under the policy. The client
+// sets an Idempotency-Key, so a POST may be repeated.
 func newStripe(url string, policy retry.Policy) *coupon.Client {
 	return &coupon.Client{Key: "sk_test", B: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
 		URL:               new(url),

@@ -69,8 +69,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// work is a worker process. It runs until it is killed or its standard input ends, as it
-// does with the test.
+// work is a worker process. It runs until it is killed or its standard input ends, which
+// happens at the latest when the test ends.
 func work(url, path string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -145,8 +145,8 @@ func work(url, path string) {
 	os.Exit(0)
 }
 
-// slow gives a process time to end: a redelivery to a process that is ending is lost until
-// AckWait.
+// slow gives a process time to end: a message redelivered to a process that is ending is not
+// delivered again until AckWait has passed.
 var slow = retry.Policy{Backoff: retry.Constant(time.Second), MaxAttempts: 4}
 
 func panicAtWork(url string) {
@@ -204,8 +204,8 @@ type process struct {
 	life    io.WriteCloser
 }
 
-// untilSignal runs a program until its standard input names a signal or ends, as it does even
-// if the test is killed.
+// untilSignal runs a program until a line of standard input names a signal for it, or until
+// standard input ends, which happens even if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-KILL} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -277,7 +277,7 @@ func (c *crew) kill(slot int) {
 	_ = c.running[slot].Wait()
 }
 
-// outage lasts from a stop of the server until, after its restart, it has checked which
+// An outage lasts from a stop of the server until the restarted server has checked which
 // deliveries are due.
 type outage struct{ from, to time.Time }
 

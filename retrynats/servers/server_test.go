@@ -213,7 +213,7 @@ func TestFullDeadLetterStream(t *testing.T) {
 	assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
 }
 
-// losing is a JetStream that loses its connection when it has stored the dead letter.
+// losing is a JetStream that loses its connection after it has stored a dead letter.
 type losing struct{ jetstream.JetStream }
 
 func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {

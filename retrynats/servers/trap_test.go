@@ -70,7 +70,8 @@ func TestTrapAckWait(t *testing.T) {
 	batch, err := consumer.Fetch(2)
 	require.NoError(t, err)
 	first, second := <-batch.Messages(), <-batch.Messages()
-	// The first is being handled, with InProgress. The second is prefetched and waits.
+	// The first message is being handled and gets InProgress. The second one is
+	// prefetched and waits.
 	ctx, stop := context.WithCancel(t.Context())
 	var working sync.WaitGroup
 	working.Go(func() {

@@ -28,7 +28,7 @@ var commitFaults = []struct {
 	name      string
 	toServer  bool
 	fault     fault
-	committed int // rows; -1: either
+	committed int // rows; -1 means 0 or 1
 }{
 	{"before COMMIT", true, fault{cut: before}, 0},
 	{"before COMMIT, reset", true, fault{cut: before, reset: true}, 0},

@@ -22,8 +22,8 @@ var patient = retry.Policy{
 	Backoff:     retry.FullJitter{Base: 2 * time.Millisecond, Cap: 50 * time.Millisecond},
 }
 
-// TestContention: SERIALIZABLE transactions that compete for a few rows all commit once,
-// however often the database aborts them.
+// TestContention: each of many SERIALIZABLE transactions that compete for a few rows
+// commits exactly once, however often the database aborts it.
 func TestContention(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {

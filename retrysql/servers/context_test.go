@@ -73,7 +73,7 @@ func TestAttemptTimeout(t *testing.T) {
 	}
 }
 
-// TestPanic: a panic of fn rolls the transaction back and returns its connection.
+// TestPanic: a panic in fn rolls the transaction back and returns its connection.
 func TestPanic(t *testing.T) {
 	for _, v := range slices.Concat(variants, embedded) {
 		t.Run(v.name, func(t *testing.T) {

@@ -40,7 +40,7 @@ type database interface {
 	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
 	// once makes no retries.
 	once(ctx context.Context, fn func(context.Context, session) error) error
-	// idle returns the number of unused connections, and of all.
+	// idle returns the number of unused connections and the number of all connections.
 	idle() (idle, open int)
 	Close()
 }
@@ -67,7 +67,7 @@ var variants = []variant{
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
 }
 
-// embedded are drivers of SQLite, whose address is a directory.
+// embedded are drivers of SQLite; their address is a directory.
 var embedded = []variant{
 	{name: "modernc", open: standard("sqlite", func(dir string) string {
 		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"

@@ -54,7 +54,7 @@ func errorsTable(t *testing.T) string {
 	}
 	for _, line := range []struct {
 		name              string
-		statement, commit error // nil means that it does not occur
+		statement, commit error // nil means that the error does not occur there
 	}{
 		{"SQLSTATE 40001, serialization failure", pg("40001"), pg("40001")},
 		{"SQLSTATE 40P01, deadlock", pg("40P01"), pg("40P01")},
@@ -93,7 +93,7 @@ type scripted struct{ commit error }
 func (s scripted) Commit(context.Context) error { return s.commit }
 func (scripted) Rollback(context.Context) error { return nil }
 
-// reaction returns what InTxFunc does after the error.
+// reaction describes what InTxFunc does after the error.
 func reaction(t *testing.T, statement, commit error) string {
 	if statement == nil && commit == nil {
 		return ""

@@ -28,7 +28,7 @@ type fault struct {
 	swallow bool // drop the next message of the server, then cut
 }
 
-// cut is where the connection ends.
+// cut is the point at which the connection ends.
 type cut int
 
 const (
@@ -38,11 +38,12 @@ const (
 	after
 )
 
-// framing reads one message; first marks the first of its direction.
+// framing reads one message; first reports whether it is the first in its direction.
 type framing func(r io.Reader, toServer, first bool) ([]byte, error)
 
-// postgresFrames follows "Message Formats" in the PostgreSQL manual: a type of one byte,
-// except in the startup message, and a length that includes itself.
+// postgresFrames follows "Message Formats" in the PostgreSQL manual: each message begins
+// with a type of one byte, which the startup message lacks, and a length that includes
+// itself.
 func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 	head := 5
 	if toServer && first {
@@ -55,8 +56,8 @@ func postgresFrames(r io.Reader, toServer, first bool) ([]byte, error) {
 	return body(r, b, int(binary.BigEndian.Uint32(b[head-4:]))-4)
 }
 
-// mysqlFrames follows "MySQL Packets" in the MySQL internals manual: a length of three
-// bytes and a sequence number of one byte.
+// mysqlFrames follows "MySQL Packets" in the MySQL internals manual: each packet begins
+// with a length of three bytes and a sequence number of one byte.
 func mysqlFrames(r io.Reader, _, _ bool) ([]byte, error) {
 	b := make([]byte, 4, 512)
 	if _, err := io.ReadFull(r, b); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// onRetry is quick with a hook and without AttemptTimeout.
+// onRetry returns the policy named quick with f as its hook and without AttemptTimeout.
 func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	p := quick
 	p.AttemptTimeout = 0
@@ -111,8 +111,8 @@ func TestIgnoredError(t *testing.T) {
 	}
 }
 
-// TestLockWaitTimeout: error 1205 of MySQL undoes only one statement, so InTx rolls back
-// those before it.
+// TestLockWaitTimeout: MySQL's error 1205 undoes only one statement, so InTx rolls back the
+// earlier statements.
 func TestLockWaitTimeout(t *testing.T) {
 	addr := mariadb.Start(t)
 	for _, atCommit := range []bool{false, true} {
@@ -155,8 +155,8 @@ func TestLockWaitTimeout(t *testing.T) {
 	}
 }
 
-// TestBusy: if SQLite rejects COMMIT because another connection reads, the transaction is
-// retried.
+// TestBusy: if SQLite rejects COMMIT because another connection is reading, the
+// transaction is retried.
 func TestBusy(t *testing.T) {
 	for _, v := range embedded {
 		t.Run(v.name, func(t *testing.T) {

@@ -20,7 +20,7 @@ func AsynqRetries(policy retry.Policy) asynq.Option {
 }
 
 // RetryAsynq makes a server retry tasks under the policy. Call it before mux.Use with other
-// middleware, so that it gets their errors.
+// middleware, so that it gets the errors of that middleware.
 func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) error {
 	if err := check(policy); err != nil {
 		return err

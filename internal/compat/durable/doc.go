@@ -1,5 +1,5 @@
-// Package durable has the code of docs/durable.md for River, asynq and Temporal, and tests
-// with the real engines.
+// Package durable contains the code of docs/durable.md for River, asynq and Temporal, and
+// tests with the real engines.
 package durable
 
 import (

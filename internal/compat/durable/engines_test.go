@@ -47,7 +47,7 @@ func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work fun
 	return client
 }
 
-// TestRiverStop: if a worker stops, the attempt of its job does not count, and the job is
+// TestRiverStop: if a worker stops, its job's current attempt does not count, and the job is
 // not canceled, although context.Canceled is a permanent error elsewhere.
 func TestRiverStop(t *testing.T) {
 	t.Parallel()
@@ -86,14 +86,14 @@ func TestRiverPanic(t *testing.T) {
 	assert.GreaterOrEqual(t, job.ScheduledAt.Sub(begin), time.Second)
 }
 
-// TestAsynqEnds: how asynq stores tasks that failed once.
+// TestAsynqEnds checks how asynq stores tasks that failed once.
 func TestAsynqEnds(t *testing.T) {
 	t.Parallel()
 	at := redisAt(redisServer.Start(t), 2)
 	results := map[string]struct {
 		err   error
 		state asynq.TaskState
-		kept  string // of the error
+		kept  string // the part of the error's text that must be stored
 	}{
 		"transient":    {errOp, asynq.TaskStateRetry, errOp.Error()},
 		"permanent":    {retry.Permanent(errOp), asynq.TaskStateArchived, "permanent failure: " + errOp.Error()},

@@ -60,8 +60,8 @@ const (
 	exhausted = "all attempts used"
 )
 
-// TestKills: although workers are killed at work, no job is lost, none is retried before the
-// policy's wait, and every process computes the same waits.
+// TestKills: although workers are killed while working, no job is lost, none is retried
+// before the policy's wait, and every process computes the same waits.
 func TestKills(t *testing.T) {
 	t.Parallel() // waits most of the time
 	t.Run("River", func(t *testing.T) {
@@ -82,7 +82,7 @@ func withKills(t *testing.T, name, address string, e engine) {
 	for range 3 {
 		fleet.start(t)
 	}
-	// A hundred jobs a second; with 2,000 jobs, also a kill a second.
+	// A hundred jobs arrive a second; with 2,000 jobs, a worker is killed once a second.
 	numbers, kills := make(map[string]int), 0
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -154,7 +154,7 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 		switch end, ok := ends[before]; {
 		case k.attempt == 1:
 		case start.Rescued:
-			if lost, ok := starts[before]; ok { // unless it was killed before that
+			if lost, ok := starts[before]; ok { // unless it was killed before it printed the start
 				rescued = append(rescued, time.Duration(start.At-lost.At))
 			}
 		default:
@@ -240,7 +240,7 @@ func (f *fleet) start(t *testing.T) {
 	cmd := exec.Command(program, f.address)
 	cmd.Env = append(os.Environ(), workerVariable+"="+f.engine)
 	cmd.Stderr = os.Stderr
-	_, err = cmd.StdinPipe() // ends with this process, and ends the worker
+	_, err = cmd.StdinPipe() // the pipe ends with this process, and then the worker ends
 	require.NoError(t, err)
 	output, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -315,7 +315,7 @@ func (e *riverEngine) unfinished(ctx context.Context) (n int, err error) {
 }
 
 // rescueNow ages the jobs of killed workers in a short run, and ends the term of a killed
-// leader, for which River waits a constant 15 s.
+// leader at once; River itself waits a constant 15 s for the end.
 func (e *riverEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {
 		return

@@ -20,7 +20,7 @@ import (
 	"github.com/gobackoff/retry/internal/testserver"
 )
 
-var jobs = flag.Int("jobs", 200, "jobs of a run with kills; from 1,000 on the engines rescue jobs by themselves")
+var jobs = flag.Int("jobs", 200, "number of jobs in TestKills; with 1,000 or more, the test does not make the engines rescue jobs sooner")
 
 var postgres = testserver.Postgres(func(ctx context.Context, addr string) error {
 	pool, err := pgxpool.New(ctx, testserver.PostgresURL(addr))
@@ -37,8 +37,8 @@ var redisServer = testserver.Redis(func(ctx context.Context, addr string) error 
 	return client.Ping(ctx).Err()
 })
 
-// workerVariable holds the engine's name in a worker process, which runs this program with
-// the engine's address as its argument.
+// workerVariable is the environment variable that contains the engine's name in a worker
+// process. The process runs this program with the engine's address as its argument.
 const workerVariable = "DURABLE_WORKER"
 
 func TestMain(m *testing.M) {

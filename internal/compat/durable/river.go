@@ -15,8 +15,9 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// RetryRiver makes the clients of a configuration retry jobs under the policy: those that
-// work jobs, and those that insert them, because each job stores its number of attempts.
+// RetryRiver makes the clients of a configuration retry jobs under the policy. Use it for
+// clients that work jobs and for clients that insert them, because each job stores its
+// number of attempts.
 func RetryRiver(config *river.Config, policy retry.Policy) error {
 	if err := check(policy); err != nil {
 		return err

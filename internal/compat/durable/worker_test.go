@@ -26,11 +26,11 @@ var killsPolicy = retry.Policy{
 	MaxAttempts: 6,
 }
 
-const longHint = 7 * time.Second // too long for River's workers: its leader schedules it
+const longHint = 7 * time.Second // too long for River's workers, so River's leader ends the wait
 
 var errGone = errors.New("no such order")
 
-// script returns the outcome of an attempt from its job's number and its own.
+// script returns the outcome of an attempt, given the job's number and the attempt's.
 func script(job, attempt int) error {
 	switch job % 20 {
 	case 0:
@@ -61,7 +61,7 @@ type event struct {
 	ID      string `json:"id"`
 	Attempt int    `json:"k"`
 	At      int64  `json:"t"`           // Unix time in nanoseconds
-	Rescued bool   `json:"r,omitempty"` // the engine ended the attempt before
+	Rescued bool   `json:"r,omitempty"` // the engine had ended the previous attempt
 	Least   int64  `json:"l,omitempty"` // bounds of the wait passed to the engine
 	Most    int64  `json:"m,omitempty"`
 }
@@ -85,7 +85,8 @@ func attempt(id string, job, number int, rescued bool) error {
 	return err
 }
 
-// work is the main function of a worker process, which ends with its standard input.
+// work is the main function of a worker process, which ends when its standard input
+// ends.
 func work(engine, address string) error {
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -1,5 +1,5 @@
-// Package sqlitefake has errors for tests, shaped like those of SQLite's drivers,
-// which are also recognized by their package path.
+// Package sqlitefake defines errors for tests in the shape of the errors of SQLite's
+// drivers. Package retrysql recognizes them because their package path contains "sqlite".
 package sqlitefake
 
 import "fmt"
@@ -13,7 +13,7 @@ func Mattn(code int) error { return mattn{Code: number(code & 0xff), ExtendedCod
 // Ncruces has the shape of *Error of github.com/ncruces/go-sqlite3 v0.36.0.
 func Ncruces(code uint32) error { return &ncruces{code: code} }
 
-// Other is an error of such a package without a code.
+// Other is an error that has no code, although its package path contains "sqlite".
 func Other() error { return other{} }
 
 type (
@@ -29,6 +29,6 @@ func (e mattn) Error() string    { return fmt.Sprint("sqlite ", e.Code) }
 func (e *ncruces) Error() string { return fmt.Sprint("sqlite ", e.code) }
 func (other) Error() string      { return "sqlite" }
 
-// Temporary and Timeout make it a net.Error, like that of ncruces.
+// Temporary and Timeout make ncruces a net.Error, like the driver's own error.
 func (e *ncruces) Temporary() bool { return e.code&0xff == 5 }
 func (e *ncruces) Timeout() bool   { return false }
