@@ -87,8 +87,8 @@ func TestOneAttemptAndNoWait(t *testing.T) {
 	})
 }
 
-// TestUsual: the first wait is at most 1.5 times 50 ms, or 100 ms with avast and 2 s
-// with the AWS SDK; the second is at most twice that.
+// TestUsual: the two waits together are at most 225 ms, which is 1.5 times 50 ms + 100 ms.
+// The limit is 300 ms with avast, and 6 s with the AWS SDK.
 func TestUsual(t *testing.T) {
 	eachLibrary(t, all, func(t *testing.T, l library) {
 		most := 3 * usualBase * 3 / 2

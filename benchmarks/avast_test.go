@@ -37,7 +37,7 @@ var avast = library{
 		constant:    avastDelay(retry.FixedDelay),
 		exponential: avastDelay(retry.BackOffDelay),
 		fullJitter:  avastDelay(retry.FullJitterBackoffDelay),
-		// This is its default: the random part is bounded by a constant.
+		// This is the library's default: the random part is bounded by a constant.
 		partJitter: avastDelay(retry.CombineDelay(retry.BackOffDelay, retry.RandomDelay)),
 	},
 }

@@ -46,8 +46,8 @@ var awsSDK = library{
 	},
 	budgets: true,
 	delays: map[string]func() func() time.Duration{
-		// It starts at 1 s in the SDK's default mode, with random numbers from
-		// crypto/rand.
+		// The delay starts at 1 s in the SDK's default mode, and its random numbers are
+		// from crypto/rand.
 		fullJitter: func() func() time.Duration {
 			standard, n := retry.NewStandard(), 0
 			return cycle(func() { n = 0 }, func() time.Duration {

@@ -31,7 +31,7 @@ func repeat(b *testing.B, c call) {
 	}
 }
 
-// cancellable returns a context with a Done channel, like that of a request.
+// cancellable returns a context with a Done channel, such as the context of a request.
 func cancellable(b *testing.B) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
@@ -121,7 +121,7 @@ func BenchmarkDelay(b *testing.B) {
 
 // BenchmarkShared makes calls with one policy on all processors. It does not wait,
 // because timers would hide contention; the context has no lock, because requests do not
-// share theirs.
+// share contexts.
 func BenchmarkShared(b *testing.B) {
 	for _, w := range []struct {
 		name     string

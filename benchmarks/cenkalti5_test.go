@@ -8,7 +8,7 @@ import (
 )
 
 // cenkalti5: a BackOff holds the state of one call, so each call of a usual plan makes
-// its own. A constant one is shared.
+// its own. A constant BackOff is shared.
 var cenkalti5 = library{
 	name: "cenkalti-v5",
 	build: func(ctx context.Context, p plan) policy {
@@ -63,7 +63,8 @@ func cenkalti5Options(p plan) []backoff.RetryOption {
 	return options
 }
 
-// cenkalti5Usual has no full jitter: a delay differs from the formula by at most share.
+// cenkalti5Usual has no full jitter: a delay differs from the formula by at most the
+// fraction share.
 func cenkalti5Usual(share float64) backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.Multiplier, b.RandomizationFactor = usualBase, usualCap, 2, share

@@ -44,13 +44,13 @@ type (
 type abilities struct {
 	library library
 
-	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share all
-	// that the library allows.
+	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share
+	// everything that the library allows them to share.
 	grow func(context.Context) caller
 	// permanent marks an error as not retryable; after sets the wait before its retry.
 	permanent func(error) error
 	after     func(error, time.Duration) error
-	// limited gives each attempt one second; budgeted shares a small budget.
+	// limited gives each attempt one second; the calls of budgeted share a small budget.
 	limited, budgeted func(context.Context) caller
 }
 
@@ -131,7 +131,7 @@ var everyLibrary = []abilities{
 				})
 			}
 		},
-		permanent: func(error) error { return errMarked }, // every error that is not marked as retryable
+		permanent: func(error) error { return errMarked }, // every error that is not marked as retryable is permanent
 	},
 	{
 		library: failsafeGo,
@@ -196,13 +196,13 @@ var everyLibrary = []abilities{
 				})
 			}
 		},
-		permanent: func(error) error { return errMarked }, // an error that the condition returns
+		permanent: func(error) error { return errMarked }, // an error that the condition returns is permanent
 	},
 }
 
 var errMarked = errors.New("marked")
 
-// waitError carries a wait, for libraries whose rules get the error.
+// waitError carries a wait. It is used with libraries whose delay rules receive the error.
 type waitError time.Duration
 
 func (e waitError) Error() string { return "wait " + time.Duration(e).String() }
@@ -340,7 +340,7 @@ func jitters(l library) string {
 			kinds = append(kinds, kind.name)
 		}
 	}
-	if l.name == failsafeGo.name { // does not show its delays, but failsafePolicy uses it
+	if l.name == failsafeGo.name { // the library does not show its delays, but failsafePolicy uses this jitter
 		kinds = append(kinds, "± share")
 	}
 	return strings.Join(kinds, ", ")

@@ -8,7 +8,7 @@ import (
 )
 
 // kubernetes polls a condition: a retryable failure is a condition that is not yet
-// true, and its error is lost.
+// true, and the error of the failure is lost.
 var kubernetes = library{
 	name: "k8s",
 	build: func(ctx context.Context, p plan) policy {

@@ -142,7 +142,7 @@ func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 const sharedBenchmark = "BenchmarkShared"
 
 // parts returns the test arguments of one round: BenchmarkShared runs with each number
-// of processors, the others with the last.
+// of processors, and the other benchmarks run with the last number.
 func (o options) parts() ([][]string, error) {
 	common := []string{
 		"-test.run=^$", "-test.timeout=30m",

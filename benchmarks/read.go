@@ -32,7 +32,7 @@ func median(values []float64) float64 {
 	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95).Center
 }
 
-// results are all samples, with rows and cols in the order of the benchmarks.
+// results contains all samples, with rows and cols in the order of the benchmarks.
 type results struct {
 	cpu        string
 	rows, cols []string

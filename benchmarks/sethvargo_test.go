@@ -45,7 +45,7 @@ func sethvargoBackoff(p plan) retry.Backoff {
 		b = retry.WithFullJitter(sethvargoExponential())
 	case p.wait > 0:
 		b = retry.NewConstant(p.wait)
-	default: // NewConstant panics
+	default: // NewConstant would panic
 		b = retry.BackoffFunc(func() (time.Duration, bool) { return 0, false })
 	}
 	return retry.WithMaxRetries(uint64(p.attempts-1), b)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// us is the column that ratios refer to.
+// us is the column that the ratios compare with.
 const us = "retry"
 
 // columns are the titles of the adapters; an unlisted adapter appears under its name.
@@ -28,7 +28,7 @@ var columns = []struct{ name, title, module string }{
 	{groupColumn, "this library, Group ⁶", ""},
 }
 
-// These have only memory figures.
+// These columns contain only memory figures.
 const (
 	bareColumn  = "goroutine"
 	groupColumn = "group"

@@ -36,8 +36,8 @@ type (
 type library struct {
 	name string
 
-	// build makes once what concurrent calls may share; each call makes the rest. fresh
-	// makes everything in each call.
+	// build makes what concurrent calls may share, and each call makes the rest. With
+	// fresh, each call makes everything.
 	build func(context.Context, plan) policy
 	fresh func(context.Context, plan) policy
 	// value is build for an operation that returns a value.
@@ -46,8 +46,8 @@ type library struct {
 	hooks   bool
 	budgets bool
 
-	// delays are the strategies. Each function starts a stream of delays: those of
-	// consecutive calls with waitsPerCall waits each.
+	// delays are the strategies. Each function starts a stream of delays, those of
+	// consecutive calls that wait waitsPerCall times each.
 	delays map[string]func() func() time.Duration
 }
 
@@ -100,7 +100,8 @@ func (o *operation) try() error {
 	return errFlaky
 }
 
-// cycle calls next, and begin before every waitsPerCall calls of it.
+// cycle returns a function that calls next. Before the first of every waitsPerCall calls,
+// the function calls begin.
 func cycle(begin func(), next func() time.Duration) func() time.Duration {
 	n := 0
 	return func() time.Duration {

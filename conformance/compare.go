@@ -9,7 +9,7 @@ import (
 
 type tally struct {
 	cases, delays int
-	excluded      int // cases excluded in preset.go
+	excluded      int // number of cases that preset.go excludes
 	mismatches    []string
 }
 
@@ -39,8 +39,8 @@ func compare(server *server, r recording) (t tally, err error) {
 	return t, nil
 }
 
-// differences compares our observation of a call with the SDK's, whose delays are
-// multiples of unit nanoseconds.
+// differences compares our observation of a call with the SDK's. The unit of the SDK's
+// delays is given in nanoseconds.
 func differences(theirs, ours observation, unit float64) []string {
 	var list []string
 	differ := func(what string, theirs, ours any) {

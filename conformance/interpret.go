@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// This file has functions that turn a response, or its absence, into an error, as
-// each SDK's client does before its retry mode gets it. Policies do not do this: their
-// users make the errors.
+// This file contains functions that turn a response, or its absence, into an error, as
+// each SDK's client does before the SDK's retry mode gets the error. Policies do not do
+// this: their users make the errors.
 
 // hintOf returns the function with which an SDK reads a hint from headers; a result of
 // 0 or less means no hint.
@@ -55,7 +55,7 @@ func duration(n float64, unit time.Duration) time.Duration {
 	return 0
 }
 
-// codeOf returns an SDK's code for a response without one.
+// codeOf returns the error code that an SDK gives to a response without a code.
 func codeOf(preset string, p *wireFormat, status int) string {
 	if strings.HasPrefix(preset, "aws-java-v1-") && p != awsJSON {
 		return fmt.Sprintf("%d %s", status, http.StatusText(status))
@@ -159,8 +159,8 @@ func hexadecimal(text string) uint64 {
 	return n
 }
 
-// lateCapHint is for an older release, which interprets a number of seconds as a date,
-// usually in 1970.
+// lateCapHint reads a hint as an older release does, which interprets a number of
+// seconds as a date, usually in 1970.
 func lateCapHint(h http.Header) time.Duration {
 	if text := h.Get("Retry-After"); javaScriptSeconds.MatchString(text) {
 		n, _ := strconv.ParseFloat(text, 64)

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// TestHintOf covers headers that no recording has.
+// TestHintOf covers headers that no recording contains.
 func TestHintOf(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {

@@ -57,7 +57,8 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 	return observed, nil
 }
 
-// numbers returns the numbers in list, and after them always then.
+// numbers returns a function that returns the numbers in list one after another, and
+// after the last one always returns the number then.
 func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {
@@ -89,7 +90,7 @@ func setQuota(b retry.Budget, quota *int) error {
 	return nil
 }
 
-// balance returns nil for a budget without one.
+// balance returns the balance of a budget, or nil if the budget does not report one.
 func balance(b retry.Budget) *float64 {
 	if b, ok := b.(interface{ Balance() float64 }); ok {
 		return new(b.Balance())
@@ -98,7 +99,7 @@ func balance(b retry.Budget) *float64 {
 }
 
 type operation struct {
-	server  string // the URL of its script
+	server  string // the URL of the script's server
 	client  *http.Client
 	request func(ctx context.Context) (*http.Request, error)
 	format  *wireFormat
@@ -163,8 +164,8 @@ func (o *operation) requestsSeen() (int, error) {
 	return seen.Requests, err
 }
 
-// cancelWhenSeen cancels an attempt without a response as soon as the server has its
-// request. A time limit might end it earlier.
+// cancelWhenSeen cancels an attempt without a response as soon as the server has the
+// request. A time limit might end the attempt earlier.
 func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
 	defer cancel()
 	for {

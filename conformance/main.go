@@ -72,8 +72,8 @@ func (r *runner) known(list string) ([]string, error) {
 	return names, nil
 }
 
-// choose keeps the SDKs with the wanted names (nil means all), and only the preset if it
-// is not "".
+// choose keeps the SDKs with the wanted names (nil means all). If preset is not "", it
+// keeps no other preset.
 func (r *runner) choose(wanted []string, preset string) {
 	var chosen []sdk
 	for _, s := range r.sdks {

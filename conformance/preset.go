@@ -1,7 +1,7 @@
 package main
 
-// This file has the policies of the presets, and the cases in which they intentionally differ
-// from the SDKs.
+// This file contains the policies of the presets, and lists the cases in which they
+// intentionally differ from the SDKs.
 
 import (
 	"regexp"
@@ -11,8 +11,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// policyOf returns a preset's policy for a case. It has no limiter, because the
-// recordings do not have the waits of the adaptive modes.
+// policyOf returns a preset's policy for a case. The policy has no limiter, because the
+// recordings do not contain the waits of the adaptive modes' limiters.
 func policyOf(preset string, c testCase) (retry.Policy, error) {
 	p, err := retry.ParsePolicy(preset + " service=" + c.Service)
 	if err != nil {
@@ -29,8 +29,8 @@ func policyOf(preset string, c testCase) (retry.Policy, error) {
 	return p, nil
 }
 
-// waitsOnceMore reports whether an SDK waits before it gives up a long poll: all do since
-// 2026, except Java v2 in adaptive mode.
+// waitsOnceMore reports whether an SDK waits before it gives up a long poll: since 2026
+// all SDKs do, except Java v2 in adaptive mode.
 func waitsOnceMore(preset string) bool {
 	return strings.Contains(preset, "-2026") && preset != "aws-java-v2-adaptive-2026"
 }

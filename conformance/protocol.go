@@ -2,7 +2,7 @@ package main
 
 import "encoding/json"
 
-// This file has the types of the protocol with the drivers. PROTOCOL.md describes
+// This file defines the types of the protocol with the drivers. PROTOCOL.md describes
 // the fields.
 
 type input struct {

@@ -15,7 +15,8 @@ import (
 	"strings"
 )
 
-// A recording is the behavior of an SDK in all cases of a preset: a file in testdata.
+// A recording is a file in testdata that describes how an SDK behaves in all cases of a
+// preset.
 type recording struct {
 	Preset string         `json:"preset"`
 	SDK    string         `json:"sdk"`  // name and version
@@ -108,7 +109,7 @@ func readRecording(file string) (r recording, err error) {
 	return r, err
 }
 
-// write writes one line per case, so a changed case is a changed line.
+// write writes one line per case, so that a changed case shows as a changed line.
 func (r recording) write(file string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "{\n\"preset\": %q,\n\"sdk\": %q,\n\"unit\": %q,\n\"cases\": [\n", r.Preset, r.SDK, r.Unit)

@@ -85,8 +85,8 @@ func recorded(t *testing.T) []recording {
 	return all
 }
 
-// TestEveryPreset: each preset has one recording, except the repaired ones, which no SDK
-// has.
+// TestEveryPreset: each preset has one recording, except the repaired presets, which no
+// SDK implements.
 func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
 	for preset := range awspreset.All() {
@@ -104,7 +104,7 @@ func TestEveryPreset(t *testing.T) {
 	assert.ElementsMatch(t, want, have)
 }
 
-// TestExclusions: every excluded case differs, and every reason has a case.
+// TestExclusions: every excluded case differs, and every reason applies to a case.
 func TestExclusions(t *testing.T) {
 	server := newServer()
 	defer server.Close()

@@ -16,7 +16,7 @@ type runner struct {
 	sdks   []sdk
 	needed []string // SDKs that must not be skipped
 	cache  string   // folder of the installations
-	folder string   // of the recordings
+	folder string   // folder of the recordings
 	update bool     // rewrite the recordings
 
 	stdout, stderr io.Writer
@@ -94,7 +94,8 @@ func (r *runner) runPreset(s sdk, preset string) error {
 	return nil
 }
 
-// keep compares a fresh recording with the committed one, and with -update replaces it.
+// keep compares a fresh recording with the committed one. With -update, it replaces the
+// committed one.
 func (r *runner) keep(fresh recording) error {
 	file := recordingFile(r.folder, fresh.Preset)
 	committed, err := readRecording(file)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// fakeDriver is a driver that runs the library instead of an SDK, with a defect.
+// fakeDriver is a driver with a defect. It runs the library instead of an SDK.
 func fakeDriver(defect string) int {
 	switch defect {
 	case "fails":
@@ -57,8 +57,8 @@ func fakeDriver(defect string) int {
 	return 0
 }
 
-// falsify adds a defect to a driver's output, in its first case with two delays, and for
-// "loses the message" with a scripted message.
+// falsify adds a defect to a driver's output. It changes the first case that has two
+// delays and, for "loses the message", also a scripted message.
 func falsify(defect string, out *output) {
 	switch defect {
 	case "other version":
@@ -111,8 +111,8 @@ func mustFloat(n json.Number) float64 {
 	return x
 }
 
-// fakeSDK returns an SDK whose driver is the test program. It has few services, because
-// every attempt needs a connection.
+// fakeSDK returns an SDK whose driver is the test program. The driver runs the cases of
+// few services, because every attempt needs a new connection.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},
@@ -199,8 +199,8 @@ func TestDefectiveDriver(t *testing.T) {
 	}
 }
 
-// TestSkipped: an SDK that cannot be installed fails the run only if it is needed or the
-// only one.
+// TestSkipped: an SDK that cannot be installed makes the run fail only if the SDK is
+// needed or is the only one.
 func TestSkipped(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
 	folder, there, missing := t.TempDir(), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
@@ -224,7 +224,7 @@ func TestInstalledOnce(t *testing.T) {
 	require.NoError(t, s.prepare(cache))
 	s.install = []string{"go", "nonsense"}
 	assert.NoError(t, s.prepare(cache))
-	s.folder = "drivers" // with other files
+	s.folder = "drivers" // contains other files
 	assert.Error(t, s.prepare(cache))
 	s.folder = "."
 	assert.Error(t, s.prepare(cache), "the failed attempt may have damaged the first installation")

@@ -7,10 +7,11 @@ import (
 	"slices"
 )
 
-// This file has the scenarios, the same for every preset. sdk.go excludes cases that a
-// driver does not run, preset.go those in which a policy intentionally differs.
+// This file contains the scenarios, which are the same for every preset. sdk.go excludes
+// the cases that a driver does not run, and preset.go excludes those in which a policy
+// intentionally differs.
 
-// draws includes the extremes.
+// draws are random numbers, including the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
 
 var (
@@ -36,7 +37,7 @@ func one(name, service string, responses ...response) testCase {
 	}
 }
 
-// drawn is like one, with varying random numbers.
+// drawn is like the function one, but its case has varying random numbers.
 func drawn(name, service string, responses ...response) testCase {
 	c := one(name, service, responses...)
 	c.Random = draws
@@ -73,8 +74,8 @@ func statuses() []testCase {
 	return cases
 }
 
-// retriedCodes are those that some SDK retries for some service, and a few that none
-// retries.
+// retriedCodes are the error codes that some SDK retries for some service, and a few that
+// no SDK retries.
 var retriedCodes = []string{
 	"Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException", "TooManyRequestsException",
 	"ProvisionedThroughputExceededException", "TransactionInProgressException", "RequestLimitExceeded",
@@ -139,7 +140,7 @@ func faults() []testCase {
 		one("hang, then success", "sts", response{Fault: "hang"}, ok)) // once, because it is slow
 }
 
-// growth has enough attempts for the delays to reach their maximum.
+// growth returns cases with enough attempts for the delays to reach their maximum.
 func growth() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sts", "dynamodb"} {
@@ -157,7 +158,7 @@ func growth() []testCase {
 	return cases
 }
 
-// hints has values in the number syntax of every language.
+// hints returns cases whose headers cover the number syntax of every SDK's language.
 func hints() []testCase {
 	var cases []testCase
 	for _, service := range []string{"sqs", "sts"} {
@@ -184,8 +185,8 @@ func hinted(service string, failure response, header, value string) testCase {
 	return one(fmt.Sprintf("%d %s with %s: %q", failure.Status, failure.Code, header, value), service, failure, failure, ok)
 }
 
-// quotas follows the quota over many calls, with a constant random number, because not
-// every SDK draws one for a retry that it refuses.
+// quotas returns cases that follow the quota over many calls. The random number is
+// constant, because not every SDK draws a number for a retry that it refuses.
 func quotas() []testCase {
 	hang := response{Fault: "hang"}
 	return []testCase{
@@ -209,7 +210,7 @@ func many(name string, quota *int, calls ...call) testCase {
 	return testCase{Name: name, Service: "sts", Operation: operations["sts"], RandomThen: 0.5, Quota: quota, Calls: calls}
 }
 
-// mixed has calls whose refunds differ between SDKs.
+// mixed returns calls whose refunds differ between SDKs.
 func mixed() []call {
 	var calls []call
 	for _, responses := range [][]response{
@@ -233,7 +234,7 @@ func mixed() []call {
 	return calls
 }
 
-// longPolls has calls that wait although the quota refuses a retry.
+// longPolls returns cases in which an SDK waits although the quota refuses a retry.
 func longPolls() []testCase {
 	var cases []testCase
 	for _, left := range []int{0, 10, 15} {

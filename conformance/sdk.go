@@ -24,8 +24,8 @@ import (
 // driverTime limits an installation, and a driver's run with a preset.
 const driverTime = 10 * time.Minute
 
-// An sdk is one version of an AWS SDK with its driver. In its commands, $cache is
-// replaced by the absolute path of the installations.
+// An sdk is one version of an AWS SDK with its driver. In the commands, $cache is
+// replaced by the absolute path of the cache folder.
 type sdk struct {
 	name    string
 	version string   // distinguishes installations with the same name
@@ -33,7 +33,7 @@ type sdk struct {
 	folder  string   // where the commands run
 	install []string // installs the SDK and its dependencies into $cache
 	driver  []string
-	without *regexp.Regexp // matches the cases that it does not run; may be nil
+	without *regexp.Regexp // matches the cases that the driver does not run; may be nil
 	presets []string       // in the library's text form
 }
 
@@ -87,7 +87,7 @@ func java(version, reports string, presets ...string) sdk {
 	}
 }
 
-// prepare installs the SDK unless it is installed and its driver is unchanged.
+// prepare installs the SDK unless it is already installed and its driver is unchanged.
 func (s sdk) prepare(cache string) error {
 	key, err := s.driverHash()
 	if err != nil {
@@ -157,7 +157,8 @@ func (s sdk) record(server *server, cache, preset string) (recording, error) {
 	return r, nil
 }
 
-// command runs in the driver's folder. Its error includes the end of standard error.
+// command runs a command in the driver's folder. The error includes the end of standard
+// error.
 func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
 	args := slices.Clone(words)
 	for i := range args {

@@ -1,6 +1,6 @@
 package main
 
-// This file has the server that the SDKs call.
+// This file implements the server that the SDKs call.
 
 import (
 	"encoding/json"
@@ -144,7 +144,7 @@ func (p *wireFormat) fail(w http.ResponseWriter, r *http.Request, fault string) 
 	}
 	conn, _, err := w.(http.Hijacker).Hijack()
 	if err != nil {
-		panic(err) // net/http allows it once per HTTP/1 request
+		panic(err) // net/http allows one Hijack per HTTP/1 request
 	}
 	switch fault {
 	case "reset":

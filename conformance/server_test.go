@@ -53,7 +53,7 @@ func TestFaults(t *testing.T) {
 	assert.ErrorContains(t, o.run(t.Context()), "malformed HTTP")
 }
 
-// TestUntrusted: a connection that fails on the certificate counts as a request.
+// TestUntrusted: a connection that fails because of the certificate counts as a request.
 func TestUntrusted(t *testing.T) {
 	s := newServer()
 	defer s.Close()

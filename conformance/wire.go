@@ -1,6 +1,6 @@
 package main
 
-// This file has the formats of the services' responses.
+// This file defines the formats of the services' responses.
 
 import (
 	"bytes"

@@ -16,7 +16,7 @@ func TestExitStatus(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		flags  string
-		script string // after a line that logs the run
+		script string // runs after a line that logs the run
 		status int
 		runs   int
 		says   string

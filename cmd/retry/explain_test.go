@@ -42,7 +42,8 @@ func TestPresets(t *testing.T) {
 	}
 }
 
-// TestCompletion: installed shells parse their scripts, and bash completes.
+// TestCompletion: each installed shell can parse its completion script, and bash
+// completes words with its script.
 func TestCompletion(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {

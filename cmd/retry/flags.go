@@ -43,7 +43,7 @@ const usage = `retry runs a command until it succeeds.
       --kill-after D       time between TERM and KILL for an attempt (5s)
       --retry-on LIST      retry only these: 1,5-7,timeout,signal,SIGKILL …
       --stop-on LIST       do not retry these (126 and 127 unless in --retry-on)
-      --retry-on-output RE, --stop-on-output RE    the same by output
+      --retry-on-output RE, --stop-on-output RE    the same if output matches
       --before-retry CMD   shell command to run before each retry
       --stdin MODE         replay it to each attempt, pass it on, none (replay)
       --output MODE        pass output on, or only that of the last (pass)
@@ -54,9 +54,9 @@ execute it, 127 not found, 128+n signal n.`
 
 var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
 
-// flagSet returns the flags and the config that they set; finish completes it after
-// Parse. Unlike the usual flag libraries, package flag does not import net, which with
-// cgo makes the binary dynamic.
+// flagSet returns the flags and the config that they set; finish, called after Parse,
+// completes the config. Unlike the usual flag libraries, package flag does not import
+// net, which makes the binary dynamic if cgo is enabled.
 func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	c = &config{grace: 5 * time.Second}
 	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
@@ -121,8 +121,8 @@ func parseFlags(args []string) (config, error) {
 	return *c, err
 }
 
-// clearer rewrites errors of package flag, which have no types, with two dashes and a
-// suggestion.
+// clearer rewrites errors of package flag: it writes flags with two dashes and adds
+// suggestions. It matches the texts of the errors, because they have no types.
 func clearer(err error, flags *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {

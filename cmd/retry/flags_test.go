@@ -22,8 +22,8 @@ func TestUsageText(t *testing.T) {
 	flags.VisitAll(func(f *flag.Flag) { assert.Contains(t, usage, dashed(f.Name)) })
 }
 
-// TestParseFlags: separate flags override the policy, and arguments after the command
-// belong to it.
+// TestParseFlags: separate flags override the policy, and arguments after the command's
+// name belong to the command.
 func TestParseFlags(t *testing.T) {
 	c, err := parseFlags([]string{"--policy", "constant delay=1s attempts=9 timeout=1m", "-t", "4", "--timeout=2s", "cmd", "--timeout", "-q", "--"})
 	require.NoError(t, err)

@@ -11,8 +11,8 @@ import (
 const chunkSize = 64 << 10
 
 // input replays standard input to every attempt. A regular file is reread from its
-// initial position; a device is passed on. From a pipe or socket, only what an attempt
-// has read is kept, so a command may read part of an endless input.
+// initial position; a device is passed on. From a pipe or socket, input reads no more
+// than the attempts do, and keeps it; so a command may read part of an endless input.
 type input struct {
 	file   *os.File
 	seek   bool  // file is regular

@@ -10,11 +10,12 @@ import (
 type job struct {
 	front    bool             // the command was stopped in the foreground
 	stopping bool             // retry has passed SIGTSTP on
-	resume   <-chan time.Time // when to continue if retry could not be stopped
+	resume   <-chan time.Time // when to continue the command if retry could not be stopped
 }
 
-// orphaned is how long retry waits to be stopped. In an orphaned process group, SIGTSTP
-// has no effect, and no shell would continue the command.
+// orphaned is the time after which retry continues the command if SIGTSTP has not stopped
+// retry. In an orphaned process group, SIGTSTP has no effect, and no shell would continue
+// the command.
 const orphaned = 100 * time.Millisecond
 
 func (v *supervisor) forward(sig syscall.Signal) {
@@ -32,7 +33,8 @@ func (v *supervisor) forward(sig syscall.Signal) {
 	}
 }
 
-// onIdleSignal handles a signal that does not end retry while no command runs.
+// onIdleSignal handles a signal that arrives while no command runs and does not end
+// retry.
 func (s *session) onIdleSignal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP {
 		stop(false)
@@ -48,7 +50,7 @@ func (v *supervisor) onStop() {
 		return
 	}
 	switch sig {
-	case syscall.SIGTTIN, syscall.SIGTTOU: // it needs the terminal
+	case syscall.SIGTTIN, syscall.SIGTTOU: // the command needs the terminal
 		if v.terminal.give(v.p.pid) {
 			v.p.signalGroup(syscall.SIGCONT)
 			return

@@ -22,8 +22,8 @@ type keyboard struct {
 	last    time.Time
 }
 
-// twice is the longest time between two Ctrl-Cs that kill the command. A command that
-// has the terminal may use a single one for itself.
+// twice is how soon a second Ctrl-C must follow the first to kill the command. A command
+// that has the terminal may handle a single Ctrl-C itself.
 const twice = 2 * time.Second
 
 func beKeyboard() {

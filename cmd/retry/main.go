@@ -42,7 +42,7 @@ func start(args []string) int {
 	return run(c)
 }
 
-// A command with the name of a subcommand is run with --.
+// To run a command that has the name of a subcommand, users put -- before it.
 var subcommands = []struct {
 	name string
 	run  func(args []string) (string, error)

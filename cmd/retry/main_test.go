@@ -88,13 +88,13 @@ func resultOf(c *exec.Cmd, err error) result {
 	return r
 }
 
-// runRetry runs retry with short waits: see finish.
+// runRetry runs retry with short waits, and checks what finish checks.
 func runRetry(t *testing.T, args ...string) result {
 	t.Helper()
 	return finish(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
 }
 
-// finish runs a command, and checks that no process is left unless it succeeded.
+// finish runs a command and, unless the command succeeds, checks that no process is left.
 func finish(t *testing.T, c *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -145,7 +145,7 @@ func startRetry(t *testing.T, ready string, args ...string) *background {
 	return b
 }
 
-// startShell is startRetry for a shell command in which %s is retry.
+// startShell is startRetry for a shell command in which %s stands for retry.
 func startShell(t *testing.T, ready, line string) *background {
 	t.Helper()
 	b := &background{Cmd: newCommand(t), t: t, done: make(chan struct{})}
@@ -218,7 +218,7 @@ func leftovers(t *testing.T) []string {
 	return found
 }
 
-// count counts text in a file that may not exist yet.
+// count counts the occurrences of text in a file that may not exist yet.
 func count(t *testing.T, file, text string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -42,8 +42,8 @@ func (m *match) Classify(err error) retry.Class {
 	return transient
 }
 
-// interrupted reports whether the keyboard ended the command, after which shells exit
-// with 130.
+// interrupted reports whether a key such as Ctrl-C ended the command. A shell whose
+// command was ended by Ctrl-C exits with 130.
 func (m *match) interrupted(o *outcome) bool {
 	return o.limit == "" && (o.interrupted || o.signal == syscall.SIGINT || o.signal == syscall.SIGQUIT || o.exit == exitInterrupted && !m.retryOn.has(o))
 }

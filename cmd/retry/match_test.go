@@ -30,7 +30,7 @@ func TestStatuses(t *testing.T) {
 	assert.Equal(t, "1,2", list.String())
 }
 
-// TestClassify: cases that are hard to produce by running commands.
+// TestClassify covers outcomes that are hard to produce by running commands.
 func TestClassify(t *testing.T) {
 	written := func(stdout, stderr string) (o *outcome) {
 		o = &outcome{exit: 1}
@@ -63,7 +63,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestTail: the end of the output is kept, however it is split.
+// TestTail: the end of the output is kept, however the output is split.
 func TestTail(t *testing.T) {
 	var end tail
 	for range 1000 {

@@ -17,14 +17,14 @@ const (
 	exitInterrupted   = exitSignal + int(syscall.SIGINT)
 )
 
-// As an error, an outcome is a failed attempt.
+// An outcome is the result of an attempt and, if the attempt failed, its error.
 type outcome struct {
 	number  int // from 1
 	started time.Time
 	took    time.Duration
 
 	exit        int            // -1 after a signal
-	signal      syscall.Signal // that ended the command; 0: none
+	signal      syscall.Signal // the signal that ended the command; 0: none
 	limit       string         // time limit that ended it, or ""
 	failure     error          // why it could not be started
 	temporary   bool
@@ -32,7 +32,7 @@ type outcome struct {
 	ended       bool   // retry must end, whatever the outcome
 	last        string // why there can be no retry, or ""
 	broken      error  // why output could not be written
-	survivors   []int  // could not be ended
+	survivors   []int  // processes that could not be ended
 
 	stdout, stderr tail
 }

@@ -33,7 +33,7 @@ type streams struct {
 	copiers        sync.WaitGroup
 
 	mu     sync.Mutex
-	keep   bool  // until flush
+	keep   bool  // keep output until flush
 	kept   spool // records of stream number, length and bytes
 	tails  [2]tail
 	lost   error // why output is no longer kept
@@ -70,7 +70,7 @@ func (s *streams) started() {
 
 func (s *streams) finish() {
 	for _, r := range s.readers {
-		_ = r.SetReadDeadline(time.Now().Add(lingering)) // not supported on Windows, where only the end of the pipe counts
+		_ = r.SetReadDeadline(time.Now().Add(lingering)) // not supported on Windows, where reading stops only at the end of the pipe
 	}
 	s.copiers.Wait()
 }
@@ -92,7 +92,7 @@ func (s *streams) copy(stream int, r *os.File) {
 	}
 }
 
-// drain reads only what is already in the pipe: its other end may still be open.
+// drain reads only what is already in the pipe, because its other end may still be open.
 func (s *streams) drain(stream int, r *os.File, buf []byte) {
 	const largestPipe = 1 << 20 // Linux's limit without privileges
 	for range largestPipe / chunkSize {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readWaiting reads what is already in a pipe, even after the read deadline. n <= 0
-// means nothing.
+// readWaiting reads what is already in a pipe, even after the read deadline. It returns
+// n <= 0 if the pipe is empty.
 func readWaiting(r *os.File, buf []byte) (n int) {
 	if raw, err := r.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { n, _ = unix.Read(int(fd), buf) })

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trees are commands that do not end on their own, or leave processes that do not. They
-// print ready once all have started.
+// trees are commands that do not end on their own, or that leave processes that do not.
+// They print ready when all their processes have started.
 var trees = []struct{ name, script string }{
 	{"one process", "echo ready; exec sleep 1000"},
 	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
@@ -96,8 +96,8 @@ func TestBackgroundStays(t *testing.T) {
 	}
 }
 
-// TestOthersAreSpared: children from before the exec of retry, and processes of a
-// successful --before-retry, are not ended.
+// TestOthersAreSpared: children that retry inherits through exec, and processes that a
+// successful --before-retry command leaves, are not ended.
 func TestOthersAreSpared(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	script := fmt.Sprintf(`sleep 1000 & echo $! >%[2]s
@@ -128,7 +128,7 @@ func TestKilled(t *testing.T) {
 }
 
 // TestPID1: as PID 1, retry reaps orphans, passes signals on and exits with a status,
-// because the kernel protects it from signals.
+// because the kernel does not let a signal end PID 1.
 func TestPID1(t *testing.T) {
 	unshare := func(b *background) {
 		b.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS}

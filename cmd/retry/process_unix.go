@@ -26,13 +26,13 @@ func newProcesses() *processes {
 	return ps
 }
 
-// process is a running command, the leader of its own process group, with all processes
-// that it started.
+// process is a running command with all processes that it started. The command leads a
+// process group of its own.
 type process struct {
 	ps      *processes
 	pid     int            // also of the group
 	exited  bool           // status is valid
-	stopped syscall.Signal // that stopped the leader; 0: it runs
+	stopped syscall.Signal // the signal that stopped the leader; 0: the leader runs
 	status  syscall.WaitStatus
 
 	keyboard keyboard
@@ -76,8 +76,8 @@ func (ps *processes) start(c command, t *terminal) (*process, error) {
 	return ps.current, nil
 }
 
-// fileNumber avoids File.Fd for the standard files: it would make them blocking for all
-// processes that share them.
+// fileNumber does not call File.Fd for the standard files: File.Fd would make them
+// blocking for all processes that share them.
 func fileNumber(f *os.File) uintptr {
 	switch f {
 	case os.Stdin:
@@ -138,7 +138,7 @@ func (p *process) succeeded() bool { return p.status.Exited() && p.status.ExitSt
 
 func (p *process) signalLeader(sig syscall.Signal) {
 	if !p.exited {
-		_ = syscall.Kill(p.pid, sig) // it may just have ended
+		_ = syscall.Kill(p.pid, sig) // the leader may just have ended
 	}
 }
 
@@ -153,8 +153,8 @@ func (p *process) end(sig syscall.Signal) {
 
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
-// signalGroup is safe: the number is not reused while the group has a member or its
-// leader is not reaped.
+// signalGroup cannot reach another group: a group's ID is not reused while the group has
+// a member or its leader is not reaped.
 func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
 
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
@@ -194,8 +194,8 @@ func notifySignals() chan os.Signal {
 	return signals
 }
 
-// dieBy ends retry by a signal, so that a calling shell stops too. It returns if it
-// cannot.
+// dieBy ends retry with a signal, so that a calling shell stops too. It returns if the
+// signal cannot be used.
 func dieBy(sig syscall.Signal) {
 	if os.Getpid() == 1 || sig == syscall.SIGQUIT {
 		return // the kernel protects PID 1, and Go prints stacks on QUIT

@@ -25,7 +25,7 @@ type report struct {
 	started  time.Time
 	deadline time.Time
 
-	line  string // being counted down
+	line  string // the line that is being counted down
 	shown int    // width of the text on the line
 
 	json    *os.File
@@ -103,7 +103,7 @@ func (r *report) ticks() (<-chan time.Time, func()) {
 
 func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
 
-// waited replaces the countdown with the whole wait.
+// waited replaces the countdown with the duration of the whole wait.
 func (r *report) waited(d time.Duration) {
 	if r.live {
 		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))

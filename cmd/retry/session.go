@@ -13,8 +13,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// session is one run of retry. As the clock of its policy, it counts down, handles
-// signals and reaps orphans between attempts.
+// session is one run of retry. It is also the clock of its policy: between attempts, it
+// counts down, handles signals and reaps orphans.
 type session struct {
 	config
 	ctx       context.Context // ends at the deadline
@@ -24,10 +24,10 @@ type session struct {
 	input     *input
 	report    *report
 
-	number int            // current or latest attempt
-	output *streams       // of that attempt
-	last   *outcome       // of the latest finished attempt, or nil
-	ended  syscall.Signal // that ends retry; 0: none
+	number int            // number of the current or latest attempt
+	output *streams       // output of that attempt
+	last   *outcome       // outcome of the latest finished attempt, or nil
+	ended  syscall.Signal // the signal that ends retry; 0: none
 	alone  bool           // the signal came after the command had ended
 }
 
@@ -57,7 +57,7 @@ func run(c config) int {
 
 // attempt is the operation that is retried.
 func (s *session) attempt(ctx context.Context) error {
-	if s.output != nil { // of the previous attempt, which has failed
+	if s.output != nil { // the output of the previous attempt, which has failed
 		s.output.discard()
 	}
 	s.number++
@@ -185,7 +185,7 @@ func (s *session) prepare(ctx context.Context) error {
 		return err
 	}
 	defer null.Close()
-	s.number++ // for its environment; the attempt has not begun
+	s.number++ // for the command's environment; the attempt has not begun
 	c := command{args: shell(s.before), env: s.environment(), stdin: null, stdout: os.Stderr, stderr: os.Stderr}
 	s.number--
 	o := &outcome{exit: exitFailure}

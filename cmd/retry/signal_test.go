@@ -26,8 +26,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestHandled: if the command handles the signal, retry exits with its status and does
-// not retry.
+// TestHandled: if the command handles the signal, retry exits with the command's status
+// and does not retry.
 func TestHandled(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		for _, status := range []int{0, 42} {
@@ -95,11 +95,11 @@ func TestIgnored(t *testing.T) {
 	assert.Contains(t, r.stdout, "end")
 }
 
-// TestStop: TSTP stops the command and retry, CONT continues both.
+// TestStop: TSTP stops the command and retry, and CONT continues both.
 func TestStop(t *testing.T) {
 	script := "i=0; while [ $i -lt 1000 ]; do echo tick; sleep .01; i=$((i+1)); done"
 	b := &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
-	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group whose parent is outside can be stopped
+	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group whose leader's parent is outside it can be stopped
 	b.begin("tick")
 	b.signal(syscall.SIGTSTP)
 	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })

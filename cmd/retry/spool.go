@@ -7,11 +7,11 @@ import (
 
 const spoolMemory = 1 << 20
 
-// spool keeps bytes in memory, and above spoolMemory in a temporary file. A failed Write
-// loses no earlier data.
+// spool keeps up to spoolMemory bytes in memory, and moves them to a temporary file when
+// there are more. A failed Write loses no earlier data.
 type spool struct {
 	memory []byte
-	file   *os.File // has all data if not nil
+	file   *os.File // if not nil, contains all data
 	size   int64
 }
 

@@ -10,8 +10,8 @@ import (
 // orphaned process group, which no shell could continue.
 //
 // Only the default action of SIGTSTP makes that distinction, and package signal does not
-// restore it. The kernel's struct sigaction begins with the handler (0: default, 1:
-// ignore), except on MIPS, where retry does not stop.
+// restore the default action. The kernel's struct sigaction begins with the handler (0:
+// default, 1: ignore), except on MIPS, where retry does not stop.
 func stop(job bool) {
 	var handler [20]uintptr
 	set := func(new, old *[20]uintptr) {
@@ -24,6 +24,7 @@ func stop(job bool) {
 		_ = syscall.Kill(0, syscall.SIGTSTP) // to the other processes of the group
 	}
 	set(&[20]uintptr{}, nil)
-	// To this thread, so that the handler is not restored before the stop.
+	// The signal goes to this thread, so that the handler is not restored before the
+	// stop.
 	_ = syscall.Tgkill(os.Getpid(), syscall.Gettid(), syscall.SIGTSTP)
 }

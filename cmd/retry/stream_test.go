@@ -119,7 +119,7 @@ func TestEndlessStdin(t *testing.T) {
 	assert.Equal(t, 0, r.status)
 }
 
-// runPipeline runs a shell command in which %s is retry.
+// runPipeline runs a shell command in which %s stands for retry.
 func runPipeline(t *testing.T, line string) result {
 	t.Helper()
 	c := newCommand(t)
@@ -218,8 +218,8 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// TestFullDisk: output that cannot be written is a failure, and a full temporary folder
-// loses no data.
+// TestFullDisk: output that cannot be written is a failure, and no data is lost if the
+// temporary folder is full.
 func TestFullDisk(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip("needs /dev/full")

@@ -16,11 +16,11 @@ const (
 )
 
 const (
-	// sweep is the interval at which an ending tree is checked: only the end of a child
-	// raises SIGCHLD.
+	// sweep is the interval at which an ending tree is checked. SIGCHLD does not
+	// suffice, because only the end of a child raises it.
 	sweep = 10 * time.Millisecond
-	// lastWait is how long killed processes may take to disappear. A slower one is stuck
-	// in the kernel.
+	// lastWait is how long killed processes may take to disappear. A slower process is
+	// stuck in the kernel.
 	lastWait = 5 * time.Second
 )
 
@@ -32,7 +32,7 @@ type supervisor struct {
 	outcome *outcome
 	phase   phase
 	until   <-chan time.Time // end of the phase
-	sweeps  *time.Ticker     // except in phase running
+	sweeps  *time.Ticker     // not used in phase running
 	job     job
 }
 

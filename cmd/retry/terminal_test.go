@@ -28,7 +28,7 @@ type console struct {
 
 	mu   sync.Mutex
 	text string
-	seen int // length that expect has consumed
+	seen int // length of the output that expect has consumed
 }
 
 func open(t *testing.T, c *exec.Cmd) *console {
@@ -55,7 +55,7 @@ func open(t *testing.T, c *exec.Cmd) *console {
 		k.err = c.Wait()
 		select {
 		case <-read:
-		case <-time.After(patience): // processes are left; the test will report it
+		case <-time.After(patience): // processes are left; the test will report them
 		}
 		close(k.done)
 	}()
@@ -83,7 +83,7 @@ func openRetry(t *testing.T, args ...string) *console {
 	return open(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
 }
 
-// openShell starts a shell with job control, in which $retry is retry.
+// openShell starts a shell with job control, in which $retry stands for retry.
 func openShell(t *testing.T) *console {
 	t.Helper()
 	bash, err := exec.LookPath("bash")
@@ -110,7 +110,7 @@ const (
 	ctrlBackslash = "\x1c"
 )
 
-// expect waits for text after the previously expected text.
+// expect waits until text appears after the previously expected text.
 func (k *console) expect(text string) {
 	k.t.Helper()
 	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
@@ -225,7 +225,7 @@ func TestCtrlC(t *testing.T) {
 				if i > 0 {
 					k.expect("got")
 				}
-				// Before a new keyboard child runs, retry cannot notice the key.
+				// Until a new keyboard child runs, retry cannot notice the key.
 				if test.ready == "ready" {
 					next := ""
 					eventually(t, "the keyboard", func() bool {

@@ -69,11 +69,12 @@ func (t *terminal) takeBack() {
 	}
 }
 
-// set ignores SIGTTOU, which would stop retry in the background.
+// set makes a group the foreground group. It ignores SIGTTOU, which would stop retry if
+// retry is in the background.
 func (t *terminal) set(group int) bool {
 	signal.Ignore(syscall.SIGTTOU)
-	// Package signal cannot restore the default action here, but commands start with it
-	// for signals that have a handler.
+	// Package signal cannot restore the default action here, but commands start with the
+	// default action for every signal that has a handler.
 	defer signal.Notify(make(chan os.Signal, 1), syscall.SIGTTOU)
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }

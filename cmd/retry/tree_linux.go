@@ -18,8 +18,8 @@ type tree struct {
 	spared map[int]starting // descendants that are not the command's
 }
 
-// starting is the start time of a process, in clock ticks. It distinguishes processes
-// that reuse a number.
+// starting is the start time of a process, in clock ticks. It distinguishes a process
+// from a later one with the same ID.
 type starting uint64
 
 type member struct {
@@ -102,7 +102,7 @@ func readMember(pid int) (member, bool) {
 	if err != nil {
 		return member{}, false
 	}
-	// The program name is in parentheses and may contain some.
+	// The program name is in parentheses and may itself contain parentheses.
 	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
 	if len(fields) < 20 {
 		return member{}, false
@@ -133,8 +133,8 @@ func (p *process) signalTree(sig syscall.Signal) {
 	}
 }
 
-// signalMember uses a descriptor, so that the signal cannot reach a process that reuses
-// the number.
+// signalMember uses a process descriptor, so that the signal cannot reach a later process
+// with the same ID.
 func signalMember(m member, sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(m.pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3

@@ -4,8 +4,8 @@ package main
 
 import "syscall"
 
-// tree is the command's process group: without a child subreaper, processes that leave
-// it are lost.
+// tree is the command's process group. Without a child subreaper, processes that leave
+// the group are lost.
 type tree struct{}
 
 func (*tree) init() {}

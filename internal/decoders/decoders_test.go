@@ -58,7 +58,8 @@ var (
 	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
 )
 
-// TestForms: text and mapping have the same meaning in every library.
+// TestForms: a policy's text form and its mapping form have the same meaning in every
+// library.
 func TestForms(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"text": {
@@ -107,7 +108,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestMistakes: no mistake is ignored, in any library.
+// TestMistakes: no library ignores a mistake.
 func TestMistakes(t *testing.T) {
 	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
 		"an unknown key": {

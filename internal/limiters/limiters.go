@@ -8,7 +8,7 @@ import "sync"
 type Kind struct {
 	Name string
 	New  func() any     // a new limiter
-	Is   func(any) bool // whether New makes such a limiter
+	Is   func(any) bool // reports whether a limiter is of this kind
 }
 
 var kinds struct {

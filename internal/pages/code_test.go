@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCode: each paragraph of Go code on a page occurs in a Go file, apart from its
-// indentation, and so is compiled.
+// TestCode: each paragraph of Go code on a page occurs in a Go file, except for its
+// indentation, so it is compiled.
 func TestCode(t *testing.T) {
 	var sources strings.Builder
 	for _, name := range filesWithSuffix(t, ".go") {

@@ -178,7 +178,7 @@ func TestOneBased(t *testing.T) {
 		resp, err := transport.Perform(req)
 		require.NoError(t, err)
 		assert.Equal(t, 503, resp.StatusCode)
-		assert.Equal(t, []int{1, 2, 3}, seen.first(3)) // and 4, because it also waits after the last attempt
+		assert.Equal(t, []int{1, 2, 3}, seen.first(3)) // then also 4, because it waits even after the last attempt
 		assert.Len(t, hits.seen, 4)
 	})
 	t.Run("franz-go", func(t *testing.T) {

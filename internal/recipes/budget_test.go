@@ -22,7 +22,7 @@ type fleet struct {
 }
 
 // run returns the share of calls that succeed before the outage, and the attempts per
-// call in it.
+// call during it.
 func (f fleet) run(budget func(retry.Clock) retry.Budget) (success, load float64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var calls, succeeded, lost, attempts int
@@ -70,7 +70,7 @@ func TestFleetBudget(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		budget      func(retry.Clock) retry.Budget
-		short, long float64 // load in an outage of 7 s, and of a minute
+		short, long float64 // load during an outage of 7 s, and of a minute
 		success     float64
 	}{
 		{"none", func(retry.Clock) retry.Budget { return nil }, 4, 4, 1},

@@ -21,7 +21,7 @@ const (
 	version = "v0.1.0"
 )
 
-// calls has the arguments for commands; those not listed print their help.
+// calls maps commands to their arguments. Commands that are not listed print their help.
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
@@ -53,7 +53,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// buildTagged checks out the tag of a module and builds it. A tidy go.sum has the
+// buildTagged checks out the tag of a module and builds it. A tidy go.sum contains the
 // checksums of the served modules.
 func buildTagged(t *testing.T, r repository, user environment, dir string) {
 	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
@@ -140,7 +140,7 @@ func TestRefusals(t *testing.T) {
 
 type environment []string
 
-// common disables local settings: a go.work, and those of git.
+// common disables local settings: a go.work file, and the settings of git.
 var common = environment{
 	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -177,7 +177,7 @@ type repository struct {
 	dir string
 }
 
-// snapshot includes uncommitted changes.
+// snapshot returns a repository that includes uncommitted changes.
 func snapshot(t *testing.T) repository {
 	here, err := filepath.Abs("../..")
 	require.NoError(t, err)
@@ -207,8 +207,8 @@ func (r repository) tagged(t *testing.T) []string {
 }
 
 // serve returns the environment of a user with an empty cache and a module proxy for
-// the repository: the go command downloads the modules, and its cache has the layout of
-// a proxy.
+// the repository. The proxy is the module cache of a go command that downloads the
+// modules, because such a cache has the layout of a proxy.
 func (r repository) serve(t *testing.T, modules []string) environment {
 	args := []string{"mod", "download"}
 	for _, dir := range modules {
@@ -245,7 +245,7 @@ func (r repository) moduleOf(file string) string {
 	return ""
 }
 
-// commands returns import paths.
+// commands returns the import paths of a module's commands.
 func (r repository) commands(t *testing.T, dir string) []string {
 	out := r.environment.run(t, filepath.Join(r.dir, dir), "go", "list", "-f", `{{if eq .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
 	return slices.DeleteFunc(strings.Fields(out), func(p string) bool { return strings.Contains(p, "/internal/") })

@@ -22,14 +22,14 @@ import (
 )
 
 // A Program is a server process on a free port of 127.0.0.1, with its data in a
-// temporary folder. All tests of a run share it.
+// temporary folder. All tests of a run share the process.
 type Program struct {
 	Name   string
 	Signal string // stops it
 	// SetUp fills dir and returns the command that serves from it.
 	SetUp func(p *Program, dir string, port int) (command []string, err error)
 	Ready func(ctx context.Context, addr string) error
-	AsUID string // the user to run as if the tests run as root; "" means root
+	AsUID string // the server's user when the tests run as root; "" means root
 
 	once    sync.Once
 	err     error
@@ -126,7 +126,7 @@ func (p *Program) prepare() (err error) {
 	return p.Run()
 }
 
-// credential returns the user to run as; nil means the user of the tests.
+// credential returns the server's user; nil means the user of the tests.
 func (p *Program) credential() *syscall.Credential {
 	if os.Getuid() != 0 || p.AsUID == "" {
 		return nil
@@ -140,7 +140,7 @@ func (p *Program) credential() *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
-// As returns a command that runs as the program's user, in its folder.
+// As returns a command that runs as the program's user, in the program's folder.
 func (p *Program) As(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = p.dir
@@ -148,8 +148,8 @@ func (p *Program) As(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// untilSignal runs a program until its standard input names a signal or ends, as it
-// does even if the test is killed.
+// untilSignal runs a program until its standard input names a signal or ends. The input
+// ends even if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -194,7 +194,7 @@ func (p *Program) Stop(signal string) error {
 	_, _ = io.WriteString(p.life, signal+"\n")
 	_ = p.life.Close()
 	select {
-	case <-p.exited: // the error is that of the signal
+	case <-p.exited: // the error only reports the signal
 		return nil
 	case <-time.After(30 * time.Second):
 		return fmt.Errorf("%s does not exit", p.Name)
@@ -211,8 +211,8 @@ func (p *Program) Clean() {
 	}
 }
 
-// Find returns the path of a program in PATH, or else the last match in the places, in
-// sorted order.
+// Find returns the path of a program in PATH. If it is not there, Find returns the last
+// match, in sorted order, of the first place that has a match.
 func Find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil

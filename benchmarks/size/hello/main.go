@@ -1,4 +1,4 @@
-// Command hello is the program that the others are compared with.
+// Command hello is the program that the other programs are compared with.
 package main
 
 import "fmt"

@@ -22,13 +22,13 @@ class Script:
         retryhandler.random = types.SimpleNamespace(random=self.draw)
         standard.ExponentialBackoff = functools.partial(standard.ExponentialBackoff, random=self.draw)
         endpoint.time = types.SimpleNamespace(sleep=self.delays.append)
-        if 'sleep' in inspect.signature(standard.RetryHandler).parameters:  # for long polls; 1.34.106 has none
+        if 'sleep' in inspect.signature(standard.RetryHandler).parameters:  # for long polls; 1.34.106 does not have it
             standard.RetryHandler = functools.partial(standard.RetryHandler, sleep=self.delays.append)
         quota.RetryQuota = functools.partial(self.keep, quota.RetryQuota)
         bucket.TokenBucket.acquire = lambda *args, **kwargs: True  # the adaptive mode's rate limiter
 
     def begin(self, case):
-        """Sets the numbers of a case. Its client, created later, sets the quota if it has one."""
+        """Sets the numbers of a case. The case's client, created later, sets self.quota if it has a quota."""
         self.numbers = iter(case.get('random', ()))
         self.then = case['random_then']
         self.quota = None

@@ -28,7 +28,8 @@ type client struct {
 	recorder *recorder
 }
 
-// newClient uses only a configuration, so the retry settings are those of the service.
+// newClient sets only an aws.Config, so the service's package chooses all other retry
+// settings.
 func newClient(in input, c testCase) (client, error) {
 	recorder := newRecorder(awshttp.NewBuildableClient().WithReadTimeout(readTimeout))
 	config := aws.Config{

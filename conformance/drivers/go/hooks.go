@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 )
 
-// This file replaces the SDK's randomness, sleep and clock. The last two are variables of an
-// internal package.
+// This file replaces the SDK's randomness, sleep and clock. Sleep and clock are variables
+// of an internal package.
 
 //go:linkname sdkSleep github.com/aws/aws-sdk-go-v2/internal/sdk.SleepWithContext
 var sdkSleep func(context.Context, time.Duration) error
@@ -38,8 +38,9 @@ func newRecorder(client aws.HTTPClient) *recorder {
 	return r
 }
 
-// Do sends a request with a copy of its body. The SDK closes the body when the response arrives;
-// net/http, if still using it, would break the connection while the response is being read.
+// Do sends a request with a copy of its body. The SDK closes the body when the response
+// arrives; if net/http were still using that body, it would break the connection while the
+// response is being read.
 func (r *recorder) Do(request *http.Request) (*http.Response, error) {
 	r.sent = true
 	if request.Body != nil {
@@ -72,8 +73,9 @@ func (r *recorder) start() {
 	r.delays, r.sent = []int64{}, false
 }
 
-// scriptRandom makes a retryer use the numbers in list, and after them always then. It sets the
-// field that the SDK's own tests set: numbers from scripted bytes would be multiples of 2^-53.
+// scriptRandom makes a retryer use the numbers in list and, after the last one, always the
+// number then. It sets the field that the SDK's own tests set: numbers from scripted bytes
+// would be multiples of 2^-53.
 func scriptRandom(r aws.Retryer, list []float64, then float64) {
 	backoff := find[retry.ExponentialJitterBackoff](reflect.ValueOf(r))
 	field := reflect.ValueOf(backoff).Elem().FieldByName("randFloat64")
@@ -91,8 +93,8 @@ func quotaOf(r aws.Retryer) *ratelimit.TokenRateLimit {
 	return find[ratelimit.TokenRateLimit](reflect.ValueOf(r))
 }
 
-// find returns the first pointer to a T in v or the values that it holds, even in unexported
-// fields, or nil.
+// find returns the first pointer to a T in v or in the values that v holds, even in
+// unexported fields. It returns nil if there is none.
 func find[T any](v reflect.Value) *T {
 	switch v.Kind() {
 	case reflect.Interface:

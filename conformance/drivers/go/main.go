@@ -88,8 +88,8 @@ func play(in input, c testCase) (caseResult, error) {
 	return result, nil
 }
 
-// setFlag switches the behavior of 2026. The SDK reads the variable when it creates a client and
-// in every call.
+// setFlag switches the behavior of 2026 on or off. The SDK reads the variable when it
+// creates a client and in every call.
 func setFlag(on bool) {
 	os.Unsetenv("AWS_NEW_RETRIES_2026")
 	if on {

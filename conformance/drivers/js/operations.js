@@ -1,6 +1,6 @@
 'use strict';
 
-// send calls an operation. It returns a request with a client of version 2, and a promise with one of version 3.
+// send calls an operation. With a client of version 2 it returns a request, with a client of version 3 a promise.
 function send(client, operation, endpoint) {
   switch (operation) {
     case 'GetObject':

@@ -27,8 +27,8 @@ async function connect(load, { endpoint, timeout }, c, script) {
   };
 }
 
-// watch records the delay of an error that will be retried and sets it to 0, once the SDK's listeners have decided.
-// The SDK waits in the next event, under the same condition.
+// watch records the delay of an error that will be retried and sets the delay to 0, once the SDK's listeners have
+// decided whether to retry. The SDK waits in the next event, under the same condition.
 function watch(request, script) {
   return request.on('retry', ({ error, retryCount, maxRetries }) => {
     if (error?.retryable && retryCount < maxRetries) {

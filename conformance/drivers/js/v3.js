@@ -43,8 +43,8 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   };
 }
 
-// watch records the delay of a retry and sets it to 0. The delay is in the token of the retry, or the strategy waits
-// before it returns the token. Nothing else in the SDK sets a timer meanwhile.
+// watch records the delay of a retry and sets the delay to 0. The delay is in the token of the retry, or the strategy
+// waits before it returns the token. Nothing else in the SDK sets a timer during that time.
 function watch(strategy, script) {
   const refresh = strategy.refreshRetryTokenForRetry;
   strategy.refreshRetryTokenForRetry = async function (token, info) {

@@ -1,6 +1,6 @@
 package com.amazonaws.internal;
 
-/** The adaptive mode's rate limiter without its sleep, which is accessible only in this package. */
+/** The adaptive mode's rate limiter, but without the sleep. Only this package can override its sleep method. */
 public final class IdleTokenBucket extends TokenBucket {
     @Override
     void sleep(double seconds) {
