@@ -276,8 +276,8 @@ func TestGroupAllocations(t *testing.T) {
 	assert.InDelta(t, count(2), count(12), 2)
 }
 
-// TestStackOfWaitingCall: a goroutine whose operation failed with an error of errors.New
-// waits on the 2 KiB of stack that it started with. Twice as much is a regression.
+// TestStackOfWaitingCall: a goroutine whose operation failed with an error created by
+// errors.New waits within its initial 2 KiB stack. Twice as much is a regression.
 func TestStackOfWaitingCall(t *testing.T) {
 	if instrumented() || runtime.GOARCH != "amd64" || runtime.GOOS == "windows" {
 		t.Skip("stack frames are larger, or stacks start with 8 KiB")

@@ -162,6 +162,8 @@ func TestDelays(t *testing.T) {
 	assert.Equal(t, []time.Duration{s, s, s}, collect(retry.Policy{Backoff: retry.Constant(s), MaxAttempts: retry.Unlimited}, 3))
 	assert.Equal(t, []time.Duration{s, 2 * s}, collect(retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 9, MaxElapsed: 6 * s}, 99))
 	assert.Len(t, collect(retry.Policy{Backoff: retry.Constant(forever), MaxAttempts: 4}, 99), 3)
+	negative := retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { return -s })
+	assert.Equal(t, []time.Duration{0, 0}, collect(retry.Policy{Backoff: negative}, 99))
 
 	// A call waits for the delays that Delays yields.
 	clock := &retrytest.Clock{}

@@ -83,7 +83,8 @@ func testShared(t *testing.T, do doer) {
 	}
 }
 
-// TestPolicyIsFreshForEveryCall: attempts, delays and time limits count per call.
+// TestPolicyIsFreshForEveryCall: attempts, delays and time limits start afresh for each
+// call.
 func TestPolicyIsFreshForEveryCall(t *testing.T) { bothWays(t, testPolicyIsFreshForEveryCall) }
 
 func testPolicyIsFreshForEveryCall(t *testing.T, do doer) {

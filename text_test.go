@@ -22,7 +22,7 @@ type uncomparable []string
 func (uncomparable) Classify(error) retry.Class { return retry.ClassUnknown }
 func (c uncomparable) PolicyText() string       { return c[0] }
 
-// presetClassifier is a classifier whose methods panic if it is nil.
+// presetClassifier is a classifier whose PolicyText panics on a nil receiver.
 type presetClassifier struct{ text string }
 
 func (*presetClassifier) Classify(error) retry.Class { return retry.ClassUnknown }

@@ -66,8 +66,8 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded and checks each wait to a nanosecond. It skips the further
-// waits of less than a nanosecond that rounding causes in some SDKs.
+// traceClock waits as recorded and checks each wait to a nanosecond. It skips the
+// additional waits of less than a nanosecond that rounding causes in some SDKs.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and waits
 	now        time.Time
@@ -613,8 +613,8 @@ func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	}
 }
 
-// quota is a server that accepts rate attempts per second, and one second's worth at once
-// after a pause. An attempt takes a millisecond.
+// quota is a server that accepts up to rate attempts per second and, after a pause, a
+// burst of up to one second's worth. An attempt takes a millisecond.
 type quota struct {
 	clock    *retrytest.Clock
 	rate     float64

@@ -9,7 +9,8 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// Presets wait as the SDKs do. The fixed random number is the middle of every jitter.
+// Presets wait as the SDKs do. With the fixed random number 0.5, each jittered delay is
+// the middle of its range.
 func ExamplePreset() {
 	for _, policy := range []retry.Policy{
 		awspreset.Standard2026.Policy(""), awspreset.Standard2026.Policy("dynamodb"), awspreset.BotocoreLegacy.Policy(""), awspreset.JavaV1Legacy.Policy(""),

@@ -15,8 +15,8 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 )
 
-// goHint reads a hint as the SDK does, which converts it to nanoseconds without checking
-// for overflow.
+// goHint reads a hint as the SDK does: it converts the hint to nanoseconds without
+// checking for overflow.
 func goHint(headers map[string]string) time.Duration {
 	return wholeHint(headers["x-amz-retry-after"], func(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond })
 }

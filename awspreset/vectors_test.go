@@ -410,7 +410,8 @@ func (r playback) gaveUp(maxAttempts, budget bool) error {
 		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
-// recorded replays us and then, for the rest of the attempts, a constant.
+// recorded returns a source that replays the random numbers in us and then returns the
+// constant then, attempts times.
 func recorded(us []float64, then float64, attempts int) func() float64 {
 	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
 }

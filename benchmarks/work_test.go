@@ -40,7 +40,7 @@ type library struct {
 	// fresh, each call makes everything.
 	build func(context.Context, plan) policy
 	fresh func(context.Context, plan) policy
-	// value is build for an operation that returns a value.
+	// value is like build, but for an operation that returns a value.
 	value func(context.Context, plan) func(*operation) valueCall
 
 	hooks   bool

@@ -57,8 +57,8 @@ func runCaseAt(script, endpoint, preset string, c testCase) ([]observation, erro
 	return observed, nil
 }
 
-// numbers returns a function that returns the numbers in list one after another, and
-// after the last one always returns the number then.
+// numbers returns a function that returns the elements of list in order and, once they
+// are used up, always the value of then.
 func numbers(list []float64, then float64) func() float64 {
 	return func() float64 {
 		if len(list) == 0 {

@@ -22,9 +22,9 @@ import (
 // exponentially distributed or measured time, and does not notice that a client has given
 // up. In trials with the same number, all contenders have the same calls and work.
 //
-// The AttemptTimeout of a policy replaces Timeout, and random numbers of the trial
-// replace its Rand. Its Backoff, Budget and Limiter must use only the clock that is
-// passed to Contender.Policy.
+// A policy's AttemptTimeout replaces Timeout, and the trial's random numbers replace
+// the policy's Rand. The policy's Backoff, Budget and Limiter must use only the clock
+// that is passed to Contender.Policy.
 type Storm struct {
 	Contenders []Contender // at least one
 	Trials     int         // of each contender; 0: 20

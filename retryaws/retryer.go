@@ -141,7 +141,7 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (func(error) error, error
 }
 
 // GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only for
-// retryers that are not an aws.RetryerV2, such as a wrapper that embeds an
+// retryers that do not implement aws.RetryerV2, such as a wrapper that embeds an
 // aws.Retryer.
 func (r *Retryer) GetInitialToken() func(error) error {
 	return r.token(context.Background(), retry.ClassUnknown)

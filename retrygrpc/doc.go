@@ -1,5 +1,5 @@
-// Package retrygrpc retries the calls of google.golang.org/grpc connections under the
-// policies of package [retry]:
+// Package retrygrpc retries calls on google.golang.org/grpc connections according to
+// the policies of package [retry]:
 //
 //	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)

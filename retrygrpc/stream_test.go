@@ -92,7 +92,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// TestStreamBegins: the server gets the request before the caller receives.
+// TestStreamBegins: the server gets the request before the caller calls Recv.
 func TestStreamBegins(t *testing.T) {
 	begun := make(chan struct{})
 	s := &server{stream: func(_ int, s outStream) error {

@@ -52,7 +52,7 @@ func TestWithoutRetry(t *testing.T) {
 	assert.Len(t, base.requests, 1+3)
 }
 
-// TestRefused: nothing is sent if the policy is invalid, and the body is closed.
+// TestRefused: if the policy is invalid, nothing is sent and the body is closed.
 func TestRefused(t *testing.T) {
 	for name, p := range map[string]retry.Policy{
 		"attempts":        {MaxAttempts: -1},

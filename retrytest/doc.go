@@ -1,5 +1,5 @@
-// Package retrytest helps test code that retries, and implementations of
-// retry.Backoff, without real waits.
+// Package retrytest provides helpers for testing code that retries, and implementations
+// of retry.Backoff, without real waits.
 //
 // A [Clock] passes time without waiting and records the waits; an [Op] fails according
 // to a script; [Fixed], [Replay] and [Seeded] make jitter deterministic; [TestBackoff]

@@ -37,8 +37,8 @@ type supervisor struct {
 }
 
 // supervise runs a command until it has succeeded, or has failed and none of its
-// processes is left. The end of ctx ends the command. started is called when the command
-// has its files or could not be started.
+// processes is left. When ctx ends, supervise ends the command. It calls started once
+// the command has inherited its files or has failed to start.
 func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
 	p, err := s.processes.start(c, s.terminal)
 	started()

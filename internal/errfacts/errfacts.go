@@ -13,9 +13,9 @@ import (
 // report of each kind counts.
 type Facts struct {
 	Err      error   // what the facts are about
-	Verdict  Verdict // what methods of the error report about retrying
+	Verdict  Verdict // what the error's methods report about retrying
 	Status   int     // HTTP
-	Code     string  // a service's error code, such as those of AWS
+	Code     string  // the error code of a service such as AWS
 	Message  string
 	SQLState string
 	Redis    string // an error reply

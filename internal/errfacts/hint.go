@@ -9,8 +9,8 @@ import (
 )
 
 // Hint returns the wait that err itself asks for, ignoring wrapped errors, or 0. It
-// reads RetryAfter() time.Duration, the RetryInfo of gRPC and Connect, and the
-// fields of Kubernetes and GitHub.
+// reads the method RetryAfter() time.Duration, the RetryInfo of gRPC and Connect
+// errors, and the retry-after fields of Kubernetes and GitHub errors.
 func Hint(err error) time.Duration {
 	if e, ok := err.(retryAfterer); ok {
 		hint, _ := Guarded(e.RetryAfter)

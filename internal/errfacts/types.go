@@ -91,9 +91,10 @@ var knownTypes = [...]struct {
 	{"net.DNSError", dnsError},
 	{"net/url.Error", urlError},
 	{"crypto/x509", tlsError},
-	{"crypto/tls.CertificateVerificationError", tlsError}, // not all of crypto/tls: it wraps
-	{"crypto/tls.RecordHeaderError", tlsError},            // errors of the network in a type
-	{"crypto/tls.ECHRejectionError", tlsError},            // of its own
+	// Not all of crypto/tls: it also wraps network errors, in its own type.
+	{"crypto/tls.CertificateVerificationError", tlsError},
+	{"crypto/tls.RecordHeaderError", tlsError},
+	{"crypto/tls.ECHRejectionError", tlsError},
 	{"crypto/tls.AlertError", tlsError},
 	{"crypto/tls.alert", tlsError},
 	{"encoding/json", localError},
@@ -179,8 +180,8 @@ func ofPlain(err error) (fallback Class, unrepeatable bool) {
 	return Unknown, false
 }
 
-// report sets the class of an error that a library or server reports, unless an
-// outer error has a class or is retryable.
+// report records the class that a library or server reported, unless a class is already
+// set. unrepeatable is ignored if Verdict is already Yes.
 func (f *Facts) report(c Class, unrepeatable bool) {
 	switch {
 	case c == canceled:

@@ -113,7 +113,7 @@ type h2Stream struct {
 }
 
 // serve reads until the client closes the connection. It ignores write errors, because
-// reading fails then, too.
+// the next read then fails as well.
 func (s *h2Server) serve(conn net.Conn) {
 	defer conn.Close()
 	preface := make([]byte, len(http2.ClientPreface))

@@ -230,8 +230,8 @@ func (c *counter) transport(t *testing.T) *http.Transport {
 }
 
 // executions is a backend that counts the executions of each request by its path. If
-// faulty, it executes every fourth request and then closes the connection without a
-// response.
+// faulty, it executes every request, but for one in four it closes the connection
+// instead of responding.
 type executions struct {
 	*httptest.Server
 	mu    sync.Mutex

@@ -119,7 +119,8 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// numberRange returns a range. rest is the end of the range, with a step (+) or a factor (*).
+// numberRange returns the numbers from first to the end given by rest, which may be
+// followed by a step (+) or a factor (*).
 func numberRange(first int, rest string) ([]int, error) {
 	end, step, factor := rest, first, 1
 	var err error

@@ -58,7 +58,7 @@ func file(name string, write func(io.Writer) error) File {
 	return File{name, data.Bytes()}
 }
 
-// figures drops the figures without a picture.
+// figures returns the figures that have a picture.
 func figures(list ...Figure) []Figure {
 	var out []Figure
 	for _, f := range list {
