@@ -6,7 +6,7 @@ import (
 )
 
 // With one more field, an Attempt and a rule with three fields would no longer both fit
-// into registers, which would double the time of Delay.
+// into registers, and Delay would take twice as long.
 
 // An Attempt describes one call of the operation.
 type Attempt struct {
@@ -18,7 +18,8 @@ type Attempt struct {
 	Hint         time.Duration // the wait requested by the server, if any
 }
 
-// retriesBefore returns n in the formulas: the number of retries up to this attempt.
+// retriesBefore returns the n of the formulas: the number of retries up to and including
+// the attempt with the given number.
 func retriesBefore(number int) int { return max(1, number) - 1 }
 
 // A Class is what an error means for retrying.

@@ -46,7 +46,7 @@ func (b Constant) Validate() error {
 
 // Exponential multiplies the delay by Factor with each retry: min(Cap, Base · Factorⁿ).
 // Without jitter, clients that fail together will retry together: prefer [FullJitter].
-// The formula and those of [FullJitter], [EqualJitter] and [DecorrelatedJitter] are
+// This formula and those of [FullJitter], [EqualJitter] and [DecorrelatedJitter] are
 // from Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.
 type Exponential struct {
 	Base   time.Duration // first delay

@@ -15,7 +15,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// everyBackoff maps each rule to a value and its longest delay.
+// everyBackoff maps the name of each rule to an example and its longest delay.
 var everyBackoff = map[string]struct {
 	rule retry.Backoff
 	most time.Duration

@@ -19,7 +19,7 @@ import (
 //
 //	go test -run '^$' -bench . -count 10 . | tee bench.txt && benchstat bench.txt
 
-// direct only calls the operation, as Do does.
+// direct only calls the operation. It is the baseline for Do.
 //
 //go:noinline
 func direct(ctx context.Context, op func(context.Context) error) error { return op(ctx) }
@@ -298,7 +298,7 @@ func TestStackOfWaitingCall(t *testing.T) {
 					go func() { ignore(call()) }()
 				}
 				synctest.Wait()
-				// A few grow while the runtime itself needs more for a moment.
+				// A few stacks grow because the runtime itself briefly needs more.
 				assert.Less(t, (stackInUse()-before)/calls, uint64(3000), "bytes")
 			})
 		})

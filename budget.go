@@ -58,8 +58,8 @@ type TokenBudget struct {
 	Costs    TokenCosts // all zero: 14, or 5 after throttling
 	Success  float64    // tokens returned by a success without a retry; 0: 1; below 0: none
 
-	// NoRefund makes a success after retries return only Success. Otherwise such a
-	// success returns the cost of the last retry if that is more.
+	// NoRefund makes a success after retries return only Success tokens. Otherwise such
+	// a success returns the cost of the last retry if that is more.
 	NoRefund bool
 
 	// SuccessOnly makes a permanent failure return nothing, as in the AWS SDKs.
@@ -218,7 +218,7 @@ type RatioBudget struct {
 	Ratio  float64       // retries per call; 0: 0.2; below 0: none
 	Floor  float64       // additional retries per second; 0: 10; below 0: none
 	Window time.Duration // how far back calls and retries count; 0 or less: 10 s
-	Clock  Clock         // nil: the system's; if the clock goes backward, time stands still until it catches up
+	Clock  Clock         // nil: the system clock; if a Clock goes backward, time stands still until the Clock catches up
 
 	latest atomic.Int64 // epoch
 	slots  [ratioSlots]atomic.Uint64
@@ -272,8 +272,8 @@ func (b *RatioBudget) window() time.Duration {
 	return b.Window
 }
 
-// epoch returns the number of the current time slot; ratioSlots of them make a window. It
-// never decreases, even if the Clock goes backward.
+// epoch returns the number of the current time slot; ratioSlots time slots make a window.
+// The number never decreases, even if the Clock goes backward.
 func (b *RatioBudget) epoch() uint64 {
 	ns := int64(time.Since(processStart)) // monotonic
 	if b.Clock != nil {

@@ -141,10 +141,10 @@ func TestRatioBudget(t *testing.T) {
 	})
 	t.Run("a call counts once", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
-		assert.Equal(t, 1, granted(b, 1, 1), "its first failure counts it")
-		assert.Equal(t, 0, granted(b, 1, 2), "its second does not")
+		assert.Equal(t, 1, granted(b, 1, 1), "the call is counted at its first failure")
+		assert.Equal(t, 0, granted(b, 1, 2), "the call is not counted again at its second failure")
 		b.Deposit(retry.ClassTransient, true)
-		assert.Zero(t, b.Balance(), "its success after a retry does not")
+		assert.Zero(t, b.Balance(), "the call is not counted again at its success")
 		b.Deposit(retry.ClassUnknown, false)
 		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
 	})
@@ -164,7 +164,7 @@ func TestRatioBudget(t *testing.T) {
 	})
 }
 
-// TestRatioBudgetWindow: calls and retries no longer count after Window.
+// TestRatioBudgetWindow: calls and retries older than the Window no longer count.
 func TestRatioBudgetWindow(t *testing.T) {
 	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
 	t.Run("10 seconds", func(t *testing.T) {
@@ -177,7 +177,7 @@ func TestRatioBudgetWindow(t *testing.T) {
 		assert.Equal(t, 20, granted(b, 20, 2))
 		assert.Equal(t, 40., b.Balance())
 		clock.Advance(5 * time.Second)
-		assert.Equal(t, 0., b.Balance(), "the calls are forgotten, the retries not yet")
+		assert.Equal(t, 0., b.Balance(), "the calls no longer count, but the retries still do")
 		clock.Advance(5 * time.Second)
 		assert.Equal(t, 10., b.Balance())
 		clock.Advance(1000 * time.Hour)

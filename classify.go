@@ -90,7 +90,7 @@ func (retryable onlyIf) Classify(err error) Class {
 // unknown class is transient.
 func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
 	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
-		a.Class = ClassTransient // the result of the rules below, 10 ns faster
+		a.Class = ClassTransient // the result of classifyByRules, 10 ns faster
 		return false
 	}
 	return a.classifyByRules(c, overtime)

@@ -191,7 +191,7 @@ func TestClassOfTrees(t *testing.T) {
 	})
 }
 
-// errLost has the text of ErrInvalidConn of go-sql-driver/mysql.
+// errLost has the text of go-sql-driver/mysql's ErrInvalidConn.
 var errLost = errors.New("invalid connection")
 
 func TestUnrepeatableErrors(t *testing.T) {

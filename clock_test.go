@@ -55,11 +55,11 @@ func TestSystemClock(t *testing.T) {
 		defer cancel()
 		require.ErrorIs(t, clock.Sleep(ctx, time.Hour), context.DeadlineExceeded)
 		assert.Equal(t, time.Hour+time.Minute, time.Since(start))
-		require.ErrorIs(t, clock.Sleep(ctx, 0), context.DeadlineExceeded, "a dead context wins over a zero wait")
+		require.ErrorIs(t, clock.Sleep(ctx, 0), context.DeadlineExceeded, "a context that is done ends even a wait of 0")
 
-		assert.Zero(t, testing.AllocsPerRun(10, func() { _ = clock.Sleep(t.Context(), 0) }), "no timer for no wait")
+		assert.Zero(t, testing.AllocsPerRun(10, func() { _ = clock.Sleep(t.Context(), 0) }), "a wait of 0 creates no timer")
 
-		// A policy treats it like a nil Clock.
+		// A policy treats a SystemClock like a nil Clock.
 		p := retry.Policy{Backoff: retry.Constant(time.Minute), Clock: clock}
 		begun := time.Now()
 		require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(2, errOp).Run))

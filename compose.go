@@ -30,8 +30,8 @@ func (b Jittered) Validate() error {
 
 func (b Jittered) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
-// Spread varies another rule's delay uniformly: Of · (1 ± Fraction), but never above the
-// cap of Of. The mean is unchanged, unless the cap lowers it.
+// Spread varies another rule's delay uniformly: Of · (1 ± Fraction), but never above
+// that rule's cap. The mean is unchanged, unless the cap lowers it.
 type Spread struct {
 	Of       Backoff // nil: the default rule
 	Fraction float64 // clamped to [0, 1]; NaN counts as 0

@@ -64,7 +64,7 @@ func testContextEnds(t *testing.T, do doer) {
 			calls: 2, until: 10 * s, is: context.DeadlineExceeded},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			// A bare policy makes its first attempt without the loop.
+			// With a bare policy, Do makes the first attempt without the loop.
 			t.Run("bare", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { tt.check(t, do, retry.Policy{MaxAttempts: 5}) })
 			})
@@ -123,7 +123,8 @@ const (
 	stateDelay    = 100 * ms
 )
 
-// A contextState makes a context; calls is the largest number of attempts that it allows.
+// A contextState makes a context. Its field calls is the largest number of attempts that
+// the context allows.
 type contextState struct {
 	name  string
 	make  func(context.Context) (context.Context, func())
@@ -166,8 +167,8 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation with these outcomes, of which the last repeats; calls is
-// the number of attempts if the context does not end.
+// A contextOp is an operation with a list of outcomes, the last of which repeats. Its
+// field calls is the number of attempts if the context does not end.
 type contextOp struct {
 	name     string
 	outcomes []func(context.Context) error
@@ -288,8 +289,8 @@ func testTimeoutOfTheOperation(t *testing.T, do doer) {
 	}
 }
 
-// lateClock ends the context at the end of a wait and reports that the wait is over,
-// as a select on both does half of the time.
+// lateClock ends the context at the end of a wait and reports that the wait is over, as a
+// select on the two events does half of the time.
 type lateClock struct {
 	retrytest.Clock
 	cancel context.CancelFunc
@@ -301,8 +302,8 @@ func (c *lateClock) Sleep(ctx context.Context, d time.Duration) error {
 	return err
 }
 
-// TestNoAttemptAfterTheContext: no attempt follows the end of the context, whenever it
-// ends.
+// TestNoAttemptAfterTheContext: no attempt begins after the context has ended, whenever
+// that happens.
 func TestNoAttemptAfterTheContext(t *testing.T) { bothWays(t, testNoAttemptAfterTheContext) }
 
 func testNoAttemptAfterTheContext(t *testing.T, do doer) {

@@ -49,7 +49,7 @@
 //   - Options and builders: a struct can be copied, changed, printed and parsed
 //     ([ParsePolicy]).
 //   - A list of all errors of a call, which would grow without bound.
-//   - Logging: [Hooks] see each failure, and package retryslog logs them.
+//   - Logging: use [Hooks], such as those of package retryslog.
 //   - An iterator: its error would need a variable outside the loop.
 //   - A last attempt at MaxElapsed: it would bunch up the retries that jitter has
 //     spread out.

@@ -34,8 +34,8 @@ var (
 var errDeadline = fmt.Errorf("wait would outlast the context: %w", context.DeadlineExceeded)
 
 // ErrNoReturn is passed to the callback of an attempt whose operation panicked or
-// called [runtime.Goexit] (see [Hooks]), and to the done of a [Group] if any function
-// called Goexit.
+// called [runtime.Goexit] (see [Hooks]), and to the done callback of [Group.Go] if any
+// function called Goexit.
 var ErrNoReturn = errors.New("operation did not return")
 
 // Error is the error that [Do] returns when it gives up. With errors.Is and errors.As,
@@ -47,7 +47,7 @@ type Error struct {
 	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
 	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
 	// next wait would have ended after the context's deadline; or, once the context is
-	// done, an error that matches its error and its cause.
+	// done, an error that matches the context's error and cause.
 	Reason error
 
 	// Attempts is the number of attempts made.
@@ -131,8 +131,8 @@ func (e *Error) ReasonLabel() string {
 	return "limiter"
 }
 
-// Timeout reports whether the last failure or the reason is a timeout, for callers of
-// net/http and os.IsTimeout.
+// Timeout reports whether the last failure or the reason is a timeout. url.Error and
+// os.IsTimeout call it.
 func (e *Error) Timeout() bool { return isTimeout(e.Err) || isTimeout(e.Reason) }
 
 func isTimeout(err error) bool {

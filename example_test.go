@@ -332,7 +332,7 @@ func ExampleHintWindow() {
 	// 5.1s true
 }
 
-// Many calls wait without a goroutine each; done is called when a call ends.
+// Waiting calls hold no goroutines. The last argument of Go is called when a call ends.
 func ExampleGroup() {
 	group := &retry.Group{
 		Policy: retry.Policy{Backoff: retry.Constant(time.Millisecond)},
@@ -452,8 +452,8 @@ func ExamplePolicy_Next() {
 	// poison: cannot be parsed, dead-lettered: permanent failure
 }
 
-// A connection that is reestablished forever. After it has worked for a minute, the
-// delays start over. Stagger keeps clients that start together apart.
+// This client reconnects forever. After a connection has worked for a minute, the delays
+// start over. Stagger spreads out clients that start together.
 func ExampleProgress() {
 	clock := &retrytest.Clock{}
 	lived := []time.Duration{0, 0, 2 * time.Hour, 0, 0} // how long each connection works

@@ -31,12 +31,12 @@ type Group struct {
 
 // Go retries op as [Do] does, but returns immediately. Unless done is nil, it is
 // called exactly once, with the error that Do would return. done and OnGiveUp should
-// not block: calls that end with the same context are reported one after another.
+// not block: calls ended by the same context are reported one after another.
 //
 // If ctx has a custom type without an AfterFunc method, package context keeps a
 // goroutine per call, and the methods of ctx must not take a lock that is held while
 // Go is called. A panic in op or in a function of the Policy ends the program. If one
-// of them calls [runtime.Goexit], as a test's FailNow does, done gets [ErrNoReturn].
+// of them calls [runtime.Goexit], as a test's FailNow does, done receives [ErrNoReturn].
 func (g *Group) Go(ctx context.Context, op func(context.Context) error, done func(error)) {
 	if done == nil {
 		done = func(error) {}
@@ -53,7 +53,7 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 	}
 }
 
-// Wait returns when every call has ended and its done has returned. As with
+// Wait returns when every call has ended and its callback has returned. As with
 // [sync.WaitGroup], Go must not be called concurrently with Wait while no call is
 // running; done may always call Go.
 func (g *Group) Wait() { g.calls.Wait() }
@@ -119,7 +119,7 @@ func (g *Group) watch(c *pending, ended <-chan struct{}) {
 	w.first = c
 }
 
-// claim stops the wait of c and reports whether c was waiting. The caller that claims
+// claim ends c's wait and reports whether c was waiting. The caller that claims
 // a call must continue it. g.mu must be held.
 func (g *Group) claim(c *pending) bool {
 	if !c.waits {
@@ -165,7 +165,7 @@ func (g *Group) unqueue(c *pending) {
 	c.before, c.after = nil, nil
 }
 
-// end ends the waiting calls of w, whose context is done.
+// end ends the calls waiting in w, because their context is done.
 func (g *Group) end(w *watch) {
 	g.mu.Lock()
 	first := w.first
@@ -181,7 +181,7 @@ func (g *Group) end(w *watch) {
 	endAll(first)
 }
 
-// endAll ends the calls of a list. If a done callback calls Goexit, another goroutine
+// endAll ends the calls in a list. If a done callback calls Goexit, another goroutine
 // continues with the rest.
 func endAll(c *pending) {
 	defer func() {

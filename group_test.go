@@ -97,8 +97,8 @@ func TestGroupInFlight(t *testing.T) {
 	})
 }
 
-// TestGroupCanceled: the end of a context immediately ends the calls that wait with
-// it, for an attempt or a slot, and no others.
+// TestGroupCanceled: when a context ends, the calls that use it and wait for an attempt
+// or a slot end immediately, and no other calls end.
 func TestGroupCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -185,8 +185,8 @@ func TestGroupEnds(t *testing.T) {
 	})
 }
 
-// TestGroupWait: Wait returns after the last done, even for calls that were refused,
-// started by a done, or ended with their context.
+// TestGroupWait: Wait returns after the last done callback, even that of a call that was
+// refused, was started by another done callback, or was ended by its context.
 func TestGroupWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &retry.Group{Policy: hourly, Limit: 1}
@@ -220,7 +220,7 @@ func TestGroupGoexit(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		policy retry.Policy
-		done   func() // after the count
+		done   func() // called by the done callback, which counts the call first
 		want   error
 	}{
 		{"done", hourly, runtime.Goexit, errCause},
@@ -390,7 +390,7 @@ func TestGroupForgetsEachCanceledCall(t *testing.T) {
 	cancel()
 	first := <-reported
 	free <- true
-	<-reported // the second call's done blocks
+	<-reported // the second call's done callback blocks
 	for range 100 {
 		if runtime.GC(); first.Value() == nil {
 			break
@@ -469,8 +469,8 @@ func TestGroupOnce(t *testing.T) {
 var pending = flag.Int("pending", 20_000, "calls that TestGroupMany lets wait at the same time")
 
 // TestGroupMany: very many calls wait in little memory and without goroutines. Half of
-// them are canceled, the others run to their end, and each done is called once. For a
-// million of them:
+// them are canceled, the others run to their end, and each done callback is called once.
+// To test a million calls:
 //
 //	go test -v -run TestGroupMany . -pending 1000000
 func TestGroupMany(t *testing.T) {

@@ -209,8 +209,8 @@ func (c panickyClock) Sleep(context.Context, time.Duration) error {
 	panic(c.value)
 }
 
-// noneLeft checks that no goroutines were leaked. Those that have ended still count
-// for a moment.
+// noneLeft checks that no goroutines were leaked. Goroutines that have
+// ended are still counted for a moment.
 func noneLeft(t *testing.T, before int) {
 	t.Helper()
 	for range 1_000_000 {
@@ -219,12 +219,12 @@ func noneLeft(t *testing.T, before int) {
 		}
 		runtime.Gosched()
 	}
-	t.Errorf("%d goroutines, and %d before", runtime.NumGoroutine(), before)
+	t.Errorf("%d goroutines, but %d before", runtime.NumGoroutine(), before)
 }
 
 func inUse() int64 {
 	runtime.GC()
-	runtime.GC() // the first one keeps the contents of pools
+	runtime.GC() // the first collection keeps the contents of pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc + m.StackInuse)

@@ -11,8 +11,8 @@ import (
 // a known library. Only After makes a permanent error retryable. Wait is called only
 // if hint is above 0; it returns the wait, or false to give up at once.
 //
-// The rules here bound hints: servers have requested waits of 55 years, by sending a date
-// instead of a number of seconds.
+// This package's rules bound hints: servers have requested waits of 55 years, by sending
+// a date instead of a number of seconds.
 type HintRule interface {
 	Wait(delay, hint time.Duration) (wait time.Duration, ok bool)
 }

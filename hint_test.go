@@ -83,7 +83,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestHintTooLong: HintOrGiveUp ends the call, and the error has the requested wait.
+// TestHintTooLong: HintOrGiveUp ends the call, and the error contains the requested wait.
 func TestHintTooLong(t *testing.T) {
 	for _, hint := range []error{retry.After(errOp, epoch), fmt.Errorf("get: %w", retryAfter(epoch))} {
 		calls, waits, err := play(t, retry.Do, retry.Policy{Hint: retry.HintOrGiveUp{}}, hint, nil)
@@ -134,7 +134,7 @@ func TestHintKeepsGrowth(t *testing.T) {
 	assert.Equal(t, []time.Duration{10 * ms, 20 * ms, 40 * ms, 80 * ms, 160 * ms}, waits, "hints of 0")
 }
 
-// TestHintAndTimeLimit: only MaxElapsed limits the waits for hints.
+// TestHintAndTimeLimit: waits for hints add up without a limit, unless MaxElapsed is set.
 func TestHintAndTimeLimit(t *testing.T) {
 	calls, waits, err := play(t, retry.Do, retry.Policy{MaxAttempts: 50}, retry.After(errOp, time.Hour))
 	assert.ErrorIs(t, err, retry.ErrMaxAttempts)

@@ -10,7 +10,7 @@ import (
 // nil.
 type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
-	// operation gets the returned context, or ctx if that is nil. The returned
+	// operation receives the returned context, or ctx if that is nil. The returned
 	// function, unless nil, is called exactly once after the attempt, with the
 	// attempt's Err and Class. Err is ErrNoReturn if the operation panicked or called
 	// Goexit.

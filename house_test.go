@@ -39,8 +39,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestLight: a program that calls Do links neither package net, which takes 107 kB and
-// needs a dynamic binary with cgo, nor log/slog, which takes 53 kB.
+// TestLight: a program that calls Do links neither package net, which adds 107 kB and,
+// with cgo, makes the binary dynamic, nor log/slog, which adds 53 kB.
 func TestLight(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)

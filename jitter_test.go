@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// TestJitterDelays checks the ends and the middle of the ranges of delays.
+// TestJitterDelays checks the ends and the middle of the delay ranges.
 func TestJitterDelays(t *testing.T) {
 	s := time.Second
 	checkDelays(t, []delayCase{

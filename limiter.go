@@ -4,7 +4,7 @@ import "context"
 
 // A Limiter delays attempts, including the first, to bound their rate; a *rate.Limiter of
 // golang.org/x/time/rate implements it. Use one for each resource. Wait returns when an
-// attempt may start; its error ends the call.
+// attempt may start; any error ends the call.
 type Limiter interface {
 	Wait(ctx context.Context) error
 }

@@ -31,12 +31,12 @@ func After(err error, d time.Duration) error {
 // Unrepeatable marks err so that it is not retried even if its class is retryable: the
 // operation, such as a commit whose connection was lost, may have taken effect, and
 // repeating it could apply it twice. [Do] gives up with [ErrUnrepeatable]; limiters
-// and hooks still get the class and hint. See [Permanent].
+// and hooks still receive the class and hint. See [Permanent].
 func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
 
 // Progress marks err as the end of a run that did useful work, such as a connection
 // that lived for hours. It counts as the first failure of a call: attempt numbers,
-// delays and MaxElapsed restart, and the Budget gets the deposit of a success.
+// delays and MaxElapsed restart, and the Budget receives the deposit for a success.
 // Error.Attempts remains the total. The class and hint are kept. See [Permanent].
 func Progress(err error) error { return marked(err, mark{progress: true}) }
 

@@ -149,7 +149,7 @@ func TestPermanentAlwaysWins(t *testing.T) {
 	}
 }
 
-// TestGiveUpKeepsMarkedError: a give-up has the operation's error with its wrapping.
+// TestGiveUpKeepsMarkedError: a give-up contains the operation's error with its wrapping.
 func TestGiveUpKeepsMarkedError(t *testing.T) {
 	for name, mark := range map[string]func(error) error{
 		"transient": retry.Transient, "throttled": retry.Throttled,

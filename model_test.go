@@ -20,7 +20,7 @@ var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that ar
 // A scenario is a call whose operation follows the steps.
 type scenario struct {
 	attempts               int           // 0: 3
-	elapsed, limit, cancel time.Duration // MaxElapsed, AttemptTimeout, when the context ends; 0: never
+	elapsed, limit, cancel time.Duration // MaxElapsed, AttemptTimeout, and the time when the context ends; 0: never
 	deadline               bool          // the context ends by its deadline
 	stagger                time.Duration
 	tokens                 float64 // of a budget whose retries cost 1; below 0: no budget
@@ -33,7 +33,7 @@ type step struct {
 	obedient bool   // returns when its context ends, with a plain error
 }
 
-const modelDelay = 10 * time.Second // Constant; a hint asks for 25 s
+const modelDelay = 10 * time.Second // the policy's constant delay; a hint asks for 25 s
 
 func randomScenario(rng *rand.Rand) scenario {
 	some := func(most time.Duration) time.Duration {

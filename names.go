@@ -40,8 +40,8 @@ var hints = []named[HintRule]{
 	{"ignore", HintIgnore{}},
 }
 
-// budgets lists the budgets by name. parse reads the fields after the name; text
-// prints them, and returns false for any other kind of Budget.
+// budgets lists the budgets by name. The function parse reads the fields after the name;
+// the function text formats them, and returns false for any other kind of Budget.
 var budgets = []struct {
 	name  string
 	parse func(fields []string) (Budget, error)
@@ -191,7 +191,7 @@ func durationText(d time.Duration) string {
 	return s
 }
 
-// parseDuration parses value; prefix is for the error.
+// parseDuration parses value; an error message has prefix before the value.
 func parseDuration(prefix, value string) (time.Duration, error) {
 	if strings.Trim(value, "+-.0123456789") == "" {
 		return 0, fmt.Errorf("%[1]s%[2]s needs a unit, as in %[1]s%[2]sms or %[1]s%[2]ss", prefix, value)
@@ -204,11 +204,11 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 }
 
 // RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
-// digits, "-", "_" and ".". policy is called for each text with that name; its argument,
-// if any, is the value of the key service, or "". RegisterPreset panics if the name is
-// malformed or taken.
+// digits, "-", "_" and ".". ParsePolicy calls policy for each text with that name; the
+// argument, if any, is the value of the service key, or "". RegisterPreset panics if the
+// name is malformed or taken.
 //
-// If a Policy's Classifier has a method PolicyText() string, and its text describes a
+// If a Policy's Classifier has a method PolicyText() string, and the result describes a
 // policy with the same Backoff, the Policy is printed as that text followed by the
 // differences.
 func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {

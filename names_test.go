@@ -47,7 +47,7 @@ func TestTextOfBudgets(t *testing.T) {
 		assert.Equal(t, &awspreset.AdaptiveLimiter{}, p.Limiter)
 		assert.Equal(t, "standard attempts=3 limiter=adaptive", p.String())
 		p.Limiter = limiterFunc(nil)
-		assert.Equal(t, "standard attempts=3", p.String(), "code has no text")
+		assert.Equal(t, "standard attempts=3", p.String(), "a Limiter without a text form is omitted")
 	})
 	t.Run("a preset without its budget or limiter", func(t *testing.T) {
 		p := awspreset.GoV2Adaptive.Policy("")

@@ -12,7 +12,7 @@ import (
 
 // Delays draws the waits of a call whose attempts all fail immediately with transient
 // errors. It stops at MaxElapsed and ignores hints, budgets, limiters, Stagger and
-// deadlines. Each iteration draws new waits; it may be endless if attempts are
+// deadlines. Each range loop draws new waits; it may be endless if MaxAttempts is
 // Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
 	return p.delays(p.random)
@@ -49,7 +49,8 @@ type WaitStats struct {
 
 const maxPlannedRetries = 100
 
-// These constants determine how many calls Plan simulates, in less than about 20 ms.
+// These constants determine how many calls Plan simulates. The simulation takes less than
+// about 20 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000
@@ -94,12 +95,12 @@ func (p Policy) Plan() Plan {
 	return plan
 }
 
-// sample simulates many calls and returns the waits of each retry and the total of
-// each call.
+// sample simulates many calls and returns the waits before each retry and the total wait
+// of each call.
 func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
 	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
-	// Each retry divides [0, 1) into as many parts as there are walks and assigns them
-	// to the walks in random order, so the distribution of a single retry has no
+	// For each retry, [0, 1) is divided into as many parts as there are walks, and each
+	// walk is assigned one part at random, so the distribution for a single retry has no
 	// sampling error.
 	rng := rand.New(rand.NewPCG(1, 2))
 	draws := make([][]int, retries)

@@ -94,7 +94,7 @@ func TestPlanAgainstCalls(t *testing.T) {
 	}
 }
 
-// statistic compares durations with their plan.
+// statistic compares durations with the planned WaitStats.
 type statistic struct {
 	plan                    retry.WaitStats
 	n, below, above, beyond int
@@ -125,8 +125,8 @@ func (s *statistic) check(t *testing.T, retry int) {
 		return
 	}
 	assert.InDelta(t, s.sum/float64(s.n), float64(s.plan.Mean), s.slack(s.plan.Mean), "retry %d: mean", retry)
-	// The true P99 is close enough if at most 99 % of the waits lie below its range and
-	// at most 1 % above.
+	// The planned P99 is close enough to the true one if at most 99 % of the waits lie
+	// below the allowed range and at most 1 % above it.
 	noise := 4 * math.Sqrt(0.01*float64(s.n))
 	assert.LessOrEqual(t, float64(s.below), 0.99*float64(s.n)+noise, "retry %d: P99 %v is too high", retry, s.plan.P99)
 	assert.LessOrEqual(t, float64(s.above), 0.01*float64(s.n)+noise, "retry %d: P99 %v is too low", retry, s.plan.P99)
@@ -194,7 +194,7 @@ func TestPlan(t *testing.T) {
 		assert.Equal(t, 6*s-3, plan.Total.Max)
 		close(3*s, plan.Total.Mean, 0.1)
 		// The sum of three independent uniform times has, by integration,
-		// P(total > 6s−x) = x³/36 for x ≤ 1, and 1% is x = 0.711.
+		// P(total > 6s−x) = x³/36 for x ≤ 1, so 1 % corresponds to x = 0.711.
 		close(6*s-711*ms, plan.Total.P99, 1)
 		assert.False(t, plan.Truncated)
 	})

@@ -17,9 +17,8 @@ import (
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
 // failure permanent. Do begins no attempt once ctx is done. If a wait would end after
 // ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) Only the
-// end of ctx itself ends the call; an attempt that exceeds its own time limit is
-// retried.
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) An
+// attempt that exceeds its own time limit does not end the call; it is retried.
 //
 // If the policy is invalid, or ctx or op is nil, Do returns an error that matches
 // [ErrInvalid] without calling op. Panics in op pass through. If a function of the
@@ -66,8 +65,8 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 //
-// Only run is on the stack while a call waits. A failure with an error of errors.New
-// leads to no deep chain of large stack frames, so the waiting goroutine still has its
+// Only run is on the stack while a call waits. Handling an error created by errors.New
+// needs no deep chain of large stack frames, so the waiting goroutine still has its
 // initial stack (2 KiB, or 8 on Windows): see TestStackOfWaitingCall.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
@@ -92,19 +91,19 @@ func run(ctx context.Context, p *Policy, op func(context.Context) error, first e
 type call struct {
 	attempt   Attempt       // the current or latest one; Err is the last failure
 	earlier   int           // attempts before the last progress
-	resumed   time.Duration // what had elapsed at the last progress
+	resumed   time.Duration // the time elapsed at the last progress
 	paid      Class         // class of the last failure that was retried
-	staggered bool          // the wait for Stagger is over
+	staggered bool          // the wait for Stagger has been drawn
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
-	overtime  bool          // the attempt ran into AttemptTimeout
+	overtime  bool          // the attempt exceeded AttemptTimeout
 	progress  bool          // Err is marked with Progress
-	timed     bool          // start is set
+	timed     bool          // the field start is set
 	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
 
-// begin starts the call, with the failure of the first attempt if it has been made.
+// begin starts the call. If the first attempt has already been made, first is its failure.
 func (c *call) begin(p *Policy, first error) {
 	c.attempt.Err = first
 	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
@@ -112,7 +111,7 @@ func (c *call) begin(p *Policy, first error) {
 	}
 }
 
-// turn makes one attempt, unless begin received the failure of the first, and decides
+// turn makes one attempt, unless begin received the first attempt's failure, and decides
 // what follows: a wait and another turn, or the end of the call with err. Only a wait
 // on the system's clock can be part of a select; with any other clock, turn itself
 // waits.
@@ -185,7 +184,7 @@ func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) erro
 	return err
 }
 
-// tryWatched is try for attempts that need their own context.
+// tryWatched does what try does, for attempts that need their own context.
 func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Context) error) error {
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
@@ -284,9 +283,9 @@ func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
 	p.OnRetry(ctx, c.attempt, wait)
 }
 
-// Next makes the decision of [Do] without its loop, for queues, controllers and custom
-// loops. failed needs Number, Waited and Err; elapsed is the time since the first
-// attempt began. Next returns the wait before the next attempt, or the reason for
+// Next decides about one retry as [Do] does, for queues, controllers and custom loops.
+// In failed, set Number, Waited and Err; elapsed is the time since the first attempt
+// began. Next returns the wait before the next attempt, or the reason for
 // giving up: [ErrPermanent], another Error.Reason, or an error that matches
 // [ErrInvalid].
 //
@@ -311,7 +310,7 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 
 const noDeadline time.Duration = math.MaxInt64
 
-// decide returns the wait before the retry of a, or the reason why there is none. The
+// decide returns the wait before the retry, or the reason why there is no retry. The
 // Budget comes last, so that a retry that will not happen costs nothing.
 func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
 	switch {
@@ -355,9 +354,9 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 	return e
 }
 
-// alarm returns a channel that receives when a wait on the system's clock is over. The
-// waits of one call share a timer. Different calls do not, because a timer made outside
-// a synctest bubble runs in real time inside it.
+// alarm returns a channel that receives a value when a wait on the system's clock is
+// over. The waits of one call share a timer. Different calls do not share one, because a
+// timer made outside a synctest bubble runs in real time inside it.
 //
 //go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {

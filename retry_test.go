@@ -107,7 +107,7 @@ func testUnrepeatable(t *testing.T, do doer) {
 	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
 	assert.Equal(t, 10., bucket.Balance())
 	require.ErrorIs(t, do(t.Context(), p, retrytest.Script(errOp, retry.Unrepeatable(errOp)).Run), retry.ErrUnrepeatable)
-	assert.Equal(t, 5., bucket.Balance(), "the retry before it")
+	assert.Equal(t, 5., bucket.Balance(), "only the retry before it takes tokens")
 }
 
 func TestAnyDelay(t *testing.T) {
@@ -160,7 +160,7 @@ func TestLongWaits(t *testing.T) {
 	assert.Equal(t, []time.Duration{forever}, waits)
 }
 
-// TestBackoffGetsAttempt: a Backoff gets all facts about the attempt.
+// TestBackoffGetsAttempt: a Backoff receives all facts about the attempt.
 func TestBackoffGetsAttempt(t *testing.T) { bothWays(t, testBackoffGetsAttempt) }
 
 func testBackoffGetsAttempt(t *testing.T, do doer) {
@@ -258,7 +258,7 @@ func testAttemptTimeout(t *testing.T, do doer) {
 	})
 }
 
-// TestElapsed: without MaxElapsed, time counts from the end of the first attempt.
+// TestElapsed: without MaxElapsed, Elapsed is measured from the end of the first attempt.
 func TestElapsed(t *testing.T) { bothWays(t, testElapsed) }
 
 func testElapsed(t *testing.T, do doer) {
@@ -268,14 +268,14 @@ func testElapsed(t *testing.T, do doer) {
 	assert.Equal(t, 23*time.Second, e.Elapsed)
 	p.Budget = &retry.TokenBudget{}
 	e = asError(t, do(t.Context(), p, slow))
-	assert.Equal(t, 23*time.Second, e.Elapsed, "whatever else the policy has")
+	assert.Equal(t, 23*time.Second, e.Elapsed, "a Budget makes no difference")
 	p.MaxElapsed = time.Hour
 	e = asError(t, do(t.Context(), p, slow))
 	assert.Equal(t, 33*time.Second, e.Elapsed)
 	p.MaxElapsed = 22 * time.Second
 	e = asError(t, do(t.Context(), p, slow))
 	assert.ErrorIs(t, e, retry.ErrMaxElapsed)
-	assert.Equal(t, 21*time.Second, e.Elapsed, "attempts count, and two of them leave no room for the second wait")
+	assert.Equal(t, 21*time.Second, e.Elapsed, "Elapsed includes the attempts, and two attempts leave no time for the second wait")
 	assert.Equal(t, 2*time.Second, e.Next)
 }
 
@@ -351,7 +351,7 @@ func TestPanicOfOperation(t *testing.T) {
 	assert.Equal(t, "boom", v)
 	assert.Equal(t, []error{errOp, retry.ErrNoReturn}, ended)
 	assert.Error(t, inner.Err(), "the attempt's timer is stopped")
-	assert.Equal(t, 486., bucket.Balance(), "the panic is not reported; the budget goes on working")
+	assert.Equal(t, 486., bucket.Balance(), "a panic makes no deposit, and the budget still works")
 	require.NoError(t, retry.Do(t.Context(), p, retrytest.Fail(1, errOp).Run))
 	assert.Equal(t, 486., bucket.Balance())
 }
@@ -539,7 +539,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 }
 
 // TestAttemptTimeoutOfOthers: failures before the limit are classified as usual, as are
-// those caused by the end of the caller's context or of an inner call.
+// failures caused by the caller's context or by the give-up of an inner call.
 func TestAttemptTimeoutOfOthers(t *testing.T) {
 	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
@@ -737,7 +737,7 @@ func (b *deposits) Deposit(paid retry.Class, succeeded bool) {
 }
 
 // TestProgressPaysOnce: progress makes the deposit for the last retry, and the end of the
-// call does not make it again.
+// call does not repeat that deposit.
 func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits
@@ -749,8 +749,8 @@ func TestProgressPaysOnce(t *testing.T) {
 	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
 }
 
-// asPermanent returns the number of calls if the operation's error is returned
-// unchanged.
+// asPermanent checks that the operation's error is returned unchanged, and returns the
+// number of calls.
 func asPermanent(t *testing.T, do doer, p retry.Policy, err error) int {
 	t.Helper()
 	op := retrytest.Script(err)

@@ -122,7 +122,8 @@ func limiterText(limiter Limiter) string {
 }
 
 // presetText returns the text of the preset that the Classifier names, and the policy
-// of that text. The text is empty if there is no preset or if its Backoff differs.
+// that the text describes. The text is empty if there is no preset or if the two policies
+// have different Backoffs.
 func (p *Policy) presetText() (string, Policy) {
 	c, ok := p.Classifier.(interface{ PolicyText() string })
 	if !ok || isNil(p.Classifier) {
@@ -287,7 +288,7 @@ func (p *Policy) fromMapping(value any) error {
 		return nil
 	case string:
 		return p.UnmarshalText([]byte(m))
-	case *Policy: // a hook of the decoder has called UnmarshalText
+	case *Policy: // a decoder hook has called UnmarshalText
 		*p = *m
 		return nil
 	case map[string]any:
@@ -371,7 +372,7 @@ type parser struct {
 	depth  int
 }
 
-// maxDepth bounds the nesting of rules, and so the recursion.
+// maxDepth bounds the nesting of rules, and thus the recursion.
 const maxDepth = 16
 
 // peek returns the next token, or "" at the end.
@@ -436,7 +437,7 @@ func (p *parser) policy() (Policy, error) {
 	return policy, nil
 }
 
-// service removes the key service, at any position, and returns its value.
+// service removes the service key, wherever it is among the tokens, and returns its value.
 func (p *parser) service() (string, error) {
 	const key = "service="
 	isService := func(token string) bool { return strings.HasPrefix(token, key) }
@@ -456,7 +457,7 @@ func (p *parser) service() (string, error) {
 	return service, nil
 }
 
-// rule reads the name of a rule and the rules in it, but not its keys.
+// rule reads the name of a rule and the rules in its parentheses, but not its keys.
 func (p *parser) rule() (reflect.Value, error) {
 	if p.depth++; p.depth > maxDepth {
 		return reflect.Value{}, fmt.Errorf("rules are nested more than %d deep", maxDepth)
@@ -634,8 +635,8 @@ func parseLimiter(value string) (Limiter, error) {
 	return nil, err
 }
 
-// setField sets a field of a rule. others are further keys to list in the error about an
-// unknown key.
+// setField sets a field of a rule. The error about an unknown key lists the rule's keys
+// and those in others.
 func setField(rule reflect.Value, key, value string, others []string) error {
 	var known []string
 	for name, field := range fields(rule) {
@@ -648,8 +649,8 @@ func setField(rule reflect.Value, key, value string, others []string) error {
 	return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(known, ", "), "none"))
 }
 
-// fields yields the keys of a rule and the fields that they set. rule may be the
-// zero Value.
+// fields yields the keys of a rule and the fields that they set. It yields nothing for
+// the zero Value.
 func fields(rule reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		switch {

@@ -76,7 +76,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestTextSeparators: commas, semicolons and line breaks separate like spaces.
+// TestTextSeparators: commas, semicolons and line breaks separate words as spaces do.
 func TestTextSeparators(t *testing.T) {
 	want, err := retry.ParsePolicy("capped(full base=1s) cap=1m attempts=4")
 	require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestTextDepth(t *testing.T) {
 	for text, ok := range map[string]bool{
 		deep(15): true,
 		deep(16): false,
-		"when-throttled(" + deep(14) + " | " + deep(14) + ")": true, // side by side is not deeper
+		"when-throttled(" + deep(14) + " | " + deep(14) + ")": true, // rules side by side add no depth
 	} {
 		p, err := retry.ParsePolicy(text)
 		if !ok {
@@ -134,7 +134,7 @@ func TestTextOfPresets(t *testing.T) {
 	p.Classifier, p.Hint = nil, retry.HintIgnore{}
 	assert.Equal(t, "when-throttled(java-equal base=500ms cap=20s | java-full base=100ms cap=20s) attempts=6 elapsed=1m hint=ignore budget=token:500:5/5/0:success-only", p.String())
 	_, err = p.MarshalText()
-	assert.ErrorContains(t, err, "has no text form", "an SDK's own arithmetic has a text by its preset only")
+	assert.ErrorContains(t, err, "has no text form", "an SDK's own arithmetic has a text form only as part of its preset")
 }
 
 // TestTextOfForeignClassifiers: a classifier of any type may name a preset.

@@ -12,15 +12,15 @@ import (
 // no Classifier treats it as permanent.
 var errFailed = retry.Transient(errors.New("failed"))
 
-// maxChain bounds how many delays are drawn to compute one delay, because a rule may
-// derive each delay from the previous one. It limits the work to about 100 µs.
+// maxChain bounds the number of delays drawn to compute one delay: a rule may derive each
+// delay from the previous one. The bound limits the work to about 100 µs.
 const maxChain = 1000
 
 // A link is the last attempt in a chain of failures.
 type link struct {
-	number int           // of the attempt
-	waited time.Duration // before it
-	total  time.Duration // all waits before it
+	number int           // the attempt's number
+	waited time.Duration // the wait before the attempt
+	total  time.Duration // the sum of all waits so far
 }
 
 // free returns a policy that only applies the rule and never refuses a retry.

@@ -30,13 +30,13 @@
 // # The number of the first retry
 //
 // Libraries number the first retry differently, and a mistake doubles or halves the delays.
-// These count it as 0, so use [ZeroBased]:
+// These libraries count the first retry as 0, so use [ZeroBased]:
 //
 //	asynq             Config.RetryDelayFunc
 //	go-retryablehttp  Client.Backoff
 //	sarama            Metadata.Retry.BackoffFunc
 //
-// These count it as 1, so use [OneBased]:
+// These libraries count the first retry as 1, so use [OneBased]:
 //
 //	go-elasticsearch, opensearch-go  Config.RetryBackoff
 //	franz-go                         kgo.RetryBackoffFn

@@ -7,7 +7,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A RateLimiter holds the delays of the items of a work queue. It is a
+// A RateLimiter computes the delays of the items in a work queue. It is a
 // workqueue.TypedRateLimiter of k8s.io/client-go, and fits the Options of a
 // controller-runtime controller:
 //
@@ -28,7 +28,7 @@ type RateLimiter[T comparable] struct {
 	items map[T]link
 }
 
-// When counts a failure of an item and returns its delay.
+// When counts a failure of an item and returns the delay before the item's next retry.
 func (r *RateLimiter[T]) When(item T) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()

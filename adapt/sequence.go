@@ -28,7 +28,7 @@ import (
 type Sequence struct {
 	policy   retry.Policy
 	failures int
-	waited   time.Duration // before the last failed attempt
+	waited   time.Duration // the wait before the last failed attempt
 	start    time.Time     // set if the policy has a MaxElapsed
 	paid     retry.Class   // class of the last failure that was retried
 }

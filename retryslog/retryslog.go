@@ -1,5 +1,5 @@
 // Package retryslog logs retries with log/slog. It is separate from package retry
-// because log/slog adds 53 kB to a program that does not use it.
+// because log/slog adds 53 kB to a program that does not otherwise use it.
 //
 //	policy = policy.With(retryslog.Hooks(slog.Default()))
 //
@@ -15,7 +15,7 @@ import (
 )
 
 // Hooks returns hooks that log each retry as a warning just before its wait, and each
-// call that gives up as an error. The logger gets the context of the call. A nil logger
+// call that gives up as an error. The logger receives the call's context. A nil logger
 // means the [slog.Default] in effect when each line is logged.
 func Hooks(logger *slog.Logger) retry.Hooks {
 	log := func(ctx context.Context, level slog.Level, message string, attrs ...slog.Attr) {
@@ -35,8 +35,8 @@ func Hooks(logger *slog.Logger) retry.Hooks {
 	}
 }
 
-// Attempt returns a group "attempt" of the fields that are set in a: number, waited,
-// error, class, unrepeatable and hint.
+// Attempt returns a group named "attempt" with those fields of the attempt that are set:
+// number, waited, error, class, unrepeatable and hint.
 func Attempt(a retry.Attempt) slog.Attr {
 	attrs := []slog.Attr{slog.Int("number", a.Number)}
 	if a.Waited > 0 {
@@ -54,8 +54,8 @@ func Attempt(a retry.Attempt) slog.Attr {
 	return slog.GroupAttrs("attempt", attrs...)
 }
 
-// Error returns a group "retry" of the fields that are set in e, which may be nil:
-// reason, attempts, elapsed, next and error.
+// Error returns a group named "retry" with those fields of e that are set: reason,
+// attempts, elapsed, next and error. A nil e gives an empty group.
 func Error(e *retry.Error) slog.Attr {
 	if e == nil {
 		return slog.Group("retry")

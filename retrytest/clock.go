@@ -27,8 +27,8 @@ func (c *Clock) Now() time.Time {
 	return c.advance(0)
 }
 
-// Sleep records d, advances the clock by d and returns nil. If ctx is done, it only
-// returns ctx.Err().
+// Sleep records d, advances the clock by d and returns nil. If ctx is done, it does
+// none of this and returns ctx.Err().
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Package retrytest provides helpers for testing code that retries, and implementations
 // of retry.Backoff, without real waits.
 //
-// A [Clock] passes time without waiting and records the waits; an [Op] fails according
+// A [Clock] advances time without waiting and records the waits; an [Op] fails according
 // to a script; [Fixed], [Replay] and [Seeded] make jitter deterministic; [TestBackoff]
 // checks a Backoff.
 //

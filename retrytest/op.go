@@ -27,7 +27,7 @@ func Fail(n int, err error) *Op {
 	return Script(outcomes...)
 }
 
-// Run is one call of the operation.
+// Run performs one call of the operation.
 func (o *Op) Run(context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -20,7 +20,7 @@ const (
 // operation, so the server's response does not count.
 const canceled Class = 255
 
-// Classify returns the class of err by the rules of retry.DefaultClassifier, and
+// Classify returns the class of err according to retry.DefaultClassifier's rules, and
 // whether the operation may have taken effect although it failed.
 func Classify(err error) (c Class, unrepeatable bool) {
 	f := Facts{Err: err}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Facts are what an error and the errors it wraps report. The outermost
-// report of each kind counts.
+// Facts are what an error and the errors it wraps report. If several of them report a
+// status, a code or the like, the outermost counts.
 type Facts struct {
 	Err      error   // what the facts are about
 	Verdict  Verdict // what the error's methods report about retrying
@@ -24,10 +24,10 @@ type Facts struct {
 	Kind     Kind
 
 	// Only retry.DefaultClassifier uses the rest: the AWS SDKs have no such errors.
-	Class        Class // of an error that a library or server reports
-	Fallback     Class // of an error that matters only if nothing else is known
+	Class        Class // the class that a library or server reports
+	Fallback     Class // the class to use if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
-	Methods      bool  // an error in the chain has one of the methods
+	Methods      bool  // an error in the chain has one of the methods below
 }
 
 // Verdict is what an error reports about retrying, with methods such as Retryable.
@@ -92,8 +92,8 @@ type (
 )
 
 // Guarded calls a method of a foreign error and reports whether it returned.
-// Several panic on half-built values, for example smithy's ResponseError
-// without a response.
+// Several such methods panic on half-built values, for example that of smithy's
+// ResponseError without a response.
 func Guarded[T any](method func() T) (v T, ok bool) {
 	defer func() {
 		if !ok {
@@ -104,7 +104,7 @@ func Guarded[T any](method func() T) (v T, ok bool) {
 }
 
 // A Walk visits an error and the errors it wraps, in the order of errors.As. It
-// keeps a list instead of recursing, so that a long chain needs no stack.
+// keeps a list instead of recursing, so that a long chain does not grow the stack.
 type Walk struct{ rest []error }
 
 // Next returns the error to visit after err, or nil at the end.

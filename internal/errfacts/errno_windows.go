@@ -3,8 +3,8 @@ package errfacts
 import "syscall"
 
 // isConnectionErrno reports whether err is a bare Windows Sockets error about a
-// connection, without the usual *net.OpError around it. Package syscall's
-// constants with Unix names do not occur on Windows.
+// connection, without the usual *net.OpError around it. Windows
+// itself never returns package syscall's constants with Unix names.
 func isConnectionErrno(err error) bool {
 	const (
 		netDown         syscall.Errno = 10050

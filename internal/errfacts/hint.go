@@ -47,7 +47,7 @@ func retryInfo(details reflect.Value) time.Duration {
 			delay, _ := protoField(value.Bytes(), 1)
 			_, seconds := protoField(delay, 1)
 			_, nanos := protoField(delay, 2)
-			if seconds < math.MaxInt64/uint64(time.Second) && nanos < uint64(time.Second) { // negative values are larger than that
+			if seconds < math.MaxInt64/uint64(time.Second) && nanos < uint64(time.Second) { // as unsigned numbers, negative values are larger
 				return time.Duration(seconds)*time.Second + time.Duration(nanos)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// origin is the origin of an error type. Types are recognized by name, so that their
+// origin is where an error type comes from. Types are recognized by name, so that their
 // packages need not be linked: package net alone would add 107 kB and, with cgo,
 // make the binary dynamic.
 type origin uint8
@@ -294,7 +294,8 @@ func text(v reflect.Value, path string) string {
 	return ""
 }
 
-// IsPlain reports whether err comes from errors.New and its text is not a known one.
+// IsPlain reports whether err was created by errors.New and is recognized neither by its
+// identity, like io.EOF, nor by its text.
 func IsPlain(err error) bool {
 	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
 		return false

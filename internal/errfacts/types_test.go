@@ -12,7 +12,7 @@ import (
 )
 
 // TestHalfBuilt: reading an error of a known type does not panic, whatever its fields
-// hold.
+// contain.
 func TestHalfBuilt(t *testing.T) {
 	values := []any{
 		struct{}{}, &struct{}{}, (*struct{ Code int })(nil), 5, "text", []error{}, map[string]int{}, (func())(nil),

@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 		got, err := Parse(data)
 		switch {
 		case err == nil && wantErr != nil:
-			t.Fatalf("%q is not JSON, and was read as %v", data, got)
+			t.Fatalf("%q is not JSON, but was read as %v", data, got)
 		case err == nil:
 			assert.Equal(t, want, got)
 		case wantErr == nil && !bytes.Contains(data, []byte(`\u`)) && bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) < maxDepth && bytes.IndexByte(data, 0xff) < 0:
