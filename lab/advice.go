@@ -33,11 +33,11 @@ func (g Goal) String() string {
 
 // An Advice searches rules, bases, caps, numbers of attempts and budgets for policies that
 // suit a system. On a small system with the same proportions, it simulates a coarse grid
-// and then the neighbors of the best candidates. Finally it simulates the best of all on a
-// larger system. The same seed gives the same advice.
+// and then the neighbors of the best candidates. Finally it simulates the best of all these
+// policies on a larger system. The same seed gives the same advice.
 type Advice struct {
-	// Storm is the system. Its Contenders and Trials are not used. Its Progress counts
-	// thousandths of the work.
+	// Storm is the system. Its Contenders and Trials are not used. Its Progress reports
+	// the work in thousandths.
 	Storm Storm
 
 	Goal Goal
@@ -48,7 +48,7 @@ type Advice struct {
 type Advised struct {
 	Row StormRow // on the larger system
 
-	// Fails lists the changes of the system under which the server does not recover, or
+	// Fails lists the changes to the system under which the server does not recover, or
 	// recovers much later than without retries. Held lists the other changes. Neither
 	// list contains changes under which the server recovers neither with the policy nor
 	// without retries.
@@ -60,7 +60,7 @@ type Verdict struct {
 	Storm    Storm     // the larger system, as simulated
 	Scale    float64   // its size, as a share of the described system
 	Advised  []Advised // the best for the goal first
-	Baseline Advised   // no retry
+	Baseline Advised   // without retries
 	Tried    int       // number of policies simulated
 }
 
@@ -69,15 +69,15 @@ func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Co
 
 const noRetry = "none attempts=1"
 
-// The number of calls per trial, and the number of trials, of each simulated system.
+// The number of calls per trial, and the number of trials, for each simulated system.
 const (
 	searchCalls, searchTrials = 6_000, 2
 	finalCalls, finalTrials   = 60_000, 3
 	finalists                 = 10
-	neighborsOf               = 4 // candidates of the grid whose neighbors are tried
+	neighborsOf               = 4 // how many of the best candidates have their neighbors tried
 )
 
-// Run searches. If ctx ends first, it returns the error of ctx. Other errors name an
+// Run runs the search. If ctx ends first, it returns the error of ctx. Other errors name an
 // invalid field.
 func (a Advice) Run(ctx context.Context) (Verdict, error) {
 	a.Most = cmp.Or(a.Most, 5)
@@ -120,7 +120,7 @@ type search struct {
 	stage  int
 }
 
-const stages = 4 // calls of simulate
+const stages = 4 // calls to simulate
 
 func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
 	storm := s.small
@@ -203,7 +203,7 @@ func (s *search) best(n int) []candidate {
 }
 
 // frontier returns the rows that no other row beats in both success and recovery, the
-// best for the goal first. It omits rows that did not always recover, unless none did.
+// best for the goal first. If some rows always recovered, it omits those that did not.
 func (s *search) frontier(rows []StormRow) []StormRow {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b StormRow) int { return s.order(&a, &b) })
@@ -285,8 +285,7 @@ func changes(s *Storm) []change {
 	return list
 }
 
-// stress finds the changes that each advised policy survives. A change does not count if
-// the server does not recover even without retries.
+// stress sets Fails and Held of each advised policy.
 func (s *search) stress(v *Verdict) error {
 	all := append([]Advised{v.Baseline}, v.Advised...)
 	list := changes(&s.small)
@@ -339,7 +338,8 @@ func (s Storm) briefly() Storm {
 }
 
 // scaled returns a smaller system with the same proportions and, if possible, about the
-// given number of calls: first with fewer workers, then with slower ones.
+// given number of calls. It first removes workers, and then makes the remaining ones
+// slower.
 func (s Storm) scaled(calls float64) Storm {
 	factor := max(calls/(s.Rate*s.Horizon.Seconds()), 1/float64(s.Processes))
 	if factor >= 1 {
@@ -385,7 +385,7 @@ func (c candidate) text() string {
 	return text
 }
 
-// budgets maps each budget of the grid to its neighbors.
+// budgets maps each budget in the grid to its neighbors.
 var budgets = map[string][]string{
 	"":              nil,
 	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
@@ -419,7 +419,7 @@ func bases(s *Storm) []time.Duration {
 	return list
 }
 
-// longest returns the cap of the grid: two waits of this length use up the deadline.
+// longest returns the cap in the grid: half the deadline, but at most 20 s.
 func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
 
 func (c candidate) neighbors(s *Storm) []candidate {

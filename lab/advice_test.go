@@ -24,7 +24,7 @@ var described = map[string]Storm{
 		Outage: Outage{From: 20 * time.Second, To: 23 * time.Second}, Latency: Latency{{5 * time.Millisecond, 50}, {20 * time.Millisecond, 90}, {100 * time.Millisecond, 100}}},
 }
 
-// longSearch returns a grid ten times as large as grid.
+// longSearch returns about ten times as many candidates as an Advice simulates.
 func longSearch(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
 	all := []string{"", "throttle", "throttle:20", "throttle:100", "token", "token:100", "ratio:0.1:0.1", "ratio:0.2:1"}
@@ -42,7 +42,7 @@ func longSearch(s *Storm) []candidate {
 	return list
 }
 
-// The advice is as good as that of a search ten times as long.
+// The advice is about as good as the result of a search ten times as long.
 func TestAdviceAgainstLongSearch(t *testing.T) {
 	if !*exhaustive {
 		t.Skip("takes minutes; -exhaustive runs it")
@@ -94,7 +94,8 @@ func tinySystem() Storm {
 	}
 }
 
-// The advised policies recover, and succeed more often than a policy without retries.
+// With the best advised policy, the server recovers, and more calls succeed than without
+// retries.
 func TestAdvice(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
@@ -118,7 +119,7 @@ func TestAdvice(t *testing.T) {
 	for i, x := range one.Advised {
 		for _, y := range one.Advised[i+1:] {
 			assert.Greater(t, x.Row.Success.Mean, y.Row.Success.Mean, "the best first")
-			assert.Greater(t, x.Row.Recovery.Mean, y.Row.Recovery.Mean, "and others have an earlier recovery")
+			assert.Greater(t, x.Row.Recovery.Mean, y.Row.Recovery.Mean, "the others recover earlier")
 		}
 	}
 	a.Storm.Parallel, a.Storm.Progress = 1, nil

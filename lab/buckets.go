@@ -29,7 +29,7 @@ const (
 )
 
 // reset empties the queue and makes room for the clients. It does not clear a queue whose
-// events have all been handled: clearing takes longer than a trial of ten clients.
+// events have all been handled: clearing takes longer than a trial with ten clients.
 func (b *buckets) reset(width, clients int) {
 	b.width, b.now = uint(width), 0
 	if cap(b.events) < clients {
@@ -61,7 +61,8 @@ func (b *buckets) push(client int32) {
 	b.filled[slot/64] |= 1 << (slot % 64)
 }
 
-// advance moves to the next filled bucket and returns its first client, or returns none.
+// advance moves to the next filled bucket and returns its first client. If no events are
+// left, it returns the constant none.
 func (b *buckets) advance() int32 {
 	slot, ok := b.nextFilled()
 	switch {
@@ -158,8 +159,8 @@ func (m *model) settle(head int32) bool {
 	return true
 }
 
-// findWinner returns the time of the only event in a bucket that succeeds, or
-// math.MaxInt64, and whether the bucket meets the conditions of byBuckets.
+// findWinner returns the time of the only write in a bucket that succeeds, or math.MaxInt64
+// if none does, and reports whether the bucket meets the conditions of byBuckets.
 func (m *model) findWinner(head int32) (at int64, regular bool) {
 	b := &m.bucket
 	at = math.MaxInt64

@@ -76,7 +76,7 @@ func TestCallerLimiter(t *testing.T) {
 	}
 }
 
-// Calls that never give up and never wait end at their deadline or with the trial.
+// Calls that never give up and never wait end at their deadline or when the trial ends.
 func TestCallerUnlimited(t *testing.T) {
 	s := smallStorm("none attempts=unlimited")
 	s.Rate, s.Trials = 5, 1

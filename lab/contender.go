@@ -14,7 +14,7 @@ import (
 
 // A Contender is a named policy in a comparison.
 //
-// A simulated call is a call of [retry.Do], or an equivalent computation that honors the
+// A simulated call is a call to [retry.Do], or an equivalent computation that honors the
 // whole policy. A simulation returns an error at once for a policy that it cannot honor.
 type Contender struct {
 	Name string
@@ -23,13 +23,13 @@ type Contender struct {
 	// limiter, if any. They must use the clock.
 	Policy func(clock retry.Clock) retry.Policy
 
-	// Slots makes the server of a [Contention] assign times this far apart, and send the
-	// next free one as a hint with each conflict. 0 means no hints. A [Storm] does not
-	// support it.
+	// Slots makes the server of a [Contention] assign time slots of this length, and send
+	// the start of the next free slot as a hint with each conflict. 0 means no hints. A
+	// [Storm] does not support hints.
 	Slots time.Duration
 
 	next  func(clock retry.Clock) retry.Policy // new policy of a Rollout
-	share float64                              // of the processes that have the new policy
+	share float64                              // the fraction of processes that have the new policy
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
@@ -60,8 +60,8 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 	return p
 }
 
-// needsConflict reports whether a rule is, or contains, a rule of this package. Such rules
-// need information that only the clients of a [Contention] have.
+// needsConflict reports whether a rule is, or contains, a rule from this package. Such
+// rules need information that only the clients of a [Contention] have.
 func needsConflict(rule retry.Backoff) bool {
 	v := reflect.Indirect(reflect.ValueOf(rule))
 	if !v.IsValid() {
@@ -96,7 +96,7 @@ func Blog() []Contender {
 	)
 }
 
-// Fibonacci returns full jitter over Fibonacci growth. In a [Contention] of 10 to 190
+// Fibonacci returns full jitter over Fibonacci growth. In a [Contention] with 10 to 190
 // clients, it needs fewer calls and less time than the full jitter of [Blog].
 func Fibonacci() []Contender {
 	return mustParse("jittered(fibonacci base=50ms cap=1.9s) share=1 attempts=unlimited")
@@ -111,8 +111,8 @@ func SDKs() []Contender {
 	return mustParse(names...)
 }
 
-// Usual returns the usual policies of clients of a failing server: no retries, retries,
-// and retries with each kind of budget.
+// Usual returns the policies that clients of a failing server usually have: no retries,
+// retries, and retries with each kind of budget.
 func Usual() []Contender {
 	return mustParse(
 		"none attempts=1",
@@ -126,8 +126,8 @@ func Usual() []Contender {
 }
 
 // Informed returns contenders whose clients start at different times, or whose clients know
-// more than their number of failures: the number of clients, the speed at which the row's
-// version changes, or hints of the server.
+// more than their number of failures: the number of clients, how fast the row's version
+// changes, or the server's hints.
 func Informed() []Contender {
 	rule := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {

@@ -17,21 +17,22 @@ import (
 // the effect of backoff and jitter. With optimistic concurrency control, each client reads
 // the row and its version, writes the row if the version is unchanged, and otherwise backs
 // off and reads again, until it has succeeded once. Exactly one of the conflicting writes
-// succeeds. Messages take time; the work of the server does not.
+// succeeds. Messages take time; the server's work does not.
 //
 // This is the model of Marc Brooker, "Exponential Backoff And Jitter", AWS Architecture
 // Blog, 2015. It reproduces the figures of the program behind that article,
 // aws-samples/aws-arch-backoff-simulator at 66cb169. The program's values are the defaults.
 //
 // Every part of a policy is honored, with three exceptions: random numbers come from the
-// trial, not from the policy's Rand; a conflict has the Class below, whatever the
-// Classifier returns; and a write whose attempt has timed out may still succeed.
+// trial, not from the policy's Rand; a conflict has the class in the field Class,
+// whatever the Classifier returns; and a write whose attempt has timed out may still
+// succeed.
 //
 // A Contention is safe for concurrent use if its fields do not change.
 type Contention struct {
 	Contenders []Contender // nil: Blog()
 	Clients    []int       // numbers of clients; nil: 10, 20 … 100
-	Trials     int         // for each number; 0: 100
+	Trials     int         // for each contender and number of clients; 0: 100
 	Seed       uint64      // the same seed, even 0, gives the same results
 	Network    Network     // zero: 10 ms, ± 2 ms
 
@@ -47,8 +48,8 @@ type Contention struct {
 
 	Parallel int // concurrent trials; does not affect results; 0 or less: GOMAXPROCS
 
-	// Progress, if not nil, is called occasionally, by one goroutine at a time. It counts
-	// the clients of all trials.
+	// Progress, if not nil, is called occasionally, by one goroutine at a time. Its
+	// arguments are numbers of clients, summed over all trials.
 	Progress func(done, total int)
 }
 
@@ -82,7 +83,7 @@ func (c Contention) Run(ctx context.Context) ([]Cell, error) {
 		bar.total += cell.Clients * c.Trials
 	}
 	err = each(ctx, len(order)*c.Trials, c.Parallel, func() func(int) bool {
-		m := model{progress: &bar} // its memory is reused for all trials of a worker
+		m := model{progress: &bar} // a worker reuses this memory for all its trials
 		return func(unit int) bool {
 			// The first trials of all cells come first, so that cells can be compared after
 			// an interrupt.
@@ -190,12 +191,12 @@ type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
-	curious   bool // its rule may use details of conflicts
-	plain     bool // its trials need no crowd
+	curious   bool // the rule may use details of conflicts
+	plain     bool // model can simulate the trials
 	trials    []outcome
 
 	mu     sync.Mutex
-	timing []int64 // of all trials
+	timing []int64 // calls in each TimingBin, summed over all trials
 }
 
 // outcome is the outcome of a trial; zero if the trial has not ended.
@@ -258,7 +259,7 @@ func (c *cell) summary() Cell {
 }
 
 // curious reports whether a rule may read the error of an attempt. The rules of package
-// retry, which all have a text form, do not.
+// retry, which all have a text form, do not read it.
 func curious(rule retry.Backoff) bool {
 	_, err := retry.Policy{Backoff: rule}.MarshalText()
 	return err != nil

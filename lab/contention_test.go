@@ -225,7 +225,7 @@ func TestContentionLaws(t *testing.T) {
 			assert.Zero(t, c.Done.SD)
 			assert.GreaterOrEqual(t, c.Time.Mean, 35.0, "four messages take 40 ms")
 			if !strings.Contains(c.Contender, "stagger") {
-				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: of clients that start together one succeeds at once", c.Contender)
+				assert.GreaterOrEqual(t, c.Calls.Mean, 2*float64(clients)-1.2, "%s: one of the clients that start together succeeds with its first write", c.Contender)
 			}
 		}
 	}
@@ -405,10 +405,10 @@ func TestContentionElapsed(t *testing.T) {
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
 	assert.Less(t, cells[0].Done.Mean, 0.5)
-	assert.Greater(t, cells[1].Done.Mean, 0.99, "a stagger is a part of what has elapsed")
+	assert.Greater(t, cells[1].Done.Mean, 0.99, "MaxElapsed includes the stagger")
 }
 
-// perContender is KnownContenders, as users would write it.
+// perContender is KnownContenders as a user would write it.
 type perContender time.Duration
 
 func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
@@ -416,7 +416,7 @@ func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
 	return scale(time.Duration(b), u*float64(c.Contenders))
 }
 
-// Any rule can read the Conflict, even inside another rule.
+// Any rule can read the Conflict, even if it is wrapped in another rule.
 func TestContentionForAnyRule(t *testing.T) {
 	of := func(name string, rule retry.Backoff) Contender {
 		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited} }}
@@ -449,7 +449,7 @@ func TestContentionHints(t *testing.T) {
 	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: contenders}.Run(t.Context())
 	require.NoError(t, err)
 	assert.InDelta(t, cells[0].Time.Mean+100, cells[1].Time.Mean, 50)
-	assert.InDelta(t, 11.0/50, cells[2].Done.Mean, 0.04, "ten hints are up to 250 ms long, and one client needs none")
+	assert.InDelta(t, 11.0/50, cells[2].Done.Mean, 0.04, "ten hints are at most 250 ms, and one client needs no hint")
 	assert.Equal(t, cells[4].Calls, cells[3].Calls, "ignored")
 }
 

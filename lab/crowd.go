@@ -1,6 +1,6 @@
 package lab
 
-// Contention with calls of retry.Do, for policies that the model does not cover.
+// Contention with calls to retry.Do, for policies that the model does not cover.
 
 import (
 	"context"
@@ -16,7 +16,7 @@ type crowd struct {
 	net   delays
 	key   uint64
 	class retry.Class
-	slots int64 // between hints; 0: no hints
+	slots int64 // time between hints; 0: no hints
 
 	clients []*client
 	commits []int64 // times of the commits
@@ -25,14 +25,14 @@ type crowd struct {
 	timing []int64 // calls in each TimingBin
 }
 
-const mostCallers = 200_000 // of a few kilobytes each
+const mostCallers = 200_000 // each takes a few kilobytes
 
 type client struct {
 	task
 	crowd   *crowd
 	number  uint32
 	attempt uint32
-	stream  stream // of its policy
+	stream  stream // the random numbers for its policy
 	policy  retry.Policy
 	timeout time.Duration // of each attempt; 0: none
 	waiting *write        // whose response the client awaits; nil: none
@@ -41,8 +41,8 @@ type client struct {
 	trips   int64    // sum of the times from reads to writes
 }
 
-// write is a write on its way to the server, and then its response. It continues after
-// its client has given up.
+// write is a write on its way to the server, and then the response on its way back. It
+// continues even if the client gives up.
 type write struct {
 	timer    timer
 	client   *client
@@ -52,13 +52,14 @@ type write struct {
 	err      error
 }
 
-// plain reports whether model can simulate the policy.
+// plain reports whether model can simulate the policy, provided that its rule is not
+// curious.
 func plain(p *retry.Policy) bool {
 	return p.Budget == nil && p.Limiter == nil && p.AttemptTimeout == 0 &&
 		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
 }
 
-// runCrowd reports whether the trial ended.
+// runCrowd runs a trial and reports whether it reached its end.
 func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	cr := newCrowd(c, cell, trial)
 	defer cr.stop()

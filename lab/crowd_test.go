@@ -69,7 +69,7 @@ func TestContentionHonors(t *testing.T) {
 	assert.LessOrEqual(t, five.Calls.Mean, 5*40.0)
 	assert.Less(t, five.Done.Mean, 0.8)
 
-	// A budget of ten tokens refuses retries at five, so it allows four retries.
+	// A budget of ten tokens refuses retries when five are left, so it allows four.
 	own := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 0)
 	assert.Less(t, own.Done.Mean, 0.8)
 	shared := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 1)

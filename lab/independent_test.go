@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainStorm simulates a server without code of this package or of package retry. Clients
-// wait without limit. Attempts fail as with Storm.Failures or in a Partial outage, and are
-// retried after a second. A process has tokens as in a ThrottleBudget.
+// plainStorm simulates a server without code from this package or from package retry.
+// Clients wait without limit. Attempts fail as with Storm.Failures or in a Partial
+// outage, and are retried after a second. A process has tokens as in a ThrottleBudget.
 type plainStorm struct {
 	rate, failures, share float64
 	from, to, end         float64
@@ -86,7 +86,7 @@ func (p plainStorm) run(seed uint64) (success, attemptsPerCall, latency float64)
 }
 
 func TestStormAgainstPlainSimulation(t *testing.T) {
-	uniform := func(rng *rand.Rand) float64 { // as in measured, below
+	uniform := func(rng *rand.Rand) float64 { // the same distribution as the variable measured, below
 		if rng.Float64() < 0.75 {
 			return 0.01 * rng.Float64()
 		}

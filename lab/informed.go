@@ -29,7 +29,7 @@ type Conflict struct {
 // Error returns "conflict".
 func (*Conflict) Error() string { return "conflict" }
 
-// RetryAfter returns the hint of the server.
+// RetryAfter returns the server's hint.
 func (c *Conflict) RetryAfter() time.Duration { return c.hint }
 
 // KnownContenders is a rule for clients that know how many they are, such as the workers of
@@ -49,9 +49,9 @@ func (b KnownContenders) Delay(a retry.Attempt, u float64) time.Duration {
 }
 
 // versionSeen is a rule for clients that see how much the row's version has changed
-// between their reads. From that it computes x, the commits of others per round trip.
-// The window starts at Base, and each conflict multiplies it by (x / 0.94)², but by no less
-// than 0.1 and no more than 2. The delay is u · window.
+// between their reads. From that it computes x, the number of commits by others per round
+// trip. The window starts at Base, and each conflict multiplies it by (x / 0.94)², but by
+// no less than 0.1 and no more than 2. The delay is u · window.
 type versionSeen struct {
 	Base time.Duration
 }

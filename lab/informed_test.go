@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainRow simulates clients that contend for a row under versionSeen, without code of
+// plainRow simulates clients that contend for a row under versionSeen, without code from
 // this package. Times are in milliseconds.
 type plainRow struct {
 	rng     *rand.Rand

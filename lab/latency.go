@@ -22,15 +22,15 @@ import (
 // a bucket. The zero value means no distribution.
 type Latency []struct {
 	UpTo  time.Duration
-	Count float64 // of the attempts that took at most UpTo, including earlier buckets
+	Count float64 // number of attempts that took at most UpTo, including earlier buckets
 }
 
-// ReadLatency reads a Latency in one of two formats. In the text format of Prometheus,
-// the lines of one histogram end like _bucket{le="0.25"} 240, where le is in seconds; the
-// counts of lines with the same le are added. CSV has two columns: an upper bound, in
-// seconds or with a unit, and the count of attempts from the previous bound to this one; a
-// header line is allowed. Attempts beyond the last finite bound count as if they took
-// exactly that long.
+// ReadLatency reads a Latency in one of two formats. In the text format of Prometheus, a
+// histogram has lines such as name_bucket{le="0.25"} 240, where le is in seconds; the
+// counts of lines with the same le are added. There must be only one histogram. CSV has
+// two columns: an upper bound, in seconds or with a unit, and the count of attempts from
+// the previous bound to this one; a header line is allowed. Attempts beyond the last
+// finite bound count as if they took exactly that long.
 func ReadLatency(r io.Reader) (Latency, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
 	if err != nil {

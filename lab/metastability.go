@@ -16,13 +16,13 @@ import (
 // retries keep a server down after its failure is over.
 //
 // For a server of capacity C, calls at a rate ρ·C with k retries each make ρ·(1 + k)·C
-// attempts a second when all fail. Above ρ·(1 + k) = 1 the failure sustains itself, if
-// nothing bounds the retries and the wait in the queue is longer than clients wait. The
-// zero value maps the zero [Storm] around that line.
+// attempts a second when all fail. If ρ·(1 + k) exceeds 1, the failure sustains itself,
+// provided that nothing bounds the retries and the wait in the queue is longer than the
+// clients' timeout. The zero value simulates the zero [Storm] around ρ·(1 + k) = 1.
 type Metastability struct {
 	// Storm is simulated at every point of the map. Its Rate is not used. Its Contenders
-	// are the rows; nil means full jitter from 100 ms with a cap of 20 s and 0 to 4
-	// retries. Its Progress counts the trials of all points.
+	// are the rows of the map; nil means full jitter from 100 ms with a cap of 20 s and 0
+	// to 4 retries. Its Progress counts the trials of all points.
 	Storm Storm
 
 	Utilizations []float64 // ρ, ascending, above 0; none: 0.15 to 0.9
@@ -34,13 +34,13 @@ type MetastabilityPoint struct {
 	Attempts    int     // maximum per call; retry.Unlimited: no bound
 	Bounded     bool    // whether a budget or a limiter also bounds its retries
 	Utilization float64 // rate of calls divided by the server's capacity
-	Trials      int     // that finished
+	Trials      int     // number of finished trials
 	Recovery    Summary // in seconds, over the trials with a recovery
 	Never       float64 // share of trials without a recovery
 }
 
-// WithRetries returns a Contender for each number of retries. The text of the policy must
-// not set attempts.
+// WithRetries returns a Contender for each number of retries. The policy's text must not
+// set attempts.
 func WithRetries(text string, retries []int) ([]Contender, error) {
 	var list []Contender
 	for _, k := range retries {

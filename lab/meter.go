@@ -10,7 +10,7 @@ import (
 const (
 	aftermath     = 60 * time.Second // for Goodput
 	steadySeconds = 10               // consecutive seconds of a recovery
-	steadyShare   = 0.99             // of the calls that succeed in each
+	steadyShare   = 0.99             // share of the calls that must succeed in each second
 	lastStretch   = 30 * time.Second // for LastSuccess
 )
 
@@ -39,7 +39,7 @@ type meter struct {
 	goodputBySecond  []uint32
 	recovering       []cohort  // the seconds after the outage
 	parts            [2]cohort // calls by part of the fleet
-	partAttempts     [2]int    // of these calls
+	partAttempts     [2]int    // by part, in the span of parts
 	latency          latencies
 }
 
@@ -125,7 +125,7 @@ func (m *meter) second(arrived int64) *cohort {
 }
 
 // recovery returns the number of seconds from the end of the outage to the first of
-// steadySeconds consecutive good seconds.
+// steadySeconds consecutive seconds in which at least steadyShare of the calls succeed.
 func (m *meter) recovery() (seconds int, ok bool) {
 	good := 0
 	for i := range m.recovering {

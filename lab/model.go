@@ -1,6 +1,6 @@
 package lab
 
-// The contention model: one event per call, without calls of retry.Do.
+// The contention model: one event per call, without calls to retry.Do.
 
 import (
 	"context"
@@ -50,9 +50,9 @@ type model struct {
 // leaves the trial.
 const endOfTime = math.MaxInt64 / 4
 
-const checkEvery = 1 << 16 // simulated calls between two checks with goOn
+const checkEvery = 1 << 16 // simulated calls between two calls to goOn
 
-// run reports whether the trial ended.
+// run runs a trial and reports whether it reached its end.
 func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 	if !cell.plain {
 		if !runCrowd(ctx, c, cell, trial) {
@@ -78,7 +78,7 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	return ended
 }
 
-// goOn reports progress, and whether the trial may continue.
+// goOn updates the progress, and reports whether the trial may continue.
 func (m *model) goOn(ctx context.Context) bool {
 	m.report(m.done)
 	return ctx.Err() == nil

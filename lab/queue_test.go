@@ -53,8 +53,8 @@ func (q *messages) Pop() any {
 	return last
 }
 
-// byMessages handles every message as an event, and keeps the versions that clients read
-// and write. It draws the same random numbers as byHeap.
+// byMessages handles every message as an event, and keeps track of the versions that
+// clients read and write. It draws the same random numbers as byHeap.
 func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages
@@ -155,7 +155,7 @@ func (m *model) byQuaternary(clients int) {
 	}
 }
 
-// byPopAndPush is byHeap without the shortcut.
+// byPopAndPush is byHeap, but it does not change the first event in place.
 func (m *model) byPopAndPush(clients int) {
 	q := m.queue[:0]
 	for i := range clients {

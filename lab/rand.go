@@ -8,9 +8,10 @@ import (
 )
 
 // Random numbers are keyed by seed, trial, client and attempt, not drawn in the order of
-// events: results depend neither on the queue nor on the workers, and all policies have the
-// same network. math/rand/v2 is not used, because its NormFloat64 may change in future
-// releases of Go. Between processor architectures, the last digit may differ.
+// events: results depend neither on the queue nor on the workers, and all policies see
+// the same network delays. math/rand/v2 is not used, because its NormFloat64 may change
+// in future releases of Go. Results on different processor architectures may differ in
+// the last digit.
 
 // stream is the wyrand generator of Wang Yi, github.com/wangyi-fudan/wyhash.
 type stream uint64
@@ -106,7 +107,7 @@ func (s *stream) outside(layer uint8, u float64) float64 {
 	return s.normal()
 }
 
-// beyond draws from the tail on the side of sign.
+// beyond draws from the left or the right tail, depending on sign.
 func (s *stream) beyond(sign float64) float64 {
 	for {
 		x, y := s.exponential()/tail, s.exponential()

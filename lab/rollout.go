@@ -26,7 +26,8 @@ func Rollout(old, new Contender, share float64) (Contender, error) {
 	}, nil
 }
 
-// part returns the policy of the i-th of n processes: 0 is the old one, 1 the new one.
+// part returns the part of the fleet to which the i-th of n processes belongs, and its
+// policy. Part 0 has the old policy, and part 1 the new one.
 func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 	if c.next != nil && i >= n-int(math.Round(c.share*float64(n))) {
 		return 1, c.next
@@ -37,7 +38,7 @@ func (c Contender) part(i, n int) (int, func(clock retry.Clock) retry.Policy) {
 // StormPart contains the results of the processes with one policy of a [Rollout].
 type StormPart struct {
 	Calls    Summary // per trial
-	Success  Summary // share of the calls
+	Success  Summary // share of these calls that succeeded
 	Attempts Summary // per call
 }
 

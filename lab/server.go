@@ -100,9 +100,9 @@ func (w *worker) done() {
 	w.server.respond(j, err)
 }
 
-// finish returns the end of a job that begins at the time at and takes work nanoseconds at
-// the normal pace. If the outage begins or ends meanwhile, the job continues at the new
-// pace.
+// finish returns the time at which a job ends. Its arguments are the time at which the
+// job begins, and the nanoseconds that it takes at the normal pace. If the outage begins
+// or ends meanwhile, the job continues at the new pace.
 func (o *Outage) finish(at int64, work float64) int64 {
 	from, to := int64(o.From), int64(o.To)
 	pace := 1.0
@@ -129,7 +129,8 @@ func (o *Outage) finish(at int64, work float64) int64 {
 	return at + nanoseconds(work)
 }
 
-// nanoseconds converts d, with a bound that keeps sums of times from overflowing.
+// nanoseconds converts d to an integer, and limits it so that sums of times do not
+// overflow.
 func nanoseconds(d float64) int64 { return int64(min(d, math.MaxInt64/4)) }
 
 // jobs is a double-ended queue.

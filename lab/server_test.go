@@ -103,7 +103,7 @@ func TestTimers(t *testing.T) {
 		t.Errorf("%d timers left, want %d", len(q.heap), len(want))
 	}
 	if (&timers{}).first() != math.MaxInt64 {
-		t.Error("the first time of no timers is not math.MaxInt64")
+		t.Error("without timers, first does not return math.MaxInt64")
 	}
 }
 
@@ -128,7 +128,7 @@ func TestLatencies(t *testing.T) {
 	l.add(math.MaxInt64)
 	l.add(-1)
 	if empty := (&latencies{}); empty.meanSeconds() != 0 || empty.quantile(0.5) != 0 {
-		t.Error("the mean and the quantiles of no latencies are not 0")
+		t.Error("without latencies, the mean or the quantile is not 0")
 	}
 }
 

@@ -16,11 +16,12 @@ import (
 // or keep it down with their retries. A Storm shows the effect of budgets and limiters.
 // The zero value, with Contenders, is a server at 70 % utilization that stalls for 30 s.
 //
-// Calls arrive in a Poisson process, whatever the state of the server. Each is a call of
-// [retry.Do] in virtual time by one of the client processes, with its real policy, budget
-// and limiter. The server serves attempts in the order of arrival, each for an
-// exponentially distributed or measured time, and does not notice that a client has given
-// up. In trials with the same number, all contenders have the same calls and work.
+// Calls arrive in a Poisson process, whatever the state of the server. Each is a call to
+// [retry.Do], in virtual time, by one of the client processes, with the process's own
+// policy, budget and limiter. The server serves attempts in the order of arrival, each
+// for an exponentially distributed or measured time, and does not notice that a client
+// has given up. In trials with the same number, all contenders have the same arrival
+// times and the same sequence of service times.
 //
 // A policy's AttemptTimeout replaces Timeout, and the trial's random numbers replace
 // the policy's Rand. The policy's Backoff, Budget and Limiter must use only the clock
@@ -52,22 +53,22 @@ type Storm struct {
 	// expire.
 	DropExpired bool
 
-	// Failures is the share, from 0 to below 1, of the attempts whose clients lose the
-	// connection after the server has served them. It applies both during and outside
+	// Failures is the share, from 0 to below 1, of the served attempts whose clients lose
+	// the connection before they receive the response. It applies both during and outside
 	// the outage.
 	Failures float64
 
 	// Refusal is the time until a client learns that its attempt is refused. 0 means 2 ms.
 	Refusal time.Duration
 
-	// FullStatus is the HTTP status of a full queue. 0 means 429, which most
-	// classifiers treat as throttling.
+	// FullStatus is the HTTP status of the response when the queue is full. 0 means 429,
+	// which most classifiers treat as throttling.
 	FullStatus int
 
 	Outage  Outage        // how and when the server fails
 	Horizon time.Duration // when the trial ends; 0: 400 s
 
-	full error // the response of a full queue
+	full error // the error when the queue is full
 }
 
 // OutageKind is how the server of a [Storm] fails.
@@ -104,8 +105,8 @@ type Outage struct {
 	Share float64
 }
 
-// StormRow is the result of a [Storm] for one contender: each figure of [StormTrial] over
-// the finished trials.
+// StormRow is the result of a [Storm] for one contender. It summarizes each figure of
+// [StormTrial] over the finished trials.
 type StormRow struct {
 	Contender string
 	Trials    []StormTrial // in order of their numbers
@@ -141,10 +142,13 @@ type StormTrial struct {
 	Recovered bool
 	Recovery  float64
 
-	Goodput       float64 // successes in the 60 s after the outage / calls by Rate
-	OutageSuccess float64 // share of the calls that arrived during the outage
-	Success       float64 // share of all calls, except those of the last Deadline, which may not have ended
-	LastSuccess   float64 // share of the calls that arrived in the 30 s before that Deadline
+	Goodput       float64 // successes in the 60 s after the outage / calls expected at Rate
+	OutageSuccess float64 // successful share of the calls that arrived during the outage
+
+	// Success and LastSuccess cover only calls that arrived at least Deadline before the
+	// end, because later calls may not have ended.
+	Success     float64 // successful share of these calls
+	LastSuccess float64 // successful share of those that arrived in the last 30 s of that period
 
 	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
@@ -155,9 +159,9 @@ type StormTrial struct {
 	parts [2]partOutcome
 }
 
-// Run runs the trials and returns one row per contender, in their order. If ctx ends
-// first, it returns the error of ctx and the results of the finished trials. Other
-// errors name an invalid field.
+// Run runs the trials and returns one row per contender, in the order of Contenders. If
+// ctx ends first, it returns the error of ctx and the results of the finished trials.
+// Other errors name an invalid field.
 func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	s, err := s.WithDefaults()
 	if err != nil {
@@ -294,7 +298,7 @@ const (
 	maxHorizon = 1e6 * time.Second
 	maxWorkers = 1e7
 	maxTrials  = 1e6
-	maxPending = 500_000 // concurrent calls, of a few kilobytes each
+	maxPending = 500_000 // concurrent calls; each takes a few kilobytes
 )
 
 func (s *Storm) check() error {

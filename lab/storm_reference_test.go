@@ -67,8 +67,9 @@ func parse(t *testing.T, text string) float64 {
 	return v
 }
 
-// The reference counts the success of calls that arrive at least 12 s before its end at
-// 400 s; a Storm counts that of calls that arrive at least a Deadline before its Horizon.
+// In the reference, the success covers the calls that arrive at least 12 s before its
+// end, at 400 s. In a Storm, it covers the calls that arrive at least Deadline before
+// Horizon.
 func referenceStorm(t *testing.T, scenario string) Storm {
 	t.Helper()
 	s := Storm{Horizon: 398 * time.Second}
@@ -91,7 +92,7 @@ func referenceStorm(t *testing.T, scenario string) Storm {
 // the policy compensate for two differences between the budgets. Without these hooks:
 //
 //   - For the ratio, the reference counts a call when it begins, but RatioBudget counts it
-//     when its first attempt has ended. The peak is up to 6 % lower, and the
+//     when its first attempt has ended. Our peak is up to 6 % lower, and our
 //     amplification is 0.3 % higher.
 //   - In the reference, as in gRPC, the failure of a last attempt also takes a token. With
 //     100 tokens and fast failures, the peak of ThrottleBudget is 9 % higher, and its

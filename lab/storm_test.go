@@ -103,8 +103,8 @@ func TestMetastability(t *testing.T) {
 	}
 }
 
-// Without retries, the queue drains with the spare capacity, and clients are served again
-// when it is shorter than their timeout.
+// Without retries, the server's spare capacity drains the queue, and calls succeed again
+// when the wait in the queue is shorter than the clients' timeout.
 func TestStormDrain(t *testing.T) {
 	for _, queue := range []int{20_000, 1000} {
 		s := smallStorm("none attempts=1")
@@ -121,7 +121,7 @@ func TestStormDrain(t *testing.T) {
 func TestStormQueueing(t *testing.T) {
 	s := Storm{Contenders: mustParse("none attempts=1"), Trials: 4, Outage: Outage{Kind: BrownOut, Share: 1}, Horizon: 110 * time.Second}
 	row := mustRun(t, s)[0]
-	wait := 0.2217 / 300 // the chance to wait, by Erlang's C formula, and the mean wait
+	wait := 0.2217 / 300 // the probability of waiting, by Erlang's C formula, divided by the spare capacity
 	near(t, "mean latency", row.Mean.Mean, 0.01+wait, 1e-4)
 	near(t, "median latency", row.P50.Mean, 0.0078, 3e-4)
 	near(t, "p99 latency", row.P99.Mean, 0.0471, 1e-3)
@@ -142,7 +142,7 @@ func TestStormDeterminism(t *testing.T) {
 	for _, row := range one {
 		for i, trial := range row.Trials {
 			if !reflect.DeepEqual(trial.Attempts[:20], one[0].Trials[i].Attempts[:20]) {
-				t.Errorf("%s, trial %d: other calls than %s", row.Contender, i, one[0].Contender)
+				t.Errorf("%s, trial %d: the calls differ from those of %s", row.Contender, i, one[0].Contender)
 			}
 		}
 	}
@@ -196,7 +196,7 @@ func TestStormInterrupt(t *testing.T) {
 	noGoroutinesLeft(t, before)
 }
 
-// An endless trial ends with the context.
+// When the context ends, even a very long trial ends.
 func TestStormInterruptTrial(t *testing.T) {
 	s := smallStorm(threeRetries)
 	s.Horizon = maxHorizon

@@ -13,7 +13,7 @@ const (
 	forFaults
 )
 
-const lookAtContext = 4096 // events between two checks
+const lookAtContext = 4096 // events between two checks of the context
 
 // stormRun is a trial of a [Storm].
 type stormRun struct {
@@ -24,8 +24,8 @@ type stormRun struct {
 
 	processes []process
 	arrivals  stream
-	choice    stream // of processes
-	draws     stream // of the policies
+	choice    stream // random numbers that choose a call's process
+	draws     stream // random numbers for the policies
 
 	callers []*caller
 	free    []*caller // without a call; a stack
@@ -60,7 +60,7 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 	return r
 }
 
-// loop reports whether the trial reached its end.
+// loop runs the trial and reports whether it reached its end.
 func (r *stormRun) loop(ctx context.Context) bool {
 	end := int64(r.storm.Horizon)
 	arrival := r.nextArrival()

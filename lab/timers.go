@@ -1,6 +1,6 @@
 package lab
 
-// The timers of virtual time.
+// Timers in virtual time.
 
 import "math"
 

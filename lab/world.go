@@ -45,8 +45,8 @@ func (w *world) Sleep(ctx context.Context, d time.Duration) error {
 
 func (w *world) draw() float64 { return w.running.draws.uniform() }
 
-// own makes a policy use this world. It returns AttemptTimeout separately, because Do would
-// measure it in real time.
+// own sets the policy's random source, and its clock if it has none. It returns
+// AttemptTimeout separately, because Do would measure it in real time.
 func (w *world) own(p retry.Policy) (policy retry.Policy, timeout time.Duration) {
 	if p.Clock == nil {
 		p.Clock = w
@@ -65,7 +65,7 @@ type task struct {
 	stop     func()
 	yield    func(struct{}) bool
 	deadline int64   // of the call; noDeadline: none
-	draws    *stream // of its policy
+	draws    *stream // random numbers for its policy
 }
 
 const noDeadline = math.MaxInt64

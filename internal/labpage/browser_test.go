@@ -45,7 +45,7 @@ func newTab(t *testing.T, width int64, scheme string, prefixes ...string) *tab {
 		t.Skip("no Chromium")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), // and a new profile each time
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), // every run has a new profile
 		chromedp.WSURLReadTimeout(2*time.Minute))
 	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)

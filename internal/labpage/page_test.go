@@ -34,7 +34,7 @@ func TestReport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates for some seconds")
 	}
-	newTab(t, 1200, "light", "about:") // skips early
+	newTab(t, 1200, "light", "about:") // without Chromium, skips the test before the simulation
 	file := filepath.Join(t.TempDir(), "report.html")
 	backofflab(t, "report", "-quiet", "-trials", "1", "-html", file, "-policy", own,
 		"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
@@ -80,10 +80,10 @@ func checkReport(t *testing.T, p *tab) {
 		assert.Len(t, colors, 1, "%s has one color in all pictures", name)
 	}
 	highlighted := eval[int](t, p, `boxes().filter(b => [...b.querySelectorAll("svg text")].some(e => e.textContent.startsWith("▶"))).length`)
-	assert.Equal(t, 7, highlighted, "every picture highlights the user's policy, except the one that is about nothing else")
+	assert.Equal(t, 7, highlighted, "every picture highlights the user's policy, except the one that shows no other policy")
 	first := eval[[]float64](t, p, `range(0)`)
 	assert.LessOrEqual(t, first[0], 20.0)
-	assert.Less(t, first[1]-first[0], 75.0, "the decisive seconds are large")
+	assert.Less(t, first[1]-first[0], 75.0, "at first, the picture shows only the decisive seconds")
 	link := eval[string](t, p, `document.querySelector("a[download='storm-seconds.csv']").href`)
 	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(link, "data:text/csv;base64,"))
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func checkReport(t *testing.T, p *tab) {
 }
 
 // checkInteraction points at picture i, switches a line off and on, and zooms. It checks that
-// the picture beside it switches and zooms in the same way.
+// the picture next to it hides the same line and zooms in the same way.
 func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	move := func(kind input.MouseType, at []float64) chromedp.Action {
 		return chromedp.MouseEvent(kind, at[0], at[1], chromedp.ButtonLeft)

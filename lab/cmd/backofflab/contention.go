@@ -119,8 +119,8 @@ func number(text string) (int, error) {
 	return int(n), nil
 }
 
-// numberRange returns the numbers from first to the end given by rest, which may be
-// followed by a step (+) or a factor (*).
+// numberRange returns a range of numbers that begins with first. The argument rest contains
+// the end of the range, optionally followed by a step (+) or a factor (*).
 func numberRange(first int, rest string) ([]int, error) {
 	end, step, factor := rest, first, 1
 	var err error
@@ -145,8 +145,8 @@ func numberRange(first int, rest string) ([]int, error) {
 	return steps(first, last, step, factor), nil
 }
 
-// steps returns the numbers from first to last, each factor times the previous one plus
-// step. It stops after mostNumbers + 1.
+// steps returns the numbers from first to last. To get the next number, it multiplies by
+// factor and adds step. It returns at most mostNumbers + 1 numbers.
 func steps(first, last, step, factor int) []int {
 	var list []int
 	for n := int64(first); n <= int64(last) && len(list) <= mostNumbers; n = n*int64(factor) + int64(step) {

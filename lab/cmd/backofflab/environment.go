@@ -77,7 +77,8 @@ func (env *environment) trialFlags(set *flag.FlagSet) {
 	set.BoolVar(&env.quiet, "quiet", false, "no progress bar")
 }
 
-// parse returns up to most operands, which may be anywhere among the flags.
+// parse parses the flags and returns the operands, which may be anywhere among them. It
+// returns an error if the number of operands exceeds most.
 func (env *environment) parse(set *flag.FlagSet, args []string, most int) (operands []string, err error) {
 	env.args = append([]string{set.Name()}, args...)
 	for {
@@ -147,7 +148,8 @@ func (env *environment) check(set *flag.FlagSet) error {
 	return nil
 }
 
-// progress shows a bar after a second. It returns nil if standard error is not a terminal.
+// progress returns a function that shows a progress bar, starting after a second. It
+// returns nil with -quiet, or if standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
@@ -186,7 +188,8 @@ type output struct {
 	file *os.File
 }
 
-// open checks that path can be written. It returns nil for an empty path and for "-".
+// open prepares an output for path, or returns an error if path cannot be written. It
+// returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
@@ -194,7 +197,7 @@ func open(path string) (*output, error) {
 	path = target(path)
 	mode := fs.FileMode(0o666)
 	if info, err := os.Stat(path); err == nil {
-		// Opening the file only checks the permission.
+		// For a regular file, this only checks the permission.
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		switch {
 		case err != nil:

@@ -31,7 +31,7 @@ func randomPolicy(rng *rand.Rand) string {
 	return strings.Join(strings.Fields(rule+" "+strings.Join(keys, " ")), " ")
 }
 
-// Every subcommand honors a policy or refuses it with an error of one line.
+// Every subcommand honors a policy or refuses it with a one-line error.
 func TestHonoredOrRefused(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	honored := 0
@@ -60,7 +60,7 @@ func TestHonoredOrRefused(t *testing.T) {
 	assert.Less(t, honored, 190)
 }
 
-// check expects CSV that names the policy in full, or an error of one line.
+// check expects CSV that contains the policy's full name, or a one-line error.
 func check(t *testing.T, text string, p retry.Policy, valid bool, args ...string) [][]string {
 	t.Helper()
 	status, stdout, stderr := backofflab(t.Context(), append(args, "-csv", "-")...)

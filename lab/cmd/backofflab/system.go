@@ -20,7 +20,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// system contains the flags that describe a system. Their names are also the keys of a
+// system contains the flags that describe a system. Their names are also the keys in a
 // system's file.
 type system struct {
 	model    *lab.Storm
@@ -35,7 +35,8 @@ var outages = map[string]lab.OutageKind{
 	lab.Stall.String(): lab.Stall, lab.Down.String(): lab.Down, lab.BrownOut.String(): lab.BrownOut, lab.Partial.String(): lab.Partial,
 }
 
-// systemFlags adds flags whose defaults are the values of model.
+// systemFlags adds the flags that describe a system. Their defaults are the values in
+// model.
 func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	s := &system{model: model}
 	env.system = s
@@ -106,7 +107,7 @@ func (s *system) readLatency() error {
 	return nil
 }
 
-// setCapacity converts the capacity into workers.
+// setCapacity converts the capacity into a number of workers.
 func (s *system) setCapacity() error {
 	service := s.model.Service.Seconds()
 	workers := math.Round(s.capacity * service)
@@ -119,7 +120,7 @@ func (s *system) setCapacity() error {
 		s.capacity, s.model.Service, one, max(2, workers), max(2, workers)*one)
 }
 
-// readFile sets flags to the values of the file, except those that are given.
+// readFile sets flags to the values in the file, except flags given on the command line.
 func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]bool) error {
 	f, err := os.Open(s.file)
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *system) readFile(env *environment, set *flag.FlagSet, given map[string]
 	return nil
 }
 
-// filePolicies adds the policies of a file, unless -policy is used. Each policy is a text or
+// filePolicies adds the policies in a file, unless -policy is used. Each policy is a text or
 // a mapping.
 func filePolicies(env *environment, value *yaml.Node) error {
 	var list []yaml.Node

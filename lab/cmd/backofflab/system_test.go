@@ -30,7 +30,8 @@ policies:
   - {rule: full, base: 100ms, attempts: 4, budget: throttle}
 `
 
-// The file that init writes contains every flag of a system, and storm can read it.
+// The file that init writes contains every flag that describes a system, and storm can read
+// the file.
 func TestInit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.yaml")
 	status, stdout, stderr := backofflab(t.Context(), "init", path)

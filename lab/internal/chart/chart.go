@@ -87,7 +87,7 @@ type Point struct {
 	Y    float64 `json:"y"`
 }
 
-// Points shows items by two figures.
+// Points shows each item at the position that its two figures determine.
 type Points struct {
 	Title  string  `json:"title"`
 	X      Axis    `json:"x"`
@@ -107,14 +107,14 @@ type Strips struct {
 	Title  string  `json:"title"`
 	X      Axis    `json:"x"`
 	Y      Axis    `json:"y"`
-	Width  float64 `json:"width"` // of a bin, in units of x; the first starts at 0
+	Width  float64 `json:"width"` // of each bin, in units of the x axis; the first bin starts at 0
 	Strips []Strip `json:"strips"`
 }
 
 // Row is one row of a Map.
 type Row struct {
-	Name   string  `json:"name"`   // in the picture
-	Policy string  `json:"policy"` // in full
+	Name   string  `json:"name"`   // as the picture shows it
+	Policy string  `json:"policy"` // the policy's full name
 	Cells  Numbers `json:"cells"`  // +Inf: never
 }
 
@@ -175,7 +175,7 @@ const (
 	MostLines  = 24
 	MostPoints = 60
 	MostStrips = 12
-	MostCells  = 30 // in a row or column of a map; also the most ranges
+	MostCells  = 30 // in a row or column of a map; also the maximum number of ranges
 	mostBins   = 5000
 )
 

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// color is a color on a light and on a dark page.
+// color is a color as it appears on a light and on a dark page.
 type color struct{ light, dark string }
 
-// The contrast with the paper is at least 7:1 for ink and soft, and 3:1 for muted. Light
-// values are unique, because Style selects by them.
+// The contrast with the paper is at least 7:1 for the colors ink and soft, and at least
+// 3:1 for muted. Light values are unique, because Style selects by them.
 var colors = map[string]color{
 	"paper": {"#ffffff", "#15181d"},
 	"ink":   {"#1f2328", "#e8eaed"},
@@ -24,15 +24,15 @@ var colors = map[string]color{
 	"never": {"#2a0f2b", "#571f58"},
 }
 
-// hues distinguish policies, as do dashes and markers. Their contrast with the paper is at
-// least 3:1. They and muted are at least 10 apart by CIEDE2000, even with protanopia,
-// deuteranopia or tritanopia.
+// hues distinguish policies, as do dashes and markers. Their contrast with the paper is
+// at least 3:1. These colors and the color muted are at least 10 apart by CIEDE2000, even
+// with protanopia, deuteranopia or tritanopia.
 var hues = []color{
 	{"#2467d3", "#6393ff"}, {"#9c8bb5", "#ff6e00"}, {"#058c5e", "#2fcb9c"},
 	{"#bb1f8f", "#f29ccb"}, {"#b17a1a", "#dffe41"}, {"#2c5563", "#d2fff9"},
 }
 
-// gradient is for the cells of a map, from fast to slow, on light and dark pages. Its
+// gradient colors the cells of a map, from fast to slow, on light and dark pages. Its
 // lightness always decreases, and cellInk is legible on all of it.
 var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
 

@@ -44,7 +44,7 @@ func TestContrast(t *testing.T) {
 	for i, c := range hues {
 		check(fmt.Sprint("hue ", i), c, 3)
 	}
-	// The label of an outage is on its shade.
+	// An outage's label is drawn on the color shade.
 	assert.GreaterOrEqual(t, contrast(t, colors["soft"].light, colors["shade"].light), 4.5)
 	assert.GreaterOrEqual(t, contrast(t, colors["soft"].dark, colors["shade"].dark), 4.5)
 }
@@ -119,7 +119,8 @@ func TestStyle(t *testing.T) {
 	assert.NotContains(t, Style(), "url(")
 }
 
-// echarts.min.js is the output of echarts/build.sh. If you run it, write the new checksum here.
+// echarts.min.js is the output of echarts/build.sh. If you run it, write the new checksum
+// here.
 func TestLibrary(t *testing.T) {
 	sum := sha256.Sum256([]byte(library))
 	assert.Equal(t, "bf1d2fc34d88497c03713e707f5f7759ef8fbbd1e3e6a9a328d6859911504f57", hex.EncodeToString(sum[:]))

@@ -10,7 +10,7 @@ const escape = text => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 const files = {}
 for (const [name, picture] of Object.entries(pictures)) {
   const svg = charts.svg(picture, 720)
-    .replace(/ class="zr\d+-cls-\d+"| pointer-events="visible"| ecmeta_\w+="[^"]*"/g, "") // for pointers
+    .replace(/ class="zr\d+-cls-\d+"| pointer-events="visible"| ecmeta_\w+="[^"]*"/g, "") // these attributes are only for pointers
     .replace(/<style ?>.*?<\/style>\s*/s, "")
     .replace(/zr\d+-/g, "")
   const open = svg.indexOf(">") + 1

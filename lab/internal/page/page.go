@@ -38,8 +38,8 @@ var (
 // Style returns the style sheet of pages, including that of pictures.
 func Style() string { return chart.Style() + "\n" + style }
 
-// Write writes the page. It returns an error for a picture that cannot be drawn, and for a
-// row of a table that does not match the headers.
+// Write writes the page. It returns an error if a picture cannot be drawn, or if a table
+// row and the headers differ in length.
 func Write(w io.Writer, p Page) error {
 	doc := document{
 		Title: p.Title, Lead: paragraphs(p.Lead), Verdicts: verdicts(p.Sections), Notes: p.Notes,
@@ -81,7 +81,7 @@ func Write(w io.Writer, p Page) error {
 		return fmt.Errorf("page: %w", err)
 	}
 	doc.Data = template.JS(text)
-	// Half a page would look like a short one.
+	// Half a page would look like a complete but short one.
 	var whole bytes.Buffer
 	if err := layout.Execute(&whole, doc); err != nil {
 		return fmt.Errorf("page: %w", err)
@@ -167,7 +167,7 @@ func paragraphs(text string) []string {
 	return out
 }
 
-// arrange finds the columns of numbers, which are aligned to the right.
+// arrange marks the columns of numbers, which are aligned to the right.
 func arrange(t *report.Table) (table, error) {
 	numbers := make([]bool, len(t.Headers))
 	out := table{Caption: t.Caption}

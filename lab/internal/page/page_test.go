@@ -101,7 +101,7 @@ func TestData(t *testing.T) {
 
 // The page fetches nothing.
 func TestAlone(t *testing.T) {
-	out := strings.ReplaceAll(write(t, example()), chart.Script(), "") // tested in a browser
+	out := strings.ReplaceAll(write(t, example()), chart.Script(), "") // the script is tested in a browser
 	for _, no := range []string{"http:", "https:", "@import", "url(", "src=", "ZgotmplZ"} {
 		assert.False(t, strings.Contains(out, no), no)
 	}

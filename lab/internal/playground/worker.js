@@ -1,4 +1,4 @@
-// Runs the lab, so that the page stays responsive. Requests come one at a time.
+// Runs the lab in a worker, so that the page stays responsive. Requests come one at a time.
 importScripts("wasm_exec.js")
 
 const ready = (async () => {

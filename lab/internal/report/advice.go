@@ -38,7 +38,7 @@ func (a Advice) Lead() string {
 	return text
 }
 
-// Table returns a row for each advised policy, and one for no retry.
+// Table returns a row for each advised policy, and one for calls without retries.
 func (a Advice) Table() *Table {
 	t := &Table{Headers: []string{
 		"policy", "success", "in the outage", "recovery (s)", "attempts a call", "peak load", "p99 (ms)", "fails with",
@@ -82,7 +82,7 @@ func (a Advice) CSV(w io.Writer) error {
 	}, rows)
 }
 
-// Section returns the table, and the storm of each policy.
+// Section returns the table, and the pictures of a storm under each policy.
 func (a Advice) Section(...string) Section {
 	v := a.Verdict
 	storm := Storm{Storm: v.Storm, Rows: []lab.StormRow{v.Baseline.Row}}

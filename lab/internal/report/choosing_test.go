@@ -27,7 +27,7 @@ const docs = "../../../docs/"
 
 const again = "go test ./internal/report -run 'TestChoosing|TestPictures' -update"
 
-const data = "testdata/choosing.json" // of the pictures
+const data = "testdata/choosing.json" // the data of the pictures
 
 // The tables of docs/choosing.md, and the data of its pictures, are up to date.
 func TestChoosing(t *testing.T) {
@@ -187,7 +187,8 @@ func markdown(t *report.Table) string {
 	return text.String()
 }
 
-// replaceBlock replaces the block after the mark of a name, up to the next empty line.
+// replaceBlock replaces the block between the comment <!-- name --> and the next empty
+// line.
 func replaceBlock(t *testing.T, text, name, block string) string {
 	mark := "<!-- " + name + " -->\n"
 	before, after, ok := strings.Cut(text, mark)

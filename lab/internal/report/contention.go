@@ -20,7 +20,7 @@ type Contention struct {
 	Network lab.Network
 }
 
-const mostLines = chart.MostLines - 1 // in addition to the line of the bound
+const mostLines = chart.MostLines - 1 // one more line may show a bound
 
 // longTable is the number of rows above which a page shows only the rows with the largest
 // number of clients.
@@ -237,8 +237,8 @@ func (c Contention) steady() *chart.Series {
 	return s
 }
 
-// Timing shows at which times clients call, at the largest number of clients; nil if the
-// times were not counted.
+// Timing shows when clients call, with the largest number of clients. It returns nil if the
+// calls were not counted by time.
 func (c Contention) Timing() chart.Picture {
 	var strips []chart.Strip
 	clients := 0

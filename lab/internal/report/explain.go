@@ -30,8 +30,8 @@ func NewExplain(name string, p retry.Policy, seed uint64) Explain {
 }
 
 const (
-	drawn = 10_000 // calls
-	boxes = 20     // retries in the picture
+	drawn = 10_000 // number of sampled calls
+	boxes = 20     // maximum number of retries in the picture
 )
 
 // Facts returns the properties of the policy, as names and values.

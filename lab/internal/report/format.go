@@ -23,7 +23,7 @@ func Text(w io.Writer, t *Table) error {
 	return tw.Flush()
 }
 
-// Notes writes names and values in aligned columns, and an empty line.
+// Notes writes names and values in aligned columns, followed by an empty line.
 func Notes(w io.Writer, notes []Note) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, n := range notes {
@@ -64,7 +64,7 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean and its 95 % margin, in the digits that are significant.
+// estimate returns a mean and its 95 % margin, rounded to the significant digits.
 func estimate(s lab.Summary) string {
 	switch {
 	case s.N == 0:
@@ -80,7 +80,7 @@ func estimate(s lab.Summary) string {
 	return strconv.FormatFloat(s.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(margin, 'f', digits, 64)
 }
 
-// number returns x with three digits, or as an integer if that has more.
+// number returns x with three digits, or as an integer if that has more digits.
 func number(x float64) string {
 	if x == 0 || math.IsInf(x, 0) {
 		return strconv.FormatFloat(x, 'f', 0, 64)

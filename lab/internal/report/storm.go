@@ -21,7 +21,7 @@ type Storm struct {
 	Rows  []lab.StormRow
 }
 
-// recovery formats a time to recover for a table.
+// recovery formats a recovery time for a table.
 func recovery(mean lab.Summary, never float64, trials int) string {
 	switch {
 	case trials == 0:
@@ -34,7 +34,7 @@ func recovery(mean lab.Summary, never float64, trials int) string {
 	return estimate(mean)
 }
 
-// after formats a time to recover for a sentence.
+// after formats a recovery time for a sentence.
 func after(mean lab.Summary, never float64) string {
 	switch {
 	case never == 1:
@@ -151,7 +151,7 @@ func (s Storm) Section(own ...string) Section {
 	}
 }
 
-// findings reports when the server recovers.
+// findings describes when the server recovers.
 func (s Storm) findings(own []string) []Finding {
 	base := -1
 	var list []Finding
@@ -340,7 +340,7 @@ func (m Metastability) Section(own ...string) Section {
 	return s
 }
 
-// findings reports the utilization from which the server stays down.
+// findings describes the lowest utilization at which the server stays down.
 func (m Metastability) findings(own []string) []Finding {
 	var list []Finding
 	rows, utilizations := m.axes()
@@ -370,7 +370,8 @@ func (m Metastability) findings(own []string) []Finding {
 	return list
 }
 
-// names returns the words that all policies share, and the rest of each.
+// names returns the words that all policies share, and the remaining words of each
+// policy.
 func (m Metastability) names() (common string, own []string) {
 	rows, _ := m.axes()
 	if len(rows) == 0 {
@@ -394,7 +395,8 @@ func (m Metastability) names() (common string, own []string) {
 	return strings.Join(shared, " "), own
 }
 
-// Map shows the recoveries as a map; nil without points.
+// Map shows the recovery times as a map. It returns nil if there are no points, too many,
+// or unfinished ones.
 func (m Metastability) Map() chart.Picture {
 	first, utilizations := m.axes()
 	if len(first) == 0 || len(first) > chart.MostCells || len(utilizations) > chart.MostCells {
@@ -422,9 +424,10 @@ func (m Metastability) Map() chart.Picture {
 	return picture
 }
 
-// edge returns the line on which ρ · attempts is 1. It ends at the first row that has no
-// more attempts than the previous one, or in which something else bounds them. It is nil
-// if it would have fewer than two rows.
+// edge returns the line on which ρ · attempts is 1. The line ends before the first row
+// that does not have more attempts than the previous row, or whose attempts are unlimited
+// or bounded by something else. If the line would cover fewer than two rows, edge returns
+// nil.
 func edge(rows []lab.MetastabilityPoint) *chart.Series {
 	s := &chart.Series{Name: "ρ · attempts = 1", Muted: true}
 	for i, row := range rows {

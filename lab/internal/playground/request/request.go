@@ -138,7 +138,7 @@ func (q *request) storm(c lab.Contender) (result, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch { // limits the time to a second
+	switch { // limits the time of a simulation to a second
 	case !(q.Capacity >= 1 && q.Capacity <= 1000):
 		return nil, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
 	case !(q.Rate > 0 && q.Rate <= 1000):
