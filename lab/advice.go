@@ -308,10 +308,9 @@ func (s *search) stress(v *Verdict) error {
 	for i := range v.Advised {
 		a := &v.Advised[i]
 		for j, change := range list {
-			without, with := rows[j], rows[(i+1)*len(list)+j]
-			switch {
+			switch without, with := rows[j], rows[(i+1)*len(list)+j]; {
 			case without.Never > 0 && with.Never > 0:
-			case with.Never > 0 || with.Recovery.Mean > 2*without.Recovery.Mean+10:
+			case fails(with, without):
 				a.Fails = append(a.Fails, change.name)
 			default:
 				a.Held = append(a.Held, change.name)
@@ -319,6 +318,12 @@ func (s *search) stress(v *Verdict) error {
 		}
 	}
 	return nil
+}
+
+// fails reports whether the server does not recover with a policy, or recovers much later
+// than without retries.
+func fails(with, without StormRow) bool {
+	return with.Never > 0 || without.Never == 0 && with.Recovery.Mean > 2*without.Recovery.Mean+10
 }
 
 // briefly returns s without most of the time before the outage and without most of the time

@@ -165,3 +165,20 @@ func TestScaled(t *testing.T) {
 		assert.Less(t, small.Rate*small.Horizon.Seconds(), 40_000.0, name)
 	}
 }
+
+func TestFails(t *testing.T) {
+	never := StormRow{Never: 1}
+	after := func(seconds float64) StormRow { return StormRow{Recovery: Summary{Mean: seconds}} }
+	for _, test := range []struct {
+		name          string
+		with, without StormRow
+		fails         bool
+	}{
+		{"no recovery with the policy only", never, after(1), true},
+		{"no recovery without retries only", after(60), never, false},
+		{"recovery much later", after(12.1), after(1), true},
+		{"recovery a little later", after(11.9), after(1), false},
+	} {
+		assert.Equal(t, test.fails, fails(test.with, test.without), test.name)
+	}
+}
