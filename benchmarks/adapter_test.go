@@ -88,7 +88,7 @@ func TestOneAttemptAndNoWait(t *testing.T) {
 }
 
 // TestUsual: the two waits together are at most 225 ms, which is 1.5 times 50 ms + 100 ms.
-// The limit is 300 ms with avast, and 6 s with the AWS SDK.
+// The limit is 300 ms for avast, and 6 s for the AWS SDK.
 func TestUsual(t *testing.T) {
 	eachLibrary(t, all, func(t *testing.T, l library) {
 		most := 3 * usualBase * 3 / 2

@@ -46,8 +46,8 @@ var awsSDK = library{
 	},
 	budgets: true,
 	delays: map[string]func() func() time.Duration{
-		// The delay starts at 1 s in the SDK's default mode, and its random numbers are
-		// from crypto/rand.
+		// In the SDK's default mode, the delay starts at 1 s, and its random numbers
+		// come from crypto/rand.
 		fullJitter: func() func() time.Duration {
 			standard, n := retry.NewStandard(), 0
 			return cycle(func() { n = 0 }, func() time.Duration {

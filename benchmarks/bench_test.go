@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A benchmark's name is a list of /key=value pairs; the last one is the library.
-// table.go turns them into rows and columns.
+// A benchmark's name is a list of /key=value pairs. The last pair names the library.
+// table.go turns the names into rows and columns.
 
 func each(b *testing.B, has func(library) bool, f func(*testing.B, library)) {
 	b.Helper()
@@ -102,8 +102,8 @@ var strategies = []string{
 	constant, exponential, fullJitter, partJitter, equalJitter, decorrelated, linear, fibonacci, schedule,
 }
 
-// BenchmarkDelay computes one delay, including its random number and its share of the
-// strategy's cost per call.
+// BenchmarkDelay computes one delay, including its random number and its share of what the
+// strategy costs once per call.
 func BenchmarkDelay(b *testing.B) {
 	for _, of := range strategies {
 		b.Run("of="+of, func(b *testing.B) {
@@ -119,9 +119,9 @@ func BenchmarkDelay(b *testing.B) {
 	}
 }
 
-// BenchmarkShared makes calls with one policy on all processors. It does not wait,
-// because timers would hide contention; the context has no lock, because requests do not
-// share contexts.
+// BenchmarkShared makes calls with one policy on all processors. The calls do not wait,
+// because timers would hide contention. Their context has no lock, because requests do not
+// share contexts and therefore do not contend for one.
 func BenchmarkShared(b *testing.B) {
 	for _, w := range []struct {
 		name     string

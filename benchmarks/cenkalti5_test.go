@@ -7,8 +7,8 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// cenkalti5: a BackOff holds the state of one call, so each call of a usual plan makes
-// its own. A constant BackOff is shared.
+// cenkalti5: a BackOff holds the state of one call, so each call creates its own if the
+// delays grow. A constant BackOff is shared.
 var cenkalti5 = library{
 	name: "cenkalti-v5",
 	build: func(ctx context.Context, p plan) policy {
@@ -50,7 +50,7 @@ func cenkalti5Fresh(ctx context.Context, p plan) policy {
 }
 
 func cenkalti5Options(p plan) []backoff.RetryOption {
-	// The other libraries have no default limit of 15 minutes.
+	// Removes the default limit of 15 minutes, which the other libraries do not have.
 	options := []backoff.RetryOption{backoff.WithMaxTries(uint(p.attempts)), backoff.WithMaxElapsedTime(0)}
 	if p.usual {
 		options = append(options, backoff.WithBackOff(cenkalti5Usual(0.5)))
@@ -63,8 +63,8 @@ func cenkalti5Options(p plan) []backoff.RetryOption {
 	return options
 }
 
-// cenkalti5Usual has no full jitter: a delay differs from the formula by at most the
-// fraction share.
+// cenkalti5Usual returns a BackOff without full jitter, which the library lacks: a delay
+// differs from the exponential value by at most the given share of that value.
 func cenkalti5Usual(share float64) backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval, b.MaxInterval, b.Multiplier, b.RandomizationFactor = usualBase, usualCap, 2, share

@@ -39,7 +39,7 @@ var failsafeGo = library{
 func failsafePolicy[R any](p plan) failsafe.Policy[R] {
 	b := retrypolicy.NewBuilder[R]().WithMaxAttempts(p.attempts)
 	if p.usual {
-		// There is no full jitter; this adds or subtracts up to half.
+		// There is no full jitter; this adds or subtracts up to half of the delay.
 		b.WithBackoff(usualBase, usualCap).WithJitterFactor(0.5)
 	} else {
 		b.WithDelay(p.wait)

@@ -40,17 +40,20 @@ type (
 	caller = func(work) error
 )
 
-// abilities are the functions that try a library's features, nil for a missing feature.
+// abilities contains the functions that try a library's features. A function is nil if the
+// library lacks the feature.
 type abilities struct {
 	library library
 
 	// grow makes at most four attempts, with waits of 1, 2 and 4 s. Its calls share
 	// everything that the library allows them to share.
 	grow func(context.Context) caller
-	// permanent marks an error as not retryable; after sets the wait before its retry.
+	// permanent marks an error as not retryable. The function after returns an error that
+	// sets the wait before the retry.
 	permanent func(error) error
 	after     func(error, time.Duration) error
-	// limited gives each attempt one second; the calls of budgeted share a small budget.
+	// Calls made with limited give each attempt one second; calls made with budgeted share
+	// a small budget.
 	limited, budgeted func(context.Context) caller
 }
 
@@ -110,7 +113,7 @@ var everyLibrary = []abilities{
 			return func(op work) error { return retrier.Do(func() error { return op(ctx) }) }
 		},
 		permanent: avastretry.Unrecoverable,
-		after:     func(_ error, d time.Duration) error { return waitError(d) }, // by a rule for delays
+		after:     func(_ error, d time.Duration) error { return waitError(d) }, // read by a delay rule
 		budgeted: func(ctx context.Context) caller {
 			retrier := avastretry.New(avastretry.Context(ctx), avastretry.Attempts(4),
 				avastretry.WithFixedTokenBucketThrottle(avastretry.FixedTokenBucketThrottleConfig{MaxCapacity: 10}))
@@ -147,7 +150,7 @@ var everyLibrary = []abilities{
 				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
 			}
 		},
-		permanent: func(error) error { return errMarked }, // by a rule of the policy
+		permanent: func(error) error { return errMarked }, // recognized by a rule in the policy
 		after:     func(_ error, d time.Duration) error { return waitError(d) },
 		limited: func(ctx context.Context) caller {
 			policies := []failsafe.Policy[any]{retrypolicy.NewWithDefaults[any](), timeout.New[any](time.Second)}
@@ -177,7 +180,7 @@ var everyLibrary = []abilities{
 			})
 		},
 		permanent: func(error) error { return awsPermanent{} },
-		after:     func(_ error, d time.Duration) error { return waitError(d) }, // by a rule for delays
+		after:     func(_ error, d time.Duration) error { return waitError(d) }, // read by a delay rule
 		budgeted: func(ctx context.Context) caller {
 			return awsCaller(ctx, func(o *awsretry.StandardOptions) { o.RateLimiter = ratelimit.NewTokenRateLimit(50) })
 		},
@@ -226,7 +229,7 @@ func awsCaller(ctx context.Context, options func(*awsretry.StandardOptions)) cal
 	}
 }
 
-// features are the rows. Each row tries its feature in a synctest bubble.
+// features are the rows of the table. Each row tries its feature in a synctest bubble.
 var features = []struct {
 	title string
 	has   func(context.Context, abilities) bool

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// kubernetes polls a condition: a retryable failure is a condition that is not yet
-// true, and the error of the failure is lost.
+// kubernetes polls a condition: a retryable failure is a condition that is not yet true,
+// and the failure's error is lost.
 var kubernetes = library{
 	name: "k8s",
 	build: func(ctx context.Context, p plan) policy {
@@ -48,7 +48,7 @@ var kubernetes = library{
 
 func kubernetesBackoff(p plan) wait.Backoff {
 	if p.usual {
-		// Its jitter only adds to the delay, here up to half.
+		// Its jitter only adds to the delay, here up to half of it.
 		return wait.Backoff{Duration: usualBase, Factor: 2, Jitter: 0.5, Cap: usualCap, Steps: p.attempts}
 	}
 	return wait.Backoff{Duration: p.wait, Steps: p.attempts}

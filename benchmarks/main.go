@@ -107,8 +107,8 @@ func (o options) printTimes(ctx context.Context, stdout, stderr io.Writer) (how 
 	return fmt.Sprintf("; %s; medians of %d runs", results.cpu, o.count), nil
 }
 
-// measure runs all benchmarks in each round, unlike -test.count, so that other load on
-// the machine affects all libraries alike.
+// measure runs all benchmarks in each round, whereas -test.count would repeat each
+// benchmark in turn. So other load on the machine affects all libraries alike.
 func measure(ctx context.Context, o options, stderr io.Writer) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "benchmarks")
 	if err != nil {

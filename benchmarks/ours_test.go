@@ -61,7 +61,7 @@ func ourPolicy(p plan) retry.Policy {
 	return policy
 }
 
-// ourDelay includes the random number, which Do draws for every rule.
+// ourDelay also draws a random number for each delay, as Do does for every rule.
 func ourDelay(rule retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
 		a := retry.Attempt{Err: errFlaky, Class: retry.ClassTransient}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// key identifies a cell; row is a benchmark's name without the library.
+// A key identifies a cell. Its row is a benchmark's name without the library.
 type key struct{ row, column string }
 
 type sample struct {
@@ -19,7 +19,7 @@ type sample struct {
 	sys     []float64 // from the operating system, per waiting call
 }
 
-// figures returns memory if it was measured, otherwise time.
+// figures returns the memory figures if memory was measured, and otherwise the times.
 func (s *sample) figures() *benchmath.Sample {
 	values := s.seconds
 	if len(s.memory) > 0 {
@@ -72,8 +72,8 @@ func read(output io.Reader) (*results, error) {
 	return r, nil
 }
 
-// keyOf splits a name such as Shared/budget=no/by=loop-2. It keeps the number of
-// processors if it matters.
+// keyOf splits a name such as Shared/budget=no/by=loop-2 into row and column. Only the rows
+// of BenchmarkShared contain the number of processors.
 func keyOf(name benchfmt.Name) key {
 	base, parts := name.Parts()
 	row, column, cpus := string(base), "", "1"

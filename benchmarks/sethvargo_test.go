@@ -9,7 +9,7 @@ import (
 
 // sethvargo: a Backoff with a maximum number of retries holds the state of one call, so
 // each call makes its own. Only marked errors are retried; marking them is part of the
-// work.
+// measured work.
 var sethvargo = library{
 	name:  "sethvargo",
 	build: sethvargoCalls,

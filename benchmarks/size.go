@@ -38,7 +38,7 @@ func printSizes(ctx context.Context, stdout, stderr io.Writer) error {
 	fmt.Fprintf(stdout, "| | kB added | linked |\n| --- | --- | --- |\n")
 	for _, c := range columns {
 		if _, err := os.Stat(filepath.Join(sizePrograms, c.name)); err != nil {
-			continue // such as the bare goroutine
+			continue // no program, as for the bare goroutine
 		}
 		size, linked, err := inspect(filepath.Join(dir, c.name))
 		if err != nil {

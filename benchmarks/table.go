@@ -10,10 +10,10 @@ import (
 	"golang.org/x/perf/benchmath"
 )
 
-// us is the column that the ratios compare with.
+// us names this library's column, with which the ratios compare the others.
 const us = "retry"
 
-// columns are the titles of the adapters; an unlisted adapter appears under its name.
+// columns lists the adapters' titles. An unlisted adapter appears under its name.
 var columns = []struct{ name, title, module string }{
 	{us, "this library", ""},
 	{"loop", "hand-written loop", ""},
@@ -42,7 +42,7 @@ const footnotes = `Cells: median ± spread (95 % confidence) · allocations · r
 ⁵ A goroutine in a select of a timer and a context: what waiting costs without any call.
 ⁶ Calls in the background, which hold no goroutine while they wait.`
 
-// rows are the titles, in order. An unlisted benchmark gets a row at the end.
+// rows lists the titles of the rows in order. An unlisted benchmark gets a row at the end.
 var rows = []struct {
 	name, title string
 	short       bool
@@ -163,7 +163,7 @@ func (r *results) last(row string) string {
 	return same[len(same)-1]
 }
 
-// describe returns the title of a row and whether it is in the short table.
+// describe returns the title of a row and whether the row is in the short table.
 func describe(row string) (string, bool) {
 	title, inShort := row, false
 	for _, known := range rows {

@@ -22,8 +22,8 @@ var (
 	waitingChild = flag.String("waiting", "", "only measure the memory of the `library`'s waiting calls")
 )
 
-// TestMain measures once if -waiting is set. Ended goroutines leave their descriptors to
-// later ones, so a second measurement in the same process would show less memory.
+// TestMain measures memory once if -waiting is set. Goroutines reuse the descriptors of
+// earlier goroutines, so a second measurement in the same process would show less memory.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *waitingChild == "" {
@@ -39,9 +39,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// memory is per waiting call, in bytes.
+// memory contains numbers of bytes per waiting call.
 type memory struct {
-	Heap, Stack float64 // in use after a collection
+	Heap, Stack float64 // in use after a garbage collection
 	Sys         float64 // obtained from the operating system, including garbage from the start
 }
 
@@ -122,9 +122,9 @@ func measureWaiting(name string, calls int) (memory, error) {
 	}, nil
 }
 
-// waiter returns a function that begins a call, which waits an hour or until ctx is
-// done, and one that counts the waiting calls. Everything else is shared, so only the
-// memory of the calls is counted.
+// waiter returns a function that begins a call and a function that counts the waiting
+// calls. A call waits an hour or until ctx is done. The calls share everything that they
+// can, so only their own memory is measured.
 func waiter(ctx context.Context, name string) (begin func(done func(error)), waiting func() uint64, err error) {
 	inGoroutine := func(wait call) func(func(error)) {
 		return func(done func(error)) { go func() { done(wait()) }() }

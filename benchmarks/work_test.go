@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A plan is a call that every adapter translates into a policy of its library.
+// A plan describes calls. Every adapter translates it into its library's policy.
 type plan struct {
 	attempts int
 	wait     time.Duration // before every retry, without jitter
@@ -36,8 +36,8 @@ type (
 type library struct {
 	name string
 
-	// build makes what concurrent calls may share, and each call makes the rest. With
-	// fresh, each call makes everything.
+	// build creates what concurrent calls may share, and each call creates the rest. With
+	// the function fresh, each call creates everything.
 	build func(context.Context, plan) policy
 	fresh func(context.Context, plan) policy
 	// value is like build, but for an operation that returns a value.
@@ -46,12 +46,12 @@ type library struct {
 	hooks   bool
 	budgets bool
 
-	// delays are the strategies. Each function starts a stream of delays, those of
+	// delays contains the strategies. Each function starts a stream with the delays of
 	// consecutive calls that wait waitsPerCall times each.
 	delays map[string]func() func() time.Duration
 }
 
-// libraries are the columns. The first is this library.
+// libraries lists the columns of the table. The first is this library.
 var libraries = []library{ours, loop, cenkalti7, cenkalti5, avast, sethvargo, failsafeGo, awsSDK, kubernetes}
 
 // waitsPerCall is the number of delays after which a strategy is reset.
@@ -72,8 +72,8 @@ const (
 var errFlaky = errors.New("flaky")
 
 // operation fails a number of times, succeeds once, and starts over. Each adapter wraps
-// try in a function with the signature that its library calls, so no library pays for a
-// conversion.
+// the method try in a function with the signature that its library expects, so no library
+// pays for a conversion.
 type operation struct {
 	failures int // before each success
 	always   bool
@@ -100,8 +100,8 @@ func (o *operation) try() error {
 	return errFlaky
 }
 
-// cycle returns a function that calls next. Before the first of every waitsPerCall calls,
-// the function calls begin.
+// cycle returns a function that returns the delays from the function next. Before the first
+// of every waitsPerCall delays, it calls the function begin.
 func cycle(begin func(), next func() time.Duration) func() time.Duration {
 	n := 0
 	return func() time.Duration {

@@ -36,7 +36,7 @@ func takesValue(f *flag.Flag) bool {
 	return !ok || !b.IsBoolFlag()
 }
 
-// eachFlag skips one-letter names.
+// eachFlag visits all flags except those with one-letter names.
 func eachFlag(flags *flag.FlagSet, do func(*flag.Flag)) {
 	flags.VisitAll(func(f *flag.Flag) {
 		if len(f.Name) > 1 {

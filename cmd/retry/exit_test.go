@@ -113,7 +113,7 @@ func TestInterrupted(t *testing.T) {
 	assert.Equal(t, 3, strings.Count(r.stderr, "attempt"))
 }
 
-// TestUsage: errors of retry itself print one line and exit with 125.
+// TestUsage: if retry itself fails, it prints one line and exits with 125.
 func TestUsage(t *testing.T) {
 	for _, test := range []struct {
 		name, args, says string

@@ -60,7 +60,8 @@ func waitText(w retry.WaitStats) string {
 	return fmt.Sprintf("%9v %9v %9v %9v", round(w.Min), round(w.Mean), round(w.P99), round(w.Max))
 }
 
-// bar draws blanks up to the shortest wait, then = up to the mean and - up to the longest.
+// bar draws a wait: blanks up to its minimum, equal signs up to its mean, and dashes up to
+// its maximum.
 func bar(w retry.WaitStats, longest time.Duration) string {
 	at := func(d time.Duration) int { return int(float64(d) / float64(longest) * barWidth) }
 	least, mean, most := at(w.Min), at(w.Mean), at(w.Max)

@@ -54,9 +54,10 @@ execute it, 127 not found, 128+n signal n.`
 
 var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
 
-// flagSet returns the flags and the config that they set; finish, called after Parse,
-// completes the config. Unlike the usual flag libraries, package flag does not import
-// net, which makes the binary dynamic if cgo is enabled.
+// flagSet returns the flags, the config that they set, and a function that must be called
+// after Parse to complete the config. Package flag is used because, unlike other common
+// flag libraries, it does not import net; package net makes the binary dynamic if cgo is
+// enabled.
 func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
 	c = &config{grace: 5 * time.Second}
 	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
@@ -121,8 +122,8 @@ func parseFlags(args []string) (config, error) {
 	return *c, err
 }
 
-// clearer rewrites errors of package flag: it writes flags with two dashes and adds
-// suggestions. It matches the texts of the errors, because they have no types.
+// clearer rewrites errors returned by package flag: it writes flags with two dashes and
+// adds suggestions. It matches the text of the errors, because they have no distinct types.
 func clearer(err error, flags *flag.FlagSet) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {

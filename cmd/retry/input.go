@@ -11,8 +11,9 @@ import (
 const chunkSize = 64 << 10
 
 // input replays standard input to every attempt. A regular file is reread from its
-// initial position; a device is passed on. From a pipe or socket, input reads no more
-// than the attempts do, and keeps it; so a command may read part of an endless input.
+// initial position; a device is passed on. From a pipe or socket, input reads only as much
+// as the attempts need, and keeps the data for replay; so a command may read part of an
+// endless input.
 type input struct {
 	file   *os.File
 	seek   bool  // file is regular
@@ -21,7 +22,7 @@ type input struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
-	buffer  []byte // of the reading goroutine
+	buffer  []byte // used by the reading goroutine
 	reading bool   // a goroutine is reading
 	kept    spool
 	rest    []byte // read, but not kept
@@ -86,7 +87,7 @@ func (in *input) unrepeatable() string {
 	return fmt.Sprintf("standard input cannot be replayed: %v", in.lost)
 }
 
-// feed writes the input to the pipe of an attempt.
+// A feed writes the input to an attempt's pipe.
 type feed struct {
 	in     *input
 	pipe   *os.File
@@ -126,7 +127,7 @@ func (f *feed) close() {
 	f.pipe.Close()
 }
 
-// next reads input into buf and returns the number of bytes, 0 at the end.
+// next reads input into buf and returns the number of bytes, or 0 at the end of the input.
 func (f *feed) next(buf []byte) int {
 	in := f.in
 	in.mu.Lock()
@@ -157,7 +158,7 @@ func (f *feed) next(buf []byte) int {
 	return 0
 }
 
-// read reads once from the file. It may block even after the end of the attempt.
+// read reads once from the file. It may still block after the attempt has ended.
 func (in *input) read() {
 	if in.buffer == nil {
 		in.buffer = make([]byte, chunkSize)

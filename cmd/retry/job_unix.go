@@ -41,8 +41,8 @@ func (s *session) onIdleSignal(sig syscall.Signal) {
 	}
 }
 
-// onStop handles a stopped command. Without a terminal it stays stopped until it gets
-// SIGCONT or a time limit ends it.
+// onStop handles a stopped command. Without a terminal, the command stays stopped until it
+// receives SIGCONT or a time limit ends it.
 func (v *supervisor) onStop() {
 	sig := v.p.stopped
 	v.p.stopped = 0

@@ -13,17 +13,17 @@ import (
 const keyboardName = "retry-keyboard"
 
 // keyboard is a child of retry in the command's process group. While the command has the
-// terminal, Ctrl-C reaches only that group. If the command handles it and exits with a
-// status, only the end of this child shows that the key was pressed.
+// terminal, Ctrl-C reaches only that group. If the command handles the signal and exits
+// with a status, only the death of this child shows that Ctrl-C was pressed.
 type keyboard struct {
 	pid     int      // 0: none
-	pipe    *os.File // closing it, or the end of retry, ends the child
+	pipe    *os.File // the child exits when this is closed or retry ends
 	pressed bool     // Ctrl-C has ended the child
 	last    time.Time
 }
 
-// twice is how soon a second Ctrl-C must follow the first to kill the command. A command
-// that has the terminal may handle a single Ctrl-C itself.
+// If less than this time passes between two presses of Ctrl-C, retry kills the command. A
+// command that has the terminal may handle a single Ctrl-C itself.
 const twice = 2 * time.Second
 
 func beKeyboard() {

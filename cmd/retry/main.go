@@ -15,7 +15,8 @@ func main() {
 		beKeyboard()
 		return
 	}
-	// The kernel ends a command when the thread that started it ends: see follow.
+	// When the thread that started a command ends, the kernel sends SIGTERM to the
+	// command: see tree.follow.
 	runtime.LockOSThread()
 	os.Exit(start(os.Args[1:]))
 }

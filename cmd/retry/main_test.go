@@ -21,11 +21,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asRetry makes the test binary act as retry, so that the race detector and coverage
-// include it.
+// asRetry is an environment variable that makes the test binary act as retry, so that the
+// race detector and the coverage include the command.
 const asRetry = "RETRY_TEST_AS_RETRY"
 
-// token identifies the processes of a test: see leftovers.
+// token is an environment variable that identifies a test's processes: see leftovers.
 const token = "RETRY_TEST_TOKEN"
 
 func TestMain(m *testing.M) {
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 
 var scratch string // shared by the tests
 
-// patience is how long to wait for an event that takes no time on an idle machine.
+// patience is the time to wait for an event that takes no time on an idle machine.
 const patience = 30 * time.Second
 
 func eventually(t *testing.T, what string, done func() bool) {
@@ -88,7 +88,7 @@ func resultOf(c *exec.Cmd, err error) result {
 	return r
 }
 
-// runRetry runs retry with short waits, and checks what finish checks.
+// runRetry runs retry with short waits, and makes the same checks as finish.
 func runRetry(t *testing.T, args ...string) result {
 	t.Helper()
 	return finish(t, newCommand(t, append([]string{"--base", "1ms"}, args...)...))
@@ -122,7 +122,7 @@ type background struct {
 	err  error
 
 	mu  sync.Mutex
-	out bytes.Buffer // of both streams
+	out bytes.Buffer // from both streams
 }
 
 func (b *background) Write(p []byte) (int, error) {
@@ -154,7 +154,7 @@ func startShell(t *testing.T, ready, line string) *background {
 	return b
 }
 
-// state returns the state of a process as in ps, such as T for stopped.
+// state returns the state of a process as printed by ps, such as T for stopped.
 func state(pid int) string {
 	out, _ := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return string(append(out, ' ')[:1])
@@ -186,7 +186,7 @@ func (b *background) signal(sig syscall.Signal) {
 	require.NoError(b.t, b.Process.Signal(sig))
 }
 
-// end also checks that no process is left.
+// end waits until retry has ended, and checks that no process is left.
 func (b *background) end() result {
 	b.t.Helper()
 	select {
@@ -200,8 +200,8 @@ func (b *background) end() result {
 	return r
 }
 
-// leftovers returns the command lines of the test's living processes, or nil without
-// /proc.
+// leftovers returns the command lines of the test's living processes, or nil if /proc is
+// not mounted.
 func leftovers(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/environ")

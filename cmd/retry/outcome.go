@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Exit statuses that are not the command's own, as in timeout(1) and shells.
+// Exit statuses that are not the command's own, as used by timeout(1) and shells.
 const (
 	exitTimeout       = 124
 	exitFailure       = 125 // of retry itself
@@ -25,8 +25,8 @@ type outcome struct {
 
 	exit        int            // -1 after a signal
 	signal      syscall.Signal // the signal that ended the command; 0: none
-	limit       string         // time limit that ended it, or ""
-	failure     error          // why it could not be started
+	limit       string         // the time limit that ended the command, or ""
+	failure     error          // why the command could not be started
 	temporary   bool
 	interrupted bool   // Ctrl-C was pressed while the command had the terminal
 	ended       bool   // retry must end, whatever the outcome

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// tailSize is how much of the end of a stream is searched.
+// tailSize is the number of bytes at the end of a stream that are searched.
 const tailSize = 64 << 10
 
-// lingering is how long to wait for output of processes that the command left running.
-// The command's own output is complete when it ends.
+// lingering is the time to wait for output from processes that the command left running.
+// The command's own output is complete when the command ends.
 const lingering = time.Second
 
 type tail struct{ data []byte }
@@ -102,7 +102,7 @@ func (s *streams) drain(stream int, r *os.File, buf []byte) {
 	}
 }
 
-// accept reports whether to continue reading.
+// accept keeps or writes p, and reports whether to continue reading.
 func (s *streams) accept(stream int, p []byte) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -77,8 +77,8 @@ func ruleText(rule string, base, limit time.Duration) string {
 	return text
 }
 
-// didYouMean suggests the known name that is closest to wrong, or returns "" if none is
-// close.
+// didYouMean suggests the known name that is closest to a misspelled one. It returns "" if
+// none is close.
 func didYouMean(wrong string, known []string) string {
 	best, least := "", len(wrong)/3+2
 	for _, name := range known {

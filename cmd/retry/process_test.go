@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trees are commands that do not end on their own, or that leave processes that do not.
-// They print ready when all their processes have started.
+// trees contains commands that do not end on their own, or that leave behind processes that
+// do not end. They print "ready" when all their processes have started.
 var trees = []struct{ name, script string }{
 	{"one process", "echo ready; exec sleep 1000"},
 	{"ignores TERM", "trap '' TERM INT HUP QUIT; echo ready; while :; do sleep .1; done"},
@@ -97,7 +97,7 @@ func TestBackgroundStays(t *testing.T) {
 }
 
 // TestOthersAreSpared: children that retry inherits through exec, and processes that a
-// successful --before-retry command leaves, are not ended.
+// successful --before-retry command leaves behind, are not ended.
 func TestOthersAreSpared(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pids")
 	script := fmt.Sprintf(`sleep 1000 & echo $! >%[2]s

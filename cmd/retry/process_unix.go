@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// processes starts commands, one at a time, and waits for all their processes. Its
-// methods must be called by one goroutine.
+// Type processes starts commands, one at a time, and waits for all their processes. All its
+// methods must be called from the same goroutine.
 type processes struct {
 	changed chan os.Signal // a child may have ended, stopped or continued
 	current *process
@@ -26,11 +26,11 @@ func newProcesses() *processes {
 	return ps
 }
 
-// process is a running command with all processes that it started. The command leads a
-// process group of its own.
+// A process is a running command with all processes that it started. The command leads its
+// own process group.
 type process struct {
 	ps      *processes
-	pid     int            // also of the group
+	pid     int            // also the group's ID
 	exited  bool           // status is valid
 	stopped syscall.Signal // the signal that stopped the leader; 0: the leader runs
 	status  syscall.WaitStatus
@@ -153,8 +153,8 @@ func (p *process) end(sig syscall.Signal) {
 
 func (p *process) kill() { p.end(syscall.SIGKILL) }
 
-// signalGroup cannot reach another group: a group's ID is not reused while the group has
-// a member or its leader is not reaped.
+// signalGroup cannot reach another group: a group's ID is not reused while the group has a
+// member or its leader has not been reaped.
 func (p *process) signalGroup(sig syscall.Signal) { _ = syscall.Kill(-p.pid, sig) }
 
 func (p *process) groupGone() bool { return syscall.Kill(-p.pid, 0) == syscall.ESRCH }
@@ -178,8 +178,8 @@ var (
 	otherSignals  = []os.Signal{syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGWINCH, syscall.SIGCONT, syscall.SIGTSTP}
 )
 
-// notifySignals skips ignored signals, so commands ignore them too: nohup ignores HUP,
-// and shells ignore INT in background jobs.
+// notifySignals does not catch signals that are ignored, so commands ignore them too. For
+// example, nohup ignores HUP, and shells ignore INT in background jobs.
 func notifySignals() chan os.Signal {
 	signals := make(chan os.Signal, 16)
 	for _, list := range [][]os.Signal{endingSignals, otherSignals} {

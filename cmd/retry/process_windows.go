@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// The methods of processes must be called by one goroutine.
+// All methods of type processes must be called from the same goroutine.
 type processes struct {
 	changed chan os.Signal // a command has ended
 }
@@ -22,13 +22,13 @@ func (*processes) reap() {}
 
 func (*processes) spareAll() {} // every command has its own job
 
-// process is a running command. Its job object contains all processes that it starts.
+// A process is a running command. Its job object contains all processes that it starts.
 type process struct {
 	job     windows.Handle
 	ended   chan *os.ProcessState
 	state   *os.ProcessState
 	exited  bool
-	stopped syscall.Signal // never
+	stopped syscall.Signal // never set
 }
 
 type command struct {
@@ -39,7 +39,8 @@ type command struct {
 
 var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
 
-// start suspends the command until it belongs to its job, so that no process escapes.
+// start keeps the command suspended until it belongs to its job, so that no process
+// escapes.
 func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	path, err := exec.LookPath(c.args[0])
 	if err != nil && !errors.Is(err, exec.ErrDot) {
@@ -80,7 +81,7 @@ func (ps *processes) start(c command, _ *terminal) (*process, error) {
 	return p, nil
 }
 
-// newJob returns a job that ends with retry, even if retry is killed.
+// newJob returns a job whose processes end when retry ends, even if retry is killed.
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err == nil {

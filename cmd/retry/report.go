@@ -25,11 +25,11 @@ type report struct {
 	started  time.Time
 	deadline time.Time
 
-	line  string // the line that is being counted down
+	line  string // the line that the countdown is appended to
 	shown int    // width of the text on the line
 
 	json    *os.File
-	written int // last attempt recorded
+	written int // number of the last attempt in the JSON file
 }
 
 func newReport(c config, t *terminal) (*report, error) {
@@ -112,8 +112,8 @@ func (r *report) waited(d time.Duration) {
 	}
 }
 
-// overwrite replaces the line on the terminal, cut to its width: a wrapped line cannot
-// be replaced.
+// overwrite replaces the line on the terminal. It cuts the text to the terminal's width,
+// because a wrapped line cannot be replaced.
 func (r *report) overwrite(text string) {
 	if width, _, err := term.GetSize(2); err == nil && width > 1 && utf8.RuneCountInString(text) >= width {
 		text = string([]rune(text)[:width-1])
@@ -172,7 +172,7 @@ func reasonText(s *session, err error) string {
 	return fmt.Sprintf("gave up: %v", gaveUp.Reason)
 }
 
-// record writes an attempt to the JSON file; wait is nil after the last one.
+// record writes an attempt to the JSON file. For the last attempt, wait must be nil.
 func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.written = o.number
 	record := struct {
@@ -199,7 +199,7 @@ func (r *report) record(o *outcome, class retry.Class, wait *time.Duration) {
 	r.encode(record)
 }
 
-// encode writes nothing more after an error.
+// encode writes a line of JSON. After an error it writes nothing more.
 func (r *report) encode(record any) {
 	if r.json == nil {
 		return

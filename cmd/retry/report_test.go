@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestQuiet: a success prints nothing; -q prints nothing at all.
+// TestQuiet: retry prints nothing if the command succeeds, and with -q never anything.
 func TestQuiet(t *testing.T) {
 	assert.Empty(t, runRetry(t, "true").stderr)
 	assert.Empty(t, runRetry(t, "-q", "false").stderr)

@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// session is one run of retry. It is also the clock of its policy: between attempts, it
+// A session is one run of retry. It is also its policy's Clock: between attempts, it
 // counts down, handles signals and reaps orphans.
 type session struct {
 	config
@@ -76,7 +76,8 @@ func (s *session) attempt(ctx context.Context) error {
 	}
 	o.ended = s.ended != 0
 	if s.match.Classify(o) == retry.ClassPermanent {
-		// Marked, because Do does not call the Classifier if the attempt timed out.
+		// The error is marked, because Do does not call the Classifier if the attempt
+		// timed out.
 		return retry.Permanent(o)
 	}
 	return o

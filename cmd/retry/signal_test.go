@@ -99,7 +99,7 @@ func TestIgnored(t *testing.T) {
 func TestStop(t *testing.T) {
 	script := "i=0; while [ $i -lt 1000 ]; do echo tick; sleep .01; i=$((i+1)); done"
 	b := &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
-	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a group whose leader's parent is outside it can be stopped
+	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // SIGTSTP can stop a group whose leader's parent is outside the group
 	b.begin("tick")
 	b.signal(syscall.SIGTSTP)
 	eventually(t, "retry to stop", func() bool { return state(b.Process.Pid) == "T" })

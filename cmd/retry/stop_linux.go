@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// stop stops retry, or its whole shell job, until SIGCONT. It has no effect in an
-// orphaned process group, which no shell could continue.
+// stop stops retry, or its whole shell job if job is set, until SIGCONT arrives. It has no
+// effect in an orphaned process group, which no shell could continue.
 //
 // Only the default action of SIGTSTP makes that distinction, and package signal does not
 // restore the default action. The kernel's struct sigaction begins with the handler (0:

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stop stops retry, or its whole shell job, until SIGCONT. It has no effect unless the
-// parent is a shell that could continue it.
+// stop stops retry, or its whole shell job if job is set, until SIGCONT arrives. It has no
+// effect unless the parent is a shell that could continue retry.
 func stop(job bool) {
 	parent := os.Getppid()
 	own, _ := unix.Getsid(0)

@@ -24,8 +24,8 @@ const (
 	lastWait = 5 * time.Second
 )
 
-// supervisor waits for the end of one command and, unless it succeeds, of all processes
-// that it started.
+// A supervisor waits until one command has ended and, unless the command succeeds, until
+// all processes that it started have ended.
 type supervisor struct {
 	*session
 	p       *process
@@ -37,8 +37,8 @@ type supervisor struct {
 }
 
 // supervise runs a command until it has succeeded, or has failed and none of its
-// processes is left. When ctx ends, supervise ends the command. It calls started once
-// the command has inherited its files or has failed to start.
+// processes is left. When ctx ends, supervise ends the command. It calls the function
+// started as soon as the command has inherited its files or has failed to start.
 func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
 	p, err := s.processes.start(c, s.terminal)
 	started()
@@ -62,7 +62,7 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 	}
 }
 
-// over updates the command's state and reports whether it is finished.
+// over updates the command's state and reports whether there is nothing left to wait for.
 func (v *supervisor) over() bool {
 	v.p.update()
 	v.watchKeyboard()

@@ -67,7 +67,8 @@ func open(t *testing.T, c *exec.Cmd) *console {
 	return k
 }
 
-// interruptible makes f non-blocking again after package pty, so that Close ends a Read.
+// interruptible replaces f, which package pty has made blocking, with a non-blocking file,
+// so that Close ends a Read.
 func interruptible(t *testing.T, f *os.File) *os.File {
 	t.Helper()
 	fd, err := syscall.Dup(int(f.Fd()))
@@ -130,7 +131,7 @@ func (k *console) expect(text string) {
 	}
 }
 
-// end also checks that no process is left.
+// end waits until the program has ended, and checks that no process is left.
 func (k *console) end() result {
 	k.t.Helper()
 	select {

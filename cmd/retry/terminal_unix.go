@@ -15,9 +15,9 @@ import (
 //
 // Only the foreground process group may read from a terminal, and each command has its
 // own group. If retry is in the foreground and all standard files are terminals, a
-// command gets the foreground at once. Otherwise another command of the shell job may
-// need it ("retry … | less"), so a command gets it only when the kernel stops it for
-// reading from the terminal.
+// command gets the foreground at once. Otherwise another program in the shell job may need
+// the terminal ("retry … | less"), so a command gets the foreground only when the kernel
+// stops the command for reading from the terminal.
 type terminal struct {
 	fd    int
 	own   int  // process group of retry
@@ -46,15 +46,16 @@ func (t *terminal) foreground() bool {
 	return err == nil && group == t.own
 }
 
-// passOn makes a command start in the foreground if retry is there.
+// passOn makes a command start in the foreground if retry is in the foreground and all
+// standard files are terminals.
 func (t *terminal) passOn(attr *syscall.SysProcAttr) {
 	if t != nil && t.alone && t.foreground() {
 		attr.Foreground, attr.Ctty, t.given = true, t.fd, true
 	}
 }
 
-// give puts the command's group in the foreground if retry is there, and reports whether
-// the command is in the foreground.
+// give puts the command's group in the foreground if retry is in the foreground, and
+// reports whether the command is in the foreground.
 func (t *terminal) give(group int) bool {
 	if t.foreground() {
 		t.given = t.set(group)
@@ -79,7 +80,7 @@ func (t *terminal) set(group int) bool {
 	return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) == nil
 }
 
-// restore undoes a failed command's changes to the terminal, such as hidden input.
+// restore undoes a failed command's changes to the terminal, such as disabled echo.
 func (t *terminal) restore() {
 	if t != nil && t.modes != nil && t.foreground() {
 		_ = term.Restore(t.fd, t.modes)

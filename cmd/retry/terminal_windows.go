@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// terminal is empty: all processes of a console may read from it.
+// Type terminal is empty, because all processes of a console may read from the console.
 type terminal struct{}
 
 func openTerminal() *terminal { return &terminal{} }
@@ -14,7 +14,7 @@ func (*terminal) foreground() bool { return true }
 func (*terminal) takeBack()        {}
 func (*terminal) restore()         {}
 
-// job is empty: there is no job control.
+// Type job has no state, because Windows has no job control.
 type job struct{ resume <-chan time.Time }
 
 func (*supervisor) forward(syscall.Signal)   {}

@@ -10,15 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree finds all processes of a command. As a child subreaper, retry becomes the parent
+// A tree finds all processes of a command. As a child subreaper, retry becomes the parent
 // of every orphan, even outside the command's group or session. So all processes of a
 // command are descendants of retry, and none is left when retry has no children.
 type tree struct {
 	proc   bool             // /proc is mounted
-	spared map[int]starting // descendants that are not the command's
+	spared map[int]starting // descendants that do not belong to the command
 }
 
-// starting is the start time of a process, in clock ticks. It distinguishes a process
+// Type starting is the start time of a process in clock ticks. It distinguishes a process
 // from a later one with the same ID.
 type starting uint64
 
@@ -32,13 +32,13 @@ func (t *tree) init() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // fails before Linux 3.4, where process groups must suffice
 	_, err := os.Stat("/proc/self/stat")
 	t.proc = err == nil
-	// exec keeps the children of the shell that became retry.
+	// If a shell started retry with exec, the shell's children are now retry's.
 	if unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil) == nil {
 		t.spare()
 	}
 }
 
-// follow makes the kernel end the command if retry is killed.
+// follow makes the kernel send SIGTERM to the command if retry is killed.
 func (t *tree) follow(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGTERM }
 
 // spare excludes all current descendants from later signals.
@@ -133,8 +133,8 @@ func (p *process) signalTree(sig syscall.Signal) {
 	}
 }
 
-// signalMember uses a process descriptor, so that the signal cannot reach a later process
-// with the same ID.
+// signalMember uses a process file descriptor, so that the signal cannot reach a later
+// process with the same ID.
 func signalMember(m member, sig syscall.Signal) {
 	fd, err := unix.PidfdOpen(m.pid, 0)
 	if err == unix.ENOSYS { // before Linux 5.3

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// tree is the command's process group. Without a child subreaper, processes that leave
+// A tree is the command's process group. Without a child subreaper, processes that leave
 // the group are lost.
 type tree struct{}
 

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of docs/errors.md")
 
-// A fault is an error of a library and how a policy without a Classifier classifies
-// it.
+// A fault is an error returned by a library, and its classification by a policy without a
+// Classifier.
 type fault struct {
 	name         string
 	err          error
@@ -36,7 +36,7 @@ const (
 	throttled = retry.ClassThrottled
 )
 
-// libraries are in the order of the table.
+// libraries lists the libraries in the order of the table in docs/errors.md.
 var libraries = []struct {
 	name   string
 	faults func(*testing.T) []fault
@@ -64,7 +64,7 @@ var libraries = []struct {
 	{"MongoDB (mongo-driver)", mongoFaults},
 }
 
-// TestErrors: errors of libraries are classified as expected, and docs/errors.md lists
+// TestErrors: the libraries' errors are classified as expected, and docs/errors.md lists
 // all of them.
 func TestErrors(t *testing.T) {
 	var names, contents []string
@@ -88,7 +88,7 @@ func TestErrors(t *testing.T) {
 	checkPage(t, table.String())
 }
 
-// check also classifies errors that wrap f.
+// check checks the classification of f's error and of errors that wrap it.
 func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {

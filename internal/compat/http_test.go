@@ -30,7 +30,7 @@ import (
 )
 
 // apiServer returns the URL of a server that responds with the status in the last
-// element of the path, or with a 403 of GitHub or Google.
+// element of the path, or with a 403 like one from GitHub or Google.
 func apiServer(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// serveRedis replies to "ECHO text" with an error of that text, and refuses
+// serveRedis replies to "ECHO text" with an error that consists of the text. It refuses
 // everything else, as servers before version 6 refuse HELLO.
 func serveRedis(conn net.Conn) {
 	defer conn.Close()

@@ -23,7 +23,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// postgres starts a server that responds to "fail X" with an error of SQLSTATE X,
+// postgres starts a server that responds to "fail X" with an error whose SQLSTATE is X,
 // closes the connection at COMMIT without a response, and accepts everything else.
 func postgres(t *testing.T) (host string, port int) {
 	t.Helper()
@@ -200,7 +200,7 @@ func sqlServerFaults(*testing.T) []fault {
 	return faults
 }
 
-// sqliteFaults uses open to make two connections to one file.
+// sqliteFaults calls the function open to make two connections to one file.
 func sqliteFaults(t *testing.T, open func(file string) (exec func(statement string) error)) []fault {
 	t.Helper()
 	file := "file:" + filepath.ToSlash(filepath.Join(t.TempDir(), "test.db"))
@@ -243,7 +243,8 @@ func moderncFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sq
 
 func mattnFaults(t *testing.T) []fault { return sqliteFaults(t, sqlConn(t, "sqlite3")) }
 
-// ncrucesFaults does not use the package's driver, which has the same name as mattn's.
+// ncrucesFaults does not use the package's database/sql driver, because that driver has the
+// same name as mattn's.
 func ncrucesFaults(t *testing.T) []fault {
 	return sqliteFaults(t, func(file string) func(string) error {
 		conn, err := sqlite3.Open(file)

@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// newStripe returns a Stripe client that retries only under the policy. The client
+// newStripe returns a Stripe client that leaves all retries to the policy. The client
 // sets an Idempotency-Key, so a POST may be repeated.
 func newStripe(url string, policy retry.Policy) *coupon.Client {
 	return &coupon.Client{Key: "sk_test", B: stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{

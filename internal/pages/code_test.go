@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCode: each paragraph of Go code on a page occurs in a Go file, except for its
-// indentation, so it is compiled.
+// TestCode: apart from indentation, each paragraph of Go code on a page also occurs in a Go
+// file, so it is compiled.
 func TestCode(t *testing.T) {
 	var sources strings.Builder
 	for _, name := range filesWithSuffix(t, ".go") {

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elsewhere lists the commands that other parts of CI run. It maps each command and its
-// folder to the file that runs the command and to the text in that file that does so.
+// The map elsewhere contains the commands that other parts of CI run. A key is a folder and
+// a command; the value is the file that runs the command and the text there that runs it.
 var elsewhere = map[string][2]string{
 	". go test ./...":                                          {".ci/run", "\ngo test ./...\n"},
 	". go run ./examples/quickstart":                           {".ci/run", "\ngo run ./examples/quickstart\n"},
@@ -27,14 +27,14 @@ var elsewhere = map[string][2]string{
 	"lab go run ./cmd/backofflab playground site":              {".ci/run", "go run ./cmd/backofflab playground "},
 }
 
-// instead maps a command, with its folder, to the command that is run in its place,
-// because the original is slow or cannot be run as written.
+// The map instead contains replacements for commands that are slow or cannot be run as
+// written. A key is a folder and a command.
 var instead = map[string]string{
 	"benchmarks go run .":                         "go run . -count 1 -benchtime 1us -calls 100",
 	"benchmarks go run . -short":                  "go run . -short -count 1 -benchtime 1us -calls 100",
 	"conformance go run . -sdk NAME":              `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
 	"lab python3 -m http.server --directory site": "python3 -m http.server --directory site --help",
-	"lab backofflab init":                         "backofflab init other.yaml", // the file that another command writes exists
+	"lab backofflab init":                         "backofflab init other.yaml", // another command has already written the default file
 	". retry completion bash|zsh|fish":            "retry completion bash && retry completion zsh && retry completion fish",
 }
 
@@ -47,7 +47,7 @@ var placeholders = strings.NewReplacer(
 )
 
 // TestCommands: every command in the README, in docs, and in the READMEs of benchmarks,
-// conformance and lab either works or is listed in elsewhere.
+// conformance and lab either works or is in the map elsewhere.
 func TestCommands(t *testing.T) {
 	sandbox := newSandbox(t)
 	commands := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// This file contains the short pieces of code on pages that do not occur in examples.
+// This file contains the short pieces of code that occur on pages but not in examples.
 
 var policy = awspreset.Standard2026.Policy("dynamodb") // keep it: all calls share its quota
 

@@ -1,3 +1,3 @@
-// Package release tests .ci/release, which tags the modules of a release. A module
-// proxy serves the tags, and each module is used from outside this repository.
+// Package release tests .ci/release, which tags the modules of a release. The tests serve
+// the tags from a module proxy and use each module from outside this repository.
 package release

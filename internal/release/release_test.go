@@ -21,7 +21,7 @@ const (
 	version = "v0.1.0"
 )
 
-// calls maps commands to their arguments. Commands that are not listed print their help.
+// calls maps commands to their arguments. A command that is not listed is run with --help.
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
@@ -53,7 +53,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// buildTagged checks out the tag of a module and builds it. A tidy go.sum contains the
+// buildTagged checks out a module's tag and builds the module. A tidy go.sum contains the
 // checksums of the served modules.
 func buildTagged(t *testing.T, r repository, user environment, dir string) {
 	r.run(t, "git", "checkout", "--quiet", path.Join(dir, version))
@@ -67,7 +67,7 @@ func buildTagged(t *testing.T, r repository, user environment, dir string) {
 	user.run(t, folder, "go", "build", "./...")
 }
 
-// runExamples runs a module's examples in another module that requires only it.
+// runExamples runs a module's examples in another module that has no other requirement.
 // Examples without output are only compiled.
 func runExamples(t *testing.T, r repository, user environment, dir string, examples []string) {
 	consumer := t.TempDir()
@@ -140,7 +140,7 @@ func TestRefusals(t *testing.T) {
 
 type environment []string
 
-// common disables local settings: a go.work file, and the settings of git.
+// common disables local configuration: a go.work file and git's configuration files.
 var common = environment{
 	"GOWORK=off", "GOFLAGS=-modcacherw", "GONOSUMDB=" + root,
 	"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
@@ -171,7 +171,7 @@ func (e environment) run(t *testing.T, dir, name string, args ...string) string 
 	return out
 }
 
-// repository is a git repository with this one's files in a single commit.
+// A repository is a git repository that contains this project's files in a single commit.
 type repository struct {
 	environment
 	dir string

@@ -25,8 +25,9 @@ import (
 // temporary folder. All tests of a run share the process.
 type Program struct {
 	Name   string
-	Signal string // stops it
-	// SetUp fills dir and returns the command that serves from it.
+	Signal string // stops the program
+	// SetUp creates the server's data in dir and returns the command that starts the
+	// server.
 	SetUp func(p *Program, dir string, port int) (command []string, err error)
 	Ready func(ctx context.Context, addr string) error
 	AsUID string // the server's user when the tests run as root; "" means root
@@ -41,7 +42,7 @@ type Program struct {
 	exited  chan error
 }
 
-// Postgres is PostgreSQL, which refuses to run as root.
+// Postgres returns a Program for PostgreSQL, which refuses to run as root.
 func Postgres(ready func(ctx context.Context, addr string) error) *Program {
 	return &Program{
 		Name:   "PostgreSQL",
@@ -73,7 +74,7 @@ func PostgresURL(addr string) string {
 	return "postgres://postgres@" + addr + "/postgres?sslmode=disable"
 }
 
-// Redis is Redis, or Valkey if Redis is not installed.
+// Redis returns a Program for Redis, or for Valkey if Redis is not installed.
 func Redis(ready func(ctx context.Context, addr string) error) *Program {
 	return &Program{
 		Name:   "Redis",
@@ -148,8 +149,8 @@ func (p *Program) As(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// untilSignal runs a program until its standard input names a signal or ends. The input
-// ends even if the test is killed.
+// untilSignal is a shell script that runs a program until the script's standard input names
+// a signal or ends. The input ends even if the test is killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-TERM} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -211,8 +212,9 @@ func (p *Program) Clean() {
 	}
 }
 
-// Find returns the path of a program in PATH. If it is not there, Find returns the last
-// match, in sorted order, of the first place that has a match.
+// Find returns the path of a program. It searches PATH and then each of the places, which
+// are glob patterns for folders. If the first place with matches has several, Find returns
+// the one that sorts last.
 func Find(name string, places ...string) (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
@@ -226,7 +228,7 @@ func Find(name string, places ...string) (string, error) {
 	return "", fmt.Errorf("%s: %w", name, exec.ErrNotFound)
 }
 
-// Quietly runs a command; its error includes the output.
+// Quietly runs a command. If the command fails, the error includes its output.
 func Quietly(cmd *exec.Cmd) error {
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", cmd.Path, err, output)

@@ -1,4 +1,4 @@
-// Command avast is hello with one call of avast/retry-go.
+// Command avast is the program hello with one call to avast/retry-go.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command aws is hello with one call of the AWS SDK's retry middleware.
+// Command aws is the program hello with one call to the AWS SDK's retry middleware.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command cenkalti-v5 is hello with one call of cenkalti/backoff.
+// Command cenkalti-v5 is the program hello with one call to cenkalti/backoff.
 package main
 
 import (

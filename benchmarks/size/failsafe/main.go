@@ -1,4 +1,4 @@
-// Command failsafe is hello with one call of failsafe-go.
+// Command failsafe is the program hello with one call to failsafe-go.
 package main
 
 import (

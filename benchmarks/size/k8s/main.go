@@ -1,4 +1,4 @@
-// Command k8s is hello with one call of package wait of Kubernetes.
+// Command k8s is the program hello with one call to Kubernetes' package wait.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command retry is hello with one call of this library.
+// Command retry is the program hello with one call to this library.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command sethvargo is hello with one call of sethvargo/go-retry.
+// Command sethvargo is the program hello with one call to sethvargo/go-retry.
 package main
 
 import (
