@@ -4,13 +4,13 @@
 //	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)
 //
-// The policy applies to all methods of the connection. Calls that must not run twice need
+// The policy applies to all calls on the connection. Calls that must not run twice need
 // their own policy: after UNAVAILABLE and DEADLINE_EXCEEDED, the server may or may not have
 // executed the call.
 //
 //	client.Pay(ctx, req, retrygrpc.WithPolicy(retry.Policy{MaxAttempts: 1}))
 //
-// # Information from the server
+// # Information from and for the server
 //
 //   - Status codes decide whether a call is retried: see [Classifier], which is used if
 //     Policy.Classifier is nil.
@@ -18,8 +18,8 @@
 //     A negative or malformed value ends the call.
 //   - Without a pushback, a google.rpc.RetryInfo in the details of the status is the hint.
 //     grpc-go itself ignores it. Neither hint makes a permanent code retryable.
-//   - The metadata grpc-previous-rpc-attempts is the number of earlier attempts, as in
-//     gRPC's own retries.
+//   - The metadata grpc-previous-rpc-attempts tells the server the number of earlier
+//     attempts, as in gRPC's own retries.
 //
 // # Errors
 //
@@ -33,7 +33,7 @@
 // or it ends without an error; it then counts as successful. Until then, the request is
 // kept and must not be changed. AttemptTimeout bounds the wait for the first message.
 // Calling Header ends the retries. If the stream cannot be opened, the first RecvMsg
-// returns the error. If the client streams, only opening the stream is retried.
+// returns the error. If the client sends a stream, only opening it is retried.
 //
 // # Time limits and WaitForReady
 //

@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// The metadata of gRPC proposal A6.
+// The metadata keys defined in gRPC proposal A6.
 const (
 	pushbackKey = "grpc-retry-pushback-ms"
 	attemptsKey = "grpc-previous-rpc-attempts"
@@ -72,12 +72,13 @@ func (e *gaveUp) GRPCStatus() *status.Status {
 	return status.FromProto(s)
 }
 
-// outcome returns the error of a call, given the errors of Do and of the last attempt.
+// outcome returns the error of a call, given the errors returned by Do and by the last
+// attempt.
 func outcome(ctx context.Context, err, last error) error {
-	e, isGiveUp := err.(*retry.Error) // of this Do, not a nested one
+	e, isGiveUp := err.(*retry.Error) // from this Do, not from a nested one
 	switch {
 	case !isGiveUp && last != nil:
-		return last // permanent, without the marks of this package
+		return last // permanent, without this package's marks
 	case !isGiveUp:
 		return err // success, or an invalid policy
 	}

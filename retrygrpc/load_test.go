@@ -64,8 +64,8 @@ func callsOf(full int) int {
 	return full
 }
 
-// TestLoad: in 10,000 calls with injected faults, the server counts every attempt of the
-// client, and every fault has the expected outcome.
+// TestLoad: in 10,000 calls with injected faults, the server counts every attempt that the
+// client makes, and every fault has the expected outcome.
 func TestLoad(t *testing.T) {
 	calls := callsOf(10_000)
 	var faults [6]atomic.Int64

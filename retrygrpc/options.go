@@ -8,7 +8,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// DialOptions returns options for grpc.NewClient that retry every call of the connection
+// DialOptions returns options for grpc.NewClient that retry every call on the connection
 // under the policy and turn off grpc-go's own retries. Interceptors in later options see
 // every attempt; those in earlier options see the call once.
 func DialOptions(p retry.Policy) []grpc.DialOption {

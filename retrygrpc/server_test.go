@@ -19,7 +19,8 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
-// A server calls functions defined by a test; n is the number of the call, from 1.
+// A server calls functions defined by a test and passes them the number n of the call,
+// from 1.
 type server struct {
 	pb.UnimplementedTestServiceServer
 	unary  func(ctx context.Context, n int) error

@@ -20,10 +20,11 @@ import (
 // "package.Service/Method", or "package.Service" for all its methods; without methods, the
 // config applies to all services.
 //
-// gRPC has fewer features than a policy; lost describes each difference in one sentence.
-// The mean delays are as close to the policy's as possible, and the codes are those that
-// the policy's Classifier retries. ServiceConfig returns the error of
-// [retry.Policy.Validate], or an error that names an invalid method.
+// gRPC has fewer features than a policy; the result lost contains one sentence per
+// difference. The mean delays are as close to the policy's as possible, and the codes are
+// those that the policy's Classifier retries. If the policy or a method is invalid,
+// ServiceConfig returns an error: that of [retry.Policy.Validate], or one that names the
+// method, or both.
 func ServiceConfig(p retry.Policy, methods ...string) (config string, lost []string, err error) {
 	p = withClassifier(p)
 	names, err := methodNames(methods)

@@ -82,7 +82,7 @@ func TestServiceConfigLost(t *testing.T) {
 			require.NoError(t, err)
 			assert.Contains(t, lost, want)
 			_, err = grpc.NewClient("127.0.0.1:1", grpc.WithDefaultServiceConfig(config), grpc.WithTransportCredentials(insecure.NewCredentials()))
-			assert.NoError(t, err, "grpc-go accepts it")
+			assert.NoError(t, err, "grpc-go accepts the config")
 		})
 	}
 	_, lost, err := retrygrpc.ServiceConfig(exact)

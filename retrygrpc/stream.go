@@ -60,19 +60,19 @@ type serverStream struct {
 	timeout time.Duration // for the first message
 	open    opener
 
-	requests []any    // arguments of SendMsg
+	requests []any    // the arguments of SendMsg
 	begun    bool     // CloseSend was called
 	target   chan any // the message for the first RecvMsg to fill, or nil to stop retrying
 
-	asked   bool // a message or nil was sent to target
+	asked   bool // a message or nil was received from target
 	message any
-	cancel  context.CancelFunc // of the attempt
+	cancel  context.CancelFunc // cancels the current attempt
 
 	settled  chan struct{} // closed when the attempts are over and the fields below are set
 	stream   grpc.ClientStream
 	first    error // of the first RecvMsg: nil or io.EOF
-	err      error // of the call, if it has no stream
-	panicked any   // by a function of the policy
+	err      error // the call's error, if no stream could be used
+	panicked any   // the value with which a function of the policy panicked
 }
 
 func (s *serverStream) SendMsg(m any) error {
@@ -179,7 +179,7 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	ctx, s.cancel = context.WithCancel(ctx)
 	limit := time.AfterFunc(s.limit(), s.cancel)
 	if s.stream, err = s.begin(ctx, previous); err == nil && !s.asked {
-		inTime := limit.Stop() // waiting for the caller to receive does not count
+		inTime := limit.Stop() // the time until the caller calls RecvMsg does not count
 		select {
 		case s.message = <-s.target:
 			s.asked = true
@@ -224,7 +224,7 @@ func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStre
 	return stream, stream.CloseSend()
 }
 
-// receive receives the first message. The end of the stream counts as a success, too.
+// receive receives the first message. A stream that ends without a message is a success.
 func (s *serverStream) receive(m any) error {
 	s.first = s.stream.RecvMsg(m)
 	if s.first == io.EOF {

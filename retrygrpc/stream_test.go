@@ -102,12 +102,12 @@ func TestStreamBegins(t *testing.T) {
 	stream, err := newClient(t, s, quick).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
 	require.NoError(t, err)
 	<-begun
-	assert.Nil(t, stream.Trailer(), "not before the end")
+	assert.Nil(t, stream.Trailer(), "no trailer before the stream ends")
 	assert.NotNil(t, stream.Context())
 	bodies, err := receiveAll(t, stream)
 	assert.Equal(t, "a", bodies)
 	assert.Equal(t, io.EOF, err)
-	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "after CloseSend")
+	assert.Error(t, stream.SendMsg(&pb.StreamingOutputCallRequest{}), "SendMsg fails after CloseSend")
 }
 
 func TestStreamHeader(t *testing.T) {

@@ -37,10 +37,10 @@ const failingRate = 10
 //     current message, but prefetched messages are redelivered. AckWait should exceed the
 //     time to handle all prefetched messages (500, or jetstream.PullMaxMessages). With
 //     OneByOne, any AckWait is accepted;
-//   - a MaxAckPending below the number of messages that wait for redelivery if ten messages
-//     a second fail until they are given up: while MaxAckPending messages wait, the server
-//     delivers no others. If the policy retries forever, MaxAckPending must be -1. With
-//     OneByOne it may be 1;
+//   - a MaxAckPending below the number of messages that would wait for redelivery if ten
+//     new messages a second failed at every attempt: while MaxAckPending messages wait,
+//     the server delivers no others. If the policy retries forever, only -1 is accepted.
+//     With OneByOne, 1 is accepted, too;
 //   - a MaxDeliveries that is negative, or below the policy's MaxAttempts;
 //   - an invalid policy.
 func (w Worker) Check(config jetstream.ConsumerConfig) error { return invalid(w.faults(config)) }
@@ -83,10 +83,10 @@ func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	return faults
 }
 
-// waiting returns the number of messages that wait for redelivery if failingRate messages a
-// second fail until they are given up.
+// waiting returns the number of messages that would wait for redelivery if failingRate new
+// messages a second failed at every attempt.
 func (w Worker) waiting() float64 {
-	const most = 10_000 // more retries count as infinite
+	const most = 10_000 // more retries are treated as infinitely many
 	p := w.Policy
 	p.Rand = func() float64 { return math.Nextafter(1, 0) }
 	total, retries := 0.0, 0

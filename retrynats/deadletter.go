@@ -31,8 +31,8 @@ const (
 	HeaderTime     = "Dead-Letter-Time"     // when the stream stored the message, as in RFC 3339
 )
 
-// storeDeadLetter returns when the dead letter is stored. It ignores the end of the worker's
-// context, but obeys JetStream's own timeout.
+// storeDeadLetter publishes the dead letter and waits until it is stored. It continues if
+// the worker's context ends, but JetStream's own timeout applies.
 func (d *delivery) storeDeadLetter(e *retry.Error) error {
 	letter := nats.NewMsg(d.DeadLetter)
 	letter.Data = d.msg.Data()
@@ -53,7 +53,7 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 		HeaderConsumer: d.meta.Consumer,
 		HeaderSequence: sequence,
 		HeaderTime:     d.meta.Timestamp.UTC().Format(time.RFC3339Nano),
-		// The time distinguishes messages of a stream that was deleted and created again.
+		// The time distinguishes messages with the same number if the stream was re-created.
 		jetstream.MsgIDHeader: fmt.Sprintf("%s/%d", d.id(), d.meta.Timestamp.UnixNano()),
 	} {
 		letter.Header.Set(name, value)

@@ -14,13 +14,13 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// leastDelay is the shortest delay of a redelivery. With 0 (a plain Nak), the server would
-// redeliver the message at once after each failure, before all others.
+// leastDelay is the shortest delay before a redelivery. With 0 (a plain Nak), the server
+// would redeliver the message at once after each failure, before all others.
 const leastDelay = time.Nanosecond
 
-// notStoredDelay is the shortest delay of a message whose dead letter could not be stored.
-// The longest is AckWait: if the letter was stored after all, its duplicate must arrive
-// within the duplicate window.
+// notStoredDelay is the shortest delay before the redelivery of a message whose dead
+// letter could not be stored. The longest is AckWait: if the letter was stored after all,
+// its duplicate must arrive within the duplicate window.
 const notStoredDelay = time.Second
 
 const flushTime = 5 * time.Second
@@ -41,8 +41,9 @@ type delivery struct {
 // noReturn is the failure of an attempt until its result is known.
 var noReturn = retry.Error{Err: retry.ErrNoReturn, Reason: retry.ErrMaxAttempts}
 
-// count reads the message's identity and the delivery number, once, and reports whether that
-// succeeded. It costs as much as the rest of handling a message that succeeds.
+// count reads the message's identity and delivery number, unless it has done so before,
+// and reports whether that succeeded. Reading them costs as much as all the rest of
+// handling a message that succeeds.
 func (d *delivery) count() bool {
 	if d.meta != nil {
 		return true
@@ -111,7 +112,7 @@ func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 
 // settle sends the outcome to the server. It is deferred so that it also runs if fn panics.
 func (d *delivery) settle() {
-	defer d.pulse.stop(d) // if a hook panics
+	defer d.pulse.stop(d) // even if a hook panics
 	if d.failure.Reason == nil {
 		d.deposit(true)
 		d.send(d.msg.Ack)
@@ -143,7 +144,7 @@ func (d *delivery) fail() {
 	if d.class == retry.ClassTimeout && policy.Classify(err).Class != retry.ClassTimeout {
 		policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTimeout })
 	}
-	if d.Policy.Budget != nil && policy.Classify(err).Number == 1 { // Progress
+	if d.Policy.Budget != nil && policy.Classify(err).Number == 1 { // marked with retry.Progress
 		d.deposit(true)
 	}
 	wait, reason := time.Duration(0), retry.ErrMaxAttempts
@@ -223,7 +224,7 @@ func (d *delivery) deposit(succeeded bool) {
 	d.Policy.Budget.Deposit(paid, succeeded)
 }
 
-// line returns the text as one line for a header.
+// line returns the text as one line, for a header or the reason of a termination.
 func line(text string) string {
 	const most = 1024
 	text = strings.NewReplacer("\r\n", " ", "\r", " ", "\n", " ").Replace(text)

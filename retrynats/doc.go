@@ -28,8 +28,8 @@
 //     the sequence and delivery numbers: it is the same for every worker, even after a
 //     restart.
 //   - A panic or runtime.Goexit: the attempt counts as failed, and the panic or Goexit
-//     continues. If that ends the process, a message redelivered to it before its
-//     connection closes is not delivered again until AckWait has passed: use delays
+//     continues. If that ends the process, a message redelivered to the process before
+//     its connection closes is not delivered again until AckWait has passed: use delays
 //     longer than a process takes to end.
 //
 // The messages of a killed worker are redelivered after AckWait.
@@ -39,18 +39,18 @@
 //
 // While a message is being handled, the worker sends InProgress to prevent a redelivery,
 // until the context of the attempt ends: if a function ignores its AttemptTimeout, the
-// message goes to another worker.
+// message is redelivered to another worker.
 //
 // Delivery is at least once: the function must be idempotent. docs/durable.md in the
 // repository shows how, and contains measurements.
 //
 // # Counting
 //
-// JetStream counts deliveries, not failures. Killing a worker increases the count of every
-// message that it had fetched, even if the function was not called, and thus the next delay.
-// MaxAttempts is checked only after a failure: a message is never given up before the
-// function has failed. Worker.MaxDeliveries is the exception, for messages that crash their
-// worker.
+// JetStream counts deliveries, not failures. Killing a worker increases the delivery
+// count, and thus the next delay, of every message that it had fetched, even if the
+// function was not called. MaxAttempts is checked only after a failure: a message is
+// never given up before the function has failed. Worker.MaxDeliveries is the exception,
+// for messages that crash their worker.
 //
 // The fields of the Policy have these effects:
 //
@@ -64,11 +64,12 @@
 //     redelivered message succeeds, the Budget is refilled as after a transient failure,
 //     because another worker may have handled the failure.
 //   - OnAttempt, OnRetry, OnGiveUp: as in Do. Attempt.Number is the delivery number,
-//     Attempt.Waited is the delay before it without hints, and Error.Elapsed is the age of
-//     the message. OnGiveUp is called after the dead letter is stored.
+//     Attempt.Waited is the policy's delay before that delivery, without hints, and
+//     Error.Elapsed is the age of the message. OnGiveUp is called after the dead letter
+//     is stored.
 //   - Stagger, LongPoll, Rand, Clock: not used.
 //
-// After an error marked with [retry.Progress], the next delay is the one after a first
+// After an error marked with [retry.Progress], the next delay is that after a first
 // failure, but JetStream continues to count deliveries.
 //
 // If an inner call of Do gave up, its error is permanent, as in nested calls of Do. To have

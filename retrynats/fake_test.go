@@ -99,7 +99,7 @@ func (s stream) CachedInfo() *jetstream.StreamInfo {
 	return &jetstream.StreamInfo{Config: jetstream.StreamConfig{Duplicates: s.window}}
 }
 
-// handle returns what was sent to the server.
+// handle passes msg to a handler of w and returns what was sent to the server.
 func handle(t *testing.T, w retrynats.Worker, msg *message, fn func(context.Context, jetstream.Msg) error) []string {
 	t.Helper()
 	h, err := w.Handle(t.Context(), consumer(good), fn)

@@ -37,7 +37,7 @@ func (p *pulse) beat() {
 	p.beats++
 	for _, d := range p.working {
 		if d.begun < p.beats-1 && d.alive.Err() == nil {
-			_ = d.msg.InProgress() // if the connection is lost, the next one may succeed
+			_ = d.msg.InProgress() // if this fails, the next InProgress may succeed
 		}
 	}
 	if p.running = len(p.working) > 0; p.running {
@@ -45,7 +45,8 @@ func (p *pulse) beat() {
 	}
 }
 
-// follow sets the context of a message; when it ends, InProgress is no longer sent.
+// follow sets the context of a message. When the context ends, InProgress is no longer
+// sent for the message.
 func (p *pulse) follow(d *delivery, ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

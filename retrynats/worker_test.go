@@ -82,7 +82,7 @@ func TestSameChain(t *testing.T) {
 			waits[first] = true
 		}
 	}
-	assert.Greater(t, len(waits), 350, "messages and deliveries differ")
+	assert.Greater(t, len(waits), 350, "the waits of different messages and deliveries differ")
 	assert.Equal(t, []string{nak(t, policy, 5, errOp)}, handle(t, retrynats.Worker{Policy: policy}, delivered(5), returning(errOp)))
 }
 

@@ -7,15 +7,15 @@
 //
 // # Spans
 //
-// Each attempt runs in its own span, a child of the one in the context of the call. Its name
-// is "fetch page attempt", and its attributes are
+// Each attempt runs in its own span, a child of the span in the context of the call. The
+// attempt's span is named "fetch page attempt" and has the attributes
 //
 //	retry.attempt  the number of the attempt, from 1
 //	retry.waited   the seconds waited before it, if any
 //	retry.class    transient, timeout, throttled or permanent, if it failed
 //
 // When the policy gives up, the span in the context of the call gets an event
-// retry.give_up with a retry.reason.
+// retry.give_up with the attribute retry.reason.
 //
 // If the context of the call comes from [OneCall], each attempt's span is linked to the
 // span of the previous attempt. For HTTP, [ResendCount] numbers the spans of otelhttp.
@@ -26,6 +26,7 @@
 //	retry.delay     histogram  seconds waited before a retry; its bounds go from 1 ms to 5 min
 //	retry.give_ups  counter    calls that failed, by retry.reason
 //
-// All have the attribute retry.operation. The reasons are those of [retry.Error.ReasonLabel].
+// All metrics have the attribute retry.operation. The values of retry.reason are those
+// returned by [retry.Error.ReasonLabel].
 // There is no general convention for retries; the names are this package's own.
 package retryotel

@@ -33,7 +33,7 @@ type Instrumentation struct {
 	MeterProvider  metric.MeterProvider // nil: otel.GetMeterProvider()
 }
 
-// Instrument is like the function [Instrument], with these providers.
+// Instrument is like the function [Instrument], but uses the providers of i.
 func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Policy {
 	if i.TracerProvider == nil {
 		i.TracerProvider = otel.GetTracerProvider()
@@ -51,8 +51,8 @@ type recorder struct {
 	delay     metric.Float64Histogram
 	giveUps   metric.Int64Counter
 	operation attribute.KeyValue
-	plain     metric.MeasurementOption            // the operation alone
-	outcomes  map[string]metric.MeasurementOption // with each outcome
+	plain     metric.MeasurementOption            // retry.operation alone
+	outcomes  map[string]metric.MeasurementOption // retry.operation and retry.outcome
 }
 
 func newRecorder(i Instrumentation, operation string) *recorder {
@@ -117,7 +117,7 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 		if a.Err != nil {
 			outcome = a.Class.String()
 			span.SetAttributes(attribute.String("retry.class", outcome))
-			span.SetStatus(codes.Error, fmt.Sprint(a.Err)) // Sprint, because a typed nil may panic
+			span.SetStatus(codes.Error, fmt.Sprint(a.Err)) // Sprint, because Error may panic on a typed nil
 		}
 		r.attempts.Add(inner, 1, r.outcomes[outcome])
 		span.End()

@@ -191,7 +191,7 @@ func TestTypedNil(t *testing.T) {
 	assert.Equal(t, "<nil>", tel.spans.Ended()[0].Status().Description)
 }
 
-// TestPanic: the span of an attempt that panics ends.
+// TestPanic: if an attempt panics, its span still ends.
 func TestPanic(t *testing.T) {
 	tel := newTelemetry()
 	assert.Panics(t, func() {
@@ -201,7 +201,7 @@ func TestPanic(t *testing.T) {
 	assert.Equal(t, retry.ErrNoReturn.Error(), tel.spans.Ended()[0].Status().Description)
 }
 
-// TestHTTP: below otelhttp, each request has its number and its own traceparent.
+// TestHTTP: each request has its own traceparent, and its span has the resend count.
 func TestHTTP(t *testing.T) {
 	tel := newTelemetry()
 	var hits atomic.Int64

@@ -55,7 +55,7 @@ func response(err error) (refusal, ok bool) {
 	return false, false
 }
 
-// stateOf returns "" if the method panics, as it does on a nil pointer.
+// stateOf returns err.SQLState(), or "" if the method panics, as it does on a nil pointer.
 func stateOf(err interface{ SQLState() string }) (state string) {
 	defer func() { _ = recover() }()
 	return err.SQLState()
@@ -132,8 +132,8 @@ const (
 )
 
 // sqliteCode reads the primary result code from the errors of modernc.org/sqlite,
-// github.com/mattn/go-sqlite3 and github.com/ncruces/go-sqlite3, whose structs
-// share a field but no method.
+// github.com/mattn/go-sqlite3 and github.com/ncruces/go-sqlite3. All three are structs
+// with a field for the code, but they have no method for it in common.
 func sqliteCode(err error) (code uint64, ok bool) {
 	t := reflect.TypeOf(err)
 	if t.Kind() == reflect.Pointer {
@@ -169,7 +169,7 @@ func field(err error, name string) reflect.Value {
 	return v.FieldByName(name)
 }
 
-// has reports whether err wraps an error from errors.New with this text.
+// has reports whether err is or wraps an error created by errors.New with this text.
 func has(err error, text string) bool {
 	for e := range tree(err) {
 		if reflect.TypeOf(e) == plainError && e.Error() == text {

@@ -19,8 +19,8 @@ import (
 	"github.com/gobackoff/retry/retrysql/internal/sqlitefake"
 )
 
-// Errors after which PostgreSQL closes the connection, as pgx (SeverityUnlocalized) and
-// lib/pq (Severity) report them.
+// Errors with a severity, in the field where pgx (SeverityUnlocalized) and lib/pq
+// (Severity) report it. After FATAL and PANIC, PostgreSQL closes the connection.
 type (
 	fatalPgx struct {
 		sqlState

@@ -27,12 +27,12 @@
 //
 // The database has refused a COMMIT if it responded with
 //
-//   - a SQLSTATE (the error's SQLState() string) other than 40003 and those of the
-//     classes 08, 57, 58 and XX, with a severity other than FATAL and PANIC. This is
-//     the rule for PostgreSQL, CockroachDB and other databases with the same protocol,
-//     through pgx and lib/pq;
-//   - an error packet of MySQL or MariaDB, through go-sql-driver/mysql, other than 1105,
-//     1180, those with a SQLSTATE of the classes 08 and 70, and numbers that only proxies
+//   - a SQLSTATE (returned by the error's method SQLState() string) other than 40003
+//     and those in classes 08, 57, 58 and XX, with a severity other than FATAL and
+//     PANIC. This is the rule for PostgreSQL, CockroachDB and other databases with the
+//     same protocol, through pgx and lib/pq;
+//   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
+//     1105, 1180, those with a SQLSTATE in class 08 or 70, and numbers that only proxies
 //     use;
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
 //     mattn/go-sqlite3 and ncruces/go-sqlite3.
@@ -63,11 +63,11 @@
 // connection, and would wait forever if the pool has only one. fn must not end tx, even
 // with a deferred tx.Rollback: the outcome would be unknown, and the call would end with
 // [retry.ErrUnrepeatable]. fn must not keep tx: after the transaction has ended, the
-// methods of tx return [sql.ErrTxDone] (pgx.ErrTxClosed).
+// methods of tx return [sql.ErrTxDone], or pgx.ErrTxClosed with pgx.
 //
 // # Nesting
 //
-// A call of InTx with the context of fn fails with [retry.ErrInvalid]. A savepoint would
+// Calling InTx with fn's context fails with [retry.ErrInvalid]. A savepoint would
 // not help: PostgreSQL and MySQL abort the whole transaction after a serialization failure
 // or a deadlock, and only the outermost transaction can be run again. An inner transaction
 // on another database would be run again with the outer one, although it had already been
@@ -75,14 +75,14 @@
 //
 // # Contexts
 //
-// In database/sql, the end of the context rolls the transaction back but cannot
-// interrupt COMMIT, except with pgx's driver. If a call must not hang when its server
-// hangs, set a time limit in the driver, such as readTimeout of go-sql-driver/mysql.
-// With InTxFunc, the end of the context interrupts COMMIT, and the outcome is unknown.
+// When the context ends, database/sql rolls the transaction back but cannot interrupt
+// COMMIT, except with pgx's driver. If a call must not hang when its server hangs, set a
+// time limit in the driver, such as readTimeout in go-sql-driver/mysql. With InTxFunc,
+// COMMIT is interrupted when the context ends, and the outcome is then unknown.
 //
 // # Isolation
 //
-// opts selects the isolation level and read-only transactions. With REPEATABLE READ in
+// opts selects the isolation level and read-only mode. With REPEATABLE READ in
 // PostgreSQL and with SERIALIZABLE, retries are normal: allow more than the zero Policy's
 // three attempts. Each attempt has its own snapshot, so fn must not use data read by an
 // earlier attempt. Read-only transactions follow the same rules, although an unknown outcome

@@ -20,7 +20,7 @@ var atOnce = retry.Policy{Backoff: retry.NoDelay{}}
 type script struct{ begin, fn, commit, rollback error }
 
 // fake is a database that follows one script per attempt, and then succeeds. It serves as
-// a begin function and as a driver of a [sql.DB].
+// a begin function and as the driver of a [sql.DB].
 type fake struct {
 	scripts []script
 	mu      sync.Mutex
@@ -123,7 +123,7 @@ type sqlState string
 func (s sqlState) Error() string    { return "SQLSTATE " + string(s) }
 func (s sqlState) SQLState() string { return string(s) }
 
-// safe is like pgx's error for a connection on which nothing was sent.
+// safe imitates the error that pgx returns if it sent nothing on the connection.
 type safe struct{}
 
 func (safe) Error() string     { return "conn closed" }

@@ -62,8 +62,8 @@ func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 //		...
 //	})
 //
-// Commit gets the context of the attempt. Rollback gets a context that lasts up to
-// five seconds longer, so that the connection survives the end of ctx.
+// Commit gets the context of the attempt. Rollback gets a context that ends after five
+// seconds but not when ctx ends, so that the connection can be used again.
 func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
 	switch {
 	case begin == nil || fn == nil:
@@ -106,7 +106,7 @@ func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), 
 	return nil
 }
 
-// undone rolls back after err.
+// undone rolls back an attempt that failed with err before COMMIT, and returns its error.
 func undone(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	switch cause := rollback(ctx, tx); {
@@ -122,7 +122,7 @@ func undone(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-// uncommitted returns an attempt's error after COMMIT failed with err.
+// uncommitted returns the error of an attempt whose COMMIT failed with err.
 func uncommitted(ctx context.Context, tx Tx, err error) error {
 	f := &failure{err: err}
 	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
@@ -159,10 +159,10 @@ func hasEnded(err error) bool {
 	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
 }
 
-// failure adds information to the error of fn or Commit.
+// failure adds information to the error returned by fn or Commit.
 type failure struct {
 	text      string
-	err       error // of fn or Commit; it alone decides the class
+	err       error // from fn or Commit; it alone decides the class
 	rollback  error
 	uncertain bool
 }
@@ -195,8 +195,8 @@ func (f *failure) Unwrap() []error {
 }
 
 // classifier classifies an attempt by the error of fn or Commit alone, whatever a failed
-// rollback reports. It ignores whether a statement may have taken effect, because no
-// statement does without COMMIT.
+// rollback reports. It ignores that, according to its error, a statement may have taken
+// effect, because no statement takes effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Class {

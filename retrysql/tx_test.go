@@ -30,9 +30,9 @@ func TestInTxFunc(t *testing.T) {
 		name    string
 		scripts []script
 		calls   string
-		reason  error  // of the retry.Error; nil: success, or the permanent error itself
-		want    error  // matched by the result; nil: success
-		text    string // of the result
+		reason  error  // the retry.Error's Reason; nil if there is no retry.Error
+		want    error  // an error that the result must match; nil: not checked
+		text    string // the result's text; empty: success
 	}{
 		{"success", nil, again, nil, nil, ""},
 		{"begin fails once", []script{{begin: io.ErrUnexpectedEOF}}, "begin " + again, nil, nil, ""},
@@ -163,7 +163,7 @@ func TestPanic(t *testing.T) {
 func TestContext(t *testing.T) {
 	for _, test := range []struct {
 		name  string
-		end   func(cancel context.CancelFunc) error // in fn
+		end   func(cancel context.CancelFunc) error // called by fn
 		calls string
 	}{
 		{"fn returns the error", func(cancel context.CancelFunc) error { cancel(); return context.Canceled }, "begin rollback"},
@@ -178,7 +178,7 @@ func TestContext(t *testing.T) {
 			assert.NotErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, test.calls, f.takeCalls())
 			assert.ErrorIs(t, retrysql.InTxFunc(ctx, atOnce, f.begin, f.fn), context.Canceled)
-			assert.Empty(t, f.takeCalls(), "nothing begins after the end")
+			assert.Empty(t, f.takeCalls(), "no transaction begins after the context has ended")
 		})
 	}
 }
@@ -211,10 +211,10 @@ func TestNested(t *testing.T) {
 		return retrysql.InTx(ctx, atOnce, db, nil, func(context.Context, *sql.Tx) error { return nil })
 	})
 	require.ErrorIs(t, err, retry.ErrInvalid)
-	assert.Equal(t, "begin rollback", f.takeCalls(), "and not repeated")
+	assert.Equal(t, "begin rollback", f.takeCalls(), "the outer transaction is not retried")
 }
 
-// TestInTx: InTx accepts a pool and a single connection, and passes its options on.
+// TestInTx: InTx accepts a pool and a single connection, and passes opts to BeginTx.
 func TestInTx(t *testing.T) {
 	f := &fake{scripts: []script{{commit: errSerialization}, {}, {commit: io.EOF}}}
 	db := f.open(t)
@@ -234,7 +234,7 @@ func TestInTx(t *testing.T) {
 	assert.Equal(t, 1, db.Stats().OpenConnections)
 	assert.Zero(t, db.Stats().InUse)
 	assert.Equal(t, "begin commit begin commit", f.takeCalls())
-	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "without a retry")
+	assert.Equal(t, sql.ErrConnDone, retrysql.InTx(t.Context(), atOnce, conn, nil, keep), "returned without a retry")
 }
 
 // TestRefused: invalid calls begin no transaction.
@@ -264,7 +264,7 @@ func TestMarkers(t *testing.T) {
 
 	policy := atOnce
 	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
-		assert.Equal(t, errUnique, err, "not the joined error")
+		assert.Equal(t, errUnique, err, "the Classifier gets the error of fn, not the joined error")
 		return retry.ClassTransient
 	})
 	f.scripts = []script{{fn: errUnique, rollback: errRollback}}

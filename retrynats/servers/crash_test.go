@@ -34,7 +34,7 @@ const (
 	workTime   = 5 * time.Millisecond
 	ackWait    = 5 * time.Second
 	killEvery  = time.Second
-	mostLag    = 3 * time.Second         // of a scheduled redelivery; usually milliseconds
+	mostLag    = 3 * time.Second         // for scheduled redeliveries, which are usually only milliseconds late
 	settleTime = 2500 * time.Millisecond // a restarted server checks within 1.5 s which deliveries are due
 )
 
@@ -79,7 +79,7 @@ func work(url, path string) {
 	}()
 	log, err := os.Create(path)
 	must(err)
-	// One system call per line: each line survives the process.
+	// Each line is written with one system call, so it survives if the process is killed.
 	note := func(kind string, seq uint64, k int, wait time.Duration) {
 		_, err := fmt.Fprintf(log, "%s %d %d %d %d\n", kind, seq, k, time.Now().UnixNano(), wait)
 		must(err)
@@ -204,8 +204,9 @@ type process struct {
 	life    io.WriteCloser
 }
 
-// untilSignal runs a program until a line of standard input names a signal for it, or until
-// standard input ends, which happens even if the test is killed.
+// untilSignal is a shell script that runs a program and sends it the signal named by a
+// line of standard input, or KILL if standard input ends, as it does when the test is
+// killed.
 const untilSignal = `exec 3<&0; "$0" "$@" </dev/null 3<&- & server=$!
 	{ read signal <&3; kill -${signal:-KILL} $server; } >/dev/null 2>&1 &
 	wait $server`
@@ -277,7 +278,7 @@ func (c *crew) kill(slot int) {
 	_ = c.running[slot].Wait()
 }
 
-// An outage lasts from a stop of the server until the restarted server has checked which
+// An outage lasts from the stop of the server until the restarted server has checked which
 // deliveries are due.
 type outage struct{ from, to time.Time }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// embedded is a server inside the test, without a socket.
+// embedded is a server that runs inside the test process, without a socket.
 type embedded struct {
 	server  *server.Server
 	options server.Options

@@ -25,7 +25,7 @@ var (
 	quick = retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: 100 * time.Millisecond}, MaxAttempts: 4}
 )
 
-// soon is the limit for everything that should be quick.
+// soon is the time limit for everything that should happen quickly.
 const soon = 30 * time.Second
 
 func publish(t testing.TB, js jetstream.JetStream, n int) {
@@ -213,7 +213,7 @@ func TestFullDeadLetterStream(t *testing.T) {
 	assert.Equal(t, "permanent", letter.Header.Get(retrynats.HeaderReason))
 }
 
-// losing is a JetStream that loses its connection after it has stored a dead letter.
+// losing is a JetStream whose connection is closed once it has stored a dead letter.
 type losing struct{ jetstream.JetStream }
 
 func (l losing) PublishMsg(ctx context.Context, m *nats.Msg, opts ...jetstream.PublishOpt) (*jetstream.PubAck, error) {

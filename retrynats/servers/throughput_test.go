@@ -82,7 +82,7 @@ func BenchmarkThroughput(b *testing.B) {
 	}
 }
 
-// cost is in nanoseconds.
+// cost holds times in nanoseconds.
 type cost struct{ wall, cpu float64 }
 
 var epoch = time.Now()

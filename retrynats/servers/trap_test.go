@@ -59,7 +59,7 @@ func TestTrapBackOff(t *testing.T) {
 	require.NoError(t, second.NakWithDelay(1))
 	_, err := consumer.Next(jetstream.FetchMaxWait(soon))
 	require.NoError(t, err)
-	assert.GreaterOrEqual(t, time.Since(start), time.Second, "a delay of 1 ns")
+	assert.GreaterOrEqual(t, time.Since(start), time.Second, "a delay of 1 ns became a second")
 }
 
 func TestTrapAckWait(t *testing.T) {

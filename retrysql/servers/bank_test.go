@@ -38,7 +38,7 @@ type tally struct {
 	acked    []int
 	unknown  []int
 	failed   []int   // known to have had no effect
-	failures []error // their errors
+	failures []error // the errors of the transactions in failed
 }
 
 func createBank(t *testing.T, db session, accounts int) {
@@ -107,8 +107,8 @@ func (sum *tally) add(id int, err error) {
 	}
 }
 
-// check asserts that every acknowledged transaction took effect once, no failed one did,
-// and none took effect twice.
+// check asserts that every acknowledged transaction took effect once, that no failed
+// transaction took effect, and that none took effect twice.
 func (sum *tally) check(t *testing.T, db session) {
 	t.Helper()
 	count := func(ids []int) (rows, duplicates int) {

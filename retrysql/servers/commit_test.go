@@ -23,12 +23,12 @@ var quick = retry.Policy{
 	AttemptTimeout: 5 * time.Second,
 }
 
-// commitFaults are the points around COMMIT at which a connection can end.
+// commitFaults lists the points around COMMIT at which a connection can end.
 var commitFaults = []struct {
 	name      string
 	toServer  bool
 	fault     fault
-	committed int // rows; -1 means 0 or 1
+	committed int // the number of rows; -1 means 0 or 1
 }{
 	{"before COMMIT", true, fault{cut: before}, 0},
 	{"before COMMIT, reset", true, fault{cut: before, reset: true}, 0},
@@ -77,7 +77,7 @@ func TestLostCommit(t *testing.T) {
 }
 
 // TestLostCommitWithoutRule shows that the faults of TestLostCommit are effective: without
-// a rule for COMMIT, a retry writes a row twice.
+// a rule for COMMIT, a retry writes the row twice.
 func TestLostCommitWithoutRule(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
@@ -121,7 +121,7 @@ func TestSafeToRetry(t *testing.T) {
 				err = db.exec(t.Context(), statement)
 			}
 			require.Error(t, err)
-			assert.True(t, pgconn.SafeToRetry(err), "pgx no longer reports it as safe: %v", err)
+			assert.True(t, pgconn.SafeToRetry(err), "pgx no longer reports the error as safe to retry: %v", err)
 			assert.Equal(t, 1, number(t, direct, "SELECT count(*) FROM lost"))
 		})
 	}

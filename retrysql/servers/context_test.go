@@ -24,7 +24,7 @@ func TestContextEnds(t *testing.T) {
 			direct := v.connect(t, addr, 1)
 			createBank(t, direct, 8)
 			target := addr
-			if v.server != nil { // delay COMMIT, so contexts end during it
+			if v.server != nil { // delay COMMIT, so that contexts end during it
 				p := startProxy(t, addr, v.frames, func(m message) fault {
 					if m.commit {
 						return fault{delay: time.Millisecond}

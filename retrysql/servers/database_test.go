@@ -25,7 +25,7 @@ import (
 )
 
 func init() {
-	_ = mysql.SetLogger(&mysql.NopLogger{}) // it logs every cut connection
+	_ = mysql.SetLogger(&mysql.NopLogger{}) // by default, the driver logs every cut connection
 }
 
 // session runs statements inside or outside a transaction.
@@ -36,9 +36,9 @@ type session interface {
 
 type database interface {
 	session
-	// inTx uses InTx or InTxFunc.
+	// inTx calls InTx or InTxFunc.
 	inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error
-	// once makes no retries.
+	// once runs a transaction without retries.
 	once(ctx context.Context, fn func(context.Context, session) error) error
 	// idle returns the number of unused connections and the number of all connections.
 	idle() (idle, open int)
@@ -47,12 +47,12 @@ type database interface {
 
 type variant struct {
 	name   string
-	server *testserver.Program // nil means a file
+	server *testserver.Program // nil for SQLite
 	frames framing
 	open   func(t *testing.T, addr string, connections int) database
 }
 
-// variants are drivers whose connections can go through a proxy.
+// variants lists the drivers whose connections can go through a proxy.
 var variants = []variant{
 	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
 		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
@@ -67,7 +67,7 @@ var variants = []variant{
 	{"go-sql-driver", mariadb, mysqlFrames, standard("mysql", mariadbURL)},
 }
 
-// embedded are drivers of SQLite; their address is a directory.
+// embedded lists the SQLite drivers; their address is a directory.
 var embedded = []variant{
 	{name: "modernc", open: standard("sqlite", func(dir string) string {
 		return "file:" + filepath.Join(dir, "db") + "?_pragma=synchronous(off)&_pragma=foreign_keys(1)"
@@ -77,7 +77,7 @@ var embedded = []variant{
 	})},
 }
 
-// standard opens a database through a driver of database/sql.
+// standard returns a function that opens a database through a database/sql driver.
 func standard(driver string, url func(string) string) func(*testing.T, string, int) database {
 	return func(t *testing.T, addr string, connections int) database {
 		db, err := sql.Open(driver, url(addr))

@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 		return
 	}
 	if want != string(text) { // both are too long to print
-		t.Errorf("the table of %s is stale: go test -run TestTable . -update", page)
+		t.Errorf("the table in %s is stale: run go test -run TestTable . -update", page)
 	}
 }
 
@@ -54,7 +54,7 @@ func errorsTable(t *testing.T) string {
 	}
 	for _, line := range []struct {
 		name              string
-		statement, commit error // nil means that the error does not occur there
+		statement, commit error // nil means that the error does not occur in this place
 	}{
 		{"SQLSTATE 40001, serialization failure", pg("40001"), pg("40001")},
 		{"SQLSTATE 40P01, deadlock", pg("40P01"), pg("40P01")},
@@ -93,7 +93,8 @@ type scripted struct{ commit error }
 func (s scripted) Commit(context.Context) error { return s.commit }
 func (scripted) Rollback(context.Context) error { return nil }
 
-// reaction describes what InTxFunc does after the error.
+// reaction describes what InTxFunc does after the error of a statement or of COMMIT. The
+// other argument must be nil.
 func reaction(t *testing.T, statement, commit error) string {
 	if statement == nil && commit == nil {
 		return ""
@@ -123,7 +124,7 @@ func reaction(t *testing.T, statement, commit error) string {
 	return result
 }
 
-// TestCode: the Go code of docs/sql.md is in transfer_test.go.
+// TestCode: the Go code in docs/sql.md is also in transfer_test.go.
 func TestCode(t *testing.T) {
 	page, err := os.ReadFile("../../docs/sql.md")
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ type fault struct {
 	delay   time.Duration // before anything else
 	cut     cut
 	reset   bool // cut with RST instead of FIN
-	swallow bool // drop the next message of the server, then cut
+	swallow bool // drop the next message from the server, then cut the connection
 }
 
 // cut is the point at which the connection ends.
@@ -38,7 +38,8 @@ const (
 	after
 )
 
-// framing reads one message; first reports whether it is the first in its direction.
+// A framing reads one message. Its argument first is true for the first message in each
+// direction.
 type framing func(r io.Reader, toServer, first bool) ([]byte, error)
 
 // postgresFrames follows "Message Formats" in the PostgreSQL manual: each message begins
@@ -87,7 +88,7 @@ type proxy struct {
 	plan     func(message) fault // safe for concurrent use
 	running  sync.WaitGroup
 	cuts     atomic.Int64
-	links    sync.Map // of all *link, including closed ones
+	links    sync.Map // the keys are all *link values, including closed ones
 }
 
 func startProxy(t *testing.T, target string, frames framing, plan func(message) fault) *proxy {
@@ -136,7 +137,7 @@ func (p *proxy) serve(client *net.TCPConn) {
 type link struct {
 	proxy          *proxy
 	client, server *net.TCPConn
-	committing     atomic.Bool // COMMIT was forwarded, without a response so far
+	committing     atomic.Bool // COMMIT was forwarded but has no response yet
 	swallowing     atomic.Bool
 	failed         atomic.Bool
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// TestRedis: errors of a real Redis have the right classes.
+// TestRedis: errors from a real Redis server have the right classes.
 func TestRedis(t *testing.T) {
 	addr := redisServer.Start(t)
 	connect := func() *redis.Client {

@@ -16,7 +16,8 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// onRetry returns the policy named quick with f as its hook and without AttemptTimeout.
+// onRetry returns the policy named quick with f as its OnRetry hook and without
+// AttemptTimeout.
 func onRetry(f func(failed retry.Attempt)) retry.Policy {
 	p := quick
 	p.AttemptTimeout = 0

@@ -13,14 +13,14 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// AsynqRetries returns an option for enqueuing tasks: asynq stores the number of attempts
-// with each task.
+// AsynqRetries returns an option for enqueuing tasks: asynq stores the maximum number of
+// retries with each task.
 func AsynqRetries(policy retry.Policy) asynq.Option {
 	return asynq.MaxRetry(min(policy.MaxAttempts, math.MaxInt32) - 1) // an int32 in the message
 }
 
-// RetryAsynq makes a server retry tasks under the policy. Call it before mux.Use with other
-// middleware, so that it gets the errors of that middleware.
+// RetryAsynq makes a server retry tasks under the policy. Call it before other uses of
+// mux.Use, so that the policy also sees the errors that other middleware returns.
 func RetryAsynq(config *asynq.Config, mux *asynq.ServeMux, policy retry.Policy) error {
 	if err := check(policy); err != nil {
 		return err

@@ -90,7 +90,7 @@ func TestRiverDecides(t *testing.T) {
 				}
 				require.False(t, isCanceled)
 				assert.Equal(t, tt.wait, time.Until(next.NextRetry(job)))
-				assert.Equal(t, doubling.Backoff.Delay(retry.Attempt{Number: tt.attempt}, 0), time.Until(next.NextRetry(job)), "an attempt that nobody saw")
+				assert.Equal(t, doubling.Backoff.Delay(retry.Attempt{Number: tt.attempt}, 0), time.Until(next.NextRetry(job)), "an attempt whose error the hook did not see")
 			})
 		})
 	}

@@ -22,8 +22,8 @@ func check(policy retry.Policy) error {
 
 var errUnseen = retry.Transient(errors.New("attempt did not report its failure"))
 
-// unseen returns the wait after an attempt whose error is unknown, because it panicked or
-// its worker died. The engine has already decided to retry.
+// unseen returns the wait after an attempt whose error is unknown, because the attempt
+// panicked or its worker died. The engine has already decided to retry.
 func unseen(policy retry.Policy, id string, failed int) time.Duration {
 	policy.MaxAttempts, policy.MaxElapsed, policy.Budget = retry.Unlimited, 0, nil
 	wait, _ := adapt.DelayFor(policy, id, failed, errUnseen)

@@ -27,7 +27,7 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// riverClient applies the policy if its MaxAttempts is set.
+// riverClient returns a client that retries under the policy if policy.MaxAttempts is set.
 func riverClient(t *testing.T, pool *pgxpool.Pool, policy retry.Policy, work func(context.Context, *river.Job[orderArgs]) error) *river.Client[pgx.Tx] {
 	t.Helper()
 	workers := river.NewWorkers()
@@ -235,8 +235,8 @@ func TestThroughput(t *testing.T) {
 }
 
 // compareThroughput alternates runs without and with the policy. It logs their rates and
-// this process's CPU time, which other programs affect less. start inserts the jobs and
-// starts a worker that calls work for each.
+// this process's CPU time, which other programs affect less. The argument start inserts
+// the jobs and runs a worker that calls its argument work for each job.
 func compareThroughput(t *testing.T, start func(policy retry.Policy, work func()) (stop func())) {
 	rounds := 1
 	if *jobs >= 1000 {

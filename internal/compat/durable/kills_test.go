@@ -34,11 +34,11 @@ import (
 	"github.com/gobackoff/retry/adapt"
 )
 
-// killsDB is the number of a Redis database.
+// killsDB is the number of the Redis database that TestKills uses.
 const killsDB = 1
 
 type engine interface {
-	insert(t *testing.T, first, end int) map[string]int // the jobs' numbers by ID
+	insert(t *testing.T, first, end int) map[string]int // returns the jobs' numbers by ID
 	unfinished(ctx context.Context) (int, error)
 	// rescueNow is called once, when all workers have been killed. In a short run, it makes
 	// the engine rescue their jobs at once.
@@ -154,7 +154,7 @@ func verify(t *testing.T, e engine, numbers map[string]int, events []event) {
 		switch end, ok := ends[before]; {
 		case k.attempt == 1:
 		case start.Rescued:
-			if lost, ok := starts[before]; ok { // unless it was killed before it printed the start
+			if lost, ok := starts[before]; ok { // unless the worker was killed before it printed the start
 				rescued = append(rescued, time.Duration(start.At-lost.At))
 			}
 		default:
@@ -315,7 +315,7 @@ func (e *riverEngine) unfinished(ctx context.Context) (n int, err error) {
 }
 
 // rescueNow ages the jobs of killed workers in a short run, and ends the term of a killed
-// leader at once; River itself waits a constant 15 s for the end.
+// leader at once; River itself always waits 15 s for it to end.
 func (e *riverEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {
 		return
@@ -379,7 +379,7 @@ func (e *asynqEngine) unfinished(context.Context) (int, error) {
 	return *jobs - info.Completed - info.Archived, nil
 }
 
-// rescueNow ends the leases of killed workers in a short run: asynq waits a constant 30 s for
+// rescueNow ends the leases of killed workers in a short run: asynq always waits 30 s for
 // the end of a lease, and 30 s more.
 func (e *asynqEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {

@@ -40,8 +40,8 @@ func TemporalRetryPolicy(policy retry.Policy) (*temporal.RetryPolicy, error) {
 	return p, nil
 }
 
-// TemporalInterceptor makes a worker report the wait before the next attempt of an activity,
-// or that none should follow.
+// TemporalInterceptor makes a worker report, after an activity fails, the wait before the
+// next attempt, or that there should be none.
 func TemporalInterceptor(policy retry.Policy) (interceptor.WorkerInterceptor, error) {
 	if err := check(policy); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func TestTemporalRetryPolicy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := TemporalRetryPolicy(tt.policy)
 			require.NoError(t, err)
-			assert.InDelta(t, tt.want.InitialInterval, got.InitialInterval, 10) // u is below 1
+			assert.InDelta(t, tt.want.InitialInterval, got.InitialInterval, 10) // the random number is slightly below 1
 			assert.InDelta(t, tt.want.BackoffCoefficient, got.BackoffCoefficient, 1e-6)
 			assert.Equal(t, tt.want.MaximumInterval, got.MaximumInterval)
 			assert.Equal(t, tt.want.MaximumAttempts, got.MaximumAttempts)

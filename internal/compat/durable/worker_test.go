@@ -30,7 +30,7 @@ const longHint = 7 * time.Second // too long for River's workers, so River's lea
 
 var errGone = errors.New("no such order")
 
-// script returns the outcome of an attempt, given the job's number and the attempt's.
+// script returns the outcome of an attempt, given the numbers of the job and the attempt.
 func script(job, attempt int) error {
 	switch job % 20 {
 	case 0:
@@ -62,8 +62,8 @@ type event struct {
 	Attempt int    `json:"k"`
 	At      int64  `json:"t"`           // Unix time in nanoseconds
 	Rescued bool   `json:"r,omitempty"` // the engine had ended the previous attempt
-	Least   int64  `json:"l,omitempty"` // bounds of the wait passed to the engine
-	Most    int64  `json:"m,omitempty"`
+	Least   int64  `json:"l,omitempty"` // lower bound of the wait passed to the engine
+	Most    int64  `json:"m,omitempty"` // upper bound of that wait
 }
 
 const (

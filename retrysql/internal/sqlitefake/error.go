@@ -1,5 +1,6 @@
-// Package sqlitefake defines errors for tests in the shape of the errors of SQLite's
-// drivers. Package retrysql recognizes them because their package path contains "sqlite".
+// Package sqlitefake defines test errors that have the same shape as the errors returned
+// by SQLite drivers. Package retrysql recognizes them because their package path contains
+// "sqlite".
 package sqlitefake
 
 import "fmt"
@@ -29,6 +30,6 @@ func (e mattn) Error() string    { return fmt.Sprint("sqlite ", e.Code) }
 func (e *ncruces) Error() string { return fmt.Sprint("sqlite ", e.code) }
 func (other) Error() string      { return "sqlite" }
 
-// Temporary and Timeout make ncruces a net.Error, like the driver's own error.
+// Temporary and Timeout make *ncruces a net.Error, like the driver's own error.
 func (e *ncruces) Temporary() bool { return e.code&0xff == 5 }
 func (e *ncruces) Timeout() bool   { return false }
