@@ -54,7 +54,7 @@ type AdaptiveLimiter struct {
 	enabled bool // has been throttled
 
 	read    time.Time     // last reading of the clock
-	elapsed time.Duration // from the whole second of the first use to read
+	elapsed time.Duration // at the last reading, since the whole second of the first use
 
 	tokens, fill, capacity float64 // fill: per second; 0: no outcome yet
 	issued                 uint64
@@ -91,7 +91,7 @@ type adaptiveRules struct {
 	initialFill    float64       // tokens per second before the first outcome
 	debt           bool          // take a token at once and wait once, without checking again
 	waitUnit       time.Duration // waits are truncated to multiples; 0: rounded up to nanoseconds
-	eightDecimals  bool          // rounds rates and the curve's window
+	eightDecimals  bool          // rounds rates and the curve's window to eight decimals
 	ignoreFailures bool          // except throttling
 	followBack     bool          // a clock that goes backward removes up to a second's worth of tokens
 }
@@ -209,8 +209,8 @@ func (l *AdaptiveLimiter) leave(ticket uint64) {
 	l.line = slices.Delete(l.line, i, i+1)
 }
 
-// take takes a token if there are also enough for all callers ahead. Otherwise it
-// returns how long to wait.
+// take takes a token if there are also enough for all callers ahead or if rules.debt is
+// set. It returns how long the caller must wait.
 func (l *AdaptiveLimiter) take(ticket uint64) time.Duration {
 	l.advance()
 	inFront, _ := slices.BinarySearch(l.line, ticket)
@@ -312,8 +312,8 @@ func (r *adaptiveRules) round(x float64) float64 {
 }
 
 // cubic is the allowed rate as a function of the time since throttling: it begins at
-// cubicBeta · top, is flat at top after window, and then rises. A limiter that has
-// never been throttled has the zero value.
+// cubicBeta · top, levels off when it reaches the value top (after the time window),
+// and then rises again. A limiter that has never been throttled has the zero cubic.
 type cubic struct {
 	top    float64 // attempts per second when throttled
 	window float64 // seconds

@@ -66,8 +66,8 @@ func (s *adaptiveStep) waits() []float64 {
 	return waits
 }
 
-// traceClock waits as recorded and checks each wait to a nanosecond. It skips the
-// additional waits of less than a nanosecond that rounding causes in some SDKs.
+// traceClock waits as recorded and checks each wait to within a nanosecond. It skips
+// the additional waits of less than a nanosecond that rounding causes in some SDKs.
 type traceClock struct {
 	tick, unit time.Duration // of the SDK's clock and waits
 	now        time.Time
@@ -84,8 +84,8 @@ func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
 	if len(c.waits) == 0 {
 		return fmt.Errorf("waits another %v", d)
 	}
-	// In an SDK's floating-point seconds, a whole unit may be slightly less, so it may
-	// be truncated.
+	// In an SDK's floating-point seconds, a whole number of units may come out slightly
+	// too small and then be truncated to one unit less.
 	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
 	if d < want || d > most {
 		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
@@ -400,7 +400,7 @@ func TestAdaptiveLimiterCanceled(t *testing.T) {
 				group.Wait()
 				require.Equal(t, 50*ms, time.Since(start))
 				require.NoError(t, l.Wait(t.Context()))
-				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "the token is there")
+				assert.InDelta(t, missing, time.Since(start).Seconds(), 0.001, "when the token arrives")
 			})
 		})
 	}
@@ -428,7 +428,7 @@ func TestAdaptiveLimiterCanceledInLine(t *testing.T) {
 		}
 		cancel()
 		time.Sleep(time.Minute)
-		assert.InDelta(t, 30/rate, time.Duration(last.Load()).Seconds(), 1.1, "30 at %v a second", rate)
+		assert.InDelta(t, 30/rate, time.Duration(last.Load()).Seconds(), 1.1, "the last of 30 callers at %v a second", rate)
 	})
 }
 
@@ -613,7 +613,7 @@ func requireSound(t *testing.T, l *awspreset.AdaptiveLimiter, ours bool) {
 	}
 }
 
-// quota is a server that accepts up to rate attempts per second and, after a pause, a
+// quota is a server that limits the rate of attempts and, after a pause, accepts a
 // burst of up to one second's worth. An attempt takes a millisecond.
 type quota struct {
 	clock    *retrytest.Clock
@@ -708,8 +708,8 @@ func ExampleAdaptiveLimiter() {
 	// writes a second: about 20
 }
 
-// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, callers also get
-// tokens if those ahead of them in line are close to their deadlines.
+// TestAdaptiveLimiterRecoversFromACrowd: after throttling has ended, callers get tokens
+// even if those ahead of them in line are close to their deadlines.
 func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -58,8 +58,9 @@ func (b javaEqual) String() string { return fmt.Sprintf("java-equal base=%v cap=
 
 func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// javaCeiling is min(Cap, Base · 2ⁿ) in whole milliseconds. In the SDK, n is at most
-// 30 and the result is an int, so the ceiling is below 2³¹.
+// javaCeiling returns min(limit, base · 2ⁿ) in whole milliseconds, where n is the
+// number of earlier retries. In the SDK, n is at most 30 and the result is an int, so
+// the ceiling is below 2³¹.
 func javaCeiling(base, limit time.Duration, number int) float64 {
 	t := milliseconds(base) * dur.Power(2, min(retriesBefore(number), 30))
 	return min(t, milliseconds(dur.Limit(limit)), math.MaxInt32)
@@ -85,5 +86,6 @@ func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
 
 func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
-// retriesBefore returns the number of retries before the one that follows attempt.
+// retriesBefore returns the number of retries before the one that follows the attempt
+// with the given number.
 func retriesBefore(attempt int) int { return max(1, attempt) - 1 }

@@ -18,22 +18,22 @@ import (
 // [retry.DefaultClassifier] reads. The SDKs' own exceptions correspond to errors of
 // package net, io.EOF, io.ErrUnexpectedEOF, TLS errors, and errors with a method
 // Timeout() or ConnectionError(). A failed checksum has the code ChecksumError, or
-// CRC32CheckFailed in JavaScript v2. An error without a status, a code or such a type
-// is permanent, except that JavaScript v2 and botocore's standard modes retry every
-// *url.Error. The Classifier never returns [retry.ClassUnknown], so classifiers after
-// it in [retry.FirstOf] are not consulted.
+// CRC32CheckFailed in JavaScript v2. An error that has no status, no code and none of
+// these types or methods is permanent, except that JavaScript v2 and botocore's
+// standard modes retry every *url.Error. The Classifier never returns
+// [retry.ClassUnknown], so classifiers after it in [retry.FirstOf] are not consulted.
 //
-// The methods Retryable() and RetryableError() count as the retryable trait of an
+// The methods Retryable() and RetryableError() stand for the retryable trait in an
 // SDK's model. If they return true, the error is retryable whatever its status, except
 // in botocore's legacy mode and Java v1. If they return false, Go v2 and JavaScript v2
 // do not retry the error; the other SDKs ignore the result.
 //
 // All SDKs retry the statuses 500, 502, 503 and 504 and most throttling codes. They
-// differ in other statuses, in the codes of single services and in network errors;
+// differ in other statuses, in codes that only one service uses, and in network errors;
 // docs/aws.md has tables. For example, Standard2026 and JavaScript v3 do not retry
-// failed TLS handshakes. Go v2 retries every failure to send a request, which its
-// clients report with ConnectionError(), unless DNS does not know the host name.
-// Without that method, a failed handshake is not retried either.
+// failed TLS handshakes. Go v2 retries every failure to send a request (its clients
+// report these failures with ConnectionError()), unless DNS does not know the host
+// name. It does not retry a failed handshake whose error lacks that method.
 type Classifier struct {
 	Preset  Preset // whose rules apply
 	Service string // adds the rules of one service, named as in the AWS CLI; "": none
@@ -193,13 +193,13 @@ func javaScriptV3Class(c Classifier, f *errfacts.Facts) retry.Class {
 		return retry.ClassPermanent
 	case f.Code == "TimeoutError",
 		f.Code == "InvalidSignatureException" && strings.Contains(f.Message, "Signature expired") && !old,
-		!old && textHas(f, "REFUSED_STREAM"): // the server has not processed the request; net/http has no type for it
+		!old && textHas(f, "REFUSED_STREAM"): // the server has not processed the request; net/http has no type for this error
 		return retry.ClassTransient
 	}
 	return standardClass(c, f)
 }
 
-// botocoreLegacyClass applies the rules of _retry.json. In botocore, a client of
+// botocoreLegacyClass applies the rules of _retry.json. In botocore, a client for
 // Organizations removes the rule for 429 from all clients of its session; here only
 // that service lacks the rule.
 func botocoreLegacyClass(c Classifier, f *errfacts.Facts) retry.Class {
@@ -308,8 +308,8 @@ func isClientError(f *errfacts.Facts) bool {
 	return f.Kind == errfacts.Request && f.Status == 0 && f.Code == ""
 }
 
-// textHas reports whether the error is not a response of the service and its text
-// contains one of the words. Some network errors can be recognized only by their text.
+// textHas reports whether the error does not come from a response and its text contains
+// one of the words. Some network errors can be recognized only by their text.
 func textHas(f *errfacts.Facts, words ...string) bool {
 	if f.Err == nil || f.Status != 0 || f.Code != "" {
 		return false
@@ -318,9 +318,9 @@ func textHas(f *errfacts.Facts, words ...string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
 }
 
-// javaV1Class applies the rules of RetryUtils.java and PredefinedRetryPolicies.java, the
-// same in all modes. A response without a body has its status line as its code:
-// "503 Slow Down" counts as SlowDown.
+// javaV1Class applies the rules of RetryUtils.java and PredefinedRetryPolicies.java,
+// which are the same in all modes. The SDK derives the code of a response without a
+// body from its status line: "503 Slow Down" becomes SlowDown.
 func javaV1Class(f *errfacts.Facts) retry.Class {
 	if status, words, ok := strings.Cut(f.Code, " "); ok && status == strconv.Itoa(f.Status) {
 		f.Code = strings.Map(func(r rune) rune {

@@ -23,7 +23,7 @@ const (
 //     the first included.
 //
 // Unset or empty variables change nothing. Any other value, or a mode that the SDK
-// lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore the variable
+// lacks, is an error that matches [retry.ErrInvalid]; some SDKs ignore such a value
 // instead. FromEnv reads the variables only during the call; it reads no other variable
 // and no configuration file.
 func FromEnv(preset Preset, service string) (retry.Policy, error) {
@@ -51,8 +51,8 @@ func FromEnv(preset Preset, service string) (retry.Policy, error) {
 	return policy, nil
 }
 
-// inMode returns the preset for mode of the same SDK and generation. If there is none,
-// it returns p and a text that names the existing modes.
+// inMode returns the preset of the same SDK and generation for a mode. If there is
+// none, it returns p and a text that names the existing modes.
 func (p Preset) inMode(mode string) (_ Preset, known string) {
 	own := p.row()
 	var modes []string

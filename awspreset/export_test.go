@@ -78,13 +78,13 @@ func (l *AdaptiveLimiter) SetRate(rate float64) {
 // Cubic calculates the allowed rate.
 type Cubic struct{ curve cubic }
 
-// Throttle returns the new rate after throttling at rate.
+// Throttle records throttling at the given rate and returns the new rate.
 func (c *Cubic) Throttle(rate float64) float64 {
 	c.curve = throttledAtRate(rate)
 	return c.curve.rate(0)
 }
 
-// Rate returns the allowed rate that many seconds after throttling.
+// Rate returns the rate allowed at the given number of seconds after throttling.
 func (c *Cubic) Rate(seconds float64) float64 { return c.curve.rate(seconds) }
 
 // Shape returns the curve's parameters.

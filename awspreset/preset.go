@@ -11,9 +11,9 @@ import (
 )
 
 // A Preset is the retry behavior of one AWS SDK in one of its modes: its delays,
-// number of attempts, retry quota and refunds, use of server hints, choice of
-// errors, and the defects named below. Delays that the SDK computes in floating
-// point are truncated to whole nanoseconds.
+// number of attempts, retry quota and refunds, use of server hints, retryable errors,
+// and the defects named below. Delays that the SDK computes in floating point are
+// truncated to whole nanoseconds.
 //
 // A constant never changes its meaning: new behavior of an SDK gets a new
 // constant. Presets with 2026 in their names follow the behavior that the SDKs
@@ -84,8 +84,8 @@ const (
 	// GoV2AdaptiveRepaired is GoV2StandardRepaired with an [AdaptiveLimiter]:
 	// every success returns tokens.
 	GoV2AdaptiveRepaired
-	// GoV2Standard2026 is Standard2026 with the SDK's choice of errors: status 429
-	// is retried only with a throttling code.
+	// GoV2Standard2026 is Standard2026 with the SDK's own set of retryable errors:
+	// status 429 is retried only with a throttling code.
 	GoV2Standard2026
 	// GoV2Adaptive2026 is GoV2Standard2026 with an [AdaptiveLimiter] and the
 	// defect of GoV2Adaptive. Adaptive2026 lacks this defect but retries more
@@ -97,9 +97,9 @@ const (
 	// after throttling; a quota of 500 (5 per retry, free after throttling); hints
 	// are ignored. DynamoDB has 11 attempts and a base of 25 ms.
 	//
-	// When a call ends, the SDK returns the tokens of its last paid retry, even if
-	// free retries followed or the call ends throttled; here only the last retry
-	// counts.
+	// When a call ends, the SDK returns the tokens of the call's last paid retry, even
+	// if free retries followed or the call ends throttled. Here, a call that retried
+	// returns tokens only if it succeeds, and only those of its last retry.
 	JavaV1Legacy
 	// JavaV1Standard is the SDK's standard mode: 3 attempts; random delays from
 	// 1 ms to min(20 s, 2ⁿ · 100 ms) after any error; a quota of 500 (5 per retry,
@@ -114,7 +114,7 @@ const (
 	// JavaV2Legacy is the default of the AWS SDK for Java v2 before 2026: 4
 	// attempts; full jitter with base 100 ms, or equal jitter with base 500 ms after
 	// throttling, in whole milliseconds; a quota of 500 (5 per retry, free after
-	// throttling); waits at least as long as the server asks, up to an hour (without
+	// throttling); it waits at least as long as the server asks, up to an hour (without
 	// limit in the SDK). DynamoDB has 9 attempts and a base of 25 ms.
 	JavaV2Legacy
 	// JavaV2Standard is the SDK's standard mode before 2026: 3 attempts; full jitter
@@ -123,9 +123,10 @@ const (
 	JavaV2Standard
 	// JavaV2Adaptive is JavaV2Standard with an [AdaptiveLimiter].
 	JavaV2Adaptive
-	// JavaV2Standard2026 is Standard2026 with the SDK's choice of errors, in whole
-	// milliseconds. DynamoDB Streams is treated like any other service. The SDK's STS
-	// and DynamoDB clients use hints as JavaV2Standard does; that defect is not copied.
+	// JavaV2Standard2026 is Standard2026 with delays in whole milliseconds and the
+	// SDK's own set of retryable errors. DynamoDB Streams is treated like any other
+	// service. The SDK's STS and DynamoDB clients use hints as JavaV2Standard does;
+	// that defect is not copied.
 	JavaV2Standard2026
 	// JavaV2Adaptive2026 is JavaV2Standard2026 with an [AdaptiveLimiter]; it waits
 	// at least as long as the server asks. In this mode, the SDK's long polls give
@@ -143,9 +144,9 @@ const (
 	// delays are exactly 20 s; any success fills the quota, which may grow beyond
 	// 500; and it waits at least as long as the server asks, up to 20 s. The SDK
 	// ignores a Retry-After in seconds. With @smithy/middleware-retry before
-	// 4.4.41, each call of the SDK has its own quota, which limits nothing. With
-	// @smithy/util-retry before 4.2.13, the SDK's adaptive mode ignores throttling,
-	// so it behaves like this preset.
+	// 4.4.41, each SDK call has its own quota, which limits nothing. With
+	// @smithy/util-retry before 4.2.13, the SDK's adaptive mode ignores throttling, so
+	// it behaves like this preset.
 	JavaScriptV3StandardLateCap
 	// JavaScriptV3Standard is the SDK's standard mode from @smithy/util-retry 4.3.0
 	// to @smithy/core 3.39: 3 attempts; full jitter with base 100 ms (500 ms after
@@ -155,7 +156,8 @@ const (
 	// JavaScriptV3Adaptive is JavaScriptV3Standard with an [AdaptiveLimiter].
 	JavaScriptV3Adaptive
 	// JavaScriptV3Standard2026, the SDK's default since @smithy/core 3.40.0, is
-	// Standard2026 with the SDK's choice of errors, in whole milliseconds.
+	// Standard2026 with delays in whole milliseconds and the SDK's own set of retryable
+	// errors.
 	JavaScriptV3Standard2026
 	// JavaScriptV3Adaptive2026 is JavaScriptV3Standard2026 with an
 	// [AdaptiveLimiter].
@@ -196,8 +198,8 @@ func (p Preset) String() string {
 	return p.row().name()
 }
 
-// Source returns the preset's origin: the SDK's repository, its version, and the
-// files or folders in it.
+// Source returns the preset's origin: the SDK's repository and version, and the files
+// or folders in that repository.
 func (p Preset) Source() string { return p.row().source }
 
 // Policy returns a new policy for a service, named as in the AWS CLI, such as

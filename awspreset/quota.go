@@ -17,9 +17,9 @@ func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
 	}
 }
 
-// growingQuota is the quota of @smithy/util-retry before 4.3.0. After a success, it
-// takes the larger of capacity and new balance instead of the smaller, so each success
-// fills the quota or makes it grow.
+// growingQuota is the quota of @smithy/util-retry before 4.3.0. A success sets the
+// balance to the larger of the capacity and the new balance, instead of the smaller, so
+// it fills the quota or makes it grow.
 type growingQuota struct{ balance atomic.Int64 }
 
 const (

@@ -61,7 +61,7 @@ func checkBlogDelay(c blogDelay) error {
 		}
 		for i, u := range c.Random {
 			a.Number, a.Waited = i+1, rule.Delay(a, u)
-			inherited = slack + 3*u*inherited // earlier truncation counts 3u times
+			inherited = slack + 3*u*inherited // each delay multiplies the earlier truncation error by 3u
 			if err := agree(a.Waited, c.Delays[i], time.Millisecond, inherited); err != nil {
 				return fmt.Errorf("delay %d: %w", i+1, err)
 			}

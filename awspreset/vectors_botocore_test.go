@@ -327,7 +327,7 @@ func (c botocoreStandardClass) check(presets []awspreset.Preset) error {
 }
 
 // onlyInBotocore reports whether other SDKs decide the case differently: botocore retries
-// every error of an HTTP client, but does not retry two codes of single services.
+// every error of an HTTP client, but not two service-specific codes.
 func (c botocoreStandardClass) onlyInBotocore() bool {
 	switch {
 	case c.Retryable:

@@ -173,8 +173,8 @@ func (c javaCall) check(p retry.Policy, random func() float64) error {
 }
 
 // copyQuotaDefects changes the quota as the SDK does and the preset does not. The SDK
-// takes the cost of a retry even after the last failure, and then returns 5 if the call
-// has taken anything.
+// takes the cost of a retry even after the last failure, and then returns 5 tokens if
+// the call has taken any.
 func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 	if r.last == nil || p.Budget == nil {
 		return

@@ -172,7 +172,7 @@ func checkJSDelayV3(preset awspreset.Preset) func(jsDelayV3) error {
 		service := ""
 		if c.BaseMS == 25 {
 			if service = "dynamodb"; preset != awspreset.JavaScriptV3Standard2026 {
-				return checkWhole(c) // the SDK does not use this base, but its function accepts it
+				return checkWhole(c) // no mode uses this base, but the SDK's backoff function accepts it
 			}
 		}
 		got := preset.Policy(service).Backoff.Delay(afterRetry(c.Retry, classOf(c.Throttling)), onlyRandom(c.Random))
@@ -228,7 +228,7 @@ func checkJSClassV3(preset awspreset.Preset) func(jsClassV3) error {
 			}
 		}
 		if c.Corrected {
-			failed = retry.Transient(failed) // marked by the SDK once it has set its clock
+			failed = retry.Transient(failed) // the SDK marks the error after correcting its clock
 		}
 		class := preset.Policy("").Classify(failed).Class
 		return errors.Join(
@@ -288,8 +288,8 @@ func checkJSQuota(preset awspreset.Preset) func(jsQuota) error {
 	}
 }
 
-// checkJSOperation plays an operation, adding a permanent failure unless it succeeded,
-// so the policy and not the trace decides the number of attempts.
+// checkJSOperation plays an operation, adding a permanent failure unless the operation
+// succeeded, so the policy and not the trace decides the number of attempts.
 func checkJSOperation(p retry.Policy, since2026 bool, steps []jsQuotaStep) error {
 	var script []error
 	var random []float64

@@ -100,7 +100,7 @@ var excludedVectors = []struct {
 	{
 		"java-v1*.json",
 		func(c map[string]any) bool { n, ok := c["retry"].(float64); return ok && n < 0 },
-		"a retry before the first: the SDK throws or shifts by a negative number; here n is never negative",
+		"a retry before the first: the SDK throws or shifts by a negative number; here the number of a retry is never negative",
 	},
 	{
 		"java-v1-historic.json",
@@ -128,12 +128,12 @@ var excludedVectors = []struct {
 	{
 		"js-v3-*-classification.json",
 		func(c map[string]any) bool { return c["node_code"] == "ECONNABORTED" },
-		"the SDK does not retry a connection aborted by its own system; here it counts as broken",
+		"the SDK does not retry a connection aborted by its own system; here it is a lost connection",
 	},
 	{
 		"js-v3-pre2026-classification.json",
 		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
-		"a temporary DNS failure counts as in later releases",
+		"a temporary DNS failure is classified as in later releases",
 	},
 	{
 		"retry-mode-config.json",
@@ -316,7 +316,7 @@ var exceptions = map[string]error{
 	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
 	"EPROTO":                 requestError(x509.UnknownAuthorityError{}),
 	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
-	"fetch":                  dialError(syscall.ECONNREFUSED), // browsers that cannot connect
+	"fetch":                  dialError(syscall.ECONNREFUSED), // a browser that cannot connect
 	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
 
 	// botocore.
@@ -410,13 +410,13 @@ func (r playback) gaveUp(maxAttempts, budget bool) error {
 		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
 }
 
-// recorded returns a source that replays the random numbers in us and then returns the
-// constant then, attempts times.
+// recorded returns a source that replays the random numbers in us and, after them,
+// returns the constant then for the given number of attempts.
 func recorded(us []float64, then float64, attempts int) func() float64 {
 	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
 }
 
-// response is a response of the service in a trace, or a failure without one.
+// response is the service's response in a trace, or the failure to get one.
 type response struct {
 	Status       *int
 	Code         *string

@@ -82,8 +82,9 @@ type sendError struct{ error }
 func (e *sendError) Unwrap() error         { return e.error }
 func (e *sendError) ConnectionError() bool { return true }
 
-// checksumOf returns the error of an SDK's DynamoDB client for a response with a wrong
-// checksum, or nil if the client does not check it.
+// checksumOf returns the error that an SDK's DynamoDB client returns for a response
+// with a wrong checksum, or nil if the client does not check the checksum or ignores
+// the mismatch.
 func checksumOf(preset string, header http.Header, body []byte) error {
 	sum := header.Get("X-Amz-Crc32")
 	if sum == "" || sum == fmt.Sprint(crc32.ChecksumIEEE(body)) {
@@ -137,8 +138,9 @@ var (
 	javaScriptSeconds = regexp.MustCompile(`^[0-9]+(\.[0-9]+)?$`)
 )
 
-// javaScriptHint reads milliseconds as Number() does, and seconds as digits or a date.
-// The SDK truncates them to the whole milliseconds of a Date.
+// javaScriptHint reads X-Amz-Retry-After (milliseconds) as Number() does, or else
+// Retry-After (digits or a date). The SDK truncates hints to whole milliseconds, the
+// resolution of a Date.
 func javaScriptHint(h http.Header) time.Duration {
 	if text := h.Get("X-Amz-Retry-After"); javaScriptNumber.MatchString(text) {
 		n, err := strconv.ParseFloat(text, 64)

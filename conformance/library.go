@@ -165,7 +165,7 @@ func (o *operation) requestsSeen() (int, error) {
 }
 
 // cancelWhenSeen cancels an attempt without a response as soon as the server has the
-// request. A time limit might end the attempt earlier.
+// request. A time limit instead might end the attempt before that.
 func (o *operation) cancelWhenSeen(number int, cancel context.CancelFunc) {
 	defer cancel()
 	for {

@@ -112,7 +112,7 @@ func mustFloat(n json.Number) float64 {
 }
 
 // fakeSDK returns an SDK whose driver is the test program. The driver runs the cases of
-// few services, because every attempt needs a new connection.
+// only two services, because every attempt needs a new connection.
 func fakeSDK(presets ...string) sdk {
 	return sdk{
 		name: "fake", version: "1.0", reports: "fake 1.0", folder: ".", install: []string{"go", "version"}, driver: []string{os.Args[0]},

@@ -11,7 +11,7 @@ import (
 // the cases that a driver does not run, and preset.go excludes those in which a policy
 // intentionally differs.
 
-// draws are random numbers, including the extremes.
+// draws contains random numbers, including the extremes.
 var draws = []float64{0.7, 0.1, 0.9, 0.45, 0.9999999, 0, 0.3, 0.62, 0.25, 0.83, 0.05}
 
 var (

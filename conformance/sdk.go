@@ -21,7 +21,7 @@ import (
 	"time"
 )
 
-// driverTime limits an installation, and a driver's run with a preset.
+// driverTime limits the duration of an installation and of a driver's run with a preset.
 const driverTime = 10 * time.Minute
 
 // An sdk is one version of an AWS SDK with its driver. In the commands, $cache is

@@ -85,7 +85,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.write(w, next, n)
 }
 
-// serveScript sets the next call's script (PUT), or reports the last call's requests (GET).
+// serveScript sets the next call's script (PUT), or returns the number of requests in
+// the last call (GET).
 func (s *server) serveScript(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodPut:

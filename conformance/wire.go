@@ -14,7 +14,7 @@ import (
 
 type wireFormat struct {
 	contentType string
-	failure     string // format of a code and a message
+	failure     string // format string for a code and a message
 	success     string
 }
 
@@ -42,7 +42,7 @@ const callerIdentity = `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.
 	`<Arn>arn:aws:iam::123456789012:user/user</Arn><UserId>AIDAUSER</UserId><Account>123456789012</Account></GetCallerIdentityResult>` +
 	`<ResponseMetadata><RequestId>00000000-0000-4000-8000-000000000000</RequestId></ResponseMetadata></GetCallerIdentityResponse>`
 
-// wireFormatOf returns the format of the response, or nil if it is unknown.
+// wireFormatOf returns the format of the response to r, or nil if the format is unknown.
 func wireFormatOf(r *http.Request, body []byte) *wireFormat {
 	switch {
 	case strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-amz-json-"):

@@ -88,7 +88,7 @@ func (p *program) ready(stderr io.Reader) (string, error) {
 	var said strings.Builder
 	for lines := bufio.NewScanner(stderr); lines.Scan(); {
 		if found := runningOn.FindStringSubmatch(lines.Text()); found != nil {
-			go func() { _, _ = io.Copy(io.Discard, stderr) }() // it logs every request
+			go func() { _, _ = io.Copy(io.Discard, stderr) }() // the server logs every request
 			return found[1], nil
 		}
 		fmt.Fprintln(&said, lines.Text())

@@ -14,7 +14,7 @@ func withDefaults(p retry.Policy) retry.Policy {
 	return p
 }
 
-// defaultMaxAttempts is the meaning of 0 in a [retry.Policy].
+// defaultMaxAttempts is the number of attempts if a policy's MaxAttempts is 0.
 const defaultMaxAttempts = 3
 
 func classifierOf(p retry.Policy) retry.Classifier {

@@ -9,8 +9,8 @@ import (
 )
 
 // A Delayer provides the delays of a [retry.Backoff] to the SDK's standard
-// retryer. It is a BackoffDelayer of the SDK's package aws/retry, imported here as
-// sdkretry:
+// retryer. It implements the interface BackoffDelayer of the SDK's package aws/retry,
+// imported here as sdkretry:
 //
 //	sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
 //		o.Backoff = &retryaws.Delayer{Backoff: rule}
@@ -19,8 +19,8 @@ import (
 // The SDK handles server hints: with AWS_NEW_RETRIES_2026=true it adds up to 5 s to
 // honor x-amz-retry-after; otherwise it ignores them. A [retry.WhenThrottled] gets the
 // error's class from [retry.DefaultClassifier]. The SDK does not identify the call, so
-// its earlier delays are drawn again: the delays of rules like [retry.DecorrelatedJitter]
-// have the right distribution but do not form a chain.
+// the call's earlier delays are drawn again: the delays of rules like
+// [retry.DecorrelatedJitter] have the right distribution but do not form a chain.
 //
 // Any number of goroutines and clients may share a Delayer. It must not be copied,
 // and its fields must not change once it is in use.
@@ -36,12 +36,12 @@ type Delayer struct {
 }
 
 // BackoffDelay returns the delay before a retry, and a nil error. The argument attempt
-// is the SDK's number of the retry.
+// is the SDK's number for the retry.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
 	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
 }
 
-// number converts the SDK's number of a retry to the number of the failed attempt
+// number converts the SDK's number for a retry to the number of the failed attempt
 // before it, at least 1.
 func (d *Delayer) number(attempt int) int {
 	if d.sdk.startsAtZero() && attempt < math.MaxInt {
@@ -54,10 +54,10 @@ func (d *Delayer) number(attempt int) int {
 // start of a chain no longer matters.
 const longestChain = 64
 
-// delay draws the delay after the failed attempt a. The SDK does not identify the call,
-// so all its earlier delays are drawn again. The delays of rules like
-// [retry.DecorrelatedJitter] therefore have the right distribution but do not form a
-// chain.
+// delay draws the delay after the failed attempt a, whose number is the argument
+// number. The SDK does not identify the call, so all the call's earlier delays are
+// drawn again. The delays of rules like [retry.DecorrelatedJitter] therefore have the
+// right distribution but do not form a chain.
 func (d *Delayer) delay(number int, a retry.Attempt) time.Duration {
 	rule := retry.Capped{Of: d.Backoff} // never negative; default for nil
 	for a.Number = max(1, number-longestChain+1); ; a.Number++ {

@@ -18,7 +18,7 @@
 //	MaxElapsed, AttemptTimeout,
 //	Clock, hooks                    no          yes         no
 //
-// A client that retries as the AWS SDK for Java v2 does:
+// This client retries as the AWS SDK for Java v2 does:
 //
 //	retryer, err := retryaws.New(awspreset.JavaV2Standard.Policy("dynamodb"))
 //	…
@@ -29,7 +29,7 @@
 // Without a Classifier, New and WithPolicy retry exactly the errors that the SDK's
 // standard retryer retries. In particular, a successful response that cannot be parsed
 // ends the call, because the operation has been executed. Your own Classifier decides
-// first; errors of [retry.ClassUnknown] are left to the SDK's rules.
+// first; errors that it classifies as [retry.ClassUnknown] are left to the SDK's rules.
 //
 // These rules also retry after a lost connection, although the operation may have been
 // executed. Make an operation that must not run twice, such as an UpdateItem that adds
@@ -40,8 +40,8 @@
 //
 // By default, a client of the SDK makes three attempts. Inside [retry.Do] or another
 // loop, the attempts multiply (three times three is nine), and the waits add up. If you
-// need the outer loop, because an attempt consists of several calls of the client,
-// disable the SDK's loop with
+// need the outer loop, because an attempt consists of several client calls, disable the
+// SDK's loop with
 //
 //	o.Retryer = aws.NopRetryer{}
 //

@@ -13,15 +13,15 @@ import (
 // retry.
 type failure struct {
 	err      error
-	paid     retry.Class // of the failure before the attempt; ClassUnknown if none
+	paid     retry.Class // class of the failure before the attempt; ClassUnknown if none
 	canceled bool
 }
 
-// failures connects the SDK's calls for one failed attempt by their common error: the
-// SDK first returns the attempt's tokens and then calls IsErrorRetryable or
-// GetRetryToken. Both happen in one goroutine without a wait in between, so the list is
-// short. A failure stays in the list only if a wrapper ended the call without consulting
-// the Retryer.
+// failures matches the SDK's calls to the Retryer about the same failed attempt, by
+// their common error: the SDK first returns the attempt's tokens and then calls
+// IsErrorRetryable or GetRetryToken. Both happen in one goroutine without a wait in
+// between, so the list is short. A failure stays in the list only if a wrapper ended
+// the call without consulting the Retryer.
 type failures struct {
 	mu   sync.Mutex
 	list []failure
@@ -30,8 +30,8 @@ type failures struct {
 // maxFailures bounds the list. The oldest failure is dropped.
 const maxFailures = 256
 
-// add returns false if the error is already in the list, because another token of the
-// attempt has been returned.
+// add returns false if the error is already in the list, because the attempt's other
+// token has been returned.
 func (f *failures) add(n failure) bool {
 	if !reflect.ValueOf(n.err).Comparable() {
 		return true

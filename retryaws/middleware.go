@@ -19,11 +19,11 @@ import (
 //		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
 //	})
 //
-// All fields of the policy have their usual meaning, except that without a Classifier,
-// and for errors of [retry.ClassUnknown], the SDK's rules apply. The client's Retryer
-// and RetryMaxAttempts, AWS_MAX_ATTEMPTS and AWS_NEW_RETRIES_2026 are ignored. A call
-// that gives up returns a [retry.Error] inside the SDK's OperationError; errors.As
-// still finds the API error.
+// All fields of the policy have their usual meaning, except that the SDK's rules apply
+// to errors that the Classifier classifies as [retry.ClassUnknown], or to all errors if
+// there is no Classifier. The client's Retryer and RetryMaxAttempts, AWS_MAX_ATTEMPTS
+// and AWS_NEW_RETRIES_2026 are ignored. A call that gives up returns a [retry.Error]
+// inside the SDK's OperationError; errors.As still finds the API error.
 //
 // An attempt that returns no output within AttemptTimeout is canceled and counts as a
 // timeout; a later output is discarded. Reading a streamed body, like that of S3's
@@ -88,7 +88,7 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	return out, metadata, err
 }
 
-// prepare returns a copy of req, because the rest of the stack modifies it.
+// prepare returns a copy of req, because the rest of the stack modifies its request.
 func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
 	attempt := req.Clone()
 	if number > 1 {

@@ -170,8 +170,8 @@ func TestUnknownRequest(t *testing.T) {
 	assert.EqualError(t, err, "retryaws: request of unknown type string")
 }
 
-// TestTwice: if WithPolicy is applied twice, the last policy wins, such as one in the
-// options of a call.
+// TestTwice: if WithPolicy is applied twice, for example by a client and by one of its
+// calls, the last policy wins.
 func TestTwice(t *testing.T) {
 	transport := newScript(unavailable)
 	c := newS3(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: 5, AttemptTimeout: time.Hour})

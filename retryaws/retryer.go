@@ -40,9 +40,10 @@ type Retryer struct {
 //     config sets it from AWS_MAX_ATTEMPTS, unless the Retryer is given to
 //     config.WithRetryer, which ignores the variable.
 //   - Backoff does not get the actual previous delay: see [Delayer].
-//   - Classifier: without one, and for errors of [retry.ClassUnknown], the SDK's
-//     rules apply. Wrappers of the Retryer, such as the SDK's AddWithErrorCodes,
-//     decide before the policy. Every STS client has such a wrapper.
+//   - Classifier: the SDK's rules apply to errors that it classifies as
+//     [retry.ClassUnknown], or to all errors if there is no Classifier. Wrappers of the
+//     Retryer, such as the SDK's AddWithErrorCodes, decide before the policy. Every STS
+//     client has such a wrapper.
 //   - Budget: retries that a wrapper decides on are charged, too, at the cost of a retry
 //     after a transient failure. Each failure is reported as the first of its call,
 //     which matters only for [retry.RatioBudget]: it allows Ratio/(1−Ratio) retries per
@@ -111,8 +112,8 @@ func (r *Retryer) IsErrorRetryable(err error) bool {
 func isRetryable(a retry.Attempt) bool { return a.Class != retry.ClassPermanent && !a.Unrepeatable }
 
 // RetryDelay returns the wait before a retry: the Hint rule's combination of delay and
-// server hint. The argument attempt is the SDK's number of the retry. If the rule gives
-// up, the error matches opErr and [retry.ErrHint].
+// server hint. The argument attempt is the SDK's number for the retry. If the rule
+// gives up, the error matches opErr and [retry.ErrHint].
 func (r *Retryer) RetryDelay(attempt int, opErr error) (time.Duration, error) {
 	a := r.attempt(opErr)
 	delay := r.delays.delay(r.delays.number(attempt), a)
@@ -152,7 +153,7 @@ func (r *Retryer) GetInitialToken() func(error) error {
 // outer [retry.Do]; the SDK joins this error to opErr. Once ctx is done, GetRetryToken
 // withdraws nothing and returns the error of ctx.
 //
-// The SDK calls it for every retry, even one decided by a wrapper: see [New].
+// The SDK calls GetRetryToken for every retry, even one decided by a wrapper: see [New].
 func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) error, error) {
 	r.failures.take(opErr)
 	if err := ctx.Err(); err != nil {
@@ -203,9 +204,10 @@ func isCanceled(err error) bool {
 }
 
 // succeeded reports a success to Budget and Limiter. A retry has two tokens: its retry
-// token and its attempt token. If the SDK's loop counts from 0, it returns only the retry
-// token. If it counts from 1, it then also returns the attempt token, so one attempt token
-// must be skipped. It does not matter which one, because all of them make the same report.
+// token and its attempt token. If the SDK's loop numbers retries from 0, it returns
+// only the retry token. If it numbers them from 1, it then also returns the attempt
+// token, so one attempt token must be skipped. It does not matter which one, because
+// all of them make the same report.
 func (r *Retryer) succeeded(paid retry.Class) {
 	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
 		return

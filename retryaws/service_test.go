@@ -57,8 +57,9 @@ func (p *proxy) despite(t *testing.T, plan []fault, call func() error) {
 	p.expect()
 }
 
-// cut returns a fault that truncates the response if the policy retries after such a
-// response. The SDK does not retry, because the operation has been executed.
+// cut returns a fault that truncates the response, or nil if the policy has no
+// Classifier: the SDK's rules do not retry after a truncated response, because the
+// operation has been executed.
 func cut(p retry.Policy) []fault {
 	if p.Classifier == nil {
 		return nil
@@ -66,7 +67,7 @@ func cut(p retry.Policy) []fault {
 	return []fault{truncate}
 }
 
-// refused requires that call fails at once with a response of the server.
+// refused requires that the call fails at once with a response from the server.
 func (p *proxy) refused(t *testing.T, call func() error) {
 	t.Helper()
 	p.expect()

@@ -19,8 +19,8 @@ import (
 	"github.com/gobackoff/retry/retryaws"
 )
 
-// inEveryMode runs test in each mode of the SDK and passes it the tokens that a retry
-// costs in that mode; the SDK's quota is 500 tokens.
+// inEveryMode runs the function test in each mode of the SDK. The argument cost is the
+// number of tokens that a retry costs in that mode; the SDK's quota is 500 tokens.
 func inEveryMode(t *testing.T, test func(t *testing.T, cost float64)) {
 	costs := []float64{5, 14}
 	for i, mode := range modes {
@@ -99,8 +99,8 @@ func wrapped(p *proxy, r aws.Retryer) *dynamodb.Client {
 	})
 }
 
-// TestWrappedBackoff: successes are reported once, even if a wrapper hides the numbers of
-// the retries.
+// TestWrappedBackoff: successes are reported once, even if a wrapper hides the retry
+// numbers.
 func TestWrappedBackoff(t *testing.T) {
 	const calls = 8
 	onEveryBackend(t, func(t *testing.T, url string) {

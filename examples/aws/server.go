@@ -26,7 +26,8 @@ func fail(status int, code string) http.HandlerFunc {
 	}
 }
 
-// throttle responds with a throttling error, and adds a hint if milliseconds is not empty.
+// throttle responds with a throttling error, and adds a hint if the argument is not
+// empty.
 func throttle(milliseconds string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if milliseconds != "" {

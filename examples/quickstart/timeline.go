@@ -13,8 +13,8 @@ import (
 type timeline struct {
 	w     io.Writer
 	start time.Time
-	began time.Duration // of the current attempt, since start
-	ended retry.Attempt // the latest that has ended
+	began time.Duration // when the current attempt began, relative to the field start
+	ended retry.Attempt // the last attempt that ended
 }
 
 func newTimeline(w io.Writer) *timeline {

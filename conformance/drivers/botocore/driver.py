@@ -9,7 +9,7 @@ def main():
     given = json.load(sys.stdin)
     if given['preset'].endswith('-2026-preview'):
         os.environ['AWS_NEW_RETRIES_2026'] = 'true'
-    from player import Player  # imports botocore, which reads the switch when it is imported
+    from player import Player  # imports botocore, which reads the variable on import
 
     json.dump(Player(given['endpoint'], mode_of(given['preset'])).play_all(given['cases']), sys.stdout)
 

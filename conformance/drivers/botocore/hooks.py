@@ -1,4 +1,4 @@
-"""Replaces the randomness, sleep and quota of botocore with those of a script."""
+"""Replaces botocore's randomness, sleep and quota with those of a script."""
 
 import functools
 import inspect

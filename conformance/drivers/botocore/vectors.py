@@ -1,4 +1,4 @@
-"""Writes the vectors of the standard mode of 2026: the installed botocore's results for the inputs of older vectors.
+"""Writes the vectors for the 2026 standard mode: the installed botocore's results for the inputs of older vectors.
 
 python vectors.py FOLDER, where FOLDER is awspreset/testdata/vectors.
 """

@@ -23,13 +23,13 @@ var sdkSleep func(context.Context, time.Duration) error
 //go:linkname sdkNow github.com/aws/aws-sdk-go-v2/internal/sdk.NowTime
 var sdkNow func() time.Time
 
-// A recorder replaces the SDK's HTTP client, sleep and clock. Sleeps return at once; the clock
-// skips them.
+// A recorder replaces the SDK's HTTP client, sleep and clock. Sleeps return at once,
+// and the clock jumps ahead.
 type recorder struct {
 	http   aws.HTTPClient
 	delays []int64 // in ns
 	jumped time.Duration
-	sent   bool // since the last sleep
+	sent   bool // whether a request was sent since the last sleep
 }
 
 func newRecorder(client aws.HTTPClient) *recorder {

@@ -1,5 +1,5 @@
-// Command go runs the cases from standard input with the AWS SDK for Go v2 and writes its
-// observations to standard output, as described in conformance/PROTOCOL.md.
+// Command go runs the cases from standard input with the AWS SDK for Go v2 and writes
+// the observations to standard output, as described in conformance/PROTOCOL.md.
 package main
 
 import (

@@ -1,6 +1,6 @@
 'use strict';
 
-// Runs the cases from standard input, as described in PROTOCOL.md, with the packages in the folder given as argument.
+// Runs the cases from standard input, as described in PROTOCOL.md, with the packages in the folder given as an argument.
 
 const fs = require('node:fs');
 const http = require('node:http');
@@ -43,7 +43,7 @@ async function play(client, endpoint, c, script) {
   return observed;
 }
 
-// within ends calls that the SDK never ends.
+// The function within rejects calls that the SDK never ends.
 function within(ms, promise) {
   let timer;
   const late = new Promise((_, reject) => {

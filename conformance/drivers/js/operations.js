@@ -1,6 +1,6 @@
 'use strict';
 
-// send calls an operation. With a client of version 2 it returns a request, with a client of version 3 a promise.
+// send calls an operation. With a version 2 client, it returns a request; with a version 3 client, a promise.
 function send(client, operation, endpoint) {
   switch (operation) {
     case 'GetObject':

@@ -6,8 +6,8 @@ class Script {
   #numbers = [];
   #then = 0;
 
-  // install replaces both permanently. In the calls made here, only the retry code uses Math.random. The clock stands
-  // still, because the SDKs read it twice to compute the time until a hint.
+  // install permanently replaces Math.random and the clock. In the calls made here, only the retry code uses
+  // Math.random. The clock stands still, because the SDKs read it twice to compute the time until a hint.
   install() {
     const now = Date.now();
     Date.now = () => now;

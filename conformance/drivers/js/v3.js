@@ -7,7 +7,8 @@ const { send } = require('./operations.js');
 const packages = { dynamodb: 'dynamodb', dynamodbstreams: 'dynamodb-streams', s3: 's3', sqs: 'sqs', sts: 'sts' };
 const classes = { dynamodb: 'DynamoDB', dynamodbstreams: 'DynamoDBStreams', s3: 'S3', sqs: 'SQS', sts: 'STS' };
 
-// version returns the client and the package with the retry code: formerly @smithy/util-retry, now @smithy/core.
+// version returns the names and versions of the client and of the package with the retry code: formerly
+// @smithy/util-retry, now @smithy/core.
 function version(load) {
   const name = (p) => `${p} ${load(p + '/package.json').version}`;
   let retry = '@smithy/core';
@@ -43,7 +44,7 @@ async function connect(load, { endpoint, mode, timeout }, c, script) {
   };
 }
 
-// watch records the delay of a retry and sets the delay to 0. The delay is in the token of the retry, or the strategy
+// watch records the delay of a retry and sets the delay to 0. The delay is in the retry's token, or the strategy
 // waits before it returns the token. Nothing else in the SDK sets a timer during that time.
 function watch(strategy, script) {
   const refresh = strategy.refreshRetryTokenForRetry;

@@ -26,7 +26,7 @@ public final class Driver {
         this.opener = opener;
     }
 
-    /** Creates the client of a case, which takes every random number from random and adds every delay to delays, in ms. */
+    /** Creates a case's client, which uses the given random numbers and adds every delay, in ms, to the given list. */
     public interface Opener {
         Client open(String preset, URI endpoint, JsonNode testCase, ScriptedRandom random, List<Long> delays)
                 throws Exception;

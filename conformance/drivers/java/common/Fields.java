@@ -7,7 +7,7 @@ public final class Fields {
     private Fields() {
     }
 
-    /** Returns the value at the end of a path of fields from object. */
+    /** Follows a path of fields that begins at the object, and returns the last value. */
     public static Object get(Object object, String... path) throws ReflectiveOperationException {
         for (String name : path) {
             object = find(object.getClass(), name).get(object);

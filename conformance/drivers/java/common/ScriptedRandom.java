@@ -3,7 +3,7 @@ package conformance;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Random;
 
-/** The random numbers of a case: its list, and then always random_then. */
+/** A case's random numbers: those in its list, and after them always random_then. */
 public final class ScriptedRandom extends Random {
     private static final long serialVersionUID = 1L;
 

@@ -8,7 +8,7 @@ import software.amazon.awssdk.retries.api.RetryStrategy;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterClock;
 import software.amazon.awssdk.retries.internal.ratelimiter.RateLimiterTokenBucketStore;
 
-/** A clock and scheduler for the adaptive mode's rate limiter, which jumps ahead instead of waiting. */
+/** A clock and scheduler that jumps ahead instead of waiting, for the adaptive mode's rate limiter. */
 final class JumpingClock extends ScheduledThreadPoolExecutor implements RateLimiterClock {
     private final AtomicLong jumped = new AtomicLong();
 
