@@ -11,7 +11,7 @@ import (
 // attempt is one attempt's request and its context, which observes what net/http does
 // (see resend.go).
 type attempt struct {
-	context.Context // the policy loop's, with the attempt's time limit
+	context.Context // retry.Do's, with the attempt's time limit
 	number          int
 	request         http.Request // its context is the attempt
 	ambiguous       bool         // an earlier attempt may have been executed
@@ -27,8 +27,8 @@ type attempt struct {
 	trace  httptrace.ClientTrace
 
 	mu      sync.Mutex
-	asked   bool     // for a connection
-	conns   int      // obtained
+	asked   bool     // net/http has requested a connection
+	conns   int      // number of connections obtained
 	sent    int      // times the headers were sent since the last response
 	conn    net.Conn // latest
 	http2   bool     // used by the latest send
@@ -39,7 +39,7 @@ type attempt struct {
 type attemptKey struct{}
 
 // look returns the context that net/http sees. It is created on first use, because a
-// Base without a network never uses it.
+// Base that does not use the network never needs it.
 func (a *attempt) look() context.Context {
 	if !a.watched {
 		return a.Context
@@ -79,7 +79,7 @@ func (a *attempt) release() {
 // AttemptNumber returns the number of the attempt to which ctx belongs, 1 for the
 // first, or 0 if ctx does not belong to an attempt. Below a [Transport], pass the
 // context of the request; above it, pass the context of the response's Request. The
-// Policy's hooks get the number in their Attempt.
+// Policy's hooks receive the number in their Attempt.
 func AttemptNumber(ctx context.Context) int {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a.number

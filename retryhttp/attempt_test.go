@@ -14,8 +14,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestTraceOfTheCaller: the Base gets the caller's trace, values and deadline, even if
-// the Transport adds a trace.
+// TestTraceOfTheCaller: the context that the Base receives has the caller's trace, values
+// and deadline, even if the Transport adds a trace.
 func TestTraceOfTheCaller(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()

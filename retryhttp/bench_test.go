@@ -49,7 +49,7 @@ func BenchmarkSuccess(b *testing.B) {
 	}
 }
 
-// most is the number of allocations that a Transport may add.
+// The field most is the maximum number of allocations that a Transport may add.
 var realCases = []struct {
 	name, method, content string
 	most                  float64
@@ -107,7 +107,7 @@ func BenchmarkConnection(b *testing.B) {
 	}
 }
 
-// TestConnectionAllocations rounds the difference of two means, because the server
+// TestConnectionAllocations compares means over many requests, because the server
 // allocates in the same process.
 func TestConnectionAllocations(t *testing.T) {
 	if testing.Short() {

@@ -81,8 +81,8 @@ func (r *recording) complete() bool {
 	return !r.tooLong
 }
 
-// failed reports whether the body cannot be read, which no retry would change. A nil
-// recording has not failed.
+// failed reports whether reading the body failed. A retry would fail in the same way. A
+// nil recording has not failed.
 func (r *recording) failed() bool {
 	if r == nil {
 		return false
@@ -114,7 +114,7 @@ func (r *recording) closeSource() {
 	}
 }
 
-// recorded copies recorded data. If ok is true, the source need not be read.
+// recorded copies recorded data to p. If ok is true, the source need not be read.
 func (b *replay) recorded(p []byte) (n int, err error, ok bool) {
 	r := b.of
 	r.mu.Lock()

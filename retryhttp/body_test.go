@@ -20,7 +20,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestBufferEnds: the context ends a call that waits for the rest of a body.
+// TestBufferEnds: a call that waits for the rest of a body returns when its context ends.
 func TestBufferEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	silent, writer := io.Pipe()
@@ -69,8 +69,8 @@ func TestMaxBufferStreams(t *testing.T) {
 	})
 }
 
-// TestMaxBufferReadsOn: after an attempt fails within the body, the next attempt sends
-// the whole body, even while the first waits for more.
+// TestMaxBufferReadsOn: after an attempt fails while sending the body, the next attempt
+// sends the whole body, even while the failed attempt is still reading.
 func TestMaxBufferReadsOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, writer := io.Pipe()
@@ -82,7 +82,7 @@ func TestMaxBufferReadsOn(t *testing.T) {
 				_, err := io.ReadFull(req.Body, first)
 				require.NoError(t, err)
 				assert.Equal(t, "con", string(first))
-				left.Go(func() { // as net/http's goroutines do for a while
+				left.Go(func() { // as net/http's goroutines may still do
 					n, err := req.Body.Read(make([]byte, 2))
 					assert.Equal(t, 2, n)
 					assert.NoError(t, err)
@@ -115,13 +115,14 @@ func TestMaxBufferReadsOn(t *testing.T) {
 	})
 }
 
-// TestMaxBufferTooShort: a body that does not fit is sent once; a second attempt fails
+// TestMaxBufferTooShort: a body longer than MaxBuffer is sent completely at most once. If
+// the first attempt finds the excess only during the wait, the second attempt fails
 // before it sends anything.
 func TestMaxBufferTooShort(t *testing.T) {
 	long := strings.Repeat("0123456789", 10)
 	for _, tt := range []struct {
 		name string
-		read int // by the first attempt
+		read int // bytes that the first attempt reads
 		sent int
 		body string
 	}{
@@ -160,7 +161,7 @@ func TestMaxBufferTooShort(t *testing.T) {
 		})
 		p := quick()
 		p.OnRetry = func(context.Context, retry.Attempt, time.Duration) {
-			body := <-bodies // still read by the first attempt
+			body := <-bodies // which the first attempt is still reading
 			_, err := io.ReadAll(body)
 			assert.NoError(t, err)
 		}
@@ -233,7 +234,7 @@ func (f *file) Close() error {
 	return nil
 }
 
-// TestBodyIsNeverRewound: a body that is at its middle when the call begins is sent
+// TestBodyIsNeverRewound: a body that has been partly read before the call is sent
 // from there in every attempt, or is sent only once. Go-retryablehttp rewinds the live
 // body, so it sends more bytes than announced and races with the previous attempt,
 // which may still be reading.
@@ -411,7 +412,8 @@ func TestBodyThatCannotBeSentAgain(t *testing.T) {
 	assert.Len(t, base.requests, 1)
 }
 
-// TestGetBodyFails: an error of GetBody ends the call and keeps the earlier failure.
+// TestGetBodyFails: if GetBody fails, the call ends, and its error also contains the
+// earlier failure.
 func TestGetBodyFails(t *testing.T) {
 	gone := errors.New("file is gone")
 	for _, first := range []reply{{status: 503}, {err: errReset}} {
@@ -419,7 +421,7 @@ func TestGetBodyFails(t *testing.T) {
 		req := request(t, "PUT", "content")
 		req.GetBody = func() (io.ReadCloser, error) { return nil, gone }
 		p := quick()
-		p.AttemptTimeout = time.Hour // its context must end here, too
+		p.AttemptTimeout = time.Hour // the attempt's context must be canceled here, too
 		resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
 		assert.Nil(t, resp)
 		assert.ErrorIs(t, err, gone)

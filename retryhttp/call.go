@@ -14,7 +14,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// call is the state of one RoundTrip. It is also the context of the policy's loop: the
+// call is the state of one RoundTrip. It is also the context passed to retry.Do: the
 // request's context with information for hooks.
 type call struct {
 	context.Context
@@ -34,7 +34,7 @@ type call struct {
 	first     attempt // allocated together with the call
 	attempt   *attempt
 	ambiguous bool // an attempt may have been executed
-	// failed represents response if the response is a failure.
+	// failed describes the failed response; nil if it is not a failure.
 	response *http.Response
 	failed   *StatusError
 	err      error
@@ -125,7 +125,8 @@ func (c *call) lastFailure() error {
 	return c.err
 }
 
-// lost returns the error of an attempt without a response, marked for the loop.
+// lost returns the error of an attempt without a response, marked so that retry.Do knows
+// whether to retry.
 func (c *call) lost() error {
 	if c.attempt.lost() && c.request.Context().Err() == nil {
 		c.err = errLost
@@ -140,8 +141,9 @@ func (c *call) lost() error {
 	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
 }
 
-// judge returns nil for a success, or the response's error, marked for the loop. gaveUp
-// means that a Transport below has already retried the request.
+// judge returns nil if the response is a success, and otherwise an error, marked so
+// that retry.Do knows whether to retry. gaveUp means that a Transport below has already
+// retried the request.
 func (c *call) judge(gaveUp bool) error {
 	status := c.response.StatusCode
 	var found error
@@ -170,8 +172,8 @@ func (c *call) judge(gaveUp bool) error {
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
 }
 
-// unlessUnrepeatable marks err as unrepeatable unless executing the request again is
-// harmless and its body can be resent.
+// unlessUnrepeatable marks err as unrepeatable, unless the body can be resent and
+// executing the request again is harmless.
 func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 	switch {
 	case !harmless:
@@ -208,8 +210,8 @@ func (c *call) abandon() {
 
 // keep extends the attempt's time limit until the response's body is closed. The
 // context of the response's Request outlives the limit. A connection that has switched
-// protocols belongs to the caller and has no limit; the response's Body must keep its
-// Write method.
+// protocols belongs to the caller and has no limit; the response's Body is not wrapped,
+// so that it keeps its Write method.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	if c.limit <= 0 && c.attempt.cancel == nil {
 		return

@@ -70,8 +70,8 @@ func TestAttemptTimeoutLastsUntilClose(t *testing.T) {
 		assert.True(t, string(body) == text(100_000), "the body has changed")
 		assert.NoError(t, ctx.Err())
 		require.NoError(t, resp.Body.Close())
-		assert.ErrorIs(t, ctx.Err(), context.Canceled, "its timer would run for an hour")
-		assert.NoError(t, resp.Request.Context().Err(), "later calls may use it")
+		assert.ErrorIs(t, ctx.Err(), context.Canceled, "the context's timer would run for an hour")
+		assert.NoError(t, resp.Request.Context().Err(), "later calls may use the context")
 		assert.Equal(t, 1, retryhttp.AttemptNumber(resp.Request.Context()))
 	})
 }
@@ -126,8 +126,8 @@ func TestSwitchedProtocol(t *testing.T) {
 	}
 }
 
-// TestContextEnds: the error contains the last response, the context's error and its
-// cause. The response is closed.
+// TestContextEnds: if the context ends, the call's error contains the last response, the
+// context's error and the context's cause. The response is closed.
 func TestContextEnds(t *testing.T) {
 	errEnough := errors.New("enough")
 	for _, c := range []struct {
@@ -238,14 +238,14 @@ func (c *visitClock) Sleep(ctx context.Context, d time.Duration) error {
 // TestFailedResponsesHoldNoConnection: during the wait, the failed response's
 // connection is free, and the retry reuses it if the response was short. Failsafe-go
 // leaves these bodies open: ten attempts take ten connections, and if only one
-// connection is allowed, the second attempt never begins. Go-retryablehttp gives up
-// connections for bodies above 4 KiB.
+// connection is allowed, the second attempt never begins. Go-retryablehttp does not
+// reuse the connection of a response with more than 4 KiB.
 func TestFailedResponsesHoldNoConnection(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		failure  step
 		attempts int
-		conns1   int64 // over HTTP/1.1; HTTP/2 needs one
+		conns1   int64 // connections over HTTP/1.1; HTTP/2 needs one
 	}{
 		{"empty body", respond(503, ""), 10, 1},
 		{"20 KB", respond(503, text(20_000)), 10, 1},
@@ -267,7 +267,8 @@ func TestFailedResponsesHoldNoConnection(t *testing.T) {
 					s.base.MaxConnsPerHost = most
 					transport := s.transport()
 					transport.Policy.MaxAttempts = c.attempts
-					// A connection that is not free now would never become free.
+					// If the only connection is not free during the wait, this request
+					// hangs.
 					clock := &visitClock{visit: func() { s.warm(t, s.base) }}
 					transport.Policy.Clock = clock
 					post.request(t, s.URL, text(10)).withKey().send(t, transport).isRight(t)
@@ -577,7 +578,7 @@ func TestBadBase(t *testing.T) {
 }
 
 // TestBudgets: an unrepeatable failure leaves the budget unchanged; a permanent
-// response counts as a success.
+// response adds to it, as a success does.
 func TestBudgets(t *testing.T) {
 	for _, tt := range []struct {
 		method string

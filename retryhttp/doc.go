@@ -32,8 +32,8 @@
 // Second, the request has no body, or the body can be sent again: it fits into
 // MaxBuffer, or GetBody is set. [http.NewRequest] sets GetBody for a bytes.Buffer, a
 // bytes.Reader and a strings.Reader. A body is never rewound, because the previous
-// attempt may still be reading it. If these conditions forbid the retry of a temporary
-// failure, the call ends with [retry.ErrUnrepeatable].
+// attempt may still be reading it. If a temporary failure may not be retried
+// because of these conditions, the call ends with [retry.ErrUnrepeatable].
 //
 // Nothing is retried once the headers of a response have been returned. To retry errors
 // of the body as well, read it in the operation of a [retry.Do] around a client that
@@ -66,8 +66,8 @@
 //     processed. To detect that over HTTP/2, the Transport gives the request an empty
 //     body, if Base is an [http.Transport].
 //
-// The error of an attempt stopped by these rules is transient for
-// [retry.DefaultClassifier]. docs/http.md in the repository contains measurements.
+// If these rules stop an attempt, [retry.DefaultClassifier] classifies its error as
+// transient. docs/http.md in the repository contains measurements.
 //
 // # Layers above and below
 //
@@ -80,10 +80,10 @@
 //
 // Retry at one layer only. If a Transport is below another one, or inside a [retry.Do]
 // whose operation calls [CheckStatus], the outer layer does not retry after the inner
-// one gave up, so 3 attempts around 3 attempts do not become 9. A request by an AWS SDK
-// is sent only once if its header announces more attempts, and so is a retry by an SDK
-// that Stainless generated. Other clients do not announce their retries; docs/http.md
-// lists how to turn them off.
+// one gave up, so 3 attempts around 3 attempts do not become 9. If an AWS SDK announces
+// in a header that it may make several attempts, each is sent only once, and so is a
+// retry by an SDK that Stainless generated. Other clients do not announce their
+// retries; docs/http.md lists how to turn them off.
 //
 // # What is left out
 //

@@ -67,8 +67,8 @@ func leaveNothing(t *testing.T) {
 	})
 }
 
-// settles waits up to 5 s for holds to return true: net/http and the kernel do some of
-// their work after a call has returned.
+// settles calls the function holds for about 5 s, until it returns true: net/http and
+// the kernel do some of their work after a call has returned.
 func settles(holds func() bool) bool {
 	for range 5000 {
 		if holds() {
@@ -79,7 +79,7 @@ func settles(holds func() bool) bool {
 	return false
 }
 
-// eventually fails the test, with all stacks, if holds never returns true.
+// eventually fails the test, and prints all stacks, if settles returns false.
 func eventually(t *testing.T, failure string, holds func() bool) {
 	t.Helper()
 	if settles(holds) {
@@ -136,7 +136,7 @@ func newServer(t *testing.T, protocol string, script ...step) *server {
 	}
 	t.Cleanup(func() {
 		eventually(t, "connections are left", func() bool {
-			s.base.CloseIdleConnections() // the only ones that may be left
+			s.base.CloseIdleConnections() // only idle connections may be left
 			return len(s.connections()) == 0
 		})
 		s.Close()
@@ -227,7 +227,7 @@ func processed(fault step) step {
 	}
 }
 
-// reset closes the connection without a shutdown.
+// reset closes the connection with a TCP reset.
 func reset(x *exchange) {
 	_ = x.conn().SetLinger(0)
 	closed(x)
@@ -238,7 +238,7 @@ func closed(x *exchange) {
 	abort(x)
 }
 
-// halfClosed keeps reading until the client disconnects.
+// halfClosed closes the sending side and waits until the client disconnects.
 func halfClosed(x *exchange) {
 	_ = x.conn().CloseWrite()
 	<-x.request.Context().Done()
@@ -448,7 +448,7 @@ type reply struct {
 	err    error
 }
 
-// script is a Base that returns replies, the last one repeatedly.
+// script is a Base that returns its replies in order, then repeats the last one.
 type script struct {
 	replies   []reply
 	requests  []*http.Request

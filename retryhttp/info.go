@@ -84,9 +84,9 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// withinError is an error caused by a response: the response to a request of a
-// RoundTripper below, for example for a token, or the response of a proxy, which
-// net/http turned into an error.
+// withinError is an error caused by a response. Either a RoundTripper below sent a
+// request of its own, for example for a token, and got the response, or net/http turned
+// a proxy's response into an error.
 type withinError struct {
 	error
 	status int
@@ -98,8 +98,8 @@ func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
 // statusWithin returns err with the status of the response inside it, or err itself if
-// it contains no response. RetrieveError of golang.org/x/oauth2, for example, has the
-// response in a field.
+// it contains no response. The RetrieveError type of golang.org/x/oauth2, for
+// example, has the response in a field.
 func statusWithin(err error, now time.Time) error {
 	if status := proxyRefusal(err); status != 0 {
 		return &withinError{err, status, 0}

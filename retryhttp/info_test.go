@@ -13,7 +13,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestInfo: hooks and the Classifier get the request without its secrets.
+// TestInfo: hooks and the Classifier can read the request's Info, without its secrets.
 func TestInfo(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}, {err: errReset}, {status: 200}}}
 	var before, after, retries, failures []retryhttp.Info

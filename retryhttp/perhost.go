@@ -11,8 +11,8 @@ import (
 )
 
 // PerHost keeps a [retry.Budget] for each host, so one failing host does not use up the
-// retries of the others. A host is a name and a port: https and http of the same name
-// have separate Budgets.
+// retries of the others. A host is a name and a port: https and http URLs with the same
+// name have separate Budgets, unless they specify the same port.
 //
 // The zero value creates a default [retry.TokenBudget] for each host. Several
 // Transports may share a PerHost by pointer. It must not be copied or changed once it

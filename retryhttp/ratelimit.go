@@ -33,8 +33,8 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	return wait, true
 }
 
-// A family is a group of limits, each with a header for the remaining requests and one
-// for the reset.
+// A family is a group of limits, each with a header for what remains and one for the
+// reset.
 type family []struct{ remaining, reset string }
 
 var families = []family{

@@ -9,8 +9,8 @@ import (
 // IsIdempotent reports whether HTTP allows a request to be executed more than once: its
 // method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a header
 // Idempotency-Key or X-Idempotency-Key, by which the server recognizes a retry. As in
-// net/http, a header with no values counts, although it is not sent; a header whose
-// value is the empty string does not.
+// net/http, a header with no values is sufficient, although it is not sent; a header
+// whose value is the empty string is not.
 func IsIdempotent(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":

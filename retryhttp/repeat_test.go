@@ -70,7 +70,7 @@ func TestThrottledPosts(t *testing.T) {
 	}
 }
 
-// TestRepeats checks the table of the package comment.
+// TestRepeats checks the table in the package comment.
 func TestRepeats(t *testing.T) {
 	text := func(s string) error { return errors.New(s) }
 	refused := func(s string) error {

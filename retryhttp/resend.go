@@ -15,7 +15,8 @@ import (
 // has a connection but has not used it yet. Without a GetBody, net/http cannot resend a
 // body.
 
-// errLost is the error of a stopped attempt. net/http would report a canceled request.
+// errLost is the error of a stopped attempt. It replaces net/http's error, which reports
+// a canceled request.
 var errLost error = lostError{}
 
 type lostError struct{}
@@ -30,7 +31,7 @@ func (lostError) ConnectionError() bool { return true }
 // watch creates the context that net/http sees. If Base is an http.Transport, a send is
 // stopped through CancelRequest and the request's Cancel, because a cancelable context
 // costs six allocations per request. Other RoundTrippers may send requests of their
-// own, which can be reached only through their context.
+// own, which can be stopped only through their context.
 func (a *attempt) watch() {
 	a.inner = a.Context
 	a.trace.GotConn, a.trace.WroteHeaders = a.gotConn, a.wroteHeaders

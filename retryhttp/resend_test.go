@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestNotSentAgain: the attempt's context ends when net/http is about to resend a
-// request without a body over HTTP/2, but not over HTTP/1.
+// TestNotSentAgain: over HTTP/2, but not over HTTP/1, the attempt's context is canceled
+// when a request without a body is about to be resent.
 func TestNotSentAgain(t *testing.T) {
 	for _, tt := range []struct {
 		method, field, content string
@@ -346,7 +346,7 @@ func TestSecondRequestWithinAttempt(t *testing.T) {
 }
 
 // TestContextAfterwards: after a response's body is closed, the context of its Request
-// may be used for other requests, which are not attempts.
+// may be used for other requests, which do not belong to the attempt.
 func TestContextAfterwards(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "content")
@@ -381,7 +381,8 @@ func TestContextAfterwards(t *testing.T) {
 	}
 }
 
-// The Write method of slowConn returns some time after it has written headers.
+// slowConn is a connection whose Write, after it has written HTTP/2 headers, does not
+// return until release is closed.
 type slowConn struct {
 	net.Conn
 	release <-chan struct{}
@@ -395,8 +396,8 @@ func (c slowConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestTimeoutWhileWriting: the headers may have been sent although net/http has not
-// reported this.
+// TestTimeoutWhileWriting: when an attempt times out, the headers may have been sent
+// although net/http has not reported this.
 func TestTimeoutWhileWriting(t *testing.T) {
 	for _, content := range []string{"", "content"} {
 		s := newFrameServer(t, false, respondOK)

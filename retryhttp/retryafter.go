@@ -12,13 +12,13 @@ import (
 )
 
 // RetryAfter returns how long the server asks to wait before a retry, or 0 if the
-// response has no valid header for it. The first valid header counts:
+// response has no valid header for it. The first valid header decides:
 //
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// The following headers count only if a limit is used up: with status 429 or 430, with
-// a 403 that means throttling, or if no requests remain.
+// The following headers are used only if a limit is used up: with status 429 or 430,
+// with a 403 that means throttling, or if no requests remain.
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
@@ -29,14 +29,14 @@ import (
 //	Anthropic-RateLimit-...-Reset      an RFC 3339 time
 //
 // If a family of headers reports several limits, the longest wait for a used-up limit
-// counts, or the shortest wait if no limit is reported as used up. docs/http.md lists
+// is used, or the shortest wait if no limit is reported as used up. docs/http.md lists
 // the APIs that send these headers.
 //
 // Numbers may have a decimal fraction, a dot at either end and a plus sign, but no
-// minus sign or exponent. If a header has several values, the longest wait counts. A
-// number that overflows a Duration is cut to the longest one, and a number that means
-// more than 31 years is read as a time since 1970, in the header's unit. The policy's
-// [retry.HintRule] decides how much of a long wait is honored.
+// minus sign or exponent. If a header has several values, the longest wait is used. A
+// number that overflows a Duration is read as the longest Duration, and a number that
+// means more than 31 years is read as a time since 1970, in the header's unit. The
+// policy's [retry.HintRule] decides how much of a long wait is honored.
 //
 // Dates and times are relative to the Date of the response, so the clocks of client and
 // server need not agree. Without a Date, they are relative to now. A time in the past

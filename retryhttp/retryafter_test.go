@@ -19,7 +19,7 @@ import (
 // TestRetryAfterIsFollowedOrReturned: a reasonable Retry-After is honored; otherwise
 // the response is returned immediately. Other clients wait for 55 years if the header
 // contains a Unix time (go-retryablehttp, failsafe-go), do not wait at all after an
-// overflow (go-retryablehttp), ignore two of the three forms of dates
+// overflow (go-retryablehttp), ignore two of the three date formats
 // (go-retryablehttp) or all three (failsafe-go), or honor -1 (failsafe-go).
 func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 	const own = time.Millisecond // without a hint
@@ -27,7 +27,7 @@ func TestRetryAfterIsFollowedOrReturned(t *testing.T) {
 		after string
 		wait  time.Duration // 0: the response is returned
 	}{
-		{"1743434408", own}, // Date, in seconds since 1970
+		{"1743434408", own}, // the response's Date, in seconds since 1970
 		{"1743434438", 30 * time.Second},
 		{"1743434408000", 0}, // far in the future, because the unit is seconds
 		{"9223372037", 0},    // overflows 64 bits of nanoseconds
@@ -85,8 +85,8 @@ func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even from an error of
-// the Base. Rerun sleeps for that long.
+// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even if it comes from
+// an error that the Base returns. The library rerun sleeps for that long.
 func TestHintOfErrorIsBounded(t *testing.T) {
 	const years = 55 * 365 * 24 * time.Hour
 	for _, c := range []struct {
@@ -125,7 +125,7 @@ const (
 	resetIn   = "RateLimit-Reset"
 	remaining = "RateLimit-Remaining"
 	forever   = time.Duration(math.MaxInt64)
-	farOff    = forever - 1793620800*time.Second // from noon to 1970 plus the longest Duration
+	farOff    = forever - 1793620800*time.Second // from noon to the time one longest Duration after 1970
 )
 
 var retryAfters = []struct {
@@ -217,8 +217,8 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, retryhttp.RetryAfter(&http.Response{}, noon), "no header at all")
 }
 
-// FuzzRetryAfter: no header makes a wait negative, and plain numbers are read in the
-// order of the headers.
+// FuzzRetryAfter: no header makes a wait negative, and the first header decides if its
+// value is a plain number.
 func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
@@ -236,7 +236,7 @@ func FuzzRetryAfter(f *testing.F) {
 			value string
 			unit  time.Duration
 		}{{awsMs, time.Millisecond}, {ms, time.Millisecond}, {seconds, time.Second}} {
-			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // too few digits for a time
+			if n, err := strconv.ParseUint(header.value, 10, 20); err == nil { // too small to be a time
 				assert.Equal(t, time.Duration(n)*header.unit, got)
 				return
 			}
@@ -245,7 +245,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "only RateLimit-Reset may set a wait here")
+			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
 		}
 	})
 }

@@ -49,8 +49,8 @@ const (
 	soakNever    = 30 * time.Second       // for goroutines and connections that should end
 )
 
-// TestSoak sends many requests at once to a server that fails a third of the attempts
-// in every known way. For a longer run:
+// TestSoak sends many concurrent requests to a server that makes a third of the attempts
+// fail, in every known way. For a longer run:
 //
 //	go test -v -run TestSoak ./retryhttp -soak.requests 200000 -timeout 10m
 func TestSoak(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSoak(t *testing.T) {
 			r := newSoakRun(t, *soakRequests, http2)
 			r.sendAll(t)
 			idle := settles(func() bool {
-				r.transport.CloseIdleConnections() // one may have become idle since
+				r.transport.CloseIdleConnections() // a connection may have become idle meanwhile
 				return r.server.open.Load() == 0
 			})
 			assert.True(t, idle, "open connections: %d", r.server.open.Load())
@@ -95,8 +95,8 @@ type soakRun struct {
 }
 
 // soakCall is the client's record of a request. It is small, so that it does not hide
-// memory that the Transport keeps. Only the request's goroutine writes to it. begun and
-// responded have a bit per attempt.
+// memory that the Transport keeps. Only the request's goroutine writes to it. The
+// fields begun and responded contain a bit for each attempt.
 type soakCall struct {
 	begun, responded         uint8
 	retries, gaveUp, results uint8
@@ -161,7 +161,7 @@ func (r *soakRun) sendAll(t *testing.T) {
 func (r *soakRun) sample() {
 	var stats runtime.MemStats
 	runtime.GC()
-	runtime.GC() // a sync.Pool survives the first
+	runtime.GC() // only the second empties each sync.Pool
 	runtime.ReadMemStats(&stats)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -251,7 +251,7 @@ func (r *soakRun) check(t *testing.T) soakSums {
 	assert.Equal(t, requests, total)
 	for name, n := range r.server.faults() {
 		assert.True(t, n > 0 || requests < 5000,
-			"no fault of the sort %q", name)
+			"the fault %q did not occur", name)
 	}
 	return sums
 }
@@ -271,7 +271,7 @@ func (r *soakRun) checkCall(t *testing.T, id int, sums *soakSums) bool {
 	about := fmt.Sprintf("request %d, %+v, %+v, seen %b, arrived %d, executed %d, refused %d", id, kind, call, seen, arrived, executed, refused)
 	ok := assert.Equal(t, uint8(1), call.results, about)
 	ok = assert.Equal(t, begun, 1+int(call.retries), about) && ok
-	ok = assert.Zero(t, seen&^call.begun, "attempt without a call of OnAttempt: %s", about) && ok
+	ok = assert.Zero(t, seen&^call.begun, "attempt without a call to OnAttempt: %s", about) && ok
 	ok = assert.Zero(t, call.responded&^seen, "response to an attempt that never arrived: %s", about) && ok
 	ok = assert.Equal(t, call.failed, call.gaveUp == 1, about) && ok
 	if call.succeeded {
@@ -331,8 +331,8 @@ type soakServer struct {
 	*httptest.Server
 	http2 bool
 
-	// For each request: a bit per attempt, then eight bits each for the numbers of
-	// arrivals, executions and refusals.
+	// Each element describes a request: a bit for each attempt, then eight bits each for
+	// the numbers of arrivals, executions and refusals.
 	logs []atomic.Uint32
 
 	failed         []atomic.Int64 // by index in soakFaults
@@ -349,7 +349,7 @@ const (
 func newSoakServer(t *testing.T, requests int, http2 bool) *soakServer {
 	s := &soakServer{logs: make([]atomic.Uint32, requests), failed: make([]atomic.Int64, len(soakFaults)), http2: http2}
 	s.Server = httptest.NewUnstartedServer(s)
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // from unfinished handshakes
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // unfinished handshakes would be logged
 	s.Listener = soakListener{s.Listener, s}
 	if s.EnableHTTP2 = http2; http2 {
 		s.TLS = &tls.Config{Certificates: []tls.Certificate{soakCertificate(t)}}
@@ -403,9 +403,9 @@ func (c *soakConn) Close() error {
 	return c.TCPConn.Close()
 }
 
-// share and share2 tell how many of 32 failures are of this kind, over HTTP/1 and
-// HTTP/2. Hanging takes time, and after the end of an HTTP/2 connection all requests in
-// flight dial, so both faults are rare.
+// Of 32 failures, the numbers in the fields share (HTTP/1) and share2 (HTTP/2) are of
+// this kind. Slow responses are rare because they take time. Closed HTTP/2 connections
+// are rare because all requests in flight dial after one.
 var soakFaults = [...]struct {
 	name          string
 	share, share2 int

@@ -17,11 +17,11 @@ import (
 // [retry.DefaultClassifier] and a [retry.HintRule] use its methods.
 type StatusError struct {
 	// Response is the failed response. The functions of a Transport's Policy must not
-	// read or close its Body: if no attempt follows, it belongs to the caller.
+	// read or close the Body, which belongs to the caller if no attempt follows.
 	Response *http.Response
 
 	after time.Duration
-	body  io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's
+	body  io.ReadCloser // closed before a retry; nil: already closed, or not the Transport's to close
 }
 
 // CheckStatus returns nil if the status of resp is below 400, and otherwise an error
@@ -107,7 +107,7 @@ type overridingError struct {
 func (e overridingError) RetryableError() bool { return e.retryable }
 func (e overridingError) Unwrap() error        { return e.StatusError }
 
-// throttledError is a StatusError that counts as 429.
+// throttledError is a StatusError that reports status 429.
 type throttledError struct{ *StatusError }
 
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }

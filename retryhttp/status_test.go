@@ -191,7 +191,7 @@ func TestStatusWithinError(t *testing.T) {
 		hint  time.Duration
 	}{
 		{"invalid_grant", within(400), 1, retry.ClassPermanent, 7 * time.Second},
-		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // a hint within a join is not read
+		{"in another error", errors.Join(within(400)), 1, retry.ClassPermanent, 0}, // a hint inside a joined error is not read
 		{"429", within(429), 3, retry.ClassThrottled, 7 * time.Second},
 		{"503", within(503), 3, retry.ClassTransient, 7 * time.Second},
 		{"success", within(200), 3, retry.ClassTransient, 0},

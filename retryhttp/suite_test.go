@@ -85,7 +85,7 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(name, value)
 	}
 	w.WriteHeader(response.status)
-	_, _ = io.WriteString(w, response.body) // fails for statuses without a body, such as 304
+	_, _ = io.WriteString(w, response.body) // fails for statuses that allow no body, such as 304
 }
 
 func (s *suiteServer) seen() []suiteRequest {
@@ -238,7 +238,7 @@ func TestSuiteBodies(t *testing.T) {
 }
 
 // suiteAbsent refuses the first connections. It creates the error itself, because
-// another program may soon listen on an unused port.
+// another program could start to listen on a port that is unused now.
 func suiteAbsent(s *suiteServer, refusals int) *http.Transport {
 	base := s.Client().Transport.(*http.Transport)
 	var mu sync.Mutex
@@ -277,7 +277,8 @@ var (
 )
 
 // TestSuiteResponseHandler: go-retryablehttp runs a response handler in its loop and
-// drops the handler's last error. Here retry.Do replaces the Transport.
+// drops the handler's last error. Here the handler runs in an operation of retry.Do,
+// without a Transport.
 func TestSuiteResponseHandler(t *testing.T) {
 	for _, tt := range suiteHandled {
 		t.Run(tt.name, func(t *testing.T) {
@@ -311,7 +312,7 @@ func TestSuitePrepareRetry(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		script   []int
-		prepared []string // a header, by attempt
+		prepared []string // a header's value in each attempt
 	}{
 		{"no failure", []int{200}, []string{""}},
 		{"success, 204", []int{204}, []string{""}},
@@ -760,7 +761,7 @@ func TestSuiteClient(t *testing.T) {
 	t.Run("implements RoundTripper", func(t *testing.T) {
 		assert.Implements(t, (*http.RoundTripper)(nil), &retryhttp.Transport{})
 	})
-	// go-retryablehttp sets its Client field on first use.
+	// go-retryablehttp's RoundTripper sets its Client field on first use.
 	t.Run("zero value", func(t *testing.T) {
 		s := newSuiteServer(t, suiteStatuses(200)...)
 		var tr retryhttp.Transport

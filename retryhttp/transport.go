@@ -22,14 +22,14 @@ type Transport struct {
 	// a Read, as those of net/http do.
 	Base http.RoundTripper
 
-	// Policy decides when to retry. Its Classifier and hooks get a response with a
+	// Policy decides when to retry. Its Classifier and hooks receive a response with a
 	// status of 400 or above as a *StatusError; InfoOf and InfoFrom describe its
 	// request. WithPolicy and WithoutRetry override the Policy for a request.
 	//
 	// AttemptTimeout limits an attempt until the response's body is closed, but not a
 	// connection that has switched protocols. The callback that OnAttempt returns runs
-	// when the headers have arrived, so it must not cancel a context that the body is
-	// read with.
+	// when the headers have arrived, so it must not cancel a context that is still
+	// needed to read the body.
 	//
 	// If Hint is nil, waits of up to a minute requested by Retry-After and similar
 	// headers are honored, and lengthened by up to a tenth so that clients do not retry
@@ -41,10 +41,10 @@ type Transport struct {
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
-	// server sends only if it has not processed the request. Any request may then be
-	// retried if the Classifier finds the status retryable. 503 is not included by
-	// default: proxies also send it when a server disappears in the middle of a
-	// request.
+	// server sends only if it has not processed the request. After such a status, any
+	// request may be retried if the Classifier finds the status retryable. 503 is not
+	// included by default: proxies also send it when a server disappears in the middle
+	// of a request.
 	Unprocessed []int
 
 	// TrustRefusedStream means that a REFUSED_STREAM reset of an HTTP/2 stream proves
@@ -56,11 +56,11 @@ type Transport struct {
 
 	// Check is called for each response and returns an error if the response is a
 	// failure, whatever its status: for example a GraphQL error with status 200, or a
-	// 403 whose body means throttling. The error is classified like an operation's, so
-	// mark it with retry.Permanent, retry.Transient or retry.Throttled. Throttled
-	// means, like status 429, that the request was not processed. If no retry follows,
-	// the response is returned, not the error. If Check is nil or returns nil, the
-	// status decides.
+	// 403 whose body means throttling. The error is classified like one that an
+	// operation returns, so mark it with retry.Permanent, retry.Transient or
+	// retry.Throttled. Throttled means, like status 429, that the request was not
+	// processed. If no retry follows, the response is returned, not the error. If Check
+	// is nil or returns nil, the status decides.
 	//
 	// peek waits for the first n bytes of the body, or all if there are fewer, and
 	// returns them; they remain in the body. If reading the body fails, peek returns
@@ -69,8 +69,8 @@ type Transport struct {
 	// safe for concurrent use.
 	Check func(resp *http.Response, peek func(n int) ([]byte, error)) error
 
-	// MaxBuffer allows retries of a request with a body but no GetBody by keeping up to
-	// this many bytes of the body in memory. A longer body is sent once. 0 or less
+	// MaxBuffer allows retries of a request that has a body but no GetBody, by keeping
+	// up to this many bytes of the body in memory. A longer body is sent once. 0 or less
 	// means that no body is kept.
 	MaxBuffer int64
 
@@ -78,8 +78,8 @@ type Transport struct {
 	// first. If "", no header is sent.
 	AttemptHeader string
 
-	// PerHost provides a Budget for each host, which replaces the Policy's Budget. If
-	// nil, all hosts share the Policy's Budget.
+	// PerHost replaces the Policy's Budget with a separate Budget for each host. If nil,
+	// all hosts share the Policy's Budget.
 	PerHost *PerHost
 }
 
@@ -166,7 +166,7 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 type policyKey struct{}
 
 // WithPolicy returns a context for requests that use p instead of the Transport's
-// Policy. The Transport's PerHost still replaces the Budget.
+// Policy. The Transport's PerHost still replaces the Budget of p.
 func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 	return context.WithValue(ctx, policyKey{}, &p)
 }

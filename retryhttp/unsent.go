@@ -29,7 +29,7 @@ func isGoAway(err error) bool {
 
 // isRefused reports whether err means that a stream was reset with REFUSED_STREAM. RFC
 // 9113, section 8.7, promises that the request was not processed, but HAProxy also
-// sends it when a server closes the connection after executing the request
+// sends REFUSED_STREAM when a server closes the connection after executing the request
 // (haproxy/haproxy issue 3414).
 func isRefused(err error) bool {
 	return hasText(err, func(text string) bool {
@@ -37,8 +37,8 @@ func isRefused(err error) bool {
 	})
 }
 
-// isDial reports whether err means that there was no connection. It does not look into
-// joined errors, because one of them may be about a request that was sent.
+// isDial reports whether err means that no connection could be established. It does not
+// look into joined errors, because one of them may be about a request that was sent.
 func isDial(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if op, ok := err.(*net.OpError); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
@@ -48,8 +48,8 @@ func isDial(err error) bool {
 	return false
 }
 
-// proxyRefusal returns the status with which a proxy refused CONNECT, or 0. The error
-// of net/http contains only the reason phrase.
+// proxyRefusal returns the status with which a proxy refused CONNECT, or 0. net/http's
+// error contains only the reason phrase.
 func proxyRefusal(err error) int {
 	if errors.Unwrap(err) != nil {
 		return 0

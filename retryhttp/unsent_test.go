@@ -69,7 +69,8 @@ func TestUnsent(t *testing.T) {
 	}
 }
 
-// TestDialIsNoProof: the request may have been sent before the dial failed.
+// TestDialIsNoProof: a dial error does not prove that the request was not sent, because
+// it may have been sent before that error.
 func TestDialIsNoProof(t *testing.T) {
 	var posts *atomic.Int32
 	send := func(t *testing.T, base http.RoundTripper, content io.Reader) error {

@@ -9,5 +9,5 @@
 //   - httpsfv, as a reference for the parser of structured fields.
 //
 // It is a separate module, so users of retryhttp do not get these dependencies. Tests
-// of servers that are not installed are skipped.
+// that need a program that is not installed are skipped.
 package interop

@@ -196,17 +196,17 @@ func (f fault) expected(b base, k kind, early, warm bool) string {
 	resent := !k.body && f.resent(b, warm)
 	switch {
 	case k.repeatable() && resent && f.name != refusedStream:
-		// The base resends it once, over another connection, within the attempt.
+		// The base resends the request once, over another connection, within the attempt.
 		return result{attempts: 1, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
-	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net does not return that error if its resend is prevented
+	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net does not return the GOAWAY error if its resend is prevented
 		return result{attempts: 2, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
 	}
 	return result{attempts: 1, streams: 1, executed: first}.figures()
 }
 
-// TestFaults: a request that must not be executed twice is retried only if the server
-// refused it, and a body is sent once per attempt. The rows for GET show what net/http
-// resends.
+// TestFaults: a request that must not be executed twice is retried only if a GOAWAY
+// proves that it was not processed, and a body is sent once per attempt. The rows for
+// GET show what net/http resends.
 func TestFaults(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {
@@ -235,7 +235,7 @@ func TestFaults(t *testing.T) {
 }
 
 // TestRefusedThroughout: the policy alone limits how often a refused request with a
-// body is sent. The last error is the server's.
+// body is sent. The error does not advise defining GetBody.
 func TestRefusedThroughout(t *testing.T) {
 	for _, b := range bases {
 		for _, f := range faults {

@@ -17,8 +17,8 @@ import (
 
 // A step is the server's reaction to one stream.
 type step struct {
-	// early steps act when the headers have arrived, but not the complete request: its
-	// body is longer than the stream's window.
+	// early means that the step is performed as soon as the headers have arrived. The
+	// request is still incomplete, because its body is longer than the stream's window.
 	early bool
 	// refuses means that, by the rules of HTTP/2, the request was not processed, even
 	// if it was read.
@@ -32,7 +32,7 @@ type h2Server struct {
 
 	mu       sync.Mutex
 	steps    []step
-	streams  int      // whose headers have arrived
+	streams  int      // number of streams whose headers have arrived
 	executed []string // bodies of complete requests that were not refused
 	conns    []net.Conn
 }
@@ -179,15 +179,16 @@ func (c *h2Conn) head(id uint32, status string) {
 	_ = c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndHeaders: true})
 }
 
-// finish closes only the sending side. A reset could overtake frames sent before.
+// finish closes only the sending side. Closing both could cause a reset that overtakes
+// the frames already sent.
 func (c *h2Conn) finish() {
 	if half, ok := c.conn.(interface{ CloseWrite() error }); ok {
 		_ = half.CloseWrite()
 	}
 }
 
-// queuedConn is an end of a net.Pipe whose writes do not wait for a reader, like a
-// socket's. Otherwise both ends could block in writes to each other.
+// queuedConn is one end of a net.Pipe. Like a socket's, its writes do not wait for a
+// reader; otherwise both ends could block while writing to each other.
 type queuedConn struct {
 	net.Conn
 	once  sync.Once

@@ -21,8 +21,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// vanishing reads each connection's second request, then closes or resets the
-// connection without a response.
+// vanishing starts a server that reads its second request, then closes or resets the
+// connection without a response. It responds to all other requests.
 func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 	hits = new(atomic.Int32)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,9 +115,9 @@ func (c staleConn) Write(p []byte) (int, error) {
 }
 
 // TestHiddenUnwritten: if nothing was written, net/http may resend any request, but its
-// trace does not distinguish this case. A Transport therefore counts it as an attempt
-// if the request may be repeated, and as a failure if the request has a body and must
-// not be executed twice.
+// trace does not distinguish this case. With a Transport, a failed write therefore costs
+// an attempt if the request may be repeated, and ends the call if the request has a body
+// and must not be executed twice.
 func TestHiddenUnwritten(t *testing.T) {
 	for _, test := range []struct {
 		kind     kind
@@ -159,8 +159,8 @@ func overPipes(server *h2Server) *http.Transport {
 	return &http.Transport{Protocols: protocols, DialContext: server.dial}
 }
 
-// TestHiddenHTTP2: an attempt without a body uses at most two streams, without a wait
-// by net/http between them.
+// TestHiddenHTTP2: an attempt without a body uses at most two streams, and net/http
+// does not wait between them.
 func TestHiddenHTTP2(t *testing.T) {
 	for _, test := range []struct {
 		code    http2.ErrCode
@@ -177,7 +177,7 @@ func TestHiddenHTTP2(t *testing.T) {
 				transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy}
 				start := time.Now()
 				_, err := transport.RoundTrip(get.request(t, "http://host/"))
-				assert.Equal(t, 2*time.Millisecond, time.Since(start), "only the waits of the policy")
+				assert.Equal(t, 2*time.Millisecond, time.Since(start), "only the policy may wait")
 				transport.CloseIdleConnections()
 				server.stop()
 				streams, executed := server.seen()

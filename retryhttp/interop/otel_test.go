@@ -46,7 +46,7 @@ func putBody(ctx context.Context, t *testing.T, client *http.Client, url string)
 	return client.Do(req)
 }
 
-// ended returns the spans by start time and checks that all have ended.
+// ended returns the spans, sorted by start time, and checks that all have ended.
 func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySpan {
 	t.Helper()
 	for _, span := range recorder.Started() {

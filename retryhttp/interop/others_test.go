@@ -17,9 +17,9 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// nodeScript is an HTTP/2 server. Depending on the stream ID, it resets the stream
-// before or after "executing" the request, destroys the session, responds, or responds
-// and closes the session gracefully.
+// nodeScript is an HTTP/2 server. Depending on the number of requests so far, it
+// resets the stream before or after "executing" the request, destroys the session,
+// responds, or responds and closes the session gracefully.
 const nodeScript = `
 const http2 = require('http2');
 const server = http2.createServer();

@@ -36,8 +36,8 @@ func newPeer(base http.RoundTripper) *retryablehttp.Client {
 
 func peerSide(base http.RoundTripper) side {
 	client := newPeer(base)
-	// The peer waits for an hour if the server asks for it; cancel stands for a caller
-	// that gives up.
+	// If the server asks the peer to wait for an hour, it does. Calling cancel then
+	// simulates a caller that gives up.
 	var cancel context.CancelFunc
 	client.Backoff = func(least, most time.Duration, n int, resp *http.Response) time.Duration {
 		wait := retryablehttp.DefaultBackoff(least, most, n, resp)
@@ -48,7 +48,7 @@ func peerSide(base http.RoundTripper) side {
 	}
 	return func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
 		ctx, cancel = context.WithCancel(ctx)
-		var raw any // a nil io.Reader would be a body
+		var raw any // nil if there is no body
 		if body != nil {
 			raw = body
 		}
@@ -79,7 +79,7 @@ type outcome struct {
 	executed    int
 	connections int
 	response    string // status and length of the body; "": error
-	err         string // a part of it
+	err         string // part of the error text
 	body        string // of the last request
 }
 
@@ -118,7 +118,7 @@ const final, gaveUp = "not safe to repeat", "giving up after 5 attempt(s)"
 
 var ok, down = gives(200, 2), gives(503, 10)
 
-// comparisons include reasons why package retryhttp exists, so the peer's behavior is
+// Some comparisons show why package retryhttp exists, so the peer's behavior is
 // asserted, too.
 var comparisons = []comparison{
 	{
@@ -143,7 +143,7 @@ var comparisons = []comparison{
 	},
 	{
 		name: "GET twice, both fail", method: "GET", handlers: []http.HandlerFunc{down}, calls: 2,
-		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // the peer closes all idle connections of the pool
+		peer: outcome{executed: 10, connections: 2, err: gaveUp}, // the peer closes all idle connections in the pool
 		ours: outcome{executed: 10, connections: 1, response: "503 10"},
 	},
 	{
@@ -179,7 +179,8 @@ func TestPeer(t *testing.T) {
 	}
 }
 
-// run shortens an error that contains err to err.
+// run makes the calls of the comparison. If the text of an error contains the string err,
+// only that string is recorded.
 func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err string) (o outcome) {
 	server := newScripted(t, c.handlers...)
 	base, dials := newBase(t), new(atomic.Int32)
@@ -211,7 +212,8 @@ func (c comparison) run(t *testing.T, newSide func(http.RoundTripper) side, err 
 	return o
 }
 
-// TestPeerRetryAfter: without a header, the peer waits for 1 ms; its limit is 40 ms.
+// TestPeerRetryAfter: if the peer does not honor the header, it waits for its minimum of
+// 1 ms; its maximum is 40 ms.
 func TestPeerRetryAfter(t *testing.T) {
 	const least, most = time.Millisecond, 40 * time.Millisecond
 	now := time.Date(2020, time.February, 2, 2, 2, 2, 0, time.UTC)

@@ -120,7 +120,7 @@ backend back
 	return address
 }
 
-// counter is a proxy that terminates TLS and counts requests: HEADERS frames of HTTP/2,
+// counter is a proxy that terminates TLS and counts requests: HTTP/2 HEADERS frames
 // and HTTP/1.1 requests without a body.
 type counter struct {
 	url      string
@@ -229,9 +229,9 @@ func (c *counter) transport(t *testing.T) *http.Transport {
 	return base
 }
 
-// executions is a backend that counts the executions of each request by its path. If
-// faulty, it executes every request, but for one in four it closes the connection
-// instead of responding.
+// executions is a backend that counts how often it executes each method and path. A
+// faulty backend executes every request, too, but for one in four it closes the
+// connection instead of responding.
 type executions struct {
 	*httptest.Server
 	mu    sync.Mutex

@@ -18,8 +18,8 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// sendMany sends ten requests at a time, each with its own path, and returns the
-// errors.
+// sendMany sends the given number of requests, ten at a time, each with its own path,
+// and returns their errors.
 func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) (failed []error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
@@ -81,8 +81,8 @@ func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) 
 	})
 }
 
-// TestNginxResets: a server that resets every stream receives one request per attempt,
-// and over HTTP/2 one more from net/http.
+// TestNginxResets: a server that never responds receives at most one request per attempt
+// over HTTP/1.1, and at most two over HTTP/2, because net/http may resend it once.
 func TestNginxResets(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
 		t.Run(protocol, func(t *testing.T) {
@@ -151,8 +151,8 @@ func TestNginxKeepalive(t *testing.T) {
 }
 
 // TestHAProxyRefuses: HAProxy refuses a stream even if the server executed the request
-// and then closed its connection. Requests that must not run twice do so only with
-// TrustRefusedStream.
+// and then closed its connection. Unless TrustRefusedStream is set, a request that
+// must not run twice runs at most once.
 func TestHAProxyRefuses(t *testing.T) {
 	const many = 200
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
