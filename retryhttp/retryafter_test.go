@@ -223,6 +223,7 @@ func FuzzRetryAfter(f *testing.F) {
 	for _, s := range []string{"", "0", "17", "1.25", "-5", "1e3", " 3", "1793620807", "99999999999999999999", "Mon, 02 Nov 2026 12:00:07 GMT"} {
 		f.Add(s, s, s, s, s, s, 429)
 		f.Add("", "x", s, "", s, "0", 503)
+		f.Add("", "", "", s, "", "1", 430)
 	}
 	f.Fuzz(func(t *testing.T, awsMs, ms, seconds, resets, date, left string, status int) {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}}
@@ -245,7 +246,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
+			assert.True(t, status == 429 || status == 430 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
 		}
 	})
 }

@@ -48,11 +48,7 @@ func peerSide(base http.RoundTripper) side {
 	}
 	return func(ctx context.Context, method, url string, body io.Reader) (*http.Response, error) {
 		ctx, cancel = context.WithCancel(ctx)
-		var raw any // nil if there is no body
-		if body != nil {
-			raw = body
-		}
-		req, err := retryablehttp.NewRequestWithContext(ctx, method, url, raw)
+		req, err := retryablehttp.NewRequestWithContext(ctx, method, url, body)
 		if err != nil {
 			return nil, err
 		}
