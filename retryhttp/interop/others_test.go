@@ -3,6 +3,7 @@ package interop_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -58,39 +59,56 @@ func node(t *testing.T) (address, executed string) {
 // TestNode: a request that must not run twice runs at most once, all others succeed,
 // and the number of attempts limits the number of sends.
 func TestNode(t *testing.T) {
-	const many = 100
 	for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
 		t.Run(k.name, func(t *testing.T) {
 			overBases(t, func(t *testing.T, over func(*http.Transport) http.RoundTripper) {
-				address, executed := node(t)
-				c := newCounter(t, "HTTP/2", address)
-				policy, attempts := counted()
-				policy.MaxAttempts = 20 // when a session ends, ten requests fail
-				failed := sendMany(t, &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}, c.url, k, many)
-				data, err := os.ReadFile(executed)
-				require.NoError(t, err)
-				twice := 0
-				count := map[string]int{}
-				for line := range strings.Lines(string(data)) {
-					if count[line]++; count[line] == 2 {
-						twice++
+				for range 3 {
+					if sendToNode(t, over, k) {
+						return
 					}
+					t.Log("node crashed") // v20.20.2 sometimes corrupts its memory here
 				}
-				t.Logf("%d failed, %d twice, %d attempts, %d requests", len(failed), twice, attempts.Load(), c.headers.Load())
-				most := int64(attempts.Load())
-				if !k.body {
-					most *= 2
-				}
-				assert.LessOrEqual(t, c.headers.Load(), most)
-				if !k.repeatable() {
-					assert.Zero(t, twice)
-					assert.NotEmpty(t, failed)
-					return
-				}
-				assert.Empty(t, failed)
+				t.Error("node crashed every time")
 			})
 		})
 	}
+}
+
+// sendToNode sends requests to a new server. It returns false if the server crashed, so
+// that requests failed for good.
+func sendToNode(t *testing.T, over func(*http.Transport) http.RoundTripper, k kind) bool {
+	address, executed := node(t)
+	c := newCounter(t, "HTTP/2", address)
+	policy, attempts := counted()
+	policy.MaxAttempts = 20 // when a session ends, ten requests fail
+	failed := sendMany(t, &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}, c.url, k, 100)
+	data, err := os.ReadFile(executed)
+	require.NoError(t, err)
+	twice := 0
+	count := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		if count[line]++; count[line] == 2 {
+			twice++
+		}
+	}
+	t.Logf("%d failed, %d twice, %d attempts, %d requests", len(failed), twice, attempts.Load(), c.headers.Load())
+	most := int64(attempts.Load())
+	if !k.body {
+		most *= 2
+	}
+	assert.LessOrEqual(t, c.headers.Load(), most)
+	if !k.repeatable() {
+		assert.Zero(t, twice)
+		assert.NotEmpty(t, failed)
+		return true
+	}
+	if conn, err := net.Dial("tcp", address); err != nil {
+		return false
+	} else {
+		_ = conn.Close()
+	}
+	assert.Empty(t, failed)
+	return true
 }
 
 // TestCaddy: in front of a server that drops connections, Caddy responds with 502 where
