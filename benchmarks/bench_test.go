@@ -85,8 +85,8 @@ func BenchmarkThreeRetries(b *testing.B) {
 	}
 }
 
-// BenchmarkGiveUp measures a call that fails without waiting, although some libraries
-// start a timer.
+// BenchmarkGiveUp measures a call that fails without waiting. Some libraries start a
+// timer even so.
 func BenchmarkGiveUp(b *testing.B) {
 	ctx := cancellable(b)
 	for _, attempts := range []int{1, 3} {

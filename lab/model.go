@@ -11,9 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// event is the arrival of a write. It is the only event of its client: a write succeeds
-// if and only if the last commit is not after the read that it is based on, so reads and
-// responses need no events.
+// event is the arrival of a write. A client has no other events: a write succeeds if
+// and only if the last commit is not after the read that the write is based on, so
+// reads and responses need no events.
 type event struct {
 	at, read int64 // nanoseconds
 	delay    time.Duration

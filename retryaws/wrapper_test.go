@@ -146,7 +146,8 @@ func (w *overriding) IsErrorRetryable(err error) bool {
 
 var errOdd = retry.Permanent(errors.New("odd"))
 
-// TestOverridingWrapper: retries against the Retryer's decision cost the same as others.
+// TestOverridingWrapper: retries that override the Retryer's decision cost the same as
+// others.
 func TestOverridingWrapper(t *testing.T) {
 	inEveryMode(t, func(t *testing.T, _ float64) {
 		l := newLedger()

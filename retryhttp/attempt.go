@@ -16,7 +16,7 @@ type attempt struct {
 	request         http.Request // its context is the attempt
 	ambiguous       bool         // an earlier attempt may have been executed
 
-	watched   bool // net/http may resend the request, or what was sent decides whether a retry is safe
+	watched   bool // net/http may resend the request, or the safety of a retry depends on what was sent
 	mayRepeat bool
 	empty     bool            // no body
 	direct    *http.Transport // nil: Base is of another type

@@ -250,7 +250,7 @@ func TestIdleConnectionIsClosed(t *testing.T) {
 	}
 }
 
-// lateConn hides that the connection has ended until the next write.
+// lateConn hides the end of the connection until the next write.
 type lateConn struct {
 	net.Conn
 	ended, told chan struct{}

@@ -85,8 +85,8 @@ func (h hinting) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even if it comes from
-// an error that the Base returns. The library rerun sleeps for that long.
+// TestHintOfErrorIsBounded: a hint of 55 years is not honored, even if it comes from an
+// error that the Base returns. The rerun library sleeps for that long.
 func TestHintOfErrorIsBounded(t *testing.T) {
 	const years = 55 * 365 * 24 * time.Hour
 	for _, c := range []struct {

@@ -16,8 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The map elsewhere contains the commands that other parts of CI run. A key is a folder and
-// a command; the value is the file that runs the command and the text there that runs it.
+// The map elsewhere contains the commands that other parts of CI run. A key is a folder
+// and a command; the value is the file that runs the command and the text in that file
+// that does so.
 var elsewhere = map[string][2]string{
 	". go test ./...":                                          {".ci/run", "\ngo test ./...\n"},
 	". go run ./examples/quickstart":                           {".ci/run", "\ngo run ./examples/quickstart\n"},

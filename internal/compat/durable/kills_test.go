@@ -314,8 +314,8 @@ func (e *riverEngine) unfinished(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// rescueNow ages the jobs of killed workers in a short run, and ends the term of a killed
-// leader at once; River itself always waits 15 s for it to end.
+// In a short run, rescueNow ages the jobs of killed workers and ends the term of a
+// killed leader at once; River itself always waits 15 s for the term to end.
 func (e *riverEngine) rescueNow(t *testing.T) {
 	if *jobs >= 1000 {
 		return
