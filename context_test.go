@@ -167,7 +167,7 @@ func contextStates() []contextState {
 	}
 }
 
-// A contextOp is an operation with a list of outcomes, the last of which repeats. Its
+// A contextOp is an operation with a list of outcomes; the last outcome repeats. Its
 // field calls is the number of attempts if the context does not end.
 type contextOp struct {
 	name     string

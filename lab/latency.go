@@ -20,9 +20,12 @@ import (
 // Latency is a measured distribution of the time that a server takes for an attempt, as
 // ascending buckets like those of a Prometheus histogram. Times are spread evenly within
 // a bucket. The zero value means no distribution.
-type Latency []struct {
+type Latency []LatencyBucket
+
+// LatencyBucket is the number of attempts that took at most a time.
+type LatencyBucket struct {
 	UpTo  time.Duration
-	Count float64 // number of attempts that took at most UpTo, including earlier buckets
+	Count float64 // cumulative, including earlier buckets
 }
 
 // ReadLatency reads a Latency in one of two formats. In the text format of Prometheus, a
@@ -79,7 +82,7 @@ func readPrometheus(text string) (Latency, error) {
 	}
 	var l Latency
 	for _, at := range slices.Sorted(maps.Keys(counts)) {
-		l = append(l, Latency{{at, counts[at]}}...)
+		l = append(l, LatencyBucket{at, counts[at]})
 	}
 	if n := len(l); n > 0 {
 		l[n-1].Count = max(l[n-1].Count, beyond)
@@ -111,7 +114,7 @@ func readLatencyCSV(text string) (Latency, error) {
 			return nil, fmt.Errorf("line %d: %q is not a count", i+1, row[1])
 		}
 		sum += count
-		l = append(l, Latency{{at, sum}}...)
+		l = append(l, LatencyBucket{at, sum})
 	}
 	return l, nil
 }

@@ -50,7 +50,7 @@ func (d *delays) one(s *stream) int64 {
 	return int64(math.Abs(d.mean + float64(s.normal()*d.sd)))
 }
 
-// two returns two numbers, each of which is the total delay of two consecutive messages.
+// two returns two total delays, each for two consecutive messages.
 func (d *delays) two(s *stream) (int64, int64) {
 	if d.each {
 		return d.one(s) + d.one(s), d.one(s) + d.one(s)

@@ -123,7 +123,7 @@ func (f *Facts) readType(err error) Kind {
 	case plain:
 		if c, unrepeatable := ofPlain(err); c != Unknown {
 			f.Fallback = c
-			f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
+			f.report(Unknown, unrepeatable)
 		}
 	case systemError:
 		// fs.ErrNotExist does not count after a dial: the socket of a server that is

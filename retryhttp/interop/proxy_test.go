@@ -54,13 +54,15 @@ func serve(t *testing.T, address string, command ...string) {
 			t.Log(log.String())
 		}
 	})
-	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	}, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
+	require.Eventually(t, func() bool { return listens(address) }, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
+}
+
+func listens(address string) bool {
+	conn, err := net.Dial("tcp", address)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil
 }
 
 func freeAddress(t *testing.T) string {
