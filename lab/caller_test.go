@@ -61,7 +61,7 @@ func TestCallerDeadline(t *testing.T) {
 // A limiter waits in virtual time, and waits longer after throttling.
 func TestCallerLimiter(t *testing.T) {
 	all := func(p *retry.Policy) {
-		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
+		p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassThrottled} })
 	}
 	s := smallStorm()
 	s.Outage.To = 30 * time.Second

@@ -192,7 +192,7 @@ func TestHalfBuiltErrors(t *testing.T) {
 }
 
 func TestHalfBuiltResponses(t *testing.T) {
-	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	always := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 	steps := map[string]step{
 		"neither response nor error": func(*http.Request) (*http.Response, error) { return nil, nil },
 		"status 0":                   respond(0, ""),

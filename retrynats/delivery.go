@@ -142,7 +142,7 @@ func (d *delivery) fail() {
 	}
 	policy := d.Policy
 	if d.class == retry.ClassTimeout && policy.Classify(err).Class != retry.ClassTimeout {
-		policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTimeout })
+		policy.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTimeout} })
 	}
 	if d.Policy.Budget != nil && policy.Classify(err).Number == 1 { // marked with retry.Progress
 		d.deposit(true)

@@ -93,7 +93,7 @@ func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
 		got := retry.Policy{}.Classify(err)
-		want := retry.Attempt{Err: err, Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
+		want := retry.Attempt{Err: err, Verdict: retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}}
 		alone := f.class
 		switch {
 		case f.class == unknown:
