@@ -17,8 +17,8 @@ type Attempt struct {
 type Verdict struct {
 	Class        Class         // ClassUnknown counts as transient
 	Unrepeatable bool          // a retry could apply the operation twice: see [Unrepeatable]
-	Progress     bool          // the attempt did useful work, so counting restarts: see [Progress]
-	Hint         time.Duration // the wait that the server asks for; from a Classifier, 0 or less: the error's own
+	Progress     bool          // the attempt did useful work: see [Progress]
+	Hint         time.Duration // the wait that the server asks for; 0: the error's own, if any
 }
 
 // retriesBefore returns the n of the formulas: the number of retries up to and including

@@ -8,8 +8,8 @@ import (
 )
 
 // A Classifier decides what an error means for retrying. It is called at most once for
-// each failed attempt, with a non-nil error. If it has no opinion, it returns
-// [ClassUnknown]. It must be safe for concurrent use.
+// each failed attempt, with a non-nil error; a zero Verdict means no opinion. It must be
+// safe for concurrent use.
 type Classifier interface {
 	Classify(err error) Verdict
 }
@@ -20,9 +20,9 @@ type ClassifierFunc func(err error) Verdict
 // Classify calls f.
 func (f ClassifierFunc) Classify(err error) Verdict { return f(err) }
 
-// FirstOf returns a Classifier that consults classifiers in order, up to the first that
-// returns a class other than [ClassUnknown]. Unrepeatable, Progress and Hint of those
-// before it are kept. Put your own before the default one:
+// FirstOf returns a Classifier that consults classifiers in order, up to the first
+// class other than [ClassUnknown]. It keeps the other fields of earlier verdicts. Put
+// your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }

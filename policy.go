@@ -141,8 +141,8 @@ func (p *Policy) maxAttempts() int {
 	return defaultMaxAttempts
 }
 
-// Classify returns what [Do] would make of err: the verdict of its markers and of the
-// Classifier, with a class that is not unknown. A nil err gives a zero Verdict.
+// Classify returns the verdict of [Do] on err, with a class that is not unknown. A nil
+// err gives a zero Verdict.
 func (p Policy) Classify(err error) Verdict {
 	if err == nil {
 		return Verdict{}

@@ -118,11 +118,11 @@ func TestCallerErrors(t *testing.T) {
 		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded"},
 		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded"},
 	} {
-		if got := (retry.DefaultClassifier{}).Classify(tt.err); got != tt.plain {
+		if got := (retry.DefaultClassifier{}).Classify(tt.err).Class; got != tt.plain {
 			t.Errorf("%v: %v by default", tt.err, got)
 		}
 		aws := awspreset.Classifier{Preset: awspreset.Standard2026}
-		if got := aws.Classify(tt.err); got != tt.aws {
+		if got := aws.Classify(tt.err).Class; got != tt.aws {
 			t.Errorf("%v: %v by AWS", tt.err, got)
 		}
 		if tt.err.Error() != tt.text {

@@ -124,10 +124,10 @@ func (l *ledger) TryWithdraw(a retry.Attempt) bool {
 	return !l.refuse
 }
 
-func (l *ledger) Deposit(last retry.Class, ok bool) {
+func (l *ledger) Deposit(paid retry.Attempt, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deposits[deposit{last, ok}]++
+	l.deposits[deposit{paid.Class, ok}]++
 }
 
 func (l *ledger) Wait(context.Context) error {
