@@ -3,8 +3,8 @@ package retrynats_test
 import (
 	"context"
 	"errors"
-	"os"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
