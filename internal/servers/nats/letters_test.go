@@ -1,4 +1,4 @@
-package servers_test
+package nats_test
 
 import (
 	"context"
