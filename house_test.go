@@ -144,6 +144,16 @@ func TestBudget(t *testing.T) {
 	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
 }
 
+// TestModules: each module is built, tested and kept up to date separately, so there are few.
+func TestModules(t *testing.T) {
+	out, err := exec.Command("git", "ls-files", "go.mod", "*/go.mod").Output()
+	if err != nil {
+		t.Skip("not in a git repository: ", err)
+	}
+	modules := strings.Fields(string(out))
+	assert.LessOrEqual(t, len(modules), 14, "%s", modules)
+}
+
 // TestDocumented: every exported name has a comment, which begins with the name if it is
 // a type, function or method.
 func TestDocumented(t *testing.T) {
