@@ -112,7 +112,7 @@ func (standard) Delay(a Attempt, u float64) time.Duration {
 	if a.Class == ClassThrottled {
 		base = time.Second
 	}
-	return dur.Saturate(jitter(dur.Ceiling(base, standardCap, 2, retriesBefore(a.Number)), 1, u), standardCap)
+	return dur.Saturate(dur.Unit(u)*dur.Ceiling(base, standardCap, 2, retriesBefore(a.Number)), standardCap)
 }
 
 func (standard) limit(Class) time.Duration { return standardCap }
