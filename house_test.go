@@ -142,7 +142,14 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	words := len(strings.Fields(string(out)))
 	assert.LessOrEqual(t, words, 5900, "words of go doc -all")
-	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
+	lines := 0
+	for _, name := range pkg.GoFiles {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		lines += strings.Count(string(source), "\n")
+	}
+	assert.LessOrEqual(t, lines, 3600, "lines without tests")
+	t.Logf("%d source files, %d exported names, %d words, %d lines", len(pkg.GoFiles), names, words, lines)
 }
 
 // TestModules: each module is built, tested and kept up to date separately, so there are few.
