@@ -216,7 +216,9 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 
 // stagger returns the wait before the first attempt, or the reason to give up.
 func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
-	c.staggered = true
+	if c.staggered = true; ctx.Err() != nil {
+		return 0, contextReason(ctx, nil)
+	}
 	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
 	if left := timeLeft(ctx, p.Clock); wait >= left && left != noDeadline {
 		return wait, errDeadline
@@ -240,10 +242,11 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return nil
 }
 
-// try makes an attempt.
+// try makes an attempt, unless OnAttempt ends the caller's context.
 func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
-	if c.attempt.Number != math.MaxInt {
-		c.attempt.Number++
+	begun := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
+	if begun.Number != math.MaxInt {
+		begun.Number++
 	}
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
@@ -253,28 +256,47 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		ctx = limited
 	}
 	if p.OnAttempt != nil {
-		ended := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
-		derived, done := p.OnAttempt(ctx, ended)
+		derived, done := p.OnAttempt(ctx, begun)
 		if derived != nil {
 			ctx = derived
 		}
-		if done != nil {
-			ended.Err = ErrNoReturn
+		ended := begun
+		if ended.Err = ErrNoReturn; done != nil {
 			defer func() {
-				if !c.inOp {
+				if !c.inOp && c.attempt.Number == begun.Number {
 					ended = c.attempt
 				}
 				done(ended)
 			}()
 		}
+		if caller.Err() != nil {
+			ended.Err = caller.Err()
+			return ended.Err
+		}
 	}
-	c.inOp = true
+	c.attempt.Number, c.inOp = begun.Number, true
 	err := op(ctx)
 	c.inOp = false
-	if err != nil && p.AttemptTimeout != 0 && limited.Err() != nil && caller.Err() == nil {
-		err = &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
+	if err != nil && p.AttemptTimeout != 0 {
+		err = p.overtime(caller, limited, err)
 	}
 	c.conclude(p, err)
+	return err
+}
+
+// overtime returns the error of an attempt, wrapped if only AttemptTimeout ended it: the
+// attempt was too long, or an inner call gave up because a wait would have made it so.
+func (p *Policy) overtime(caller, limited context.Context, err error) error {
+	switch {
+	case caller.Err() != nil:
+		return err
+	case limited.Err() != nil:
+		return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
+	}
+	inner, ok := errors.AsType[*Error](err)
+	if ok && errors.Is(inner.Reason, errDeadline) && timeLeft(limited, p.Clock) <= inner.Next && inner.Next < timeLeft(caller, p.Clock) {
+		return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout, Early: true}
+	}
 	return err
 }
 
