@@ -44,10 +44,11 @@ type Error struct {
 	// Err is the last failure; nil if the operation never ran.
 	Err error
 
-	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
-	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
-	// next wait would have ended after the context's deadline; or, once the context is
-	// done, an error that matches the context's error and cause.
+	// Reason is [ErrMaxAttempts] or another of the errors declared with it; a fault of the
+	// policy, which matches [ErrInvalid]; the error of the Limiter or Clock; an error that
+	// matches context.DeadlineExceeded if the next wait would have ended after the
+	// context's deadline; or, once the context is done, an error that matches the
+	// context's error and cause.
 	Reason error
 
 	// Attempts is the number of attempts made.
@@ -105,7 +106,7 @@ func (e *Error) Unwrap() []error {
 }
 
 // ReasonLabel returns the Reason as one word for metrics and spans: attempts, elapsed,
-// budget, hint, unrepeatable, permanent, canceled, deadline or limiter.
+// budget, hint, unrepeatable, permanent, canceled, deadline, invalid or limiter.
 func (e *Error) ReasonLabel() string {
 	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
 	case ErrMaxAttempts:
@@ -127,6 +128,8 @@ func (e *Error) ReasonLabel() string {
 		return "canceled"
 	case errors.Is(e.Reason, context.DeadlineExceeded):
 		return "deadline"
+	case errors.Is(e.Reason, ErrInvalid):
+		return "invalid"
 	}
 	return "limiter"
 }

@@ -59,6 +59,9 @@ func randomScenario(rng *rand.Rand) scenario {
 	case 2:
 		s.hook = 1 + rng.IntN(3)
 	}
+	if s.elapsed > 0 { // otherwise the policy would be invalid
+		s.stagger = min(s.stagger, s.elapsed)
+	}
 	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "inner", "inner", "ok", "permanent", "unrepeatable"}
 	for range 1 + rng.IntN(8) {
 		s.steps = append(s.steps, step{time.Duration(rng.IntN(10)) * time.Second, kinds[rng.IntN(len(kinds))], rng.IntN(2) == 0, 1 + rng.IntN(4)})

@@ -21,8 +21,8 @@ type Policy struct {
 	Backoff Backoff
 
 	// MaxAttempts bounds the number of attempts, including the first. 0 means 3 or, if
-	// Backoff is a [Schedule], one more than its number of delays; 1 means no retry;
-	// [Unlimited] means no bound.
+	// Backoff is a [Schedule] (not if a rule around it is), one more than its number of
+	// delays; 1 means no retry; [Unlimited] means no bound.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
@@ -30,11 +30,10 @@ type Policy struct {
 	// the context do. 0 means no limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout limits each attempt through the operation's context. The error
-	// of an attempt that exceeds it is wrapped by one that says so and has a method
-	// Timeout() bool, unless it is permanent. The context is canceled when the operation returns,
-	// so the operation must read a response to its end before it returns. 0 means no
-	// limit.
+	// AttemptTimeout limits each attempt through the operation's context. The error of
+	// an attempt that exceeds it is wrapped: the wrapper says so and has a method
+	// Timeout() bool. The context is canceled when the operation returns, so the
+	// operation must read a response to its end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
 	// Stagger bounds a random wait before the first attempt, for clients that start
@@ -74,21 +73,26 @@ func (p Policy) With(h Hooks) Policy {
 }
 
 // Validate checks the Policy and each part that has a method Validate() error. The
-// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers, because every Backoff in this package
-// accepts any field values.
+// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls it.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
-	faults := p.ownFaults()
-	for _, part := range []struct {
-		path  string
-		value any
-	}{
-		{"Backoff", p.Backoff}, {"Classifier", p.Classifier}, {"Hint", p.Hint}, {"Budget", p.Budget},
-		{"Limiter", p.Limiter}, {"Clock", p.Clock},
-	} {
-		faults = append(faults, partFaults(part.path, part.value)...)
+	faults := append(p.ownFaults(), p.faultsInside()...)
+	return append(faults, partFaults("Clock", p.Clock)...)
+}
+
+// faultsInside returns the faults for which a call ends at its first failure. A Clock has
+// been used by then.
+func (p *Policy) faultsInside() []string {
+	var faults []string
+	if p.MaxElapsed > 0 && p.Stagger > p.MaxElapsed {
+		faults = append(faults, fmt.Sprintf("Stagger %v is above MaxElapsed %v", p.Stagger, p.MaxElapsed))
+	}
+	names := [...]string{"Backoff", "Classifier", "Hint", "Budget", "Limiter"}
+	for i, part := range [...]any{p.Backoff, p.Classifier, p.Hint, p.Budget, p.Limiter} {
+		if part != nil {
+			faults = append(faults, partFaults(names[i], part)...)
+		}
 	}
 	return faults
 }

@@ -11,21 +11,19 @@ import (
 )
 
 // Do calls op until it succeeds or fails permanently, or until the policy gives up. It
-// returns nil if and only if op returned nil.
-//
-// A permanent error is returned unchanged. Otherwise Do returns an [*Error].
+// returns nil if and only if op returned nil. A permanent error is returned unchanged;
+// otherwise Do returns an [*Error].
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
 // failure permanent. Do begins no attempt once ctx is done. If a wait would end after
 // ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) An
-// attempt that exceeds its own time limit does not end the call; it is retried.
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
 //
-// If the policy is invalid, or ctx or op is nil, Do returns an error that matches
-// [ErrInvalid] without calling op. Panics in op pass through. If a function of the
-// policy panics after op has failed, the panic value becomes an error that also matches
-// that failure.
+// If ctx or op is nil, or a number of the policy is negative, Do returns an error that
+// matches [ErrInvalid] without calling op. Other faults of the policy end the call when
+// op first fails. Panics in op pass through. If a function of the policy panics after op
+// has failed, the panic value becomes an error that also matches that failure.
 //
 // If op itself calls Do and that inner call gives up, its error is permanent for the
 // outer call, unless it is marked with [Transient] or was caused only by the outer
@@ -67,8 +65,7 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
-	var c call
-	c.begin(p, first)
+	c := call{attempt: Attempt{Err: first}}
 	for {
 		wait, ended, err := c.turn(ctx, p, op)
 		if ended {
@@ -95,24 +92,19 @@ type call struct {
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
 	timed     bool          // the field start is set
+	checked   bool          // the policy has no faults
 	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
 
-// begin starts the call. If the first attempt has already been made, first is its failure.
-func (c *call) begin(p *Policy, first error) {
-	c.attempt.Err = first
-	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
-		c.timed, c.start = true, now(p.Clock)
-	}
-}
-
-// turn makes one attempt, unless begin received the first attempt's failure, and decides
-// what follows: a wait and another turn, or the end of the call with err. Only a wait
-// on the system's clock can be part of a select; with any other clock, turn itself
-// waits.
+// turn makes one attempt, unless the first one has already failed, and decides what
+// follows: a wait and another turn, or the end of the call with err. Only a wait on the
+// system's clock can be part of a select; with any other clock, turn itself waits.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
 	defer c.guard()
+	if p.MaxElapsed != 0 && !c.timed { // otherwise calls that succeed do not read the clock
+		c.timed, c.start = true, now(p.Clock)
+	}
 	var reason error
 	switch {
 	case c.attempt.Number == 0 && c.attempt.Err != nil:
@@ -144,6 +136,12 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 // next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
+	if !c.checked {
+		c.checked = true
+		if faults := p.faultsInside(); faults != nil {
+			return 0, invalid("policy", faults)
+		}
+	}
 	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
 		return 0, contextReason(ctx, nil)
 	}
@@ -350,10 +348,11 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 // caller deposits after a success, a permanent failure or progress. The Limiter, Stagger, AttemptTimeout, hooks and
 // the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
-	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
-		if failed.Err == nil {
-			faults = append(faults, "the attempt has no error")
-		}
+	faults := p.faults()
+	if failed.Err == nil {
+		faults = append(faults, "the attempt has no error")
+	}
+	if faults != nil {
 		return 0, invalid("call", faults)
 	}
 	failed.Number, failed.Verdict = max(1, failed.Number), verdict(p.Classifier, failed.Err)

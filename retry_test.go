@@ -236,6 +236,39 @@ func testRefused(t *testing.T, do doer) {
 	assert.False(t, ran)
 }
 
+// TestFaultEndsTheCall: what Validate reports ends a call at its first failure, whatever
+// the failure.
+func TestFaultEndsTheCall(t *testing.T) {
+	var noBudget *retry.TokenBudget
+	for name, p := range map[string]retry.Policy{
+		"rule without a base":       {Backoff: retry.FullJitter{}, MaxAttempts: retry.Unlimited},
+		"schedule without delays":   {Backoff: retry.Schedule{}},
+		"base above cap":            {Backoff: retry.Exponential{Base: time.Second, Cap: ms}},
+		"rule inside another":       {Backoff: retry.Capped{Of: retry.Spread{Of: retry.FullJitter{}}, Cap: time.Second}},
+		"nil pointer":               {Budget: noBudget},
+		"Stagger above MaxElapsed":  {Stagger: 2 * ms, MaxElapsed: ms, Clock: &retrytest.Clock{}},
+		"list with a nil":           {Classifier: retry.FirstOf(nil)},
+		"hint rule with a negative": {Hint: retry.HintAtLeast{Max: -1}},
+	} {
+		for failure, err := range map[string]error{"transient": errOp, "permanent": retry.Permanent(errOp)} {
+			t.Run(name+"/"+failure, func(t *testing.T) {
+				require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
+				bothWays(t, func(t *testing.T, do doer) {
+					op := retrytest.Script(err)
+					got := do(t.Context(), p, op.Run)
+					assert.ErrorIs(t, got, retry.ErrInvalid)
+					assert.ErrorIs(t, got, errOp)
+					assert.Equal(t, "invalid", asError(t, got).ReasonLabel())
+					assert.Equal(t, 1, op.Calls())
+				})
+				_, reason := p.Next(retry.Attempt{Err: err}, 0)
+				assert.ErrorIs(t, reason, retry.ErrInvalid)
+			})
+		}
+	}
+	assert.NoError(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.FullJitter{}}, succeed))
+}
+
 func TestAttemptTimeout(t *testing.T) { bothWays(t, testAttemptTimeout) }
 
 func testAttemptTimeout(t *testing.T, do doer) {
@@ -716,10 +749,11 @@ func testStagger(t *testing.T, do doer) {
 	t.Run("counts for MaxElapsed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := policy
-			p.MaxElapsed = 31 * time.Second
+			p.Stagger, p.MaxElapsed = 30*time.Second, 31*time.Second
+			p.Rand = retrytest.Fixed(almost1)
 			err := asError(t, do(t.Context(), p, fails))
 			assert.Equal(t, 2, err.Attempts)
-			assert.Equal(t, 31*time.Second, err.Elapsed)
+			assert.Equal(t, 31*time.Second, err.Elapsed.Round(ms))
 		})
 	})
 	t.Run("canceled", func(t *testing.T) {
