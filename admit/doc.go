@@ -20,9 +20,9 @@
 //   - While they do not, the limit only rises: to the number in progress at which they
 //     would just begin to, by Little's law. If requests are refused although nobody
 //     waits, it doubles.
-//   - After two slow batches in a row, the limit falls to that number, but at most by
-//     half. The next batch begins once the number in progress has fallen to it.
-//   - If half as many requests in progress take as long as before, they were not waiting
+//   - After two slow batches in a row, the limit falls to that number, but at least to
+//     a quarter of those in progress. The next batch begins once the number in progress has fallen to it.
+//   - If at most half as many requests in progress take as long as before, they were not waiting
 //     for each other: a slow dependency has become the handler's own time, and the limit
 //     rises again. Five seconds later, the Gate doubts this if it still refuses requests.
 //
@@ -33,6 +33,8 @@
 //   - A Gate for requests that need different resources refuses all of them when one
 //     resource is overloaded. Use a Gate for each, and none for requests that need none.
 //     Likewise, a Gate does not see a queue that fewer than half of its requests wait in.
+//   - The slower a server, the longer a Gate takes to learn: with 14 requests a second,
+//     one at a time, 20 seconds after a stall. Some of those requests are lost.
 //   - If clients do not retry, a Gate turns slow failures into fast ones, and refuses some
 //     requests for a few seconds whenever a dependency becomes much slower.
 package admit

@@ -23,6 +23,7 @@ type load struct {
 	service func(at time.Duration) time.Duration // of a request that begins at a time
 	stall   [2]time.Duration                     // nothing ends between these times
 	rate    float64                              // calls a second
+	burst   int                                  // more calls, at the same time, at half of the length
 	length  time.Duration
 	timeout time.Duration // of an attempt
 	share   func(call int) float64
@@ -68,8 +69,13 @@ func (l load) run(t *testing.T) outcome {
 	var mu sync.Mutex
 	var calls sync.WaitGroup
 	random := rand.New(rand.NewPCG(1, 2))
+	burst := l.burst
 	for i := 0; time.Since(server.start) < l.length; i++ {
-		time.Sleep(time.Duration(random.ExpFloat64() / l.rate * 1e9))
+		if burst > 0 && time.Since(server.start) > l.length/2 {
+			burst--
+		} else {
+			time.Sleep(time.Duration(random.ExpFloat64() / l.rate * 1e9))
+		}
 		kind, path := 0, "/"
 		if l.share != nil && l.share(i) < 1 {
 			kind, path = 1, "/low"

@@ -142,9 +142,9 @@ func (l *limiter) judge(now time.Duration, inFlight int) {
 	case l.cut.limit == 0 && !l.suspect:
 		l.suspect = true
 	case number <= l.cut.number/2 && median > l.cut.median*4/5:
-		// Half as many requests take as long. Doubling the limit tests the opposite.
+		// At most half as many requests take as long. The next batches test the opposite.
 		l.own, l.risen = median, now
-		l.limit = max(l.limit, min(l.cut.limit, 2*number))
+		l.limit = max(l.limit, min(l.cut.limit, 4*number))
 		l.suspect, l.cut = false, cut{}
 	default:
 		if l.cut.limit == 0 {
@@ -153,7 +153,7 @@ func (l *limiter) judge(now time.Duration, inFlight int) {
 		if number > l.cut.number {
 			l.cut.median, l.cut.number = median, number
 		}
-		l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/2)))
+		l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
 		l.draining = float64(inFlight) > l.limit
 	}
 }

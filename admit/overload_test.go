@@ -64,8 +64,8 @@ func TestOverload(t *testing.T) {
 		{"slow dependency of 700 ms", with(func(l *load) { l.slots, l.service = unlimited, slower(20*ms, 700*ms) }), 99},
 		{"one slot", with(func(l *load) {
 			l.slots, l.service, l.rate = 1, always(70*ms), 10
-			l.stall = [2]time.Duration{5 * sec, 7 * sec}
-		}), 95},
+			l.stall, l.length = [2]time.Duration{30 * sec, 32 * sec}, 180*sec
+		}), 85},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,4 +81,44 @@ func TestOverload(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestInitialLimit: a wrong limit at the start is corrected.
+func TestInitialLimit(t *testing.T) {
+	for _, limit := range []float64{1, 10, 400, 4000} {
+		synctest.Test(t, func(t *testing.T) {
+			l := load{slots: 4, service: exponential(10 * time.Millisecond), rate: 280, length: 25 * time.Second,
+				timeout: time.Second, stall: [2]time.Duration{5 * time.Second, 7 * time.Second}, gate: new(Gate)}
+			l.gate.limiter.limit = limit
+			out := l.run(t)
+			assert.GreaterOrEqual(t, out.percent(), 99.0, "initial limit %v", limit)
+		})
+	}
+}
+
+// TestShare: at 1.4 times the capacity, the half that may use the whole limit succeeds,
+// and the server is neither idle nor busy in vain.
+func TestShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := load{slots: 4, service: always(10 * time.Millisecond), rate: 560, length: 20 * time.Second, timeout: time.Second,
+			gate: new(Gate), share: func(call int) float64 { return []float64{1, 0.75}[call%2] }}
+		out := l.run(t)
+		share := float64(out.good[0]) / float64(out.calls[0])
+		goodput := float64(out.good[0]+out.good[1]) / 400 / 20
+		t.Logf("%.1f %% of the important calls, goodput %.0f %% of the capacity, %d of %d served in vain",
+			100*share, 100*goodput, out.wasted, out.served)
+		assert.GreaterOrEqual(t, share, 0.99)
+		assert.GreaterOrEqual(t, goodput, 0.93)
+		assert.LessOrEqual(t, float64(out.wasted), 0.03*float64(out.served))
+	})
+}
+
+// TestBurst: idle servers admit bursts, and what they refuse at first succeeds later.
+func TestBurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := load{slots: 1000, service: always(50 * time.Millisecond), rate: 5, length: 10 * time.Second, timeout: time.Second, gate: new(Gate)}
+		l.burst = 300
+		out := l.run(t)
+		assert.Equal(t, 100.0, out.percent())
+	})
 }
