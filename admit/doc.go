@@ -20,7 +20,8 @@
 //   - While they do not, the limit only rises: to the number in progress at which they
 //     would just begin to, by Little's law. If requests are refused although nobody
 //     waits, it doubles.
-//   - After two slow batches in a row, the limit falls to that number, but at least to
+//   - After two slow batches in a row, or a second in which hardly any request of a batch
+//     leaves, the limit falls to that number, but at least to
 //     a quarter of those in progress. The next batch begins once the number in progress has fallen to it.
 //   - If at most half as many requests in progress take as long as before, they were not waiting
 //     for each other: a slow dependency has become the handler's own time, and the limit

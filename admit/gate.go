@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -72,7 +73,8 @@ func (Refused) HTTPStatusCode() int { return 429 }
 func (g *Gate) Enter(c Caller) (Ticket, error) {
 	g.mu.Lock()
 	now := g.now()
-	g.limiter.begin(g.within(), now)
+	g.limiter.begin(g.Within, now)
+	g.limiter.watch(now, g.inFlight)
 	if g.inFlight >= g.limiter.room(c) {
 		g.refused++
 		g.limiter.refused = true
@@ -124,28 +126,16 @@ func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l := &g.limiter
-	return Stats{max(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own, l.rate}
-}
-
-func (g *Gate) within() time.Duration {
-	if g.Within <= 0 {
-		return 200 * time.Millisecond
-	}
-	return g.Within
+	return Stats{cmp.Or(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own, l.rate}
 }
 
 // now returns the time since the first call.
 func (g *Gate) now() time.Duration {
-	if g.Now == nil && !g.start.IsZero() {
-		return time.Since(g.start)
-	}
-	now := time.Now
-	if g.Now != nil {
-		now = g.Now
-	}
-	at := now()
 	if g.start.IsZero() {
-		g.start = at
+		if g.Now == nil {
+			g.Now = time.Now
+		}
+		g.start = g.Now()
 	}
-	return at.Sub(g.start)
+	return g.Now().Sub(g.start)
 }

@@ -5,6 +5,7 @@
 package admit
 
 import (
+	"cmp"
 	"math"
 	"net/http"
 	"strconv"
@@ -19,8 +20,8 @@ import (
 // only text/event-stream are not counted, because their time in progress says nothing
 // about waiting. Exclude other long-lived responses with Skip.
 type Handler struct {
-	Gate *Gate
-	Next http.Handler
+	Gate *Gate        // decides about requests
+	Next http.Handler // serves admitted requests
 
 	// Status is the status of a refusal. 0 means 429: clients repeat any request after
 	// it, even a POST, and count it as throttling. Many repeat only idempotent requests
@@ -67,11 +68,7 @@ func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	header := w.Header()
 	header.Set("Retry-After", strconv.Itoa(max(1, int(math.Round(after.Seconds())))))
 	header.Set("Retry-After-Ms", strconv.FormatInt(after.Milliseconds(), 10))
-	status := h.Status
-	if status == 0 {
-		status = http.StatusTooManyRequests
-	}
-	http.Error(w, err.Error(), status)
+	http.Error(w, err.Error(), cmp.Or(h.Status, http.StatusTooManyRequests))
 }
 
 func longLived(r *http.Request) bool {
@@ -80,23 +77,22 @@ func longLived(r *http.Request) bool {
 }
 
 // patience returns the shortest time that the caller announces, or 0.
-func patience(h http.Header, now time.Time) time.Duration {
-	shortest := time.Duration(0)
-	consider := func(d time.Duration) {
+func patience(h http.Header, now time.Time) (shortest time.Duration) {
+	grpc, unit := h.Get("Grpc-Timeout"), time.Duration(0)
+	if last := len(grpc) - 1; last >= 0 {
+		grpc, unit = grpc[:last], grpcUnits[grpc[last]]
+	}
+	_, ttl, _ := strings.Cut(h.Get("Amz-Sdk-Request"), "ttl=")
+	ttl, _, _ = strings.Cut(ttl, ";")
+	end, _ := time.Parse("20060102T150405Z", ttl)
+	for _, d := range [...]time.Duration{
+		number(grpc, unit),
+		number(h.Get("X-Envoy-Expected-Rq-Timeout-Ms"), time.Millisecond),
+		number(h.Get("X-Stainless-Timeout"), time.Second),
+		end.Sub(now),
+	} {
 		if d > 0 && (shortest == 0 || d < shortest) {
 			shortest = d
-		}
-	}
-	consider(number(h.Get("X-Envoy-Expected-Rq-Timeout-Ms"), time.Millisecond))
-	consider(number(h.Get("X-Stainless-Timeout"), time.Second))
-	if value := h.Get("Grpc-Timeout"); value != "" {
-		last := len(value) - 1
-		consider(number(value[:last], grpcUnits[value[last]]))
-	}
-	if _, ttl, ok := strings.Cut(h.Get("Amz-Sdk-Request"), "ttl="); ok {
-		ttl, _, _ = strings.Cut(ttl, ";")
-		if at, err := time.Parse("20060102T150405Z", strings.TrimSpace(ttl)); err == nil {
-			consider(at.Sub(now))
 		}
 	}
 	return shortest
@@ -109,7 +105,7 @@ var grpcUnits = map[byte]time.Duration{
 
 func number(text string, unit time.Duration) time.Duration {
 	n, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(n > 0) || n*float64(unit) > math.MaxInt64/2 {
+	if err != nil || !(n*float64(unit) < math.MaxInt64) {
 		return 0
 	}
 	return time.Duration(n * float64(unit))

@@ -122,9 +122,7 @@ func TestPlaces(t *testing.T) {
 					time.AfterFunc(time.Millisecond, cancel)
 				}
 				r, err := http.NewRequestWithContext(ctx, "POST", server.URL, nil)
-				if !assert.NoError(t, err) {
-					return
-				}
+				assert.NoError(t, err)
 				r.Header.Set("N", strconv.Itoa(n))
 				if n%40 == 2 {
 					r.Header.Set("Upgrade", "websocket")

@@ -35,6 +35,7 @@ type outcome struct {
 	calls, good [2]int // by whether the share is below 1
 	served      int
 	wasted      int // served after the client had left
+	onTime      int // served for a waiting client while calls arrived
 	inFlight    int // at the end
 }
 
@@ -92,7 +93,7 @@ func (l load) run(t *testing.T) outcome {
 	}
 	calls.Wait()
 	time.Sleep(time.Minute) // the server finishes what nobody waits for
-	out.served, out.wasted = server.served, server.wasted
+	out.served, out.wasted, out.onTime = server.served, server.wasted, server.onTime
 	if l.gate != nil {
 		out.inFlight = l.gate.Stats().InFlight
 	}
@@ -119,8 +120,8 @@ type slotServer struct {
 	start time.Time
 	free  chan struct{}
 
-	mu             sync.Mutex
-	served, wasted int
+	mu                     sync.Mutex
+	served, wasted, onTime int
 }
 
 func (s *slotServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -130,6 +131,8 @@ func (s *slotServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.served++
 	if r.Context().Err() != nil {
 		s.wasted++
+	} else if time.Since(s.start) < s.length {
+		s.onTime++
 	}
 	s.mu.Unlock()
 	begin := time.Since(s.start)

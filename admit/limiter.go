@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -53,9 +54,9 @@ func (l *limiter) begin(within, now time.Duration) {
 	if l.within > 0 {
 		return
 	}
-	l.within = within
-	if l.limit == 0 {
-		l.limit = initialLimit
+	l.within, l.limit = within, cmp.Or(l.limit, initialLimit)
+	if within <= 0 {
+		l.within = 200 * time.Millisecond
 	}
 	l.next(now)
 }
@@ -122,6 +123,14 @@ func (l *limiter) complete(age time.Duration) bool {
 	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+enough)
 }
 
+// watch cuts the limit if hardly any request of the batch leaves.
+func (l *limiter) watch(now time.Duration, inFlight int) {
+	if !l.draining && l.own > 0 && 4*l.done < l.admitted && now-l.began > l.allowed()+4*l.within {
+		l.reduce(0, inFlight)
+		l.next(now)
+	}
+}
+
 // judge changes the limit according to the batch.
 func (l *limiter) judge(now time.Duration, inFlight int) {
 	slices.Sort(l.took[:l.done])
@@ -139,7 +148,7 @@ func (l *limiter) judge(now time.Duration, inFlight int) {
 		}
 		l.limit = min(max(l.limit, target), maxLimit)
 		l.suspect, l.cut = false, cut{}
-	case l.cut.limit == 0 && !l.suspect:
+	case !l.suspect && l.cut.limit == 0:
 		l.suspect = true
 	case number <= l.cut.number/2 && median > l.cut.median*4/5:
 		// At most half as many requests take as long. The next batches test the opposite.
@@ -147,15 +156,20 @@ func (l *limiter) judge(now time.Duration, inFlight int) {
 		l.limit = max(l.limit, min(l.cut.limit, 4*number))
 		l.suspect, l.cut = false, cut{}
 	default:
-		if l.cut.limit == 0 {
-			l.cut = cut{limit: l.limit}
-		}
 		if number > l.cut.number {
 			l.cut.median, l.cut.number = median, number
 		}
-		l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
-		l.draining = float64(inFlight) > l.limit
+		l.reduce(target, inFlight)
 	}
+}
+
+// reduce reduces the limit to target, but at least to a quarter of the number in progress.
+func (l *limiter) reduce(target float64, inFlight int) {
+	if l.cut.limit == 0 {
+		l.cut.limit = l.limit
+	}
+	l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
+	l.draining = float64(inFlight) > l.limit
 }
 
 // learn updates the handler's own time.
