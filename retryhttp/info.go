@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -20,6 +21,9 @@ type Info struct {
 	Attempt int
 	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
+	// Resends is the number of times that the request was sent in addition to once per
+	// attempt: by the Transport because it certainly was not processed, or by net/http.
+	Resends int
 }
 
 type infoKey struct{}
@@ -60,7 +64,7 @@ func InfoOf(err error) (info Info, ok bool) {
 
 func (c *call) info() Info {
 	info := infoAbout(c.request)
-	info.Attempt, info.Status = int(c.number.Load()), int(c.status.Load())
+	info.Attempt, info.Status, info.Resends = int(c.number.Load()), int(c.status.Load()), int(c.resends.Load())
 	return info
 }
 
@@ -97,11 +101,11 @@ func (e *withinError) Unwrap() error             { return e.error }
 func (e *withinError) HTTPStatusCode() int       { return e.status }
 func (e *withinError) RetryAfter() time.Duration { return e.after }
 
-// statusWithin returns err with the status of the response inside it, or err itself if
+// withStatus returns err with the status of the response inside it, or err itself if
 // it contains no response. The RetrieveError type of golang.org/x/oauth2, for
 // example, has the response in a field.
-func statusWithin(err error, now time.Time) error {
-	if status := proxyRefusal(err); status != 0 {
+func (x *exchange) withStatus(err error, now time.Time) error {
+	if status := x.connectStatus(err); status != 0 {
 		return &withinError{err, status, 0}
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
@@ -122,3 +126,13 @@ func statusWithin(err error, now time.Time) error {
 	}
 	return err
 }
+
+// limitError is the error of an attempt that exceeded its time limit.
+type limitError struct {
+	err   error
+	limit time.Duration
+}
+
+func (e *limitError) Error() string { return fmt.Sprintf("attempt exceeded %v: %v", e.limit, e.err) }
+func (e *limitError) Unwrap() error { return e.err }
+func (*limitError) Timeout() bool   { return true }

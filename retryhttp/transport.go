@@ -81,6 +81,8 @@ type Transport struct {
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If nil,
 	// all hosts share the Policy's Budget.
 	PerHost *PerHost
+
+	protocols protocols
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
@@ -101,12 +103,12 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req)}
+	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock}
 	c.direct, _ = t.base().(*http.Transport)
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
 		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
 	}
-	c.takeBody()
+	c.planBody()
 	defer c.recording.finish()
 	returned := false
 	defer func() {
@@ -114,7 +116,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	err := retry.Do(c, p, c.send)
+	err := retry.Do(c, p, c.attempt)
 	returned = true
 	return c.result(err)
 }
