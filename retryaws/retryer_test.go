@@ -344,6 +344,32 @@ func TestCancelAttempt(t *testing.T) {
 	}
 }
 
+// TestCancelAnswered: a response that makes the failure permanent is one even if the context
+// has ended.
+func TestCancelAnswered(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newLedger()
+		transport := newScript(func(r *http.Request) (*http.Response, error) {
+			cancel()
+			return respond(400, `{"__type":"ConditionalCheckFailedException"}`)(r)
+		})
+		assertAPIError(t, getItem(ctx, newDynamoDB(t, transport, f, retry.Policy{Budget: l})), "ConditionalCheckFailedException")
+		assert.Equal(t, map[deposit]int{{0, false}: 1}, l.deposits)
+	})
+}
+
+// TestCanceledInside: an attempt that was canceled by something other than the caller.
+func TestCanceledInside(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		l := newLedger()
+		transport := newScript(failWith(&smithy.CanceledError{Err: context.Canceled}))
+		assert.ErrorIs(t, getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Budget: l})), context.Canceled)
+		assert.Equal(t, 1, transport.count())
+		assert.Equal(t, map[deposit]int{{0, false}: 1}, l.deposits)
+	})
+}
+
 func TestSilentServer(t *testing.T) {
 	inEveryForm(t, func(t *testing.T, f form) {
 		synctest.Test(t, func(t *testing.T) {

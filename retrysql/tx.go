@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Beginner begins transactions, as [*sql.DB] and [*sql.Conn] do.
@@ -156,7 +157,7 @@ func rollback(ctx context.Context, tx Tx) error {
 // hasEnded reports whether err means that the transaction had already ended.
 // ErrTxClosed of github.com/jackc/pgx is recognized by its text.
 func hasEnded(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
+	return errors.Is(err, sql.ErrTxDone) || errfacts.HasText(err, "tx is closed")
 }
 
 // failure adds information to the error returned by fn or Commit.
