@@ -167,7 +167,7 @@ func (b *replay) Close() error {
 
 type keptBody struct {
 	io.ReadCloser
-	cancel  context.CancelFunc
+	cancel   context.CancelFunc
 	exchange *exchange
 }
 

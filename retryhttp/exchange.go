@@ -46,15 +46,15 @@ type exchange struct {
 type phase uint8
 
 const (
-	quiet      phase = iota // nothing: Base may not report what it does
-	asking                  // a connection was requested
-	connected               // a connection was obtained
-	written                 // the headers were written to it
-	rewriting               // another connection was obtained, for a resend
-	responded               // a response arrived; Base may now send another request
-	held                    // stopped before the request was written
-	stopped                 // stopped before the request was written again
-	over                    // Base has returned
+	quiet     phase = iota // nothing: Base may not report what it does
+	asking                 // a connection was requested
+	connected              // a connection was obtained
+	written                // the headers were written to it
+	rewriting              // another connection was obtained, for a resend
+	responded              // a response arrived; Base may now send another request
+	held                   // stopped before the request was written
+	stopped                // stopped before the request was written again
+	over                   // Base has returned
 )
 
 var phaseNames = [...]string{"quiet", "asking", "connected", "written", "rewriting", "responded", "held", "stopped", "over"}

@@ -13,8 +13,8 @@ import (
 // Transport sends through [http.DefaultTransport] with the zero [retry.Policy] and
 // makes up to three attempts.
 //
-// A Transport is safe for concurrent use and should be shared by all clients. Its
-// fields must not be changed once it is in use.
+// A Transport is safe for concurrent use and should be shared by all clients. It must
+// not be copied, and its fields must not be changed, once it is in use.
 type Transport struct {
 	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
 	// http.Transport, an attempt costs a few more allocations, and a POST without a
@@ -78,11 +78,21 @@ type Transport struct {
 	// first. If "", no header is sent.
 	AttemptHeader string
 
-	// PerHost replaces the Policy's Budget with a separate Budget for each host. If nil,
-	// all hosts share the Policy's Budget.
+	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
+	// both are nil, the Transport uses a PerHost of its own, with a [retry.TokenBudget]
+	// for each host: a host that fails gets about 35 retries, and then none until it
+	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted]().
 	PerHost *PerHost
 
+	// OnOuterRetry is called once for each kind of client above the Transport that is
+	// found to retry by itself: "AWS SDK", "Stainless SDK" (OpenAI, Anthropic and others)
+	// or "Google Cloud Storage". The Transport makes one attempt for each of the client's,
+	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
+	OnOuterRetry func(client string, req *http.Request)
+
+	hosts     PerHost // used if there is no other Budget
 	protocols protocols
+	outer     outer
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
@@ -145,14 +155,18 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 		}
 		p = *own
 	}
-	if sdkRetries(req.Header) {
+	if t.retriedAbove(req) {
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
-	if t.PerHost != nil && req.URL != nil {
+	switch {
+	case req.URL == nil:
+	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
+	case p.Budget == nil:
+		p.Budget = t.hosts.Budget(req.URL)
 	}
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse
@@ -168,7 +182,8 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 type policyKey struct{}
 
 // WithPolicy returns a context for requests that use p instead of the Transport's
-// Policy. The Transport's PerHost still replaces the Budget of p.
+// Policy. The Transport's PerHost still replaces the Budget of p; without a PerHost and
+// a Budget, the host's own Budget is used, as for other requests.
 func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 	return context.WithValue(ctx, policyKey{}, &p)
 }

@@ -45,12 +45,14 @@ server.listen(PORT, '127.0.0.1');
 
 // node runs nodeScript and returns its address and the file that lists the executed
 // requests.
-func node(t *testing.T) (address, executed string) {
+func node(t *testing.T) (address, executed string) { return nodeWith(t, nodeScript) }
+
+func nodeWith(t *testing.T, source string) (address, executed string) {
 	path, address := program(t, "node"), freeAddress(t)
 	_, port, _ := strings.Cut(address, ":")
 	dir := t.TempDir()
 	script, executed := filepath.Join(dir, "server.js"), filepath.Join(dir, "executed")
-	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(nodeScript, "PORT", port, 1)), 0o600))
+	require.NoError(t, os.WriteFile(script, []byte(strings.Replace(source, "PORT", port, 1)), 0o600))
 	serve(t, address, "sh", "-c", `exec "$0" "$1" > "$2"`, path, script, executed)
 	return address, executed
 }
