@@ -124,10 +124,10 @@ func (l *ledger) TryWithdraw(a retry.Attempt) bool {
 	return !l.refuse
 }
 
-func (l *ledger) Deposit(last retry.Class, ok bool) {
+func (l *ledger) Deposit(paid retry.Attempt, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deposits[deposit{last, ok}]++
+	l.deposits[deposit{paid.Class, ok}]++
 }
 
 func (l *ledger) Wait(context.Context) error {
@@ -326,7 +326,7 @@ func TestCancel(t *testing.T) {
 // TestCancelAttempt: cancellation within an attempt ends the call, whatever the Classifier
 // returns.
 func TestCancelAttempt(t *testing.T) {
-	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	always := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 	for _, classifier := range []retry.Classifier{nil, always} {
 		inEveryForm(t, func(t *testing.T, f form) {
 			ctx, cancel := context.WithCancel(t.Context())

@@ -30,6 +30,8 @@ func Classify(err error) (c Class, unrepeatable bool) {
 
 func (f *Facts) class() Class {
 	switch {
+	case f.Overtime && !f.IsResponse():
+		return TimedOut
 	case f.Canceled || f.Verdict == No:
 		return Permanent
 	case f.Status == 429 || f.Class == Throttled || IsThrottlingCode(f.Code):

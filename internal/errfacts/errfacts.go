@@ -8,6 +8,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"time"
 )
 
 // Facts are what an error and the errors it wraps report. If several of them report a
@@ -28,7 +29,24 @@ type Facts struct {
 	Fallback     Class // the class to use if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
 	Methods      bool  // an error in the chain has one of the methods below
+	Overtime     bool  // the attempt exceeded its time limit
 }
+
+// Overtime is the failure of an attempt that exceeded its time limit.
+type Overtime struct {
+	Err   error
+	Limit time.Duration
+}
+
+func (e *Overtime) Error() string {
+	return "attempt exceeded " + e.Limit.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the operation's error.
+func (e *Overtime) Unwrap() error { return e.Err }
+
+// Timeout returns true.
+func (*Overtime) Timeout() bool { return true }
 
 // Verdict is what an error reports about retrying, with methods such as Retryable.
 type Verdict uint8
@@ -140,6 +158,10 @@ func HasText(err error, text string) bool {
 func (f *Facts) read(err error) {
 	var walk Walk
 	for ; err != nil; err = walk.Next(err) {
+		if _, ok := err.(*Overtime); ok {
+			f.Overtime, f.Methods, f.Kind = true, true, Timeout
+			continue
+		}
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
@@ -147,6 +169,7 @@ func (f *Facts) read(err error) {
 			f.readMethods(err)
 		}
 	}
+	f.Canceled = f.Canceled && !f.Overtime // by the time limit
 }
 
 // IsResponse reports whether the error is a server's response, that is, has a status

@@ -22,16 +22,18 @@ func RetryInterceptor(policy retry.Policy) connect.UnaryInterceptorFunc {
 	}
 }
 
-func connectClass(err error) retry.Class {
+func connectVerdict(err error) (v retry.Verdict) {
 	switch connect.CodeOf(err) {
 	case connect.CodeResourceExhausted:
-		return retry.ClassThrottled
+		v.Class = retry.ClassThrottled
 	case connect.CodeDeadlineExceeded:
-		return retry.ClassTimeout
+		v.Class = retry.ClassTimeout
 	case connect.CodeUnavailable, connect.CodeAborted, connect.CodeInternal:
-		return retry.ClassTransient
+		v.Class = retry.ClassTransient
 	case connect.CodeUnknown:
-		return retry.ClassUnknown
+		v.Class = retry.ClassUnknown
+	default:
+		v.Class = retry.ClassPermanent
 	}
-	return retry.ClassPermanent
+	return v
 }

@@ -23,12 +23,13 @@ func Work(ctx context.Context, queue workqueue.TypedRateLimitingInterface[string
 		return false
 	}
 	defer queue.Done(item)
-	failed := policy.Classify(reconcile(ctx, item))
+	err := reconcile(ctx, item)
+	verdict := policy.Classify(err)
 	switch {
-	case failed.Err == nil, failed.Class == retry.ClassPermanent:
+	case err == nil, verdict.Class == retry.ClassPermanent, verdict.Unrepeatable:
 		queue.Forget(item)
-	case failed.Hint > 0:
-		queue.AddAfter(item, failed.Hint)
+	case verdict.Hint > 0:
+		queue.AddAfter(item, verdict.Hint)
 	default:
 		queue.AddRateLimited(item)
 	}

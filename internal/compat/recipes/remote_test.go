@@ -48,7 +48,7 @@ func failing(t *testing.T, times int64, status int, body string) (string, *atomi
 
 func TestConnect(t *testing.T) {
 	policy := quick
-	policy.Classifier = retry.ClassifierFunc(connectClass)
+	policy.Classifier = retry.ClassifierFunc(connectVerdict)
 	for name, tt := range map[string]struct {
 		options []connect.ClientOption
 		fails   connect.Code

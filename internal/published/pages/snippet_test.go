@@ -38,11 +38,11 @@ func TestSnippets(t *testing.T) {
 
 	var p retry.Policy
 	mine := errors.New("mine")
-	addClassifier(&p, retry.ClassifierFunc(func(err error) retry.Class {
+	addClassifier(&p, retry.ClassifierFunc(func(err error) retry.Verdict {
 		if errors.Is(err, mine) {
-			return retry.ClassThrottled
+			return retry.Verdict{Class: retry.ClassThrottled}
 		}
-		return retry.ClassUnknown
+		return retry.Verdict{Class: retry.ClassUnknown}
 	}))
 	assert.Equal(t, retry.ClassThrottled, p.Classify(mine).Class)
 	assert.Equal(t, retry.ClassTimeout, p.Classify(timeout{}).Class)

@@ -88,7 +88,7 @@ func TestLostCommitWithoutRule(t *testing.T) {
 			db := v.open(t, p.addr(), 1)
 			defer db.Close()
 			careless := quick
-			careless.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+			careless.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 			require.NoError(t, retry.Do(t.Context(), careless, func(ctx context.Context) error {
 				return db.once(ctx, func(ctx context.Context, tx session) error {
 					return tx.exec(ctx, "INSERT INTO lost VALUES (1)")

@@ -66,9 +66,9 @@ func TestWatch(t *testing.T) {
 	defer func() { _ = client.Close() }()
 	attempts := 0
 	policy := quick
-	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
+	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Verdict {
 		assert.Equal(t, redis.TxFailedErr, err)
-		return retry.ClassTransient
+		return retry.Verdict{Class: retry.ClassTransient}
 	})
 	require.NoError(t, retry.Do(t.Context(), policy, func(ctx context.Context) error {
 		attempts++
