@@ -12,18 +12,20 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // call is the state of one RoundTrip. It is also the context passed to retry.Do: the
 // request's context with information for hooks.
 type call struct {
 	context.Context
-	transport *Transport
-	request   *http.Request
-	limit     time.Duration // of one attempt; 0: none
-	mayRepeat bool
-	direct    *http.Transport // nil: Base is of another type
-	clock     retry.Clock     // nil: the system's
+	transport  *Transport
+	request    *http.Request
+	limit      time.Duration // of one attempt; 0: none
+	mayRepeat  bool
+	direct     *http.Transport // nil: Base is of another type
+	clock      retry.Clock     // nil: the system's
+	classifier retry.Classifier
 
 	body      io.ReadCloser                 // of the first attempt
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
@@ -40,6 +42,7 @@ type call struct {
 	response *http.Response
 	failed   *StatusError
 	err      error
+	cause    error   // for the Classifier
 	meaning  meaning // of err
 }
 
@@ -66,7 +69,7 @@ func (c *call) attempt(ctx context.Context) error {
 	if c.err != nil {
 		c.latest.release()
 		if limited.Err() != nil && ctx.Err() == nil {
-			c.err = &limitError{c.err, c.limit}
+			c.err = &errfacts.Overtime{Err: c.err, Limit: c.limit}
 		}
 		cancel()
 		return c.lost(end)
@@ -227,8 +230,21 @@ func (c *call) lost(end ending) error {
 		return retry.Permanent(c.err)
 	}
 	c.ambiguous = c.ambiguous || end == unknown
-	err := c.latest.withStatus(c.err, c.transport.now())
-	return c.unlessUnrepeatable(&attemptError{err, c.info()}, c.mayRepeat || end != unknown)
+	c.cause = c.err
+	if status := c.latest.connectStatus(c.err); status != 0 {
+		c.cause = &connectError{c.err, status}
+	}
+	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || end != unknown)
+}
+
+// Classify implements [retry.Classifier]. It passes on the error of Base itself, without
+// the Info and marks that the loop and the hooks need.
+func (c *call) Classify(error) retry.Verdict {
+	v := c.classifier.Classify(c.cause)
+	if v.Hint <= 0 && c.failed == nil {
+		v.Hint = hintWithin(c.cause, c.transport.now())
+	}
+	return v
 }
 
 // judge returns nil if the response is a success, and otherwise an error, marked so
@@ -257,6 +273,7 @@ func (c *call) judge(gaveUp bool) error {
 		err = &checkError{c.failed, found}
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
 	}
+	c.cause = err
 	unprocessed = unprocessed || slices.Contains(c.transport.Unprocessed, status)
 	c.ambiguous = c.ambiguous || !unprocessed && status >= 500
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)

@@ -3,7 +3,6 @@ package retryhttp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -48,7 +47,8 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 }
 
 // InfoOf returns the Info of the attempt that failed with err, an error passed to the
-// Policy's Classifier or returned by RoundTrip. ok is false for other errors.
+// Policy's hooks or returned by RoundTrip. ok is false for other errors: a Classifier
+// receives the error of Base itself.
 func InfoOf(err error) (info Info, ok bool) {
 	if e, ok := errors.AsType[*attemptError](err); ok {
 		return e.info, true
@@ -88,51 +88,30 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// withinError is an error caused by a response. Either a RoundTripper below sent a
-// request of its own, for example for a token, and got the response, or net/http turned
-// a proxy's response into an error.
-type withinError struct {
+// connectError is the refusal of a proxy.
+type connectError struct {
 	error
 	status int
-	after  time.Duration
 }
 
-func (e *withinError) Unwrap() error             { return e.error }
-func (e *withinError) HTTPStatusCode() int       { return e.status }
-func (e *withinError) RetryAfter() time.Duration { return e.after }
+func (e *connectError) Unwrap() error       { return e.error }
+func (e *connectError) HTTPStatusCode() int { return e.status }
 
-// withStatus returns err with the status of the response inside it, or err itself if
-// it contains no response. The RetrieveError type of golang.org/x/oauth2, for
-// example, has the response in a field.
-func (x *exchange) withStatus(err error, now time.Time) error {
-	if status := x.connectStatus(err); status != 0 {
-		return &withinError{err, status, 0}
-	}
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		v := reflect.ValueOf(e)
+// hintWithin returns the wait that a response inside err asks for, or 0. The
+// RetrieveError type of golang.org/x/oauth2, for example, has the response in a field.
+func hintWithin(err error, now time.Time) time.Duration {
+	for ; err != nil; err = errors.Unwrap(err) {
+		v := reflect.ValueOf(err)
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 			continue
-		}
-		if _, ok := e.(interface{ HTTPStatusCode() int }); ok {
-			return err
 		}
 		f := v.Elem().FieldByName("Response")
 		if !f.IsValid() || !f.CanInterface() {
 			continue
 		}
 		if resp, ok := f.Interface().(*http.Response); ok && resp != nil && resp.StatusCode >= 400 {
-			return &withinError{err, resp.StatusCode, RetryAfter(resp, now)}
+			return RetryAfter(resp, now)
 		}
 	}
-	return err
+	return 0
 }
-
-// limitError is the error of an attempt that exceeded its time limit.
-type limitError struct {
-	err   error
-	limit time.Duration
-}
-
-func (e *limitError) Error() string { return fmt.Sprintf("attempt exceeded %v: %v", e.limit, e.err) }
-func (e *limitError) Unwrap() error { return e.err }
-func (*limitError) Timeout() bool   { return true }

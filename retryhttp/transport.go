@@ -17,9 +17,8 @@ import (
 // not be copied, and its fields must not be changed, once it is in use.
 type Transport struct {
 	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
-	// http.Transport, an attempt costs a few more allocations, and a POST without a
-	// body fails after a graceful GOAWAY. Its response bodies should allow Close during
-	// a Read, as those of net/http do.
+	// http.Transport, an attempt costs a few more allocations. Its response bodies
+	// should allow Close during a Read, as those of net/http do.
 	Base http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -47,11 +46,12 @@ type Transport struct {
 	// of a request.
 	Unprocessed []int
 
-	// TrustRefusedStream means that a REFUSED_STREAM reset of an HTTP/2 stream proves
-	// that the request was not processed, so any request may be retried. RFC 9113
-	// promises this, but HAProxy also sends REFUSED_STREAM if a server closes the
-	// connection after executing the request. Set it only for servers that keep the
-	// promise. A GOAWAY that does not accept the stream is always trusted.
+	// TrustRefusedStream means that a stream reset with REFUSED_STREAM (HTTP/2) or
+	// H3_REQUEST_REJECTED (HTTP/3) proves that the request was not processed, so any
+	// request may be sent again. The RFCs promise this, but HAProxy also sends
+	// REFUSED_STREAM if a server closes the connection after executing the request. Set
+	// it only for servers that keep the promise. A GOAWAY that does not accept the
+	// stream is always trusted.
 	TrustRefusedStream bool
 
 	// Check is called for each response and returns an error if the response is a
@@ -113,7 +113,11 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock}
+	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier}
+	if c.classifier == nil {
+		c.classifier = retry.DefaultClassifier{}
+	}
+	p.Classifier = c
 	c.direct, _ = t.base().(*http.Transport)
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
 		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
