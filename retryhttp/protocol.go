@@ -26,7 +26,13 @@ func (t *Transport) protocolOf(x *exchange) int {
 }
 
 func (t *Transport) learn(x *exchange, protocol int) {
-	if x.empty == (x.direct != nil) || x.request.URL == nil || t.protocolOf(x) == protocol {
+	if x.request.URL == nil {
+		return
+	}
+	t.protocols.mu.RLock()
+	known := t.protocols.of[x.request.URL.Host] == protocol
+	t.protocols.mu.RUnlock()
+	if known {
 		return
 	}
 	t.protocols.mu.Lock()
