@@ -13,6 +13,7 @@ import (
 func TestExplain(t *testing.T) {
 	text, err := explain([]string{"exponential", "base=1s", "cap=4s", "attempts=5"})
 	require.NoError(t, err)
+	_, plan, _ := strings.Cut(text, "\n\n")
 	assert.Equal(t, `exponential base=1s cap=4s attempts=5: 5 attempts if all fail
 
   retry       min      mean       p99       max
@@ -23,12 +24,16 @@ func TestExplain(t *testing.T) {
   total       11s       11s       11s       11s
 
 The wait before each retry; = is up to the mean, - up to the longest.
-`, text)
+`, plan)
 	text, err = explain([]string{"full base=1s cap=1s attempts=30 timeout=2s elapsed=1h"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "30 attempts if all fail, no wait beyond 1h0m0s, each at most 2s")
 	assert.Contains(t, text, "===============---------------")
 	assert.Contains(t, text, "      …\n")
+	t.Setenv("RETRY_CAP", "9s")
+	text, err = explain([]string{"--attempts", "2"})
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^attempts +2 +--attempts\nbase +1s +default\ncap +9s +RETRY_CAP$`, text)
 	text, err = explain([]string{"standard attempts=1"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "no retry")
@@ -66,7 +71,7 @@ func TestCompletion(t *testing.T) {
 			for line, want := range map[string]string{
 				"retry --retry-on-o":         "--retry-on-output",
 				"retry --policy aws-java-v1": "aws-java-v1-legacy aws-java-v1-standard aws-java-v1-adaptive",
-				"retry --output ":            "pass last",
+				"retry --output ":            "pass last success",
 				"retry -t 3 expl":            "explain",
 				"retry completion f":         "fish",
 			} {
