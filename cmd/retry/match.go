@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -45,10 +46,14 @@ func (m *match) accepts(status int) bool {
 	return m.httpStatus.contains(status)
 }
 
-// Classify returns the class of a failed attempt. Stop lists override retry lists. If
+// Classify returns the verdict on a failed attempt. Stop lists override retry lists. If
 // there is a retry list, everything else is permanent.
-func (m *match) Classify(err error) retry.Class {
-	o := err.(*outcome)
+func (m *match) Classify(err error) retry.Verdict {
+	o, _ := errors.AsType[*outcome](err)
+	return retry.Verdict{Class: m.class(o)}
+}
+
+func (m *match) class(o *outcome) retry.Class {
 	transient := retry.ClassTransient
 	if o.limit != "" {
 		transient = retry.ClassTimeout
