@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -65,7 +66,12 @@ func TestCompletion(t *testing.T) {
 			writeFile(t, file, script, 0o600)
 			out, err := exec.Command(path, "-n", file).CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			if shell != "bash" {
+			switch shell {
+			case "zsh":
+				assert.Contains(t, script, "'--json=[append a line of JSON for each run and for the whole]:file:_files'")
+				return
+			case "fish":
+				checkFish(t, path, file)
 				return
 			}
 			for line, want := range map[string]string{
@@ -82,5 +88,24 @@ func TestCompletion(t *testing.T) {
 				assert.Equal(t, want, strings.TrimSpace(string(out)), line)
 			}
 		})
+	}
+}
+
+// checkFish completes words in fish, also of the wrapped command.
+func checkFish(t *testing.T, fish, script string) {
+	t.Helper()
+	for line, want := range map[string]string{
+		"retry --retry-on-o":                        "--retry-on-output\tretry failed runs whose output matches",
+		"retry --policy aws-java-v1-l":              "aws-java-v1-legacy",
+		"retry -t 3 ls --almost":                    "--almost-all",
+		"retry --timeout 5s -- ls --almost":         "--almost-all",
+		"retry completion f":                        "fish",
+		"retry --output last -q git commit --amend": "--amend",
+	} {
+		c := exec.Command(fish, "-c", "source $argv[1]; complete -C $argv[2]", script, line)
+		c.Env = append(os.Environ(), "HOME="+t.TempDir())
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), want, line)
 	}
 }

@@ -13,8 +13,7 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A session is one run of retry. It is also its policy's Clock: between attempts, it
-// counts down, handles signals and reaps orphans.
+// A session is one run of retry.
 type session struct {
 	*config
 	ctx       context.Context // ends at the deadline
@@ -48,7 +47,7 @@ func run(c *config) int {
 		return fail(err)
 	}
 	policy := c.policy
-	policy.Clock, policy.Classifier = s, &c.match
+	policy.Clock, policy.Classifier = clock{s}, &c.match
 	policy.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
 		s.report.retrying(s.last, failed.Class, wait)
 	}
@@ -203,10 +202,14 @@ func (s *session) limit() string {
 	return fmt.Sprintf("timeout of %v", s.policy.AttemptTimeout)
 }
 
-func (s *session) Now() time.Time { return time.Now() }
+// A clock waits between the attempts of a session. During a wait, it counts down, handles
+// signals and reaps orphans.
+type clock struct{ *session }
+
+func (clock) Now() time.Time { return time.Now() }
 
 // Sleep waits and then runs the --before-retry command.
-func (s *session) Sleep(ctx context.Context, d time.Duration) error {
+func (s clock) Sleep(ctx context.Context, d time.Duration) error {
 	err := s.pause(ctx, d, s.report.countDown)
 	s.report.waited(d)
 	if err == nil && s.before != "" {
