@@ -1,6 +1,10 @@
 package main
 
 import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +30,31 @@ func TestHelp(t *testing.T) {
 		assert.Contains(t, page, ".B "+roff(o.usage())+"\n")
 		assert.Equal(t, o.common, strings.Contains(shortHelp(), o.usage()+"  "), o.name)
 	}
+}
+
+var update = flag.Bool("update", false, "write the table of flags into docs/command.md")
+
+// TestDocs: the table of flags in docs/command.md is that of the options.
+func TestDocs(t *testing.T) {
+	const file, begin, end = "../../docs/command.md", "<!-- flags -->\n", "<!-- end -->"
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(data), begin)
+	require.True(t, ok)
+	table, after, ok := strings.Cut(rest, end)
+	require.True(t, ok)
+	var b strings.Builder
+	b.WriteString("| flag | default | meaning |\n| --- | --- | --- |\n")
+	for _, o := range new(config).options() {
+		help := strings.ToUpper(o.help[:1]) + o.help[1:] + "."
+		more := regexp.MustCompile(`(--[a-z-]+|[\^$]|RETRY_\w+)`).ReplaceAllString(o.more, "`$1`")
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", o.usage(), o.initial, strings.TrimSpace(help+" "+more))
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(before+begin+b.String()+end+after), 0o644))
+		return
+	}
+	assert.Equal(t, b.String(), table, "go test -run TestDocs -update")
 }
 
 func parse(t *testing.T, env string, args ...string) (*config, error) {
