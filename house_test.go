@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,7 +25,7 @@ import (
 )
 
 // libraryPackages are the folders of this module's public packages.
-var libraryPackages = []string{".", "adapt", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
+var libraryPackages = []string{".", "adapt", "admit", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
 
 // TestImports: the public packages import only the standard library.
 func TestImports(t *testing.T) {
@@ -175,8 +176,8 @@ func TestBudget(t *testing.T) {
 		require.NoError(t, err)
 		lines += strings.Count(string(source), "\n")
 	}
-	assert.LessOrEqual(t, lines, 3600, "lines")
-	t.Logf("%d source files with %d lines, %d exported names, %d words", len(pkg.GoFiles), lines, names, words)
+	assert.LessOrEqual(t, lines, 3600, "lines without tests")
+	t.Logf("%d source files, %d exported names, %d words, %d lines", len(pkg.GoFiles), names, words, lines)
 }
 
 // TestModules: each module is built, tested and kept up to date separately, so there are few.
@@ -368,4 +369,82 @@ func TestLengthOfTests(t *testing.T) {
 			}
 		}
 	}
+}
+
+// visitor makes one call whose first attempt fails, and writes its coverage profile.
+const visitor = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/coverage"
+
+	"github.com/gobackoff/retry"
+)
+
+func main() {
+	failure := errors.New("no route")
+	if os.Args[1] == "wrapped" {
+		failure = fmt.Errorf("get: %w", failure)
+	}
+	policy := retry.Policy{Rand: func() float64 { return 1e-3 }}
+	attempts := 0
+	_ = coverage.ClearCounters()
+	err := retry.Do(context.Background(), policy, func(context.Context) error {
+		if attempts++; attempts == 2 {
+			return nil
+		}
+		return failure
+	})
+	err = errors.Join(err, coverage.WriteMetaDir(os.Args[2]), coverage.WriteCountersDir(os.Args[2]))
+	if err != nil {
+		panic(err)
+	}
+}
+`
+
+// TestVisits: a reader who follows one retry through the source visits few functions.
+func TestVisits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with coverage")
+	}
+	dir := t.TempDir()
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	module := "module visits\n\ngo 1.26\n\nrequire github.com/gobackoff/retry v0.0.0\n\nreplace github.com/gobackoff/retry => " + strconv.Quote(root) + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(visitor), 0o600))
+	output(t, dir, "go", "build", "-mod=mod", "-cover", "-covermode=atomic", "-coverpkg=visits,github.com/gobackoff/retry/...", "-o", "visits.exe")
+	for failure, most := range map[string]struct{ functions, files int }{"plain": {28, 9}, "wrapped": {42, 14}} {
+		profile := t.TempDir()
+		output(t, dir, filepath.Join(dir, "visits.exe"), failure, profile)
+		files := map[string][]string{}
+		functions := 0
+		for line := range strings.Lines(output(t, dir, "go", "tool", "covdata", "func", "-i="+profile)) {
+			cells := strings.Fields(line) // file:line: function share
+			if path, inside := strings.CutPrefix(cells[0], "github.com/gobackoff/retry/"); inside && cells[2] != "0.0%" {
+				file, _, _ := strings.Cut(path, ":")
+				files[file] = append(files[file], cells[1])
+				functions++
+			}
+		}
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			t.Logf("%s: %s", file, strings.Join(files[file], " "))
+		}
+		t.Logf("one retry of a %s error visits %d functions in %d files", failure, functions, len(files))
+		assert.NotZero(t, functions)
+		assert.LessOrEqual(t, functions, most.functions, failure)
+		assert.LessOrEqual(t, len(files), most.files, failure)
+	}
+}
+
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	command := exec.Command(name, args...)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

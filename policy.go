@@ -152,19 +152,6 @@ func (p Policy) Classify(err error) Verdict {
 	return verdict(p.Classifier, err)
 }
 
-// hinted combines a delay and a hint into one wait. It returns false if the hint rule
-// gives up.
-func (p *Policy) hinted(delay, hint time.Duration) (time.Duration, bool) {
-	if delay = max(0, delay); hint <= 0 {
-		return delay, true
-	}
-	if p.Hint == nil {
-		return HintAtLeast{}.Wait(delay, hint)
-	}
-	wait, ok := p.Hint.Wait(delay, hint)
-	return max(0, wait), ok
-}
-
 func (p *Policy) random() float64 {
 	if p.Rand == nil {
 		return rand.Float64()

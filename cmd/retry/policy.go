@@ -51,31 +51,35 @@ func defaultAttempts(p retry.Policy) int {
 	return 3
 }
 
+// The default waits are random, at least half a second and then a second, because most
+// failures of a command last longer than the waits of the library's default, which suit
+// calls from one server to another.
+const (
+	defaultRule = "equal"
+	defaultBase = time.Second
+	defaultCap  = 20 * time.Second
+)
+
+// ruleText returns the text of a policy.
 func ruleText(rule string, base, limit time.Duration) string {
-	if rule == "" && (base != 0 || limit != 0) {
-		rule = "full"
-		if base == 0 {
-			base = min(50*time.Millisecond, limit)
-		}
+	rule = or(rule, defaultRule)
+	switch rule {
+	case "constant":
+		return fmt.Sprintf("constant delay=%v", or(base, defaultBase)) + key("cap", limit)
+	case "equal", "full", "exponential", "decorrelated", "fibonacci", "linear":
 		if limit == 0 {
-			limit = max(20*time.Second, base)
+			limit = max(defaultCap, base)
 		}
+		base = or(base, min(defaultBase, limit))
 	}
-	if rule == "" {
-		return standard
+	return rule + key("base", base) + key("cap", limit)
+}
+
+func key(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
 	}
-	text := rule
-	if base != 0 {
-		key := "base"
-		if rule == "constant" {
-			key = "delay"
-		}
-		text += fmt.Sprintf(" %s=%v", key, base)
-	}
-	if limit != 0 {
-		text += fmt.Sprintf(" cap=%v", limit)
-	}
-	return text
+	return fmt.Sprintf(" %s=%v", name, d)
 }
 
 // didYouMean suggests the known name that is closest to a misspelled one. It returns "" if

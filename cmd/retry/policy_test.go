@@ -56,11 +56,11 @@ func TestRuleText(t *testing.T) {
 		base, limit time.Duration
 		want        string
 	}{
-		{"", 0, 0, "standard"},
-		{"", time.Second, 0, "full base=1s cap=20s"},
-		{"", time.Minute, 0, "full base=1m0s cap=1m0s"},
-		{"", 0, time.Minute, "full base=50ms cap=1m0s"},
-		{"", 0, time.Millisecond, "full base=1ms cap=1ms"},
+		{"", 0, 0, "equal base=1s cap=20s"},
+		{"", time.Second, 0, "equal base=1s cap=20s"},
+		{"", time.Minute, 0, "equal base=1m0s cap=1m0s"},
+		{"", 0, time.Minute, "equal base=1s cap=1m0s"},
+		{"", 0, time.Millisecond, "equal base=1ms cap=1ms"},
 		{"constant", time.Second, 0, "constant delay=1s"},
 		{"exponential", time.Second, time.Minute, "exponential base=1s cap=1m0s"},
 		{"none", 0, 0, "none"},
