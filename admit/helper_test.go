@@ -63,7 +63,7 @@ func (l load) run(t *testing.T) outcome {
 	defer s.Close()
 	transport := &http.Transport{DialContext: network.dial, MaxIdleConnsPerHost: 10_000}
 	defer transport.CloseIdleConnections()
-	client := &http.Client{Transport: &retryhttp.Transport{Base: transport, Policy: retry.Policy{
+	client := &http.Client{Transport: &retryhttp.Transport{Base: transport, PerHost: retryhttp.Unbudgeted(), Policy: retry.Policy{
 		MaxAttempts: 4, AttemptTimeout: l.timeout,
 	}}}
 	var out outcome
