@@ -15,14 +15,17 @@ import (
 // A Policy holds no per-call state, so it can be copied, and it can be used
 // concurrently as long as it is not changed. Copies share the Budget and the Limiter,
 // which belong to the called resource.
+//
+// In a configuration file, a Policy is a text ([ParsePolicy]) or a mapping with rule: full
+// and other keys ([Policy.UnmarshalJSON]).
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
 	Backoff Backoff
 
 	// MaxAttempts bounds the number of attempts, including the first. 0 means 3 or, if
-	// Backoff is a [Schedule] (not if a rule around it is), one more than its number of
-	// delays; 1 means no retry; [Unlimited] means no bound.
+	// Backoff itself is a [Schedule], one more than its number of delays; 1 means no
+	// retry; [Unlimited] means no bound.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
@@ -31,8 +34,7 @@ type Policy struct {
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
-	// an attempt that exceeds it is wrapped: the wrapper says so and has a method
-	// Timeout() bool. The context is canceled when the operation returns, so the
+	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context is canceled when the operation returns, so the
 	// operation must read a response to its end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
@@ -86,7 +88,7 @@ func (p *Policy) faults() []string {
 func (p *Policy) faultsInside() []string {
 	var faults []string
 	if p.MaxElapsed > 0 && p.Stagger > p.MaxElapsed {
-		faults = append(faults, fmt.Sprintf("Stagger %v is above MaxElapsed %v", p.Stagger, p.MaxElapsed))
+		faults = append(faults, fmt.Sprint("Stagger ", p.Stagger, " is above MaxElapsed ", p.MaxElapsed))
 	}
 	names := [...]string{"Backoff", "Classifier", "Hint", "Budget", "Limiter"}
 	for i, part := range [...]any{p.Backoff, p.Classifier, p.Hint, p.Budget, p.Limiter} {
@@ -116,16 +118,16 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 func (p *Policy) ownFaults() []string {
 	var faults []string
 	if p.MaxAttempts < 0 {
-		faults = append(faults, fmt.Sprintf("MaxAttempts is negative (%d)", p.MaxAttempts))
+		faults = append(faults, fmt.Sprint("MaxAttempts is negative (", p.MaxAttempts, ")"))
 	}
 	if p.MaxElapsed < 0 {
-		faults = append(faults, fmt.Sprintf("MaxElapsed is negative (%v)", p.MaxElapsed))
+		faults = append(faults, fmt.Sprint("MaxElapsed is negative (", p.MaxElapsed, ")"))
 	}
 	if p.AttemptTimeout < 0 {
-		faults = append(faults, fmt.Sprintf("AttemptTimeout is negative (%v)", p.AttemptTimeout))
+		faults = append(faults, fmt.Sprint("AttemptTimeout is negative (", p.AttemptTimeout, ")"))
 	}
 	if p.Stagger < 0 {
-		faults = append(faults, fmt.Sprintf("Stagger is negative (%v)", p.Stagger))
+		faults = append(faults, fmt.Sprint("Stagger is negative (", p.Stagger, ")"))
 	}
 	return faults
 }

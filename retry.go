@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -21,8 +20,8 @@ import (
 // [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
-// matches [ErrInvalid] without calling op. Other faults of the policy end the call when
-// op first fails. Panics in op pass through. If a function of the policy panics after op
+// matches [ErrInvalid] without calling op. Other faults end the call when op first
+// fails. Panics in op pass through. If a function of the policy panics after op
 // has failed, the panic value becomes an error that also matches that failure.
 //
 // If op itself calls Do and that inner call gives up, its error is permanent for the
@@ -414,5 +413,5 @@ func contextReason(ctx context.Context, other error) error {
 	if errors.Is(cause, err) {
 		return cause
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return &causedError{err, cause}
 }

@@ -159,7 +159,7 @@ func TestTerminal(t *testing.T) {
 	})
 	t.Run("a prompt on the terminal while input is a pipe", func(t *testing.T) {
 		k := openShell(t)
-		k.keys("echo data | $retry -- sh -c 'printf \"pass\"word: >/dev/tty; stty -echo </dev/tty; read p </dev/tty; stty echo </dev/tty; echo $p $(cat) $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]'\n")
+		k.keys("echo data | $retry --stdin replay -- sh -c 'printf \"pass\"word: >/dev/tty; stty -echo </dev/tty; read p </dev/tty; stty echo </dev/tty; echo $p $(cat) $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]'\n")
 		for i := range 2 {
 			k.expect("password:")
 			k.keys("secret\n")
@@ -324,6 +324,22 @@ func TestJobControl(t *testing.T) {
 		k.expect("prompt> ")
 		k.keys("exit\n")
 		k.end()
+	})
+	t.Run("bg during the wait", func(t *testing.T) {
+		k := openShell(t)
+		k.keys("$retry -t 2 --rule constant --base 1s -- false\n")
+		k.expect("next in")
+		k.keys(ctrlZ)
+		k.expect("Stopped")
+		k.expect("prompt> ")
+		k.keys("bg\n")
+		k.expect("prompt> ")
+		k.expect("gave up")
+		k.keys("\nexit\n")
+		text := k.end().stdout
+		_, text, _ = strings.Cut(text, "bg\r\n")
+		assert.NotContains(t, text, "next in", "no countdown on the shell's line")
+		assert.NotContains(t, text, "waited")
 	})
 	t.Run("a command that stops itself", func(t *testing.T) {
 		k := openShell(t)
