@@ -136,6 +136,6 @@ func (l Load) network() (net.Listener, func(context.Context, string, string) (ne
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		return listener, new(net.Dialer).DialContext, err
 	}
-	m := &memory{connections: make(chan net.Conn), closed: make(chan struct{})}
-	return m, m.dial, nil
+	m := NewMemory()
+	return m, m.Dial, nil
 }
