@@ -11,9 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// takeBody determines how to send the body more than once. The body is never rewound,
+// planBody determines how to send the body more than once. The body is never rewound,
 // because the previous attempt may still be reading it.
-func (c *call) takeBody() {
+func (c *call) planBody() {
 	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if c.body == nil || c.body == http.NoBody {
 		c.getBody = nil
@@ -167,12 +167,12 @@ func (b *replay) Close() error {
 
 type keptBody struct {
 	io.ReadCloser
-	cancel  context.CancelFunc
-	attempt *attempt
+	cancel   context.CancelFunc
+	exchange *exchange
 }
 
 func (b *keptBody) Close() error {
-	defer b.attempt.release()
+	defer b.exchange.release()
 	defer b.cancel()
 	return b.ReadCloser.Close()
 }

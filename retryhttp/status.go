@@ -35,7 +35,7 @@ func CheckStatus(resp *http.Response) error {
 		return nil
 	}
 	err := newStatusError(resp, time.Now()).verdict()
-	if attemptBehind(resp) != nil {
+	if exchangeBehind(resp) != nil {
 		return retry.Permanent(err)
 	}
 	return err
