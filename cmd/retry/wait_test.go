@@ -64,7 +64,7 @@ func TestConditions(t *testing.T) {
 		{"processes of an attempt that was not enough", "--until-output x --kill-after 50ms", "setsid sleep 1000 >/dev/null 2>&1 & true", 1, 3, ""},
 		{"consecutive", "--consecutive 2 -t 9", "[ $RETRY_ATTEMPT != 2 ]", 0, 4, "success 1 of 2 in a row"},
 		{"consecutive, never", "--consecutive 2 -t 3", "[ $RETRY_ATTEMPT != 2 ]", 1, 3, "success 1 of 2 in a row; gave up"},
-		{"consecutive and a timeout", "--consecutive 2 -t 4 --timeout 50ms", "[ $RETRY_ATTEMPT != 2 ] || sleep 100", 0, 4, ""},
+		{"consecutive and a timeout", "--consecutive 2 -t 4 --timeout 1s", "[ $RETRY_ATTEMPT != 2 ] || sleep 100", 0, 4, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "runs")
@@ -207,7 +207,7 @@ func TestOnFailure(t *testing.T) {
 		{"gave up", "-t 2", "exit 7", 7, "failed: 7 2\n"},
 		{"not retried", "--stop-on 7", "exit 7", 7, "failed: 7 1\n"},
 		{"timeout", "--timeout 50ms -t 2", "sleep 100", 124, "failed: 124 2\n"},
-		{"deadline", "--deadline 50ms", "sleep 100", 124, "failed: 124 1\n"},
+		{"deadline", "--deadline 500ms", "sleep 100", 124, "failed: 124 1\n"},
 		{"before the first run", "--initial-delay 1h --deadline 50ms", "true", 124, "failed: 124 0\n"},
 		{"a condition", "-t 2 --until-output x", "true", 1, "failed: 1 2\n"},
 	} {
