@@ -49,8 +49,7 @@ func (b Spread) Validate() error {
 func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // Capped bounds another rule: min(Cap, Of). It applies after the jitter, as in several
-// older AWS SDKs, so many delays are exactly Cap. The Cap of [FullJitter] and
-// [EqualJitter] applies before the jitter.
+// older AWS SDKs, so many delays are exactly Cap.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
 	Cap time.Duration // largest delay

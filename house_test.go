@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"debug/elf"
 	"go/ast"
 	"go/build"
 	"go/doc"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,15 +43,41 @@ func TestImports(t *testing.T) {
 }
 
 // TestLight: a program that calls Do links neither package net, which adds 107 kB and,
-// with cgo, makes the binary dynamic, nor log/slog, which adds 53 kB.
+// with cgo, makes the binary dynamic, nor log/slog, which adds 53 kB. encoding/json, which
+// UnmarshalJSON needs, adds 13 kB.
 func TestLight(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)
 	deps := strings.Fields(string(out))
 	require.Contains(t, deps, "time")
-	for _, heavy := range []string{"net", "net/http", "log", "log/slog", "encoding/json", "regexp", "text/template", "crypto/tls"} {
+	for _, heavy := range []string{"net", "net/http", "log", "log/slog", "regexp", "text/template", "crypto/tls"} {
 		assert.NotContains(t, deps, heavy)
 	}
+}
+
+// TestSize: what a program grows by if it calls Do, in kB, and if its policy is a preset's.
+// The text form of a policy adds nothing to a program that does not use it.
+func TestSize(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("links three programs for linux/amd64")
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir+"/",
+		"./testdata/size/hello", "./testdata/size/do", "./testdata/size/preset").CombinedOutput()
+	require.NoError(t, err, string(out))
+	size := func(program string) int64 {
+		info, err := os.Stat(filepath.Join(dir, program))
+		require.NoError(t, err)
+		file, err := elf.Open(filepath.Join(dir, program))
+		require.NoError(t, err)
+		defer file.Close()
+		assert.False(t, slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }), "%s is dynamic", program)
+		return info.Size() / 1000
+	}
+	do, preset := size("do")-size("hello"), size("preset")-size("hello")
+	t.Logf("Do adds %d kB, a preset %d kB", do, preset)
+	assert.LessOrEqual(t, do, int64(275))
+	assert.LessOrEqual(t, preset, int64(420))
 }
 
 // TestLayers: the files of the root do not depend on each other in cycles, so they can

@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -393,5 +392,5 @@ func contextReason(ctx context.Context, other error) error {
 	if errors.Is(cause, err) {
 		return cause
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return &causedError{err, cause}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/internal/nearest"
 )
 
 const standard = "standard"
@@ -84,35 +85,8 @@ func key(name string, d time.Duration) string {
 // didYouMean suggests the known name that is closest to a misspelled one. It returns "" if
 // none is close.
 func didYouMean(wrong string, known []string) string {
-	best, least := "", len(wrong)/3+2
-	for _, name := range known {
-		if d := distance(wrong, name); d < least {
-			best, least = name, d
-		}
+	if meant := nearest.Name(wrong, known); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance returns the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

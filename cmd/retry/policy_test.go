@@ -72,13 +72,7 @@ func TestRuleText(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"full", "fulll", 1}} {
-		assert.Equal(t, test.want, distance(test.a, test.b), test)
-	}
+func TestDidYouMean(t *testing.T) {
 	assert.Empty(t, didYouMean("something", ruleNames))
 	assert.Equal(t, `; did you mean "linear"?`, didYouMean("linaer", ruleNames))
 }
