@@ -12,6 +12,8 @@
 package apis
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"mime"
 	"net/http"
@@ -19,7 +21,6 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/internal/jsonvalue"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -47,8 +48,10 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	if len(body) == 0 {
 		return nil
 	}
-	value, err := jsonvalue.Parse(body)
-	if err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
 		return nil
 	}
 	if list, ok := value.([]any); ok && len(list) > 0 { // a stream of Google's, or GraphQL
@@ -166,16 +169,16 @@ var (
 // read collects what object says; its fields take precedence over those further inside.
 func (r *report) read(object map[string]any, depth int) {
 	for _, name := range codeFields {
-		code, _ := object[name].(string)
-		_, code = cutLast(code, "#") // a namespace of AWS
+		code := textOf(object[name])
+		code = code[strings.LastIndex(code, "#")+1:] // without a namespace of AWS
 		if class := codes[code]; class == retry.ClassPermanent || r.class == retry.ClassUnknown {
 			r.class = class
 		}
 		r.daily = r.daily || isDaily(code)
 	}
 	for _, name := range waitFields {
-		if text, ok := object[name].(string); ok && r.wait == 0 {
-			r.wait = wait(text)
+		if r.wait == 0 {
+			r.wait = wait(textOf(object[name]))
 		}
 	}
 	if text, ok := object["message"].(string); ok && r.message == "" {
@@ -205,11 +208,15 @@ func (r *report) read(object map[string]any, depth int) {
 	}
 }
 
-func cutLast(text, separator string) (before, after string) {
-	if i := strings.LastIndex(text, separator); i >= 0 {
-		return text[:i], text[i+len(separator):]
+// textOf returns a text or number, or "".
+func textOf(value any) string {
+	switch value := value.(type) {
+	case string:
+		return value
+	case json.Number:
+		return value.String()
 	}
-	return "", text
+	return ""
 }
 
 // isDaily recognizes quotas such as GenerateRequestsPerDayPerProjectPerModel-FreeTier
@@ -259,10 +266,7 @@ func waitInText(text string) time.Duration {
 // cost of the query.
 func shopifyWait(cost map[string]any) time.Duration {
 	status, _ := cost["throttleStatus"].(map[string]any)
-	seconds := func(value any) float64 {
-		text, _ := value.(string)
-		return wait(text).Seconds()
-	}
+	seconds := func(value any) float64 { return wait(textOf(value)).Seconds() }
 	rate := seconds(status["restoreRate"])
 	missing := seconds(cost["requestedQueryCost"]) - seconds(status["currentlyAvailable"])
 	if rate <= 0 || missing <= 0 {
