@@ -44,11 +44,10 @@ type Error struct {
 	// Err is the last failure; nil if the operation never ran.
 	Err error
 
-	// Reason is [ErrMaxAttempts] or another of the errors declared with it; a fault of the
-	// policy ([ErrInvalid]); the error of the Limiter or Clock; an error that
-	// matches context.DeadlineExceeded if the next wait would have ended after the
-	// context's deadline; or, once the context is done, an error that matches the
-	// context's error and cause.
+	// Reason is [ErrMaxAttempts] or another of the errors declared with it; the error
+	// of the Limiter or Clock; an error that matches context.DeadlineExceeded if the
+	// next wait would have ended after the context's deadline; or, once the context is
+	// done, an error that matches the context's error and cause.
 	Reason error
 
 	// Attempts is the number of attempts made.
@@ -113,7 +112,7 @@ func (e *Error) Unwrap() []error {
 }
 
 // ReasonLabel returns the Reason as one word for metrics and spans: attempts, elapsed,
-// budget, hint, unrepeatable, permanent, canceled, deadline, invalid or limiter.
+// budget, hint, unrepeatable, permanent, canceled, deadline or limiter.
 func (e *Error) ReasonLabel() string {
 	switch e.Reason { // not errors.Is: a Limiter's error may wrap any of them
 	case ErrMaxAttempts:
@@ -135,8 +134,6 @@ func (e *Error) ReasonLabel() string {
 		return "canceled"
 	case errors.Is(e.Reason, context.DeadlineExceeded):
 		return "deadline"
-	case errors.Is(e.Reason, ErrInvalid):
-		return "invalid"
 	}
 	return "limiter"
 }
@@ -151,6 +148,18 @@ func isTimeout(err error) bool {
 		errfacts.Timeouter
 	}](err)
 	return ok && errfacts.Reports(t.Timeout)
+}
+
+// tooLongWait returns the wait for which an inner call gave up because its context would
+// have ended, or -1.
+func tooLongWait(err error) time.Duration {
+	var walk errfacts.Walk
+	for ; err != nil; err = walk.Next(err) {
+		if e, ok := err.(*Error); ok && e.Reason == errDeadline {
+			return e.Next
+		}
+	}
+	return -1
 }
 
 // policyPanic replaces the value of a panic in one of the policy's own functions

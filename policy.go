@@ -75,26 +75,23 @@ func (p Policy) With(h Hooks) Policy {
 }
 
 // Validate checks the Policy and each part that has a method Validate() error. The
-// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls it.
+// error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
+// it; Do checks only the Policy's own numbers, so call it in a test.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
-	faults := append(p.ownFaults(), p.faultsInside()...)
-	return append(faults, partFaults("Clock", p.Clock)...)
-}
-
-// faultsInside returns the faults for which a call ends at its first failure. A Clock has
-// been used by then.
-func (p *Policy) faultsInside() []string {
-	var faults []string
+	faults := p.ownFaults()
 	if p.MaxElapsed > 0 && p.Stagger > p.MaxElapsed {
 		faults = append(faults, fmt.Sprint("Stagger ", p.Stagger, " is above MaxElapsed ", p.MaxElapsed))
 	}
-	names := [...]string{"Backoff", "Classifier", "Hint", "Budget", "Limiter"}
-	for i, part := range [...]any{p.Backoff, p.Classifier, p.Hint, p.Budget, p.Limiter} {
-		if part != nil {
-			faults = append(faults, partFaults(names[i], part)...)
-		}
+	for _, part := range []struct {
+		path  string
+		value any
+	}{
+		{"Backoff", p.Backoff}, {"Classifier", p.Classifier}, {"Hint", p.Hint}, {"Budget", p.Budget},
+		{"Limiter", p.Limiter}, {"Clock", p.Clock},
+	} {
+		faults = append(faults, partFaults(part.path, part.value)...)
 	}
 	return faults
 }
@@ -117,17 +114,16 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 
 func (p *Policy) ownFaults() []string {
 	var faults []string
-	if p.MaxAttempts < 0 {
-		faults = append(faults, fmt.Sprint("MaxAttempts is negative (", p.MaxAttempts, ")"))
-	}
-	if p.MaxElapsed < 0 {
-		faults = append(faults, fmt.Sprint("MaxElapsed is negative (", p.MaxElapsed, ")"))
-	}
-	if p.AttemptTimeout < 0 {
-		faults = append(faults, fmt.Sprint("AttemptTimeout is negative (", p.AttemptTimeout, ")"))
-	}
-	if p.Stagger < 0 {
-		faults = append(faults, fmt.Sprint("Stagger is negative (", p.Stagger, ")"))
+	for i, n := range [...]int64{int64(p.MaxAttempts), int64(p.MaxElapsed), int64(p.AttemptTimeout), int64(p.Stagger)} {
+		if n >= 0 {
+			continue
+		}
+		var number any = time.Duration(n)
+		if i == 0 {
+			number = n
+		}
+		name := [...]string{"MaxAttempts", "MaxElapsed", "AttemptTimeout", "Stagger"}[i]
+		faults = append(faults, fmt.Sprint(name, " is negative (", number, ")"))
 	}
 	return faults
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gobackoff/retry/internal/dur"
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
@@ -20,8 +21,7 @@ import (
 // [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
-// matches [ErrInvalid] without calling op. Other faults end the call when op first
-// fails. Panics in op pass through. If a function of the policy panics after op
+// matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the policy panics after op
 // has failed, the panic value becomes an error that also matches that failure.
 //
 // If op itself calls Do and that inner call gives up, its error is permanent for the
@@ -91,7 +91,6 @@ type call struct {
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
 	timed     bool          // the field start is set
-	checked   bool          // the policy has no faults
 	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
 }
@@ -135,12 +134,6 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 // next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	if !c.checked {
-		c.checked = true
-		if faults := p.faultsInside(); faults != nil {
-			return 0, invalid("policy", faults)
-		}
-	}
 	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
 		return 0, contextReason(ctx, nil)
 	}
@@ -190,12 +183,12 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 		return 0, ErrMaxAttempts
 	}
 	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
-	if a.Hint > 0 {
-		rule := p.Hint
-		if rule == nil {
-			rule = HintAtLeast{}
-		}
-		wait, follows = rule.Wait(wait, a.Hint)
+	switch {
+	case a.Hint <= 0:
+	case p.Hint == nil:
+		wait, follows = HintAtLeast{}.Wait(wait, a.Hint)
+	default:
+		wait, follows = p.Hint.Wait(wait, a.Hint)
 		wait = max(0, wait)
 	}
 	switch {
@@ -216,7 +209,7 @@ func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	if c.staggered = true; ctx.Err() != nil {
 		return 0, contextReason(ctx, nil)
 	}
-	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
+	wait := dur.Saturate(dur.Unit(p.random())*float64(p.Stagger), p.Stagger)
 	if left := timeLeft(ctx, p.Clock); wait >= left && left != noDeadline {
 		return wait, errDeadline
 	}
@@ -284,17 +277,16 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 // overtime returns the error of an attempt, wrapped if only AttemptTimeout ended it: the
 // attempt was too long, or an inner call gave up because a wait would have made it so.
 func (p *Policy) overtime(caller, limited context.Context, err error) error {
-	switch {
-	case caller.Err() != nil:
+	if caller.Err() != nil {
 		return err
-	case limited.Err() != nil:
-		return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
 	}
-	inner, ok := errors.AsType[*Error](err)
-	if ok && errors.Is(inner.Reason, errDeadline) && timeLeft(limited, p.Clock) <= inner.Next && inner.Next < timeLeft(caller, p.Clock) {
-		return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout, Early: true}
+	if limited.Err() == nil {
+		wait := tooLongWait(err)
+		if wait < timeLeft(limited, p.Clock) || wait >= timeLeft(caller, p.Clock) {
+			return err
+		}
 	}
-	return err
+	return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
 }
 
 // conclude classifies the result of an attempt and reports it to the Limiter and the
@@ -347,7 +339,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 // caller deposits after a success, a permanent failure or progress. The Limiter, Stagger, AttemptTimeout, hooks and
 // the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
-	faults := p.faults()
+	faults := p.ownFaults()
 	if failed.Err == nil {
 		faults = append(faults, "the attempt has no error")
 	}

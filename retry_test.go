@@ -236,39 +236,6 @@ func testRefused(t *testing.T, do doer) {
 	assert.False(t, ran)
 }
 
-// TestFaultEndsTheCall: what Validate reports ends a call at its first failure, whatever
-// the failure.
-func TestFaultEndsTheCall(t *testing.T) {
-	var noBudget *retry.TokenBudget
-	for name, p := range map[string]retry.Policy{
-		"rule without a base":       {Backoff: retry.FullJitter{}, MaxAttempts: retry.Unlimited},
-		"schedule without delays":   {Backoff: retry.Schedule{}},
-		"base above cap":            {Backoff: retry.Exponential{Base: time.Second, Cap: ms}},
-		"rule inside another":       {Backoff: retry.Capped{Of: retry.Spread{Of: retry.FullJitter{}}, Cap: time.Second}},
-		"nil pointer":               {Budget: noBudget},
-		"Stagger above MaxElapsed":  {Stagger: 2 * ms, MaxElapsed: ms, Clock: &retrytest.Clock{}},
-		"list with a nil":           {Classifier: retry.FirstOf(nil)},
-		"hint rule with a negative": {Hint: retry.HintAtLeast{Max: -1}},
-	} {
-		for failure, err := range map[string]error{"transient": errOp, "permanent": retry.Permanent(errOp)} {
-			t.Run(name+"/"+failure, func(t *testing.T) {
-				require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
-				bothWays(t, func(t *testing.T, do doer) {
-					op := retrytest.Script(err)
-					got := do(t.Context(), p, op.Run)
-					assert.ErrorIs(t, got, retry.ErrInvalid)
-					assert.ErrorIs(t, got, errOp)
-					assert.Equal(t, "invalid", asError(t, got).ReasonLabel())
-					assert.Equal(t, 1, op.Calls())
-				})
-				_, reason := p.Next(retry.Attempt{Err: err}, 0)
-				assert.ErrorIs(t, reason, retry.ErrInvalid)
-			})
-		}
-	}
-	assert.NoError(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.FullJitter{}}, succeed))
-}
-
 func TestAttemptTimeout(t *testing.T) { bothWays(t, testAttemptTimeout) }
 
 func testAttemptTimeout(t *testing.T, do doer) {
@@ -685,7 +652,7 @@ func TestInnerWaitBeyondLimit(t *testing.T) {
 		attempts        int
 		text            string
 	}{
-		"the limit":                {s, 0, inner, 3, "gave up after 3 attempts (all attempts used): attempt would have exceeded 1s: gave up after 3 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
+		"the limit":                {s, 0, inner, 3, "gave up after 3 attempts (all attempts used): attempt exceeded 1s: gave up after 3 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
 		"the limit, of a list":     {s, 0, func(ctx context.Context) error { return errors.Join(errOp, inner(ctx)) }, 3, ""},
 		"a shorter deadline of op": {s, 0, hurried, 1, "gave up after 2 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
 		"the caller's deadline":    {time.Minute, s, inner, 1, ""},

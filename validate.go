@@ -28,7 +28,7 @@ func invalid(what string, faults []string) error {
 
 func partFaults(path string, part any) []string {
 	if isNil(part) {
-		return []string{path + " is a nil " + reflect.TypeOf(part).String()}
+		return []string{fmt.Sprintf("%s is a nil %T", path, part)}
 	}
 	v, ok := part.(interface{ Validate() error })
 	if !ok {
@@ -79,14 +79,14 @@ func baseFaults(base, limit time.Duration) []string {
 	case base == 0:
 		faults = append(faults, "Base is 0, which never waits; use NoDelay instead")
 	case limit > 0 && base > limit:
-		faults = append(faults, fmt.Sprint("Base ", base, " is above Cap ", limit))
+		faults = append(faults, fmt.Sprintf("Base %v is above Cap %v", base, limit))
 	}
 	return faults
 }
 
 func durationFaults(name string, d time.Duration) []string {
 	if d < 0 {
-		return []string{fmt.Sprint(name, " ", d, " is negative")}
+		return []string{fmt.Sprintf("%s %v is negative", name, d)}
 	}
 	return nil
 }
@@ -95,26 +95,26 @@ func factorFaults(factor float64) []string {
 	if factor == 0 || factor >= 1 && factor <= math.MaxFloat64 {
 		return nil
 	}
-	return []string{fmt.Sprint("Factor ", factor, " is not a number of at least 1")}
+	return []string{fmt.Sprintf("Factor %v is not a number of at least 1", factor)}
 }
 
 func shareFaults(name string, share float64) []string {
 	if share >= 0 && share <= 1 {
 		return nil
 	}
-	return []string{fmt.Sprint(name, " ", share, " is not between 0 and 1")}
+	return []string{fmt.Sprintf("%s %v is not between 0 and 1", name, share)}
 }
 
 func amountFaults(name string, n float64) []string {
 	if n >= 0 && n <= math.MaxFloat64 {
 		return nil
 	}
-	return []string{fmt.Sprint(name, " ", n, " is not a number of at least 0")}
+	return []string{fmt.Sprintf("%s %v is not a number of at least 0", name, n)}
 }
 
 func finiteFaults(name string, x float64) []string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
-		return []string{fmt.Sprint(name, " is ", x)}
+		return []string{fmt.Sprintf("%s is %v", name, x)}
 	}
 	return nil
 }

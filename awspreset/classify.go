@@ -1,6 +1,7 @@
 package awspreset
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,10 +82,10 @@ func (c Classifier) class(err error) retry.Class {
 func (c Classifier) Validate() error {
 	var faults []string
 	if int(c.Preset) >= len(presets) {
-		faults = append(faults, c.Preset.String()+" is not a preset")
+		faults = append(faults, fmt.Sprintf("%v is not a preset", c.Preset))
 	}
 	if !isServiceName(c.Service) {
-		faults = append(faults, strconv.Quote(c.Service)+" does not name a service as the AWS CLI does, as in dynamodb")
+		faults = append(faults, fmt.Sprintf("%q does not name a service as the AWS CLI does, as in dynamodb", c.Service))
 	}
 	return invalid("classifier", faults)
 }
@@ -107,14 +108,8 @@ func invalid(what string, faults []string) error {
 	if len(faults) == 0 {
 		return nil
 	}
-	return &invalidError{retry.ErrInvalid.Error() + " retry " + what + ": " + strings.Join(faults, "; ")}
+	return fmt.Errorf("%w retry %s: %s", retry.ErrInvalid, what, strings.Join(faults, "; "))
 }
-
-// invalidError matches [retry.ErrInvalid]. fmt.Errorf would cost every importer 8 kB.
-type invalidError struct{ text string }
-
-func (e *invalidError) Error() string { return e.text }
-func (*invalidError) Unwrap() error   { return retry.ErrInvalid }
 
 func isServiceName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""

@@ -39,13 +39,9 @@ type Facts struct {
 type Overtime struct {
 	Err   error
 	Limit time.Duration
-	Early bool // it ended before the limit, because a wait within it would have ended later
 }
 
 func (e *Overtime) Error() string {
-	if e.Early {
-		return "attempt would have exceeded " + e.Limit.String() + ": " + e.Err.Error()
-	}
 	return "attempt exceeded " + e.Limit.String() + ": " + e.Err.Error()
 }
 
