@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-var worseAttempts = flag.Int("worse.attempts", 6, "attempts that the clients of TestNeverWorse make")
+var worseAttempts = flag.Int("worse.attempts", 10, "attempts that the clients of TestNeverWorse make")
 
 var worseRequests = flag.Int("worse.requests", 200, "requests that TestNeverWorse sends with each client")
 
