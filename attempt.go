@@ -5,17 +5,20 @@ import (
 	"time"
 )
 
-// With one more field, an Attempt and a rule with three fields would no longer both fit
-// into registers, and Delay would take twice as long.
-
 // An Attempt describes one call of the operation.
 type Attempt struct {
-	Number       int           // 1 for the first attempt
-	Waited       time.Duration // the wait before this attempt; 0 for the first
-	Err          error         // nil until the attempt fails
-	Class        Class         // the class of Err
-	Unrepeatable bool          // Err forbids a retry: see [Unrepeatable]
-	Hint         time.Duration // the wait requested by the server, if any
+	Number  int           // 1 for the first attempt
+	Waited  time.Duration // the wait before this attempt; 0 for the first
+	Err     error         // nil until the attempt fails
+	Verdict               // what Err means
+}
+
+// A Verdict is what an error means for retrying.
+type Verdict struct {
+	Class        Class         // ClassUnknown counts as transient
+	Unrepeatable bool          // a retry could apply the operation twice: see [Unrepeatable]
+	Progress     bool          // the attempt did useful work: see [Progress]
+	Hint         time.Duration // the wait that the server asks for; 0: the error's own, if any
 }
 
 // retriesBefore returns the n of the formulas: the number of retries up to and including

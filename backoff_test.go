@@ -270,7 +270,7 @@ func FuzzDelay(f *testing.F) {
 			retry.Capped{Of: retry.Spread{Of: retry.Schedule{b, time.Duration(prev)}, Fraction: factor}, Cap: c},
 			retry.Spread{Of: retry.WhenThrottled{Throttled: exponential, Else: retry.Linear{Base: b, Cap: c}}, Fraction: factor},
 		}
-		a := retry.Attempt{Number: number, Waited: time.Duration(prev), Class: retry.ClassTransient}
+		a := retry.Attempt{Number: number, Waited: time.Duration(prev), Verdict: retry.Verdict{Class: retry.ClassTransient}}
 		for _, rule := range rules {
 			d := rule.Delay(a, u)
 			if d < 0 || d > most {

@@ -24,9 +24,9 @@ type Budget interface {
 	// a call.
 	TryWithdraw(failed Attempt) bool
 
-	// Deposit reports that a call succeeded or failed permanently. paid is the class of
-	// the failure before its last retry, or ClassUnknown if it never retried.
-	Deposit(paid Class, succeeded bool)
+	// Deposit reports that a call succeeded or failed permanently. paid is the failed
+	// attempt before its last retry, or the zero Attempt if it never retried.
+	Deposit(paid Attempt, succeeded bool)
 }
 
 // TokenCosts are the tokens that a retry takes from a [TokenBudget], by the class of
@@ -98,7 +98,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 }
 
 // Deposit implements [Budget].
-func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
+func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
 	tokens := thousandths(b.gain(paid, succeeded))
 	lowest := -thousandths(b.Deficit)
 	for {
@@ -110,7 +110,7 @@ func (b *TokenBudget) Deposit(paid Class, succeeded bool) {
 	}
 }
 
-func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
+func (b *TokenBudget) gain(paid Attempt, succeeded bool) float64 {
 	if !succeeded && b.SuccessOnly {
 		return 0
 	}
@@ -118,8 +118,8 @@ func (b *TokenBudget) gain(paid Class, succeeded bool) float64 {
 	if tokens == 0 {
 		tokens = 1
 	}
-	if paid != ClassUnknown && !b.NoRefund {
-		tokens = max(tokens, b.costs().of(paid))
+	if paid.Number != 0 && !b.NoRefund {
+		tokens = max(tokens, b.costs().of(paid.Class))
 	}
 	return tokens
 }
@@ -174,7 +174,7 @@ func (b *ThrottleBudget) TryWithdraw(Attempt) bool {
 }
 
 // Deposit implements [Budget].
-func (b *ThrottleBudget) Deposit(_ Class, succeeded bool) {
+func (b *ThrottleBudget) Deposit(_ Attempt, succeeded bool) {
 	ratio := b.TokenRatio
 	if ratio == 0 {
 		ratio = 0.1
@@ -243,8 +243,8 @@ func (b *RatioBudget) TryWithdraw(a Attempt) bool {
 }
 
 // Deposit implements [Budget].
-func (b *RatioBudget) Deposit(paid Class, _ bool) {
-	if paid == ClassUnknown {
+func (b *RatioBudget) Deposit(paid Attempt, _ bool) {
+	if paid.Number == 0 {
 		b.add(b.epoch(), b.ratio())
 	}
 }

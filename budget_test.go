@@ -75,7 +75,11 @@ func TestTokenBudget(t *testing.T) {
 				case "refuse":
 					require.False(t, tt.bucket.TryWithdraw(failedWith(s.class)), "step %d", i)
 				default:
-					tt.bucket.Deposit(s.class, s.do == "success")
+					paid := failedWith(s.class)
+					if s.class == none {
+						paid = retry.Attempt{}
+					}
+					tt.bucket.Deposit(paid, s.do == "success")
 				}
 				require.Equal(t, s.balance, tt.bucket.Balance(), "step %d", i)
 			}
@@ -95,22 +99,22 @@ func TestThrottleBudget(t *testing.T) {
 		require.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	}
 	assert.Zero(t, b.Balance(), "refused failures count, and the balance is never below 0")
-	b.Deposit(retry.ClassUnknown, false)
+	b.Deposit(retry.Attempt{}, false)
 	assert.Zero(t, b.Balance(), "only successes count")
 	for range 61 {
-		b.Deposit(retry.ClassUnknown, true)
+		b.Deposit(retry.Attempt{}, true)
 	}
 	assert.InDelta(t, 6.1, b.Balance(), 1e-9)
 	require.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	for range 1000 {
-		b.Deposit(retry.ClassUnknown, true)
+		b.Deposit(retry.Attempt{}, true)
 	}
 	assert.Equal(t, 10., b.Balance())
 
 	small := &retry.ThrottleBudget{MaxTokens: 4, TokenRatio: 1}
 	require.True(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
 	require.False(t, small.TryWithdraw(failedWith(retry.ClassTransient)))
-	small.Deposit(retry.ClassTransient, true)
+	small.Deposit(failedWith(retry.ClassTransient), true)
 	assert.Equal(t, 3., small.Balance())
 }
 
@@ -135,7 +139,7 @@ func TestRatioBudget(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 0.1, Floor: -1, Clock: clock}
 		assert.Zero(t, granted(b, 10, 2))
 		for range 1000 {
-			b.Deposit(retry.ClassUnknown, true)
+			b.Deposit(retry.Attempt{}, true)
 		}
 		assert.Equal(t, 100, granted(b, 500, 2))
 	})
@@ -143,9 +147,9 @@ func TestRatioBudget(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
 		assert.Equal(t, 1, granted(b, 1, 1), "the call is counted at its first failure")
 		assert.Equal(t, 0, granted(b, 1, 2), "the call is not counted again at its second failure")
-		b.Deposit(retry.ClassTransient, true)
+		b.Deposit(failedWith(retry.ClassTransient), true)
 		assert.Zero(t, b.Balance(), "the call is not counted again at its success")
-		b.Deposit(retry.ClassUnknown, false)
+		b.Deposit(retry.Attempt{}, false)
 		assert.Equal(t, 1., b.Balance(), "a call without a retry is counted at its end")
 	})
 	t.Run("at full failure retries are the ratio", func(t *testing.T) {
@@ -155,7 +159,7 @@ func TestRatioBudget(t *testing.T) {
 	t.Run("a slot saturates", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1e7, Floor: -1, Clock: clock}
 		for range 10 {
-			b.Deposit(retry.ClassUnknown, true)
+			b.Deposit(retry.Attempt{}, true)
 		}
 		assert.Equal(t, (1<<35-1)/1000., b.Balance())
 	})
@@ -170,7 +174,7 @@ func TestRatioBudgetWindow(t *testing.T) {
 	t.Run("10 seconds", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: 1, Clock: clock}
 		for range 50 {
-			b.Deposit(retry.ClassUnknown, true)
+			b.Deposit(retry.Attempt{}, true)
 		}
 		assert.Equal(t, 60., b.Balance())
 		clock.Advance(5 * time.Second)
@@ -226,7 +230,7 @@ func TestRatioBudgetClock(t *testing.T) {
 		clock := &retrytest.Clock{Start: time.Unix(start, 0)}
 		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
 		for range 15 {
-			b.Deposit(retry.ClassUnknown, true)
+			b.Deposit(retry.Attempt{}, true)
 			clock.Advance(time.Second)
 		}
 		assert.Equal(t, 9., b.Balance(), "start %d", start)
@@ -253,7 +257,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 			for range 100 {
 				wg.Go(func() {
 					for range 50 {
-						if tt.budget.TryWithdraw(retry.Attempt{Number: 2, Class: retry.ClassTransient}) {
+						if tt.budget.TryWithdraw(retry.Attempt{Number: 2, Verdict: retry.Verdict{Class: retry.ClassTransient}}) {
 							granted.Add(1)
 						}
 					}
@@ -271,7 +275,7 @@ func TestBudgetsConcurrently(t *testing.T) {
 			wg.Go(func() {
 				for range 100 {
 					if b.TryWithdraw(failedWith(retry.ClassTransient)) {
-						b.Deposit(retry.ClassTransient, true)
+						b.Deposit(failedWith(retry.ClassTransient), true)
 					}
 				}
 			})
@@ -316,10 +320,10 @@ func TestFleetBudget(t *testing.T) {
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	assert.False(t, b.TryWithdraw(failedWith(retry.ClassThrottled)))
 	for range 9 {
-		b.Deposit(retry.ClassUnknown, true)
+		b.Deposit(retry.Attempt{}, true)
 	}
 	assert.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
-	b.Deposit(retry.ClassUnknown, true)
+	b.Deposit(retry.Attempt{}, true)
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
 	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
 }

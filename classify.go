@@ -8,55 +8,45 @@ import (
 )
 
 // A Classifier decides what an error means for retrying. It is called at most once for
-// each failed attempt, with a non-nil error, and returns [ClassUnknown] if it has no
-// opinion. It must be safe for concurrent use.
+// each failed attempt, with a non-nil error; a zero Verdict means no opinion. It must be
+// safe for concurrent use.
 type Classifier interface {
-	Classify(err error) Class
+	Classify(err error) Verdict
 }
 
 // A ClassifierFunc is a function used as a [Classifier].
-type ClassifierFunc func(err error) Class
+type ClassifierFunc func(err error) Verdict
 
 // Classify calls f.
-func (f ClassifierFunc) Classify(err error) Class { return f(err) }
+func (f ClassifierFunc) Classify(err error) Verdict { return f(err) }
 
-// FirstOf returns a Classifier that consults classifiers in order and returns the
-// first class other than [ClassUnknown]. Put your own before the default one:
+// FirstOf returns a Classifier that consults classifiers in order, up to the first
+// class other than [ClassUnknown]. It keeps the other fields of earlier verdicts. Put
+// your own before the default one:
 //
 //	retry.FirstOf(mine, retry.DefaultClassifier{})
 func FirstOf(classifiers ...Classifier) Classifier { return firstOf(slices.Clone(classifiers)) }
 
 type firstOf []Classifier
 
-func (f firstOf) Classify(err error) Class { return alone(f.judge(err)) }
-
-func (f firstOf) judge(err error) (class Class, unrepeatable bool) {
+func (f firstOf) Classify(err error) Verdict {
+	var all Verdict
 	for _, c := range f {
-		if class, unrepeatable = judge(c, err); class != ClassUnknown {
-			return class, unrepeatable
+		if c == nil {
+			continue // Validate reports it
+		}
+		v := c.Classify(err)
+		all.Class = v.Class
+		all.Unrepeatable = all.Unrepeatable || v.Unrepeatable
+		all.Progress = all.Progress || v.Progress
+		if all.Hint <= 0 {
+			all.Hint = v.Hint
+		}
+		if v.Class != ClassUnknown {
+			break
 		}
 	}
-	return ClassUnknown, false
-}
-
-// judge classifies err with c. Only a [DefaultClassifier] can report that the
-// operation may have taken effect.
-func judge(c Classifier, err error) (class Class, unrepeatable bool) {
-	switch c := c.(type) {
-	case nil:
-		return ClassUnknown, false // Validate reports it
-	case interface{ judge(error) (Class, bool) }:
-		return c.judge(err)
-	}
-	return c.Classify(err), false
-}
-
-// alone reduces the results of judge to a class.
-func alone(class Class, unrepeatable bool) Class {
-	if unrepeatable {
-		return ClassPermanent
-	}
-	return class
+	return all
 }
 
 func (f firstOf) Validate() error {
@@ -68,73 +58,61 @@ func (f firstOf) Validate() error {
 }
 
 // OnlyIf returns a Classifier that retries only errors for which retryable returns true.
-// Their class is what [DefaultClassifier] returns, or transient if that is permanent or
-// unknown.
+// Their verdict is that of [DefaultClassifier], with a permanent or unknown class
+// replaced by transient.
 func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
 
 type onlyIf func(error) bool
 
-func (retryable onlyIf) Classify(err error) Class {
+func (retryable onlyIf) Classify(err error) Verdict {
 	if !retryable(err) {
-		return ClassPermanent
+		return Verdict{Class: ClassPermanent}
 	}
-	if class := (DefaultClassifier{}).Classify(err); class != ClassPermanent {
-		return max(class, ClassTransient)
+	v := DefaultClassifier{}.Classify(err)
+	if v.Class == ClassPermanent || v.Class == ClassUnknown {
+		v.Class = ClassTransient
 	}
-	return ClassTransient
+	return v
 }
 
-// classify sets the fields that depend on Err and reports whether Err is marked with
-// Progress. In order of precedence, it considers markers, an inner call's give-up
-// (which is permanent), the attempt's time limit, and the Classifier. An error of
-// unknown class is transient.
-func (a *Attempt) classify(c Classifier, overtime bool) (progress bool) {
-	if c == nil && errfacts.IsPlain(a.Err) && a.Err != ErrInvalid && !overtime {
-		a.Class = ClassTransient // the result of classifyByRules, 10 ns faster
-		return false
+// verdict returns what err means. In order of precedence, it considers markers, an inner
+// call's give-up (which is permanent) and the Classifier. The class is never unknown.
+func verdict(c Classifier, err error) Verdict {
+	if c == nil {
+		if errfacts.IsPlain(err) && err != ErrInvalid {
+			return Verdict{Class: ClassTransient} // the result of the rules below, 10 ns faster
+		}
+		c = DefaultClassifier{}
 	}
-	return a.classifyByRules(c, overtime)
+	var m marks
+	m.read(err)
+	v := m.Verdict
+	if v.Class == ClassUnknown {
+		found := c.Classify(err)
+		v.Class = found.Class
+		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable && !m.after
+		v.Progress = v.Progress || found.Progress
+		if !m.after {
+			v.Hint = max(0, found.Hint)
+		}
+		if v.Class == ClassUnknown || v.Class == ClassPermanent && m.after {
+			v.Class = ClassTransient
+		}
+	}
+	if v.Hint == 0 && !m.after {
+		v.Hint = m.own
+	}
+	return v
 }
 
-// classifyByRules is not part of classify because its stack frame is large.
-func (a *Attempt) classifyByRules(c Classifier, overtime bool) (progress bool) {
-	var m mark
-	m.read(a.Err, overtime)
-	if m.class == ClassUnknown {
-		if c == nil {
-			c = DefaultClassifier{}
-		}
-		if overtime && !isResponse(a.Err) {
-			m.class = ClassTimeout
-		} else {
-			class, unrepeatable := judge(c, a.Err)
-			m.class, m.unrepeatable = class, m.unrepeatable || unrepeatable && !m.after
-		}
-		if m.class == ClassUnknown || m.class == ClassPermanent && m.after {
-			m.class = ClassTransient
-		}
-	}
-	a.Class, a.Unrepeatable, a.Hint = m.class, m.unrepeatable, m.hint
-	return m.progress
-}
-
-// final reports whether the failure is returned even if the context is done, because a
-// marker, or the error's own status or code, makes it permanent.
-func (a *Attempt) final() bool {
-	if a.Class != ClassPermanent {
-		return false
-	}
-	var m mark
-	m.read(a.Err, false)
-	if m.class != ClassUnknown {
+// isAnswer reports whether a permanent err is one even if the context is done, because a
+// marker, or the error's own status or code, says so.
+func isAnswer(err error) bool {
+	var m marks
+	m.read(err)
+	if m.Class != ClassUnknown {
 		return !m.gaveUp
 	}
-	return isResponse(a.Err)
-}
-
-// isResponse reports whether err has a status or a code, which means that a response
-// has arrived.
-func isResponse(err error) bool {
 	f := errfacts.Read(err)
 	return f.IsResponse()
 }
@@ -167,13 +145,8 @@ func isResponse(err error) bool {
 // classifier is the operation's own, and permanent. Methods that panic are ignored.
 type DefaultClassifier struct{}
 
-// Classify returns the class of err. For an unrepeatable error it returns
-// [ClassPermanent], while [Do] keeps the class and sets Attempt.Unrepeatable.
-func (c DefaultClassifier) Classify(err error) Class {
-	return alone(c.judge(err))
-}
-
-func (DefaultClassifier) judge(err error) (class Class, unrepeatable bool) {
+// Classify implements [Classifier]. It ignores markers; [Policy.Classify] does not.
+func (DefaultClassifier) Classify(err error) Verdict {
 	c, unrepeatable := errfacts.Classify(err)
-	return Class(c), unrepeatable
+	return Verdict{Class: Class(c), Unrepeatable: unrepeatable}
 }

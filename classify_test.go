@@ -40,7 +40,7 @@ func checkClasses(t *testing.T, cases []classCase) {
 	t.Helper()
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
-			assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err))
+			assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err).Class)
 		})
 	}
 }
@@ -90,8 +90,8 @@ func TestClassOfDatabases(t *testing.T) {
 	checkClasses(t, []classCase{
 		{"serialization failure", sqlError{"40001"}, transient},
 		{"deadlock", wrapped(sqlError{"40P01"}), transient},
-		{"outcome unknown", sqlError{"40003"}, permanent},
-		{"outcome of the connection unknown", sqlError{"08007"}, permanent},
+		{"outcome unknown", sqlError{"40003"}, transient},
+		{"outcome of the connection unknown", sqlError{"08007"}, transient},
 		{"too many connections", sqlError{"53300"}, throttled},
 		{"shutdown", sqlError{"57P01"}, transient},
 		{"canceled statement", sqlError{"57014"}, permanent},
@@ -196,7 +196,7 @@ var errLost = errors.New("invalid connection")
 
 func TestUnrepeatableErrors(t *testing.T) {
 	mine := func(class retry.Class) retry.Classifier {
-		return retry.ClassifierFunc(func(error) retry.Class { return class })
+		return retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: class} })
 	}
 	tests := []struct {
 		name         string
@@ -210,8 +210,8 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"behind others", retry.FirstOf(mine(retry.ClassUnknown), retry.FirstOf(retry.DefaultClassifier{})), errLost, retry.ClassTransient, true},
 		{"another classifier decides first", retry.FirstOf(mine(retry.ClassTransient), retry.DefaultClassifier{}), errLost, retry.ClassTransient, false},
 		{"another classifier alone", mine(retry.ClassUnknown), errLost, retry.ClassTransient, false},
-		{"called by another classifier", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassPermanent, false},
-		{"in a list called by another classifier", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassPermanent, false},
+		{"called by another classifier", retry.ClassifierFunc(retry.DefaultClassifier{}.Classify), errLost, retry.ClassTransient, true},
+		{"in a list called by another classifier", retry.ClassifierFunc(retry.FirstOf(retry.DefaultClassifier{}).Classify), errLost, retry.ClassTransient, true},
 		{"statement with an unknown outcome", nil, sqlError{"40003"}, retry.ClassTransient, true},
 		{"transaction with an unknown outcome", nil, wrapped(sqlError{"08007"}), retry.ClassTransient, true},
 		{"commit with an unknown outcome", nil, labelError{"UnknownTransactionCommitResult"}, retry.ClassTransient, true},
@@ -293,7 +293,7 @@ func TestRealErrors(t *testing.T) {
 		"bad certificate": {get(defaultClient, secure.URL), retry.ClassPermanent},
 	} {
 		require.Error(t, tt.err, name)
-		assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err), "%s: %v", name, tt.err)
+		assert.Equal(t, tt.want, retry.DefaultClassifier{}.Classify(tt.err).Class, "%s: %v", name, tt.err)
 	}
 }
 
@@ -312,7 +312,7 @@ func writeTLS(t *testing.T, server *httptest.Server) error {
 
 func TestFirstOf(t *testing.T) {
 	says := func(c retry.Class) retry.Classifier {
-		return retry.ClassifierFunc(func(error) retry.Class { return c })
+		return retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: c} })
 	}
 	for _, tt := range []struct {
 		list []retry.Classifier
@@ -323,12 +323,12 @@ func TestFirstOf(t *testing.T) {
 		{[]retry.Classifier{says(retry.ClassUnknown), says(retry.ClassPermanent), says(retry.ClassThrottled)}, retry.ClassPermanent},
 		{[]retry.Classifier{nil, says(retry.ClassTimeout)}, retry.ClassTimeout},
 	} {
-		assert.Equal(t, tt.want, retry.FirstOf(tt.list...).Classify(errOp))
+		assert.Equal(t, tt.want, retry.FirstOf(tt.list...).Classify(errOp).Class)
 	}
 	list := []retry.Classifier{says(retry.ClassTimeout)}
 	c := retry.FirstOf(list...)
 	list[0] = says(retry.ClassPermanent)
-	assert.Equal(t, retry.ClassTimeout, c.Classify(errOp), "the list is copied")
+	assert.Equal(t, retry.ClassTimeout, c.Classify(errOp).Class, "the list is copied")
 }
 
 func TestOnlyIf(t *testing.T) {
@@ -347,7 +347,7 @@ func TestOnlyIf(t *testing.T) {
 		"throttling keeps its wait": {errors.Join(io.EOF, statusedError(429)), retry.ClassThrottled},
 		"permanent otherwise":       {errors.Join(io.EOF, statusedError(404)), retry.ClassTransient},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, c.Classify(tt.err)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, c.Classify(tt.err).Class) })
 	}
 	assert.ErrorContains(t, retry.Policy{Classifier: retry.OnlyIf(nil)}.Validate(), "Classifier is a nil retry.onlyIf")
 }

@@ -55,10 +55,10 @@ func TestWhenThrottled(t *testing.T) {
 		retry.ClassTimeout:   time.Second,
 		retry.ClassUnknown:   time.Second,
 	} {
-		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Class: class}, 0.5), "%v", class)
+		assert.Equal(t, want, b.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: class}}, 0.5), "%v", class)
 	}
 	missing := retry.WhenThrottled{}
-	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 0.5))
+	assert.Equal(t, 500*ms, missing.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}, 0.5))
 	assert.Equal(t, 25*ms, missing.Delay(retry.Attempt{Number: 1}, 0.5))
 }
 
@@ -67,8 +67,8 @@ func TestSpreadKeepsTheCapOfTheClass(t *testing.T) {
 		Throttled: retry.Exponential{Base: time.Second, Cap: 20 * time.Second},
 		Else:      retry.Exponential{Base: time.Second, Cap: time.Second},
 	}}
-	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassTransient}, 1))
-	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Class: retry.ClassThrottled}, 1))
+	assert.Equal(t, time.Second, b.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}, 1))
+	assert.Equal(t, 1500*ms, b.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}, 1))
 }
 
 // TestCompositionsDrawTwice: an inner rule gets an independent random number, because

@@ -84,8 +84,8 @@ func ExamplePermanent() {
 func ExampleTransient() {
 	// The classifier considers a missing row permanent, but this row is about to appear.
 	row := retrytest.Fail(1, retry.Transient(os.ErrNotExist))
-	policy := retry.Policy{Clock: &retrytest.Clock{}, Classifier: retry.ClassifierFunc(func(error) retry.Class {
-		return retry.ClassPermanent
+	policy := retry.Policy{Clock: &retrytest.Clock{}, Classifier: retry.ClassifierFunc(func(error) retry.Verdict {
+		return retry.Verdict{Class: retry.ClassPermanent}
 	})}
 	fmt.Println(retry.Do(context.Background(), policy, row.Run), row.Calls())
 	// Output: <nil> 2
@@ -124,14 +124,14 @@ func ExampleHintOrGiveUp() {
 }
 
 func ExampleFirstOf() {
-	ours := retry.ClassifierFunc(func(err error) retry.Class {
+	ours := retry.ClassifierFunc(func(err error) retry.Verdict {
 		if errors.Is(err, os.ErrPermission) {
-			return retry.ClassPermanent
+			return retry.Verdict{Class: retry.ClassPermanent}
 		}
-		return retry.ClassUnknown
+		return retry.Verdict{} // no opinion
 	})
 	classifier := retry.FirstOf(ours, retry.DefaultClassifier{})
-	fmt.Println(classifier.Classify(os.ErrPermission), classifier.Classify(os.ErrDeadlineExceeded))
+	fmt.Println(classifier.Classify(os.ErrPermission).Class, classifier.Classify(os.ErrDeadlineExceeded).Class)
 	// Output: permanent timeout
 }
 
@@ -392,14 +392,14 @@ func Example_polling() {
 		Backoff:     retry.Exponential{Base: 200 * time.Millisecond, Cap: time.Second},
 		MaxAttempts: 1 + 10, // the first poll plus MAX_RETRIES
 		Clock:       clock,
-		Classifier: retry.ClassifierFunc(func(err error) retry.Class {
+		Classifier: retry.ClassifierFunc(func(err error) retry.Verdict {
 			switch err {
 			case errNotReady:
-				return retry.ClassTransient
+				return retry.Verdict{Class: retry.ClassTransient}
 			case errThrottled:
-				return retry.ClassThrottled
+				return retry.Verdict{Class: retry.ClassThrottled}
 			}
-			return retry.ClassPermanent
+			return retry.Verdict{Class: retry.ClassPermanent}
 		}),
 	}
 	status := retrytest.Script(errNotReady, errNotReady, errThrottled, errNotReady, nil)

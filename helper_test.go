@@ -110,7 +110,7 @@ func checkDelays(t *testing.T, cases []delayCase) {
 	for _, tt := range cases {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []time.Duration
-			a := retry.Attempt{Number: 1, Class: retry.ClassTransient}
+			a := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 			for range tt.want {
 				a.Waited = tt.rule.Delay(a, tt.u)
 				a.Number++
@@ -165,7 +165,7 @@ func afterAttempts(f func(retry.Attempt)) retry.Hooks {
 
 // failedWith returns a first attempt that failed with the class.
 func failedWith(class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: 1, Err: errOp, Class: class}
+	return retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: class}}
 }
 
 // foreignBackoff is a rule of another package, which may be invalid.
@@ -191,7 +191,7 @@ func (f limiterFunc) Wait(ctx context.Context) error { return f(ctx) }
 type refusing func()
 
 func (f refusing) TryWithdraw(retry.Attempt) bool { f(); return false }
-func (refusing) Deposit(retry.Class, bool)        {}
+func (refusing) Deposit(retry.Attempt, bool)      {}
 
 type noClock struct{}
 

@@ -12,7 +12,7 @@ type Hooks struct {
 	// OnAttempt is called before each attempt, with a.Number and a.Waited set. The
 	// operation receives the returned context, or ctx if that is nil. The returned
 	// function, unless nil, is called exactly once after the attempt, with the
-	// attempt's Err and Class. Err is ErrNoReturn if the operation panicked or called
+	// attempt's Err and Verdict. Err is ErrNoReturn if the operation panicked or called
 	// Goexit.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 

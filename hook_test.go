@@ -261,9 +261,9 @@ func testOnRetryGetsAttempt(t *testing.T, do doer) {
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
 	_ = do(t.Context(), p, retrytest.Script(errOp, busy, errOp).Run)
 	assert.Equal(t, []retry.Attempt{
-		{Number: 1, Err: errOp, Class: retry.ClassTransient},
-		{Number: 2, Waited: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
-		{Number: 3, Waited: time.Minute, Err: errOp, Class: retry.ClassTransient},
+		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
+		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},
+		{Number: 3, Waited: time.Minute, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
 	}, seen)
 	assert.Equal(t, []time.Duration{time.Second, time.Minute, 4 * time.Second}, waits)
 }

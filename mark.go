@@ -12,65 +12,70 @@ import (
 // Markers override every [Classifier]. They change neither the text of an error nor
 // what errors.Is and errors.As find in it, and they work inside other errors; the
 // outermost decides, in the order of errors.As. A nil err stays nil.
-func Permanent(err error) error { return marked(err, mark{class: ClassPermanent}) }
+func Permanent(err error) error { return marked(err, Verdict{Class: ClassPermanent}, false) }
 
 // Transient marks err so that it is retried, even if it is the give-up of an inner
 // call of [Do]. See [Permanent].
-func Transient(err error) error { return marked(err, mark{class: ClassTransient}) }
+func Transient(err error) error { return marked(err, Verdict{Class: ClassTransient}, false) }
 
 // Throttled marks err so that it is retried as throttling. See [Permanent].
-func Throttled(err error) error { return marked(err, mark{class: ClassThrottled}) }
+func Throttled(err error) error { return marked(err, Verdict{Class: ClassThrottled}, false) }
 
 // After marks err so that it is retried with the hint d: see [HintRule]. It overrides
 // the Classifier, so even a 404 is retried, as transient. A d of 0 or less means no
 // hint. See [Permanent].
 func After(err error, d time.Duration) error {
-	return marked(err, mark{hint: max(0, d), hinted: true, after: true})
+	return marked(err, Verdict{Hint: max(0, d)}, true)
 }
 
 // Unrepeatable marks err so that it is not retried even if its class is retryable: the
 // operation, such as a commit whose connection was lost, may have taken effect, and
 // repeating it could apply it twice. [Do] gives up with [ErrUnrepeatable]; limiters
 // and hooks still receive the class and hint. See [Permanent].
-func Unrepeatable(err error) error { return marked(err, mark{unrepeatable: true}) }
+func Unrepeatable(err error) error { return marked(err, Verdict{Unrepeatable: true}, false) }
 
 // Progress marks err as the end of a run that did useful work, such as a connection
 // that lived for hours. It counts as the first failure of a call: attempt numbers,
 // delays and MaxElapsed restart, and the Budget receives the deposit for a success.
 // Error.Attempts remains the total. The class and hint are kept. See [Permanent].
-func Progress(err error) error { return marked(err, mark{progress: true}) }
+func Progress(err error) error { return marked(err, Verdict{Progress: true}, false) }
 
+// A mark is a wrapper that sets the non-zero fields of its Verdict.
 type mark struct {
-	err          error
-	class        Class // ClassUnknown: none
-	hint         time.Duration
-	hinted       bool // hint is set, even if it is 0
-	after        bool
-	unrepeatable bool
-	progress     bool
-	gaveUp       bool // the class is that of an inner call that gave up
+	err error
+	Verdict
+	after bool // of After: Hint is set, even if it is 0
 }
 
 func (m *mark) Error() string { return m.err.Error() }
 func (m *mark) Unwrap() error { return m.err }
 
-func marked(err error, m mark) error {
+func marked(err error, v Verdict, after bool) error {
 	if err == nil {
 		return nil
 	}
-	m.err = err
-	return &m
+	return &mark{err, v, after}
 }
 
-// read collects the outermost markers and hint in err. If overtime is set, the attempt
-// has exceeded its time limit, and an inner call that gave up for that reason does not
-// end the outer one.
-func (m *mark) read(err error, overtime bool) {
+// marks are what the markers in an error say together.
+type marks struct {
+	Verdict               // ClassUnknown: none has a class
+	after   bool          // Hint is set, even if it is 0
+	gaveUp  bool          // Class is that of an inner call that gave up
+	own     time.Duration // the outermost hint of the error itself
+}
+
+// read collects the marks in err. If the attempt exceeded its time limit, an inner call
+// that gave up for that reason does not end the outer one.
+func (m *marks) read(err error) {
 	var walk errfacts.Walk
+	overtime := false
 	for err != nil {
 		switch e := err.(type) {
 		case *mark:
-			m.add(*e)
+			m.add(e)
+		case *errfacts.Overtime:
+			overtime = true
 		case *Error:
 			if overtime && (errors.Is(e.Reason, context.DeadlineExceeded) || errors.Is(e.Reason, context.Canceled)) {
 				err = walk.Instead(e.Err)
@@ -78,33 +83,35 @@ func (m *mark) read(err error, overtime bool) {
 			}
 			// The inner call has already retried: retrying it would multiply attempts
 			// with each layer.
-			m.add(mark{class: ClassPermanent, gaveUp: true})
+			m.gaveUp = m.add(&mark{Verdict: Verdict{Class: ClassPermanent}}) || m.gaveUp
 			err = walk.Instead(nil)
 			continue
 		default:
 			if err == ErrInvalid { // an inner call was refused and would be refused again
-				m.add(mark{class: ClassPermanent})
+				m.add(&mark{Verdict: Verdict{Class: ClassPermanent}})
 			}
-			if hint := errfacts.Hint(err); hint > 0 {
-				m.add(mark{hint: hint, hinted: true})
+			if m.own == 0 {
+				m.own = max(0, errfacts.Hint(err))
 			}
 		}
 		err = walk.Next(err)
 	}
 }
 
-// add merges a mark from deeper in the chain. Outer marks win; an outer After
-// overrides an inner Permanent.
-func (m *mark) add(inner mark) {
-	if m.class == ClassUnknown && !m.after {
-		m.unrepeatable = m.unrepeatable || inner.unrepeatable
+// add merges a mark from deeper in the chain and reports whether its class was used.
+// Outer marks win; an outer After overrides an inner Permanent.
+func (m *marks) add(inner *mark) bool {
+	first := m.Class == ClassUnknown
+	used := first && inner.Class != ClassUnknown && !(m.after && inner.Class == ClassPermanent)
+	if first && !m.after {
+		m.Unrepeatable = m.Unrepeatable || inner.Unrepeatable
 	}
-	if m.class == ClassUnknown && !(m.after && inner.class == ClassPermanent) {
-		m.class, m.gaveUp = inner.class, inner.gaveUp
+	if used {
+		m.Class = inner.Class
 	}
-	if !m.hinted {
-		m.hint, m.hinted = inner.hint, inner.hinted
+	if !m.after {
+		m.Hint, m.after = inner.Hint, inner.after
 	}
-	m.after = m.after || inner.after
-	m.progress = m.progress || inner.progress
+	m.Progress = m.Progress || inner.Progress
+	return used
 }

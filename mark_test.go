@@ -33,7 +33,7 @@ func TestMarkers(t *testing.T) {
 		{"after 0", retry.After(statusedError(404), 0), retry.ClassTransient, 0},
 		{"after 0 around a hint of its own", retry.After(retryAfter(s), 0), retry.ClassTransient, 0},
 		{"after 0 around after", retry.After(retry.After(errOp, s), 0), retry.ClassTransient, 0},
-		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassTransient, s},
+		{"after 0 inside a hint", hintedError{s, retry.After(errOp, 0)}, retry.ClassTransient, 0},
 		{"a nil pointer that cannot unwrap", (*url.Error)(nil), retry.ClassTransient, 0},
 		{"after a negative time", retry.After(errOp, -s), retry.ClassTransient, 0},
 		{"the outermost class", retry.Transient(retry.Permanent(errOp)), retry.ClassTransient, 0},
@@ -98,12 +98,12 @@ func TestMarkUnrepeatable(t *testing.T) {
 // TestGiveUpHidesProgress: an inner call's progress does not count for the outer one.
 func TestGiveUpHidesProgress(t *testing.T) {
 	gaveUp := &retry.Error{Err: retry.Progress(errOp), Reason: retry.ErrMaxAttempts}
-	assert.Zero(t, retry.Policy{}.Classify(gaveUp).Number)
-	assert.Equal(t, 1, retry.Policy{}.Classify(retry.Progress(gaveUp)).Number)
+	assert.False(t, retry.Policy{}.Classify(gaveUp).Progress)
+	assert.True(t, retry.Policy{}.Classify(retry.Progress(gaveUp)).Progress)
 }
 
 func TestMarkersWinOverClassifiers(t *testing.T) {
-	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
+	never := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassPermanent} })
 	assert.Equal(t, retry.ClassTransient, failed(t, never, retry.Transient(errOp)).Class)
 	assert.Equal(t, retry.ClassPermanent, failed(t, never, errOp).Class)
 }
@@ -125,7 +125,7 @@ func TestMarkersKeepTheError(t *testing.T) {
 // TestPermanentAlwaysWins: Permanent ends the call under every policy, and the error
 // is returned with its wrapping.
 func TestPermanentAlwaysWins(t *testing.T) {
-	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	always := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 	for name, err := range map[string]error{
 		"bare":            retry.Permanent(errOp),
 		"wrapped":         fmt.Errorf("page 7: %w", retry.Permanent(errOp)),
@@ -195,17 +195,17 @@ func TestMarkBehindAnything(t *testing.T) {
 		t.Run(shape, func(t *testing.T) {
 			for name, tt := range map[string]struct {
 				err  error
-				want retry.Attempt
+				want retry.Verdict
 			}{
-				"permanent":    {retry.Permanent(errOp), retry.Attempt{Class: retry.ClassPermanent}},
-				"throttled":    {retry.Throttled(errOp), retry.Attempt{Class: retry.ClassThrottled}},
-				"unrepeatable": {retry.Unrepeatable(errOp), retry.Attempt{Class: retry.ClassTransient, Unrepeatable: true}},
-				"progress":     {retry.Progress(errOp), retry.Attempt{Class: retry.ClassTransient, Number: 1}},
+				"permanent":    {retry.Permanent(errOp), retry.Verdict{Class: retry.ClassPermanent}},
+				"throttled":    {retry.Throttled(errOp), retry.Verdict{Class: retry.ClassThrottled}},
+				"unrepeatable": {retry.Unrepeatable(errOp), retry.Verdict{Class: retry.ClassTransient, Unrepeatable: true}},
+				"progress":     {retry.Progress(errOp), retry.Verdict{Class: retry.ClassTransient, Progress: true}},
 			} {
 				a := retry.Policy{}.Classify(around(tt.err))
 				assert.Equal(t, tt.want.Class, a.Class, name)
 				assert.Equal(t, tt.want.Unrepeatable, a.Unrepeatable, name)
-				assert.Equal(t, tt.want.Number == 1 || shape == "below another mark", a.Number == 1, name)
+				assert.Equal(t, tt.want.Progress || shape == "below another mark", a.Progress, name)
 			}
 			op := retrytest.Script(around(retry.Unrepeatable(errOp)))
 			assert.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)

@@ -21,7 +21,7 @@ func (p Policy) Delays() iter.Seq[time.Duration] {
 func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
 		var elapsed time.Duration
-		a := Attempt{Number: 1, Class: ClassTransient}
+		a := Attempt{Number: 1, Verdict: Verdict{Class: ClassTransient}}
 		for ; a.Number < p.maxAttempts(); a.Number++ {
 			wait := max(0, orDefault(p.Backoff).Delay(a, random()))
 			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {

@@ -30,9 +30,9 @@ type Policy struct {
 	// the context do. 0 means no limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout limits each attempt through the operation's context. An attempt
-	// that exceeds it is classified as [ClassTimeout], unless its error is marked or
-	// has its own status or code. The context is canceled when the operation returns,
+	// AttemptTimeout limits each attempt through the operation's context. The error
+	// of an attempt that exceeds it is wrapped by one that says so and has a method
+	// Timeout() bool, unless it is permanent. The context is canceled when the operation returns,
 	// so the operation must read a response to its end before it returns. 0 means no
 	// limit.
 	AttemptTimeout time.Duration
@@ -141,15 +141,13 @@ func (p *Policy) maxAttempts() int {
 	return defaultMaxAttempts
 }
 
-// Classify classifies err as [Do] does and returns an Attempt with Err, Class,
-// Unrepeatable and Hint. Number is 1 after [Progress], because counting restarts, and
-// otherwise 0. A nil err gives a zero Attempt.
-func (p Policy) Classify(err error) Attempt {
-	a := Attempt{Err: err}
-	if err != nil && a.classify(p.Classifier, false) {
-		a.Number = 1
+// Classify returns the verdict of [Do] on err, with a class that is not unknown. A nil
+// err gives a zero Verdict.
+func (p Policy) Classify(err error) Verdict {
+	if err == nil {
+		return Verdict{}
 	}
-	return a
+	return verdict(p.Classifier, err)
 }
 
 // hinted combines a delay and a hint into one wait. It returns false if the hint rule

@@ -175,7 +175,7 @@ func TestReadme(t *testing.T) {
 	assert.Equal(t, "standard attempts=3", retry.Policy{}.String())
 	ceilings := func(class retry.Class) (d []time.Duration) {
 		for n := 1; n <= 2; n++ {
-			d = append(d, retry.Spread{}.Delay(retry.Attempt{Number: n, Class: class}, 1-0x1p-53).Round(ms))
+			d = append(d, retry.Spread{}.Delay(retry.Attempt{Number: n, Verdict: retry.Verdict{Class: class}}, 1-0x1p-53).Round(ms))
 		}
 		return d
 	}

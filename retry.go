@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // Do calls op until it succeeds or fails permanently, or until the policy gives up. It
@@ -92,12 +94,10 @@ type call struct {
 	attempt   Attempt       // the current or latest one; Err is the last failure
 	earlier   int           // attempts before the last progress
 	resumed   time.Duration // the time elapsed at the last progress
-	paid      Class         // class of the last failure that was retried
+	paid      Attempt       // the last failure whose retry the Budget paid for
 	staggered bool          // the wait for Stagger has been drawn
 	spent     bool          // the Budget refused the retry, but LongPoll still requires its wait
 	inOp      bool          // op is running
-	overtime  bool          // the attempt exceeded AttemptTimeout
-	progress  bool          // Err is marked with Progress
 	timed     bool          // the field start is set
 	start     time.Time     // start of the call if the policy has a MaxElapsed, else time of the first failure
 	timer     *time.Timer
@@ -170,22 +170,11 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return nil
 }
 
-func (c *call) try(ctx context.Context, p *Policy, op func(context.Context) error) error {
+// try makes an attempt.
+func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
 	if c.attempt.Number != math.MaxInt {
 		c.attempt.Number++
 	}
-	if p.AttemptTimeout != 0 || p.OnAttempt != nil {
-		return c.tryWatched(ctx, p, op)
-	}
-	c.inOp = true
-	err := op(ctx)
-	c.inOp = false
-	c.conclude(p, err)
-	return err
-}
-
-// tryWatched does what try does, for attempts that need their own context.
-func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Context) error) error {
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
@@ -212,44 +201,42 @@ func (c *call) tryWatched(caller context.Context, p *Policy, op func(context.Con
 	c.inOp = true
 	err := op(ctx)
 	c.inOp = false
-	c.overtime = limited.Err() != nil && caller.Err() == nil
+	if err != nil && p.AttemptTimeout != 0 && limited.Err() != nil && caller.Err() == nil {
+		err = &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
+	}
 	c.conclude(p, err)
 	return err
 }
 
+// conclude classifies the result of an attempt and reports it to the Limiter and the
+// Budget.
 func (c *call) conclude(p *Policy, err error) {
 	a := &c.attempt
-	*a = Attempt{Number: a.Number, Waited: a.Waited, Err: err}
-	c.progress = err != nil && a.classify(p.Classifier, c.overtime)
-	if p.Limiter != nil || p.Budget != nil {
-		c.report(p)
+	if a.Err, a.Verdict = err, (Verdict{}); err != nil {
+		a.Verdict = verdict(p.Classifier, err)
 	}
-}
-
-// report is not part of conclude because its stack frame is large.
-func (c *call) report(p *Policy) {
-	if o, ok := p.Limiter.(Observer); ok {
-		o.Observe(c.attempt)
+	if o, ok := p.Limiter.(interface{ Observe(Attempt) }); ok {
+		o.Observe(*a)
 	}
-	if p.Budget != nil && (c.attempt.Err == nil || c.progress) {
+	if p.Budget != nil && (err == nil || a.Progress) {
 		p.Budget.Deposit(c.paid, true)
-		c.paid = ClassUnknown
+		c.paid = Attempt{}
 	}
 }
 
 // next returns the wait before the retry, or the reason to give up.
 func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 	a := &c.attempt
-	if ctx.Err() != nil && !a.final() {
+	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
 		return 0, contextReason(ctx, nil)
 	}
-	if c.progress { // counting restarts
+	if a.Progress { // counting restarts
 		c.earlier += a.Number - 1
 		a.Number, a.Waited = 1, 0
 	}
 	var elapsed time.Duration
 	if p.MaxElapsed != 0 {
-		if elapsed = c.elapsed(p.Clock); c.progress {
+		if elapsed = c.elapsed(p.Clock); a.Progress {
 			c.resumed = elapsed
 		}
 		elapsed -= c.resumed
@@ -266,21 +253,13 @@ func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
 		c.started(p.Clock)
 	}
 	if !c.spent { // otherwise admit ends the call after the wait
-		c.paid = a.Class
+		c.paid = *a
 		if p.OnRetry != nil {
-			c.announce(ctx, p, wait)
+			p.OnRetry(ctx, *a, wait)
 		}
 	}
 	a.Waited = wait
 	return wait, nil
-}
-
-// announce is not part of next because passing an Attempt to a hook takes a large
-// stack frame.
-//
-//go:noinline
-func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
-	p.OnRetry(ctx, c.attempt, wait)
 }
 
 // Next decides about one retry as [Do] does, for queues, controllers and custom loops.
@@ -291,8 +270,7 @@ func (c *call) announce(ctx context.Context, p *Policy, wait time.Duration) {
 //
 // After an error marked with [Progress] (see [Policy.Classify]), the caller must
 // restart the attempt count and the elapsed time. Next withdraws from the Budget; the
-// caller deposits after a success, a permanent failure or progress, with the Class of
-// the last failure that was retried. The Limiter, Stagger, AttemptTimeout, hooks and
+// caller deposits after a success, a permanent failure or progress. The Limiter, Stagger, AttemptTimeout, hooks and
 // the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
@@ -301,8 +279,8 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 		}
 		return 0, invalid("call", faults)
 	}
-	failed = Attempt{Number: max(1, failed.Number), Waited: failed.Waited, Err: failed.Err}
-	if failed.classify(p.Classifier, false) {
+	failed.Number, failed.Verdict = max(1, failed.Number), verdict(p.Classifier, failed.Err)
+	if failed.Progress {
 		failed.Number, failed.Waited, elapsed = 1, 0, 0
 	}
 	return p.decide(&failed, elapsed, noDeadline)
@@ -338,10 +316,14 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
 	// The reason alone is not enough: a Limiter may return any error.
 	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
-	if permanent && p.OnGiveUp == nil {
-		return c.attempt.Err
+	err := c.attempt.Err
+	if o, ok := err.(*errfacts.Overtime); ok && permanent {
+		err = o.Err
 	}
-	e := &Error{Err: c.attempt.Err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
+	if permanent && p.OnGiveUp == nil {
+		return err
+	}
+	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
 	if c.timed {
 		e.Elapsed = c.elapsed(p.Clock)
 	}
@@ -349,7 +331,7 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 		p.OnGiveUp(ctx, e)
 	}
 	if permanent {
-		return c.attempt.Err
+		return err
 	}
 	return e
 }
@@ -357,8 +339,6 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 // alarm returns a channel that receives a value when a wait on the system's clock is
 // over. The waits of one call share a timer. Different calls do not share one, because a
 // timer made outside a synctest bubble runs in real time inside it.
-//
-//go:noinline
 func (c *call) alarm(wait time.Duration) <-chan time.Time {
 	if c.timer == nil {
 		c.timer = time.NewTimer(wait)

@@ -175,8 +175,8 @@ func testBackoffGetsAttempt(t *testing.T, do doer) {
 	busy := retry.After(retry.Throttled(errOp), time.Minute)
 	_ = do(t.Context(), p, retrytest.Script(errOp, busy).Run)
 	assert.Equal(t, []retry.Attempt{
-		{Number: 1, Err: errOp, Class: retry.ClassTransient},
-		{Number: 2, Waited: time.Second, Err: busy, Class: retry.ClassThrottled, Hint: time.Minute},
+		{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}},
+		{Number: 2, Waited: time.Second, Err: busy, Verdict: retry.Verdict{Class: retry.ClassThrottled, Hint: time.Minute}},
 	}, seen)
 	assert.Equal(t, []float64{0.25, 0.75}, us)
 }
@@ -373,7 +373,7 @@ func TestGoexitInOperation(t *testing.T) {
 func TestPanicOfPolicy(t *testing.T) {
 	boom := errors.New("boom")
 	policies := map[string]retry.Policy{
-		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic(boom) })},
+		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Verdict { panic(boom) })},
 		"Backoff":    {Backoff: retry.BackoffFunc(func(retry.Attempt, float64) time.Duration { panic(boom) })},
 		"Rand":       {Rand: func() float64 { panic(boom) }},
 		"Clock":      {Clock: panickyClock{boom}},
@@ -496,9 +496,8 @@ func TestAttemptContextEnds(t *testing.T) {
 }
 
 // TestAttemptTimeoutClass: an attempt that its own limit ended has the class Timeout,
-// whatever the classifier returns, unless its error is marked or is a response.
+// unless its error is marked or is a response, or a Classifier decides otherwise.
 func TestAttemptTimeoutClass(t *testing.T) {
-	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
 	gaveUp := func(reason error) error { return &retry.Error{Err: errOp, Reason: reason, Attempts: 1} }
 	for name, tt := range map[string]struct {
 		err  error
@@ -521,7 +520,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var seen []retry.Attempt
-				policy := retry.Policy{AttemptTimeout: time.Second, Classifier: never, MaxAttempts: 2}.With(retry.Hooks{
+				policy := retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2}.With(retry.Hooks{
 					OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 						return ctx, func(a retry.Attempt) { seen = append(seen, a) }
 					},
@@ -541,7 +540,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 // TestAttemptTimeoutOfOthers: failures before the limit are classified as usual, as are
 // failures caused by the caller's context or by the give-up of an inner call.
 func TestAttemptTimeoutOfOthers(t *testing.T) {
-	never := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassPermanent })
+	never := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassPermanent} })
 	t.Run("a failure before the limit is classified", func(t *testing.T) {
 		op := retrytest.Script(errOp)
 		assert.Equal(t, errOp, retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Hour, Classifier: never}, op.Run))
@@ -707,8 +706,8 @@ func testProgress(t *testing.T, do doer) {
 		a := p.Classify(retry.Progress(retry.After(retry.Throttled(errOp), time.Minute)))
 		assert.Equal(t, retry.ClassThrottled, a.Class)
 		assert.Equal(t, time.Minute, a.Hint)
-		assert.Equal(t, 1, a.Number)
-		assert.Zero(t, p.Classify(errOp).Number)
+		assert.True(t, a.Progress)
+		assert.False(t, p.Classify(errOp).Progress)
 	})
 	t.Run("budget", func(t *testing.T) {
 		p, _ := onClock(retry.Unlimited)
@@ -732,8 +731,8 @@ func testProgress(t *testing.T, do doer) {
 type deposits []string
 
 func (*deposits) TryWithdraw(retry.Attempt) bool { return true }
-func (b *deposits) Deposit(paid retry.Class, succeeded bool) {
-	*b = append(*b, fmt.Sprint(paid, " ", succeeded))
+func (b *deposits) Deposit(paid retry.Attempt, succeeded bool) {
+	*b = append(*b, fmt.Sprint(paid.Number, " ", paid.Class, " ", succeeded))
 }
 
 // TestProgressPaysOnce: progress makes the deposit for the last retry, and the end of the
@@ -742,11 +741,11 @@ func TestProgressPaysOnce(t *testing.T) {
 	for _, end := range []error{nil, retry.Permanent(errOp)} {
 		var budget deposits
 		_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(errOp), end)
-		assert.Equal(t, deposits{"throttled true", fmt.Sprint("transient ", end == nil)}, budget)
+		assert.Equal(t, deposits{"1 throttled true", fmt.Sprint("1 transient ", end == nil)}, budget)
 	}
 	var budget deposits
 	_, _, _ = play(t, retry.Do, retry.Policy{Budget: &budget}, retry.Throttled(errOp), retry.Progress(retry.Permanent(errOp)))
-	assert.Equal(t, deposits{"throttled true", "unknown false"}, budget)
+	assert.Equal(t, deposits{"1 throttled true", "0 unknown false"}, budget)
 }
 
 // asPermanent checks that the operation's error is returned unchanged, and returns the
@@ -775,7 +774,7 @@ func TestNext(t *testing.T) {
 		"permanent":                            {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Permanent(errOp)}, 0, 0, retry.ErrPermanent},
 		"permanent by status":                  {retry.Policy{}, retry.Attempt{Number: 1, Err: statusedError(404)}, 0, 0, retry.ErrPermanent},
 		"unrepeatable":                         {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.Unrepeatable(errOp)}, 0, 0, retry.ErrUnrepeatable},
-		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Class: retry.ClassPermanent, Unrepeatable: true}, 0, s, nil},
+		"the class of the argument is ignored": {retry.Policy{}, retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassPermanent, Unrepeatable: true}}, 0, s, nil},
 		"a hint":                               {retry.Policy{}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, nil},
 		"too long a hint":                      {retry.Policy{Hint: retry.HintOrGiveUp{Max: s}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 9*s)}, 0, 9 * s, retry.ErrHint},
 		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
@@ -803,11 +802,11 @@ func TestNext(t *testing.T) {
 			return 0
 		})}
 		_, _ = p.Next(retry.Attempt{Number: -7, Waited: s, Err: errOp}, 0)
-		first := retry.Attempt{Number: 1, Waited: s, Err: errOp, Class: retry.ClassTransient}
+		first := retry.Attempt{Number: 1, Waited: s, Err: errOp, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 		assert.Equal(t, []retry.Attempt{first, first}, seen)
 		progress := retry.Progress(errOp)
 		_, _ = p.Next(retry.Attempt{Number: 9, Waited: s, Err: progress}, 0)
-		anew := retry.Attempt{Number: 1, Err: progress, Class: retry.ClassTransient}
+		anew := retry.Attempt{Number: 1, Err: progress, Verdict: retry.Verdict{Class: retry.ClassTransient, Progress: true}}
 		assert.Equal(t, []retry.Attempt{anew, anew}, seen[2:])
 	})
 	t.Run("withdraws", func(t *testing.T) {
@@ -822,7 +821,7 @@ func TestNext(t *testing.T) {
 type seeing struct{ seen *[]retry.Attempt }
 
 func (b seeing) TryWithdraw(a retry.Attempt) bool { *b.seen = append(*b.seen, a); return true }
-func (seeing) Deposit(retry.Class, bool)          {}
+func (seeing) Deposit(retry.Attempt, bool)        {}
 
 // FuzzNext: a hand-written loop over Next makes the same attempts and waits as Do.
 func FuzzNext(f *testing.F) {
@@ -858,8 +857,7 @@ func FuzzNext(f *testing.F) {
 
 // nextByHand is a loop over Next that does everything left to its caller.
 func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op func(context.Context) error) error {
-	var failed retry.Attempt
-	var paid retry.Class
+	var failed, paid retry.Attempt
 	start := clock.Now()
 	for {
 		failed.Number++
@@ -867,10 +865,9 @@ func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op 
 			p.Budget.Deposit(paid, true)
 			return nil
 		}
-		a := p.Classify(failed.Err)
-		if a.Number == 1 { // progress
+		if failed.Verdict = p.Classify(failed.Err); failed.Progress {
 			p.Budget.Deposit(paid, true)
-			paid, failed.Number, start = retry.ClassUnknown, 1, clock.Now()
+			paid, failed.Number, start = retry.Attempt{}, 1, clock.Now()
 		}
 		wait, reason := p.Next(failed, clock.Now().Sub(start))
 		if reason != nil {
@@ -879,7 +876,7 @@ func nextByHand(ctx context.Context, p retry.Policy, clock *retrytest.Clock, op 
 			}
 			return reason
 		}
-		paid, failed.Waited = a.Class, wait
+		paid, failed.Waited = failed, wait
 		_ = clock.Sleep(ctx, wait)
 	}
 }

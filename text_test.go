@@ -19,14 +19,14 @@ import (
 // uncomparable is a classifier that panics when compared with ==.
 type uncomparable []string
 
-func (uncomparable) Classify(error) retry.Class { return retry.ClassUnknown }
-func (c uncomparable) PolicyText() string       { return c[0] }
+func (uncomparable) Classify(error) retry.Verdict { return retry.Verdict{} }
+func (c uncomparable) PolicyText() string         { return c[0] }
 
 // presetClassifier is a classifier whose PolicyText panics on a nil receiver.
 type presetClassifier struct{ text string }
 
-func (*presetClassifier) Classify(error) retry.Class { return retry.ClassUnknown }
-func (c *presetClassifier) PolicyText() string       { return c.text }
+func (*presetClassifier) Classify(error) retry.Verdict { return retry.Verdict{} }
+func (c *presetClassifier) PolicyText() string         { return c.text }
 
 // TestText: String prints what ParsePolicy reads.
 func TestText(t *testing.T) {

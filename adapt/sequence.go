@@ -30,7 +30,7 @@ type Sequence struct {
 	failures int
 	waited   time.Duration // the wait before the last failed attempt
 	start    time.Time     // set if the policy has a MaxElapsed
-	paid     retry.Class   // class of the last failure that was retried
+	paid     retry.Attempt // the last failure that was retried
 }
 
 // NewSequence returns the Sequence of a call that begins now.
@@ -57,22 +57,22 @@ func (s *Sequence) Next() (delay time.Duration, stop bool) {
 // Retry returns the delay before the retry of an attempt that failed with err, and
 // whether to retry it. It decides as [retry.Policy.Next] does.
 func (s *Sequence) Retry(err error) (delay time.Duration, retryIt bool) {
-	failed := s.policy.Classify(err)
-	if failed.Number == 1 { // after progress
+	v := s.policy.Classify(err)
+	if v.Progress {
 		s.Succeeded()
 	}
 	s.failures = increment(s.failures)
-	failed.Number, failed.Waited = s.failures, s.waited
+	failed := retry.Attempt{Number: s.failures, Waited: s.waited, Err: err, Verdict: v}
 	var elapsed time.Duration
 	if s.policy.MaxElapsed != 0 {
 		elapsed = max(0, s.now().Sub(s.start))
 	}
 	p := s.policy
-	p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return failed.Class }) // classified above
+	p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return v }) // classified above
 	wait, reason := p.Next(failed, elapsed)
 	switch {
 	case reason == nil:
-		s.waited, s.paid = wait, failed.Class
+		s.waited, s.paid = wait, failed
 	case reason == retry.ErrPermanent:
 		s.deposit(false)
 	}
@@ -87,7 +87,7 @@ func (s *Sequence) Succeeded() {
 
 // Reset restarts the Sequence for a new call: the next failure is its first.
 func (s *Sequence) Reset() {
-	s.failures, s.waited, s.paid = 0, 0, retry.ClassUnknown
+	s.failures, s.waited, s.paid = 0, 0, retry.Attempt{}
 	if s.policy.MaxElapsed != 0 {
 		s.start = s.now()
 	}
@@ -96,7 +96,7 @@ func (s *Sequence) Reset() {
 func (s *Sequence) deposit(succeeded bool) {
 	if s.policy.Budget != nil {
 		s.policy.Budget.Deposit(s.paid, succeeded)
-		s.paid = retry.ClassUnknown
+		s.paid = retry.Attempt{}
 	}
 }
 

@@ -130,7 +130,7 @@ func TestSequenceBudget(t *testing.T) {
 func TestSequenceClassifiesOnce(t *testing.T) {
 	calls := 0
 	policy := doubling
-	policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { calls++; return retry.ClassThrottled })
+	policy.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { calls++; return retry.Verdict{Class: retry.ClassThrottled} })
 	adapt.NewSequence(policy).Retry(errOp)
 	assert.Equal(t, 1, calls)
 }

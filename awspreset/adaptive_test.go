@@ -328,7 +328,7 @@ func TestAdaptiveLimiterOutcomes(t *testing.T) {
 		{"permanent failure", failed(retry.ClassPermanent), true, false},
 		{"transient failure", failed(retry.ClassTransient), true, false},
 		{"timeout", failed(retry.ClassTimeout), true, false},
-		{"no failure, whatever its class", retry.Attempt{Class: retry.ClassThrottled}, true, true},
+		{"no failure, whatever its class", retry.Attempt{Verdict: retry.Verdict{Class: retry.ClassThrottled}}, true, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -730,7 +730,7 @@ func TestAdaptiveLimiterRecoversFromACrowd(t *testing.T) {
 							return
 						}
 						if time.Since(begin) < time.Minute {
-							l.Observe(retry.Attempt{Number: 1, Err: errors.New("busy"), Class: retry.ClassThrottled})
+							l.Observe(retry.Attempt{Number: 1, Err: errors.New("busy"), Verdict: retry.Verdict{Class: retry.ClassThrottled}})
 							return
 						}
 						l.Observe(retry.Attempt{Number: 1})

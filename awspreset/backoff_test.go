@@ -28,7 +28,7 @@ func FuzzBackoff(f *testing.F) {
 			awspreset.JavaEqual(time.Duration(base), time.Duration(limit)),
 			awspreset.GoFull(time.Duration(limit)),
 		} {
-			a := retry.Attempt{Number: number, Class: retry.ClassTransient}
+			a := retry.Attempt{Number: number, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 			d := rule.Delay(a, u)
 			if d < 0 || d > most {
 				t.Errorf("%v.Delay(%d, %v) = %v, not in [0, %v]", rule, number, u, d, most)
@@ -44,7 +44,7 @@ func TestSpreadKeepsTheCap(t *testing.T) {
 	for preset := range awspreset.All() {
 		rule := preset.Policy("").Backoff
 		for _, class := range []retry.Class{retry.ClassTransient, retry.ClassThrottled} {
-			a := retry.Attempt{Number: 40, Class: class}
+			a := retry.Attempt{Number: 40, Verdict: retry.Verdict{Class: class}}
 			if most := rule.Delay(a, almost1); most < time.Minute { // capped
 				assert.LessOrEqual(t, retry.Spread{Of: rule, Fraction: 1}.Delay(a, almost1), 20*time.Second, "%v %v", preset, class)
 			}
@@ -70,7 +70,7 @@ func TestJitterAtTheCap(t *testing.T) {
 	} {
 		var got []time.Duration
 		for _, u := range []float64{0, 0.5, 1} {
-			a := retry.Attempt{Number: 20, Class: retry.ClassTransient}
+			a := retry.Attempt{Number: 20, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 			got = append(got, preset.Policy("").Backoff.Delay(a, u))
 		}
 		assert.Equal(t, want, got, preset)

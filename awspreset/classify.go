@@ -49,8 +49,10 @@ type Classifier struct {
 	CorrectsClockSkew bool
 }
 
-// Classify returns the class of err.
-func (c Classifier) Classify(err error) retry.Class {
+// Classify implements [retry.Classifier].
+func (c Classifier) Classify(err error) retry.Verdict { return retry.Verdict{Class: c.class(err)} }
+
+func (c Classifier) class(err error) retry.Class {
 	f := errfacts.Read(err)
 	if f.Canceled {
 		return retry.ClassPermanent

@@ -47,12 +47,12 @@ func TestPresetClassifierBeyondVectors(t *testing.T) {
 		{js("s3"), "CRC32CheckFailed", retry.ClassPermanent},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")), "%+v %s", tt.classifier, tt.code)
+		assert.Equal(t, tt.want, tt.classifier.Classify(serviceError(&bad, &tt.code, "")).Class, "%+v %s", tt.classifier, tt.code)
 	}
 	for preset := range awspreset.All() {
 		c := preset.Policy("").Classifier
 		for _, err := range []error{errors.New("failure without properties"), context.Canceled, canceled{}} {
-			assert.Equal(t, retry.ClassPermanent, c.Classify(err), "%T, %v", c, err)
+			assert.Equal(t, retry.ClassPermanent, c.Classify(err).Class, "%T, %v", c, err)
 		}
 	}
 }
@@ -82,9 +82,9 @@ func TestPresetNetworkFailures(t *testing.T) {
 		{"status 500", statusedError(500), transient, transient, transient},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.js, awspreset.Classifier{Preset: awspreset.JavaScriptV2}.Classify(tt.err), "JavaScript, %s", tt.name)
-		assert.Equal(t, tt.botocore, awspreset.Classifier{Preset: awspreset.BotocoreLegacy}.Classify(tt.err), "botocore, %s", tt.name)
-		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1Legacy}.Classify(tt.err), "Java, %s", tt.name)
+		assert.Equal(t, tt.js, awspreset.Classifier{Preset: awspreset.JavaScriptV2}.Classify(tt.err).Class, "JavaScript, %s", tt.name)
+		assert.Equal(t, tt.botocore, awspreset.Classifier{Preset: awspreset.BotocoreLegacy}.Classify(tt.err).Class, "botocore, %s", tt.name)
+		assert.Equal(t, tt.java, awspreset.Classifier{Preset: awspreset.JavaV1Legacy}.Classify(tt.err).Class, "Java, %s", tt.name)
 	}
 }
 
@@ -122,6 +122,6 @@ func TestServiceRules(t *testing.T) {
 		{skew(awspreset.GoV2Standard), "ValidationException", permanent},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}), "%+v, %s", tt.classifier, tt.code)
+		assert.Equal(t, tt.want, tt.classifier.Classify(codedError{tt.code}).Class, "%+v, %s", tt.classifier, tt.code)
 	}
 }

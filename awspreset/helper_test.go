@@ -23,7 +23,7 @@ var errOp = errors.New("operation failed")
 func succeed(context.Context) error { return nil }
 
 func failedWith(class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: 1, Err: errOp, Class: class}
+	return retry.Attempt{Number: 1, Err: errOp, Verdict: retry.Verdict{Class: class}}
 }
 
 type (

@@ -53,7 +53,7 @@ func TestPresetUnknown(t *testing.T) {
 		require.ErrorIs(t, p.Validate(), retry.ErrInvalid)
 		assert.ErrorContains(t, p.Validate(), "aws-preset("+number+") is not a preset")
 		assert.Equal(t, awspreset.Standard2026.Policy("").Backoff, p.Backoff, "it is safe to run")
-		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")))
+		assert.Equal(t, retry.ClassThrottled, p.Classifier.Classify(errorOfCode("SlowDown")).Class)
 	}
 }
 

@@ -10,10 +10,10 @@ import (
 // returns one token more than the last retry took.
 type goQuota struct{ *retry.TokenBudget }
 
-func (q goQuota) Deposit(paid retry.Class, succeeded bool) {
+func (q goQuota) Deposit(paid retry.Attempt, succeeded bool) {
 	q.TokenBudget.Deposit(paid, succeeded)
-	if paid != retry.ClassUnknown {
-		q.TokenBudget.Deposit(retry.ClassUnknown, succeeded)
+	if paid.Number != 0 {
+		q.TokenBudget.Deposit(retry.Attempt{}, succeeded)
 	}
 }
 
@@ -53,13 +53,13 @@ func (q *growingQuota) TryWithdraw(failed retry.Attempt) bool {
 	}
 }
 
-func (q *growingQuota) Deposit(paid retry.Class, succeeded bool) {
+func (q *growingQuota) Deposit(paid retry.Attempt, succeeded bool) {
 	if !succeeded {
 		return
 	}
 	tokens := int64(1)
-	if paid != retry.ClassUnknown {
-		tokens = q.cost(paid)
+	if paid.Number != 0 {
+		tokens = q.cost(paid.Class)
 	}
 	for {
 		balance := q.balance.Load()

@@ -20,7 +20,7 @@ func TestPresetQuotaIsPerPolicy(t *testing.T) {
 			without++
 			continue
 		}
-		require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}))
+		require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}))
 		assert.Less(t, balance(p), 500.0, preset)
 		assert.Equal(t, balance(p), balance(copied), preset)
 		assert.Equal(t, 500.0, balance(other), preset)
@@ -44,26 +44,26 @@ func TestPresetRefunds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.preset.String(), func(t *testing.T) {
-			after := func(from float64, last retry.Class, ok bool) float64 {
+			after := func(from float64, last retry.Attempt, ok bool) float64 {
 				p := tt.preset.Policy("")
 				for balance(p) > from {
-					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}))
+					require.True(t, p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}))
 				}
 				p.Budget.Deposit(last, ok)
 				return balance(p)
 			}
-			assert.Equal(t, tt.first, after(400, retry.ClassUnknown, true))
-			assert.Equal(t, tt.retried, after(400, retry.ClassTransient, true))
-			assert.Equal(t, tt.above, after(500, retry.ClassUnknown, true))
-			assert.Equal(t, tt.afterBad, after(400, retry.ClassTransient, false))
+			assert.Equal(t, tt.first, after(400, retry.Attempt{}, true))
+			assert.Equal(t, tt.retried, after(400, failedWith(retry.ClassTransient), true))
+			assert.Equal(t, tt.above, after(500, retry.Attempt{}, true))
+			assert.Equal(t, tt.afterBad, after(400, failedWith(retry.ClassTransient), false))
 
 			p := tt.preset.Policy("")
 			var wg sync.WaitGroup
 			for range 8 {
 				wg.Go(func() {
 					for range 100 {
-						if p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient}) {
-							p.Budget.Deposit(retry.ClassTransient, true)
+						if p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}) {
+							p.Budget.Deposit(failedWith(retry.ClassTransient), true)
 						}
 					}
 				})

@@ -82,7 +82,7 @@ func delaysTable() string {
 
 // delayOf returns the delay before retry n, counted from 0.
 func delayOf(p retry.Policy, n int, class retry.Class, u float64) time.Duration {
-	return p.Backoff.Delay(retry.Attempt{Number: n + 1, Class: class}, u)
+	return p.Backoff.Delay(retry.Attempt{Number: n + 1, Verdict: retry.Verdict{Class: class}}, u)
 }
 
 func ceilings(p retry.Policy) string {
@@ -141,18 +141,18 @@ func quotaOf(p retry.Policy) string {
 	full := balance(p)
 	for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled} {
 		before := balance(p)
-		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: class})
+		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: class}})
 		costs = append(costs, fmt.Sprint(before-balance(p)))
 	}
-	gain := func(last retry.Class) float64 {
+	gain := func(last retry.Attempt) float64 {
 		before := balance(p)
 		p.Budget.Deposit(last, true)
 		return balance(p) - before
 	}
 	for range 20 {
-		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+		p.Budget.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}})
 	}
-	first, retried := gain(retry.ClassUnknown), gain(retry.ClassTransient)
+	first, retried := gain(retry.Attempt{}), gain(failedWith(retry.ClassTransient))
 	text := fmt.Sprintf("%v: %s; +%v, +%v", full, strings.Join(costs, " "), first, retried)
 	if first > 1 {
 		text = fmt.Sprintf("%v: %s; fills up, and more", full, strings.Join(costs, " "))
@@ -195,7 +195,7 @@ func statuses(preset awspreset.Preset, class retry.Class) string {
 	var ranges []string
 	for status := 400; status < 600; status++ {
 		first := status
-		for status < 600 && c.Classify(serviceError(&status, nil, "")) == class {
+		for status < 600 && c.Classify(serviceError(&status, nil, "")).Class == class {
 			status++
 		}
 		switch {
@@ -224,7 +224,7 @@ func codes(preset awspreset.Preset, throttled bool) string {
 	c, bad := preset.Policy("").Classifier, 400
 	var in, out []string
 	for i, code := range knownCodes {
-		class := c.Classify(serviceError(&bad, &code, ""))
+		class := c.Classify(serviceError(&bad, &code, "")).Class
 		switch {
 		case (class == retry.ClassThrottled) == throttled && class != retry.ClassPermanent:
 			in = append(in, code)
@@ -257,7 +257,7 @@ func network(preset awspreset.Preset) string {
 		{"TLS", exceptions["SSLError"]},
 		{"other", exceptions["HTTPClientError"]},
 	} {
-		if c.Classify(kind.err) != retry.ClassPermanent {
+		if c.Classify(kind.err).Class != retry.ClassPermanent {
 			kinds = append(kinds, kind.name)
 		}
 	}

@@ -46,7 +46,7 @@ func checkBotocoreDelay(c botocoreDelay) error {
 		}
 		exact.Mul(exact, new(big.Rat).SetFloat64(base))
 	}
-	got := rule.Delay(retry.Attempt{Number: int(c.Attempt), Class: retry.ClassTransient}, onlyRandom(c.Random))
+	got := rule.Delay(retry.Attempt{Number: int(c.Attempt), Verdict: retry.Verdict{Class: retry.ClassTransient}}, onlyRandom(c.Random))
 	switch c.Error {
 	case "":
 		return agree(got, c.DelayS, time.Second, wholeNanosecond)
@@ -171,7 +171,7 @@ func checkBotocoreExec(preset awspreset.Preset) func(botocoreExec) error {
 		if c.OK && r.last == exceptions["ChecksumError"] {
 			// In the end, the standard mode returns the bad response as a success.
 			c.OK = false
-			p.Budget.Deposit(retry.ClassTransient, true)
+			p.Budget.Deposit(failedWith(retry.ClassTransient), true)
 		}
 		if c.QuotaAfter != nil && p.Budget != nil {
 			err = errors.Join(err, mustBe("balance after the call", balance(p), *c.QuotaAfter))
@@ -235,7 +235,7 @@ type botocoreStandardDelay struct {
 func checkBotocoreStandardDelay(preset awspreset.Preset) func(botocoreStandardDelay) error {
 	return func(c botocoreStandardDelay) error {
 		p := preset.Policy(strings.ReplaceAll(c.Service, "-", ""))
-		a := retry.Attempt{Number: c.Attempt, Class: classOf(c.Throttling)}
+		a := retry.Attempt{Number: c.Attempt, Verdict: retry.Verdict{Class: classOf(c.Throttling)}}
 		if c.MaxBackoffS != nil {
 			p.Backoff = withCap(p.Backoff, a.Class, c.MaxBackoffS.times(time.Second))
 		}
@@ -357,7 +357,7 @@ func checkBotocoreQuota(preset awspreset.Preset) func(botocoreQuota) error {
 			"500": retry.ClassTransient, "throttle": retry.ClassThrottled,
 			"read_timeout": retry.ClassTimeout, "connect_timeout": retry.ClassTimeout, "conn_error": retry.ClassTransient,
 		}
-		paid := retry.ClassUnknown
+		paid := retry.Attempt{}
 		for i, s := range c.Steps {
 			var err error
 			switch s.Op {
@@ -366,16 +366,17 @@ func checkBotocoreQuota(preset awspreset.Preset) func(botocoreQuota) error {
 				if !ok {
 					return fmt.Errorf("unknown error %q", s.Error)
 				}
-				granted := b.TryWithdraw(retry.Attempt{Number: 1, Class: class})
+				failed := failedWith(class)
+				granted := b.TryWithdraw(failed)
 				if granted {
-					paid = class
+					paid = failed
 				}
 				err = mustBe("whether the retry is granted", granted, s.Granted)
 			case "call_end":
 				if s.Status/100 == 2 {
 					b.Deposit(paid, true)
 				}
-				paid = retry.ClassUnknown
+				paid = retry.Attempt{}
 			default:
 				err = fmt.Errorf("unknown step %q", s.Op)
 			}

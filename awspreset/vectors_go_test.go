@@ -122,7 +122,7 @@ func checkGoClass(c goClass) error {
 	}
 	var err error
 	for _, preset := range []awspreset.Preset{awspreset.GoV2Standard, awspreset.GoV2Adaptive2026} {
-		class := preset.Policy("").Classifier.Classify(failed)
+		class := preset.Policy("").Classifier.Classify(failed).Class
 		err = errors.Join(err,
 			mustBe("whether it is retryable", class != retry.ClassPermanent, c.Retryable),
 			mustBe("whether it is throttled", class == retry.ClassThrottled, c.Throttling))

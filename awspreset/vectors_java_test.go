@@ -181,10 +181,10 @@ func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 	}
 	switch class := p.Classify(r.last).Class; {
 	case class == retry.ClassThrottled && bucketOf(p).Costs.Throttled == 0 && r.hasPaid(p, script):
-		p.Budget.Deposit(retry.ClassTransient, true)
+		p.Budget.Deposit(failedWith(retry.ClassTransient), true)
 	case class == retry.ClassTimeout && bucketOf(p).Costs.Timeout == 10 && errors.Is(r.err, retry.ErrMaxAttempts):
-		if p.Budget.TryWithdraw(retry.Attempt{Class: retry.ClassTimeout}) {
-			p.Budget.Deposit(retry.ClassTransient, true)
+		if p.Budget.TryWithdraw(retry.Attempt{Verdict: retry.Verdict{Class: retry.ClassTimeout}}) {
+			p.Budget.Deposit(failedWith(retry.ClassTransient), true)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (r playback) copyQuotaDefects(p retry.Policy, script []error) {
 func (r playback) hasPaid(p retry.Policy, script []error) bool {
 	retried := min(r.attempts-1, len(script))
 	return slices.ContainsFunc(script[:retried], func(err error) bool {
-		return p.Classifier.Classify(err) != retry.ClassThrottled
+		return p.Classifier.Classify(err).Class != retry.ClassThrottled
 	})
 }
 

@@ -250,7 +250,7 @@ func onlyRandom(random []float64) float64 {
 
 // afterRetry returns the failed attempt before retry n, where the first retry is 0.
 func afterRetry(n int64, class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Class: class}
+	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Verdict: retry.Verdict{Class: class}}
 }
 
 // wholeNanosecond is the slack for truncation to a Duration.
@@ -357,7 +357,7 @@ func exception(name string) (error, error) {
 }
 
 func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
-	class := c.Classify(err)
+	class := c.Classify(err).Class
 	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
 		return class, fmt.Errorf("class is %v, want retryable %v", class, retryable)
 	}
@@ -487,11 +487,11 @@ func isLongPoll(operation string) bool {
 
 func fill(b retry.Budget, to float64) {
 	p := retry.Policy{Budget: b}
-	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) {
+	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}) {
 	}
 	for before := -1.0; balance(p) < to && balance(p) > before; {
 		before = balance(p)
-		b.Deposit(retry.ClassUnknown, true)
+		b.Deposit(retry.Attempt{}, true)
 	}
 }
 

@@ -64,7 +64,7 @@ func ourPolicy(p plan) retry.Policy {
 // ourDelay also draws a random number for each delay, as Do does for every rule.
 func ourDelay(rule retry.Backoff) func() func() time.Duration {
 	return func() func() time.Duration {
-		a := retry.Attempt{Err: errFlaky, Class: retry.ClassTransient}
+		a := retry.Attempt{Err: errFlaky, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 		return cycle(func() { a.Number, a.Waited = 0, 0 }, func() time.Duration {
 			a.Number++
 			a.Waited = rule.Delay(a, rand.Float64())

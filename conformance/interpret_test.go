@@ -64,7 +64,7 @@ func TestCodeOf(t *testing.T) {
 
 func TestUnsentOf(t *testing.T) {
 	failed := &url.Error{Op: "Post", URL: "/", Err: io.EOF}
-	class := func(err error) retry.Class { return awspreset.GoV2Standard.Policy("").Classifier.Classify(err) }
+	class := func(err error) retry.Class { return awspreset.GoV2Standard.Policy("").Classifier.Classify(err).Class }
 	assert.Equal(t, retry.ClassPermanent, class(failed))
 	assert.Equal(t, retry.ClassTransient, class(sendErrorOf("aws-go-v2-standard", failed)))
 	assert.ErrorIs(t, sendErrorOf("aws-go-v2-standard", failed), io.EOF)

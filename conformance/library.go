@@ -77,8 +77,8 @@ func setQuota(b retry.Budget, quota *int) error {
 	}
 	for *balance(b) > float64(*quota) {
 		before := *balance(b)
-		if !b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassThrottled}) || *balance(b) == before {
-			b.TryWithdraw(retry.Attempt{Number: 1, Class: retry.ClassTransient})
+		if !b.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}) || *balance(b) == before {
+			b.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassTransient}})
 		}
 		if *balance(b) == before {
 			break

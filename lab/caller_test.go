@@ -61,7 +61,7 @@ func TestCallerDeadline(t *testing.T) {
 // A limiter waits in virtual time, and waits longer after throttling.
 func TestCallerLimiter(t *testing.T) {
 	all := func(p *retry.Policy) {
-		p.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassThrottled })
+		p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassThrottled} })
 	}
 	s := smallStorm()
 	s.Outage.To = 30 * time.Second
@@ -118,11 +118,11 @@ func TestCallerErrors(t *testing.T) {
 		{overload(429), retry.ClassThrottled, retry.ClassThrottled, "overloaded"},
 		{overload(503), retry.ClassTransient, retry.ClassTransient, "overloaded"},
 	} {
-		if got := (retry.DefaultClassifier{}).Classify(tt.err); got != tt.plain {
+		if got := (retry.DefaultClassifier{}).Classify(tt.err).Class; got != tt.plain {
 			t.Errorf("%v: %v by default", tt.err, got)
 		}
 		aws := awspreset.Classifier{Preset: awspreset.Standard2026}
-		if got := aws.Classify(tt.err); got != tt.aws {
+		if got := aws.Classify(tt.err).Class; got != tt.aws {
 			t.Errorf("%v: %v by AWS", tt.err, got)
 		}
 		if tt.err.Error() != tt.text {

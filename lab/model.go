@@ -162,7 +162,7 @@ func (m *model) current(e *event) bool { return e.read >= m.commit }
 func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
 	u := s.uniform()
-	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Class: m.class}, u))
+	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Verdict: retry.Verdict{Class: m.class}}, u))
 	if e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
 		m.leaves(e.at + m.net.one(&s))
 		return false

@@ -29,7 +29,9 @@ func classifierOf(p retry.Policy) retry.Classifier {
 // could not be parsed.
 type sdkClassifier struct{}
 
-func (sdkClassifier) Classify(err error) (class retry.Class) {
+func (sdkClassifier) Classify(err error) retry.Verdict { return retry.Verdict{Class: sdkClass(err)} }
+
+func sdkClass(err error) (class retry.Class) {
 	defer func() {
 		if recover() != nil { // methods of a half-built error may panic
 			class = retry.ClassUnknown

@@ -81,9 +81,9 @@ func TestClasses(t *testing.T) {
 			case slices.Contains([]int{425, 509, 599}, status):
 				byDefault = retry.ClassTransient
 			}
-			assert.Equal(t, sdkClass(err), asGoV2.Classify(err), "go-v2: %d %s", status, code)
-			assert.Equal(t, common, asCommon.Classify(err), "standard-2026: %d %s", status, code)
-			assert.Equal(t, byDefault, retry.DefaultClassifier{}.Classify(err), "default: %d %s", status, code)
+			assert.Equal(t, sdkClass(err), asGoV2.Classify(err).Class, "go-v2: %d %s", status, code)
+			assert.Equal(t, common, asCommon.Classify(err).Class, "standard-2026: %d %s", status, code)
+			assert.Equal(t, byDefault, retry.DefaultClassifier{}.Classify(err).Class, "default: %d %s", status, code)
 		}
 	}
 }
@@ -122,9 +122,9 @@ func TestTransportClasses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			err := failure(t.Context(), t, tt.step)
 			assert.Equal(t, tt.goV2, sdkClass(err), "the SDK")
-			assert.Equal(t, tt.goV2, asGoV2.Classify(err), "go-v2")
-			assert.Equal(t, tt.common, asCommon.Classify(err), "standard-2026")
-			assert.Equal(t, tt.byDefault, retry.DefaultClassifier{}.Classify(err), "default")
+			assert.Equal(t, tt.goV2, asGoV2.Classify(err).Class, "go-v2")
+			assert.Equal(t, tt.common, asCommon.Classify(err).Class, "standard-2026")
+			assert.Equal(t, tt.byDefault, retry.DefaultClassifier{}.Classify(err).Class, "default")
 		})
 	}
 }
@@ -153,9 +153,9 @@ func TestCanceledClass(t *testing.T) {
 			err := failure(ctx, t, tt.when(cancel))
 			assert.ErrorIs(t, err, context.Canceled)
 			assert.Equal(t, retry.ClassPermanent, sdkClass(err))
-			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(err))
-			assert.Equal(t, retry.ClassPermanent, asCommon.Classify(err))
-			assert.Equal(t, retry.ClassPermanent, retry.DefaultClassifier{}.Classify(err))
+			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(err).Class)
+			assert.Equal(t, retry.ClassPermanent, asCommon.Classify(err).Class)
+			assert.Equal(t, retry.ClassPermanent, retry.DefaultClassifier{}.Classify(err).Class)
 		})
 	}
 }
@@ -168,8 +168,8 @@ func TestHeadClass(t *testing.T) {
 		c := newS3(t, newScript(respond(status, "")), asMiddleware, retry.Policy{MaxAttempts: 1})
 		_, err := c.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")})
 		require.Error(t, err)
-		assert.Equal(t, want, asCommon.Classify(err), status)
-		assert.Equal(t, want, retry.DefaultClassifier{}.Classify(err), status)
+		assert.Equal(t, want, asCommon.Classify(err).Class, status)
+		assert.Equal(t, want, retry.DefaultClassifier{}.Classify(err).Class, status)
 	}
 }
 
@@ -184,15 +184,15 @@ func TestHalfBuiltErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Panics(t, func() { err.HTTPStatusCode() }, "otherwise this test is pointless")
 			wrapped := &smithy.OperationError{Err: err}
-			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(wrapped))
-			assert.Equal(t, retry.ClassTransient, asCommon.Classify(wrapped))
-			assert.Equal(t, retry.ClassTransient, retry.DefaultClassifier{}.Classify(wrapped))
+			assert.Equal(t, retry.ClassPermanent, asGoV2.Classify(wrapped).Class)
+			assert.Equal(t, retry.ClassTransient, asCommon.Classify(wrapped).Class)
+			assert.Equal(t, retry.ClassTransient, retry.DefaultClassifier{}.Classify(wrapped).Class)
 		})
 	}
 }
 
 func TestHalfBuiltResponses(t *testing.T) {
-	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	always := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 	steps := map[string]step{
 		"neither response nor error": func(*http.Request) (*http.Response, error) { return nil, nil },
 		"status 0":                   respond(0, ""),

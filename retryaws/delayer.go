@@ -38,7 +38,7 @@ type Delayer struct {
 // BackoffDelay returns the delay before a retry, and a nil error. The argument attempt
 // is the SDK's number for the retry.
 func (d *Delayer) BackoffDelay(attempt int, err error) (time.Duration, error) {
-	return d.delay(d.number(attempt), retry.Policy{}.Classify(err)), nil
+	return d.delay(d.number(attempt), retry.Attempt{Err: err, Verdict: retry.Policy{}.Classify(err)}), nil
 }
 
 // number converts the SDK's number for a retry to the number of the failed attempt

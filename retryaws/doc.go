@@ -1,28 +1,30 @@
 // Package retryaws makes clients of the AWS SDK for Go v2 retry according to a
 // policy of package [retry], in one of three ways:
 //
-//   - [New] makes a Retryer, through which the SDK's own loop consults the policy.
-//     Use it unless it lacks a feature that you need.
-//   - [WithPolicy] replaces the SDK's loop with [retry.Do]. Time limits and hooks
-//     then work, too, but the SDK's metrics, logs and clock correction are lost.
+//   - [WithPolicy] calls [retry.Do] in the place of the SDK's loop. The whole policy
+//     works, time limits and hooks included. Use it unless something else needs a Retryer.
+//   - [New] makes a Retryer, through which the SDK's own loop consults the policy: for
+//     wrappers of a Retryer, and code that accepts only one. It has differences from
+//     retry.Do, which its comment lists.
 //   - [Delayer] provides only the delays. The SDK's standard retryer keeps its
 //     choice of errors, number of attempts and quota.
 //
 // Each of them uses these parts of a policy:
 //
-//	                                New         WithPolicy  Delayer
+//	                                WithPolicy  New         Delayer
 //	Backoff, Rand                   yes         yes         yes
 //	MaxAttempts, Classifier, Hint,
 //	Budget, Limiter                 yes         yes         the SDK's
-//	LongPoll                        the SDK's   yes         the SDK's
+//	LongPoll                        yes         the SDK's   the SDK's
 //	MaxElapsed, AttemptTimeout,
-//	Clock, hooks                    no          yes         no
+//	Clock, hooks                    yes         no          no
 //
 // This client retries as the AWS SDK for Java v2 does:
 //
-//	retryer, err := retryaws.New(awspreset.JavaV2Standard.Policy("dynamodb"))
-//	…
-//	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+//	policy := awspreset.JavaV2Standard.Policy("dynamodb")
+//	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+//		o.APIOptions = append(o.APIOptions, retryaws.WithPolicy(policy))
+//	})
 //
 // # Which errors are retried
 //

@@ -13,7 +13,7 @@ import (
 // retry.
 type failure struct {
 	err      error
-	paid     retry.Class // class of the failure before the attempt; ClassUnknown if none
+	paid     retry.Attempt // the failure before the attempt, if its retry was charged
 	canceled bool
 }
 

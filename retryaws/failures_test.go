@@ -18,14 +18,14 @@ func (uncomparable) Error() string { return "uncomparable" }
 func TestFailures(t *testing.T) {
 	one, other := errors.New("one"), errors.New("other")
 	var f failures
-	assert.True(t, f.add(failure{err: one, paid: retry.ClassThrottled}))
+	assert.True(t, f.add(failure{err: one, paid: retry.Attempt{Number: 3}}))
 	assert.False(t, f.add(failure{err: one}), "the second token")
 	assert.True(t, f.add(failure{err: other}))
 	_, ok := f.take(errors.New("one"))
 	assert.False(t, ok, "another error with the same text")
 	found, ok := f.take(fmt.Errorf("clock: %w", one))
 	assert.True(t, ok)
-	assert.Equal(t, retry.ClassThrottled, found.paid)
+	assert.Equal(t, 3, found.paid.Number)
 	_, ok = f.take(one)
 	assert.False(t, ok, "taken before")
 	_, ok = f.take(other)

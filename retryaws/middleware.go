@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/gobackoff/retry"
 )
 
-// WithPolicy replaces the SDK's loop with [retry.Do], for all calls of a client or
+// WithPolicy puts [retry.Do] in the place of the SDK's loop, for all calls of a client or
 // for one:
 //
 //	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
@@ -30,9 +33,11 @@ import (
 // GetObject, is not part of the attempt.
 //
 // A request whose body cannot be rewound is attempted once. Presigning is not affected.
-// Other functions of the SDK's loop are lost: metrics, spans and results of attempts
-// (GetAttemptResults), the logs of aws.LogRetries (OnRetry can log instead), and the
-// correction of a wrong clock.
+//
+// The SDK's loop still runs, but once for each attempt: it reports metrics and spans, and
+// corrects the clock: after a failure due to a wrong clock, the next attempt is signed
+// with the server's time, as are later calls of the client. GetAttemptResults returns only
+// the last attempt, and aws.LogRetries logs nothing (OnRetry can log instead).
 //
 // If the policy is invalid, every call fails before anything is sent, with an
 // error that matches [retry.ErrInvalid].
@@ -43,7 +48,8 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 		if invalid != nil {
 			return invalid
 		}
-		if _, ok := stack.Finalize.Get(loopID); !ok {
+		old, ok := stack.Finalize.Get(loopID)
+		if !ok {
 			return nil // presigning has removed the loop
 		}
 		if p.AttemptTimeout > 0 {
@@ -51,14 +57,33 @@ func WithPolicy(p retry.Policy) func(*middleware.Stack) error {
 				return err
 			}
 		}
-		_, err := stack.Finalize.Swap(loopID, loop{p})
+		_, err := stack.Finalize.Swap(loopID, loop{p, once(old)})
 		return err
 	}
 }
 
 const loopID = "Retry" // of the SDK's loop
 
-type loop struct{ policy retry.Policy }
+// once returns the SDK's loop for a single attempt, with the clock and the meter of the
+// client's.
+func once(old middleware.FinalizeMiddleware) *sdkretry.Attempt {
+	if l, ok := old.(loop); ok { // WithPolicy was applied twice
+		return l.once
+	}
+	return sdkretry.NewAttemptMiddleware(aws.NopRetryer{}, smithyhttp.RequestCloner, func(m *sdkretry.Attempt) {
+		if client, ok := old.(*sdkretry.Attempt); ok {
+			m.OperationMeter, m.ClientSkew, m.DisableClockSkewCorrection = client.OperationMeter, client.ClientSkew, client.DisableClockSkewCorrection
+		}
+		if m.ClientSkew == nil {
+			m.ClientSkew = new(atomic.Int64) // at least the next attempt's clock is corrected
+		}
+	})
+}
+
+type loop struct {
+	policy retry.Policy
+	once   *sdkretry.Attempt
+}
 
 func (loop) ID() string { return loopID }
 
@@ -74,32 +99,39 @@ func (l loop) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, n
 	if req.GetStream() != nil && !req.IsStreamSeekable() {
 		p.MaxAttempts = 1
 	}
-	number := 0
+	attempt := attempt{most: p.MaxAttempts, once: l.once, next: next}
 	err = retry.Do(ctx, p, func(ctx context.Context) error {
-		number++
-		attempt, unfit := prepare(req, number, p.MaxAttempts)
-		if unfit != nil {
-			return retry.Permanent(errors.Join(err, unfit))
+		if attempt.number++; attempt.number > 1 {
+			if unfit := req.RewindStream(); unfit != nil {
+				return retry.Permanent(errors.Join(err, fmt.Errorf("rewind the body for a retry: %w", unfit)))
+			}
 		}
-		out, metadata, err = timeLimit(l.policy.AttemptTimeout).handle(ctx, middleware.FinalizeInput{Request: attempt}, next)
+		out, metadata, err = timeLimit(l.policy.AttemptTimeout).handle(ctx, in, attempt)
 		err = withHint(err)
 		return err
 	})
 	return out, metadata, err
 }
 
-// prepare returns a copy of req, because the rest of the stack modifies its request.
-func prepare(req *smithyhttp.Request, number, most int) (*smithyhttp.Request, error) {
-	attempt := req.Clone()
-	if number > 1 {
-		if err := attempt.RewindStream(); err != nil {
-			return nil, fmt.Errorf("rewind the body for a retry: %w", err)
-		}
+// An attempt runs the SDK's loop once, which passes a copy of the request to numbered.
+type attempt struct {
+	number, most int
+	once         *sdkretry.Attempt
+	next         middleware.FinalizeHandler
+}
+
+func (a attempt) HandleFinalize(ctx context.Context, in middleware.FinalizeInput) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	return a.once.HandleFinalize(ctx, in, numbered(a))
+}
+
+// numbered replaces the header of the SDK's loop, which counts each attempt as the first.
+type numbered attempt
+
+func (n numbered) HandleFinalize(ctx context.Context, in middleware.FinalizeInput) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	header := fmt.Sprintf("attempt=%d", n.number)
+	if n.most != math.MaxInt {
+		header += fmt.Sprintf("; max=%d", n.most)
 	}
-	header := fmt.Sprintf("attempt=%d", number)
-	if most != math.MaxInt {
-		header += fmt.Sprintf("; max=%d", most)
-	}
-	attempt.Header.Set("Amz-Sdk-Request", header)
-	return attempt, nil
+	in.Request.(*smithyhttp.Request).Header.Set("Amz-Sdk-Request", header)
+	return n.next.HandleFinalize(ctx, in)
 }

@@ -14,9 +14,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -159,6 +162,44 @@ func TestHooks(t *testing.T) {
 			"request of 2", "end of 2, throttled", retry.ErrMaxElapsed.Error(),
 		}, seen)
 	})
+}
+
+// TestWrongClock: the server's clock is an hour ahead. The first attempt measures that, and
+// later attempts and calls are signed with the server's time.
+func TestWrongClock(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		strict := func(req *http.Request) (*http.Response, error) {
+			now := time.Now().Add(time.Hour)
+			signed, err := time.Parse("20060102T150405Z", req.Header.Get("X-Amz-Date"))
+			require.NoError(t, err)
+			if now.Sub(signed).Abs() > 5*time.Minute {
+				return respond(400, `{"__type":"InvalidSignatureException"}`, "Date", now.UTC().Format(http.TimeFormat))(req)
+			}
+			return respond(200, "{}", "Date", now.UTC().Format(http.TimeFormat))(req)
+		}
+		transport := newScript(strict)
+		c := newDynamoDB(t, transport, f, retry.Policy{Backoff: retry.NoDelay{}})
+		require.NoError(t, getItem(t.Context(), c))
+		assert.Equal(t, 2, transport.count())
+		require.NoError(t, getItem(t.Context(), c))
+		assert.Equal(t, 3, transport.count())
+	})
+}
+
+// TestOwnClock: a stack whose loop has no clock of a client corrects at least its own call.
+func TestOwnClock(t *testing.T) {
+	transport := newScript(respond(400, `{"__type":"InvalidSignatureException"}`, "Date", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), ok)
+	c := newDynamoDB(t, transport, asMiddleware, retry.Policy{Backoff: retry.NoDelay{}})
+	_, err := c.ListTables(t.Context(), nil, func(o *dynamodb.Options) {
+		o.APIOptions = append([]func(*middleware.Stack) error{func(s *middleware.Stack) error {
+			_, err := s.Finalize.Swap("Retry", sdkretry.NewAttemptMiddleware(aws.NopRetryer{}, smithyhttp.RequestCloner))
+			return err
+		}}, o.APIOptions...)
+	})
+	require.NoError(t, err)
+	signed, err := time.Parse("20060102T150405Z", transport.requests[1].Header.Get("X-Amz-Date"))
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now().Add(time.Hour), signed, time.Minute)
 }
 
 func TestUnknownRequest(t *testing.T) {

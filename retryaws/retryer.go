@@ -138,14 +138,14 @@ func (r *Retryer) GetAttemptToken(ctx context.Context) (func(error) error, error
 			return nil, err
 		}
 	}
-	return r.token(ctx, retry.ClassUnknown), nil
+	return r.token(ctx.Err, retry.Attempt{}), nil
 }
 
 // GetInitialToken is GetAttemptToken without the Limiter. The SDK calls it only for
 // retryers that do not implement aws.RetryerV2, such as a wrapper that embeds an
 // aws.Retryer.
 func (r *Retryer) GetInitialToken() func(error) error {
-	return r.token(context.Background(), retry.ClassUnknown)
+	return r.token(func() error { return context.Canceled }, retry.Attempt{})
 }
 
 // GetRetryToken withdraws the cost of a retry from the Budget. If the Budget refuses,
@@ -167,7 +167,7 @@ func (r *Retryer) GetRetryToken(ctx context.Context, opErr error) (func(error) e
 	if budget := r.policy.Budget; budget != nil && !budget.TryWithdraw(a) {
 		return nil, retry.Permanent(retry.ErrBudget)
 	}
-	return r.token(ctx, a.Class), nil
+	return r.token(ctx.Err, a), nil
 }
 
 func (r *Retryer) attempt(err error) retry.Attempt {
@@ -175,26 +175,25 @@ func (r *Retryer) attempt(err error) retry.Attempt {
 	if p.Classifier == nil { // the zero Retryer
 		p.Classifier = sdkClassifier{}
 	}
-	a := p.Classify(withHint(err))
-	a.Err = err
-	return a
+	return retry.Attempt{Err: err, Verdict: p.Classify(withHint(err))}
 }
 
 // token returns the function that the SDK calls with an attempt's error. paid is the
-// class of the failure whose retry was charged to the Budget, or ClassUnknown for the
-// token that every attempt has.
-func (r *Retryer) token(ctx context.Context, paid retry.Class) func(error) error {
+// failure whose retry was charged to the Budget, or zero for the token that every attempt
+// has. ended returns an error if the call's context has ended, or may have.
+func (r *Retryer) token(ended func() error, paid retry.Attempt) func(error) error {
 	return func(err error) error {
 		if err == nil {
 			r.succeeded(paid)
-		} else if r.failures.add(failure{err, paid, ctx.Err() != nil || isCanceled(err)}) {
+		} else if r.failures.add(failure{err, paid, ended() != nil && isCanceled(err)}) {
 			r.observe(r.attempt(err))
 		}
 		return nil
 	}
 }
 
-// isCanceled detects canceled attempts for tokens without a context.
+// isCanceled reports whether the SDK gave up an attempt because its context had ended. Even
+// then, err may be a response.
 func isCanceled(err error) bool {
 	canceled, ok := errors.AsType[interface {
 		error
@@ -208,11 +207,11 @@ func isCanceled(err error) bool {
 // only the retry token. If it numbers them from 1, it then also returns the attempt
 // token, so one attempt token must be skipped. It does not matter which one, because
 // all of them make the same report.
-func (r *Retryer) succeeded(paid retry.Class) {
-	if paid == retry.ClassUnknown && takeOne(&r.successesToSkip) {
+func (r *Retryer) succeeded(paid retry.Attempt) {
+	if paid.Number == 0 && takeOne(&r.successesToSkip) {
 		return
 	}
-	if paid != retry.ClassUnknown && !r.delays.sdk.startsAtZero() {
+	if paid.Number != 0 && !r.delays.sdk.startsAtZero() {
 		r.successesToSkip.Add(1)
 	}
 	r.deposit(paid, true)
@@ -232,14 +231,14 @@ func takeOne(n *atomic.Int64) bool {
 	}
 }
 
-func (r *Retryer) deposit(paid retry.Class, succeeded bool) {
+func (r *Retryer) deposit(paid retry.Attempt, succeeded bool) {
 	if budget := r.policy.Budget; budget != nil {
 		budget.Deposit(paid, succeeded)
 	}
 }
 
 func (r *Retryer) observe(a retry.Attempt) {
-	if limiter, ok := r.policy.Limiter.(retry.Observer); ok {
+	if limiter, ok := r.policy.Limiter.(interface{ Observe(retry.Attempt) }); ok {
 		limiter.Observe(a)
 	}
 }

@@ -124,10 +124,10 @@ func (l *ledger) TryWithdraw(a retry.Attempt) bool {
 	return !l.refuse
 }
 
-func (l *ledger) Deposit(last retry.Class, ok bool) {
+func (l *ledger) Deposit(paid retry.Attempt, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.deposits[deposit{last, ok}]++
+	l.deposits[deposit{paid.Class, ok}]++
 }
 
 func (l *ledger) Wait(context.Context) error {
@@ -326,7 +326,7 @@ func TestCancel(t *testing.T) {
 // TestCancelAttempt: cancellation within an attempt ends the call, whatever the Classifier
 // returns.
 func TestCancelAttempt(t *testing.T) {
-	always := retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTransient })
+	always := retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })
 	for _, classifier := range []retry.Classifier{nil, always} {
 		inEveryForm(t, func(t *testing.T, f form) {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -342,6 +342,32 @@ func TestCancelAttempt(t *testing.T) {
 			assert.Empty(t, l.withdraw)
 		})
 	}
+}
+
+// TestCancelAnswered: a response that makes the failure permanent is one even if the context
+// has ended.
+func TestCancelAnswered(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		ctx, cancel := context.WithCancel(t.Context())
+		l := newLedger()
+		transport := newScript(func(r *http.Request) (*http.Response, error) {
+			cancel()
+			return respond(400, `{"__type":"ConditionalCheckFailedException"}`)(r)
+		})
+		assertAPIError(t, getItem(ctx, newDynamoDB(t, transport, f, retry.Policy{Budget: l})), "ConditionalCheckFailedException")
+		assert.Equal(t, map[deposit]int{{0, false}: 1}, l.deposits)
+	})
+}
+
+// TestCanceledInside: an attempt that was canceled by something other than the caller.
+func TestCanceledInside(t *testing.T) {
+	inEveryForm(t, func(t *testing.T, f form) {
+		l := newLedger()
+		transport := newScript(failWith(&smithy.CanceledError{Err: context.Canceled}))
+		assert.ErrorIs(t, getItem(t.Context(), newDynamoDB(t, transport, f, retry.Policy{Budget: l})), context.Canceled)
+		assert.Equal(t, 1, transport.count())
+		assert.Equal(t, map[deposit]int{{0, false}: 1}, l.deposits)
+	})
 }
 
 func TestSilentServer(t *testing.T) {

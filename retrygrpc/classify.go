@@ -20,8 +20,10 @@ import (
 // To change this for some errors, use [retry.FirstOf].
 type Classifier struct{}
 
-// Classify returns the class of err.
-func (Classifier) Classify(err error) retry.Class {
+// Classify implements [retry.Classifier].
+func (Classifier) Classify(err error) retry.Verdict { return retry.Verdict{Class: classOf(err)} }
+
+func classOf(err error) retry.Class {
 	s, ok := status.FromError(err)
 	if !ok {
 		return retry.ClassUnknown

@@ -249,16 +249,16 @@ func TestLimiterRefuses(t *testing.T) {
 func TestClassifierOfTheUser(t *testing.T) {
 	s := &server{unary: failing(2, status.Error(codes.NotFound, "not yet"))}
 	policy := quick
-	policy.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Class {
+	policy.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Verdict {
 		if status.Code(err) == codes.NotFound {
-			return retry.ClassTransient
+			return retry.Verdict{Class: retry.ClassTransient}
 		}
-		return retry.ClassUnknown
+		return retry.Verdict{Class: retry.ClassUnknown}
 	}), retrygrpc.Classifier{})
 	_, err := newClient(t, s, policy).UnaryCall(t.Context(), &pb.SimpleRequest{})
 	assert.NoError(t, err)
 	assert.Equal(t, 3, s.hits())
-	assert.Equal(t, retry.ClassUnknown, retrygrpc.Classifier{}.Classify(errors.New("no status")))
+	assert.Zero(t, retrygrpc.Classifier{}.Classify(errors.New("no status")))
 }
 
 // TestNested: an outer policy does not multiply the client's attempts.

@@ -27,7 +27,7 @@ func TestPanics(t *testing.T) {
 	boom := func(context.Context, retry.Attempt, time.Duration) { panic("boom") }
 	for name, p := range map[string]retry.Policy{
 		"OnRetry":    {Hooks: retry.Hooks{OnRetry: boom}},
-		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Class { panic("boom") })},
+		"Classifier": {Classifier: retry.ClassifierFunc(func(error) retry.Verdict { panic("boom") })},
 		"OnGiveUp":   {Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) { panic("boom") }}, MaxAttempts: 1},
 	} {
 		base := &script{replies: []reply{{status: 503}}}
@@ -135,9 +135,9 @@ func TestContextEnds(t *testing.T) {
 		when func(p *retry.Policy, end func())
 	}{
 		{"while the failure is handled", func(p *retry.Policy, end func()) {
-			p.Classifier = retry.ClassifierFunc(func(error) retry.Class {
+			p.Classifier = retry.ClassifierFunc(func(error) retry.Verdict {
 				end()
-				return retry.ClassTransient
+				return retry.Verdict{Class: retry.ClassTransient}
 			})
 		}},
 		{"during the wait", func(p *retry.Policy, end func()) {
@@ -307,7 +307,7 @@ func TestLastResponseIsReturned(t *testing.T) {
 type refusal struct{}
 
 func (refusal) TryWithdraw(retry.Attempt) bool { return false }
-func (refusal) Deposit(retry.Class, bool)      {}
+func (refusal) Deposit(retry.Attempt, bool)    {}
 
 // TestBudgetStopsRetriesOnly: an empty budget loses neither the response of a request
 // in flight nor the last failure. In failsafe-go, an empty budget ends the attempt in

@@ -203,11 +203,11 @@ func ExampleStatusError() {
 
 	policy := soon
 	policy.Classifier = retry.FirstOf(
-		retry.ClassifierFunc(func(err error) retry.Class {
+		retry.ClassifierFunc(func(err error) retry.Verdict {
 			if e, ok := errors.AsType[*retryhttp.StatusError](err); ok && e.HTTPStatusCode() == http.StatusConflict {
-				return retry.ClassTransient
+				return retry.Verdict{Class: retry.ClassTransient}
 			}
-			return retry.ClassUnknown
+			return retry.Verdict{Class: retry.ClassUnknown}
 		}),
 		retry.DefaultClassifier{},
 	)

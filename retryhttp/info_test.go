@@ -31,10 +31,10 @@ func TestInfo(t *testing.T) {
 		return nil, func(retry.Attempt) { fromContext(&after, ctx) }
 	}
 	p.OnRetry = func(ctx context.Context, _ retry.Attempt, _ time.Duration) { fromContext(&retries, ctx) }
-	p.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Class {
+	p.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Verdict {
 		info, ok := retryhttp.InfoOf(err)
 		take(&failures, info, ok)
-		return retry.ClassUnknown
+		return retry.Verdict{Class: retry.ClassUnknown}
 	}), retry.DefaultClassifier{})
 	req := request(t, "PUT", "content")
 	req.URL = parse(t, "https://user:password@host:8443/a%2Fb/c?key=secret#token")

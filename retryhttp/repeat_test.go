@@ -208,12 +208,12 @@ func TestChoices(t *testing.T) {
 		{"MayRepeat allows nothing, but 429 is unprocessed", retryhttp.Transport{MayRepeat: func(*http.Request) bool { return false }}, []reply{{status: 429}}, 3},
 		{"custom Classifier", retryhttp.Transport{
 			MayRepeat: func(*http.Request) bool { return true },
-			Policy: retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Class {
+			Policy: retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Verdict {
 				e, ok := errors.AsType[*retryhttp.StatusError](err)
 				if ok && e.Response.Header.Get("Reason") == "locked" {
-					return retry.ClassTransient
+					return retry.Verdict{Class: retry.ClassTransient}
 				}
-				return retry.ClassPermanent
+				return retry.Verdict{Class: retry.ClassPermanent}
 			})},
 		}, []reply{{409, "Reason: locked", nil}, {status: 409}}, 2},
 	} {

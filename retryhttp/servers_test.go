@@ -76,10 +76,10 @@ func TestServers(t *testing.T) {
 		t.Run(server.api, func(t *testing.T) {
 			resp := &http.Response{StatusCode: server.status, Header: header(server.headers)}
 			assert.Equal(t, server.wait, retryhttp.RetryAfter(resp, exampleTime))
-			a := retry.Policy{}.Classify(retryhttp.CheckStatus(resp))
-			assert.Equal(t, server.class, a.Class)
-			e, ok := a.Err.(interface{ Unwrap() error })
-			if status, _ := a.Err.(*retryhttp.StatusError); !ok {
+			failed := retryhttp.CheckStatus(resp)
+			assert.Equal(t, server.class, retry.Policy{}.Classify(failed).Class)
+			e, ok := failed.(interface{ Unwrap() error })
+			if status, _ := failed.(*retryhttp.StatusError); !ok {
 				require.NotNil(t, status)
 			} else {
 				assert.IsType(t, status, e.Unwrap(), "a Classifier finds the status")

@@ -506,9 +506,9 @@ func TestSuiteCanceled(t *testing.T) {
 	s := newSuiteServer(t, suiteStatuses(200)...)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	tr := s.transport(retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Class {
+	tr := s.transport(retry.Policy{Classifier: retry.ClassifierFunc(func(error) retry.Verdict {
 		t.Error("the Classifier was called")
-		return retry.ClassUnknown
+		return retry.Verdict{Class: retry.ClassUnknown}
 	})})
 	err := suiteFail(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil).WithContext(ctx))
 	assert.ErrorIs(t, err, context.Canceled)
@@ -532,10 +532,10 @@ func TestSuiteClassifier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSuiteServer(t, suiteStatuses(tt.script...)...)
 			asked := 0
-			p := retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Class {
+			p := retry.Policy{Classifier: retry.ClassifierFunc(func(err error) retry.Verdict {
 				assert.IsType(t, &retryhttp.StatusError{}, err)
 				asked++
-				return tt.classes[asked-1]
+				return retry.Verdict{Class: tt.classes[asked-1]}
 			})}
 			status, body := suiteSend(t, s.transport(p), suiteRequestOf(t, http.MethodGet, s.URL, nil))
 			assert.Equal(t, tt.status, status)

@@ -26,8 +26,10 @@ const failingRate = 10
 // without a server. A field that is 0 means the server's default. Check rejects:
 //
 //   - an AckPolicy other than explicit: single messages cannot be delivered again;
-//   - an empty Durable name: the server forgets the consumer and its counts when the last
-//     worker is gone;
+//   - an empty Durable name or an InactiveThreshold: the server forgets the consumer and its
+//     counts when no worker is left, or none for that long;
+//   - MemoryStorage: the server forgets both when it restarts;
+//   - HeadersOnly together with DeadLetter: the letters would have no data;
 //   - a MaxDeliver that does not exceed both the policy's MaxAttempts and MaxDeliveries: the
 //     server silently stops after MaxDeliver deliveries, even if a worker crashes in the last
 //     one or the dead letter is not stored. -1 is best;
@@ -54,40 +56,31 @@ func invalid(faults []string) error {
 
 func (w Worker) faults(c jetstream.ConsumerConfig) []string {
 	var faults []string
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Sprintf(format, args...))
-		}
-	}
-	fault(c.AckPolicy != jetstream.AckExplicitPolicy, "AckPolicy is %v: it has to be explicit", c.AckPolicy)
-	fault(c.Durable == "", "the consumer is not durable: the server forgets it and its counts when the last worker is gone")
-	fault(len(c.BackOff) > 0, "BackOff is set: it replaces AckWait, and its differences are added to the policy's delays")
-	fault(w.MaxDeliveries < 0, "MaxDeliveries is negative (%d)", w.MaxDeliveries)
-	if err := w.Policy.Validate(); err != nil {
-		return append(faults, err.Error()) // the other checks need a valid policy
+	invalid := w.Policy.Validate()
+	if invalid != nil {
+		w.Policy = retry.Policy{MaxAttempts: 1} // some checks need a valid policy
 	}
 	most := attempts(w.Policy)
-	fault(w.MaxDeliveries > 0 && w.MaxDeliveries < most && most != retry.Unlimited, "MaxDeliveries (%d) is below the policy's MaxAttempts (%d)", w.MaxDeliveries, most)
-	most = max(most, w.MaxDeliveries)
-	fault(c.MaxDeliver > 0 && c.MaxDeliver <= most,
-		"MaxDeliver (%d) is not above the %s deliveries that may be needed: the server would silently stop there; set -1", c.MaxDeliver, count(most))
-	fault(!w.OneByOne && ackWait(c) < w.Policy.AttemptTimeout,
-		"AckWait (%v) is below AttemptTimeout (%v): prefetched messages would be delivered again while they wait; raise AckWait, or set OneByOne and fetch one at a time", ackWait(c), w.Policy.AttemptTimeout)
-	held, waiting := c.MaxAckPending, w.waiting()
-	if held == 0 {
-		held = defaultMaxAckPending
+	switch {
+	case w.MaxDeliveries < 0:
+		faults = append(faults, fmt.Sprintf("MaxDeliveries is negative (%d)", w.MaxDeliveries))
+	case w.MaxDeliveries > 0 && w.MaxDeliveries < most && most != retry.Unlimited:
+		faults = append(faults, fmt.Sprintf("MaxDeliveries (%d) is below the policy's MaxAttempts (%d)", w.MaxDeliveries, most))
 	}
-	inOrder := w.OneByOne && held == 1
-	fault(held > 0 && float64(held) < waiting && !inOrder,
-		"MaxAckPending (%d) is too small: if %d messages a second fail, %s wait for their redelivery, and the server holds up all others; set -1", held, failingRate, tally(waiting))
+	faults = append(faults, judge(consumerSettings, w, c)...)
+	if invalid != nil {
+		faults = append(faults, invalid.Error())
+	}
 	return faults
 }
 
 // waiting returns the number of messages that would wait for redelivery if failingRate new
 // messages a second failed at every attempt.
-func (w Worker) waiting() float64 {
+func (w Worker) waiting() float64 { return math.Ceil(longest(w.Policy) * failingRate) }
+
+// longest returns the sum of a policy's longest delays in seconds.
+func longest(p retry.Policy) float64 {
 	const most = 10_000 // more retries are treated as infinitely many
-	p := w.Policy
 	p.Rand = func() float64 { return math.Nextafter(1, 0) }
 	total, retries := 0.0, 0
 	for delay := range p.Delays() {
@@ -96,7 +89,7 @@ func (w Worker) waiting() float64 {
 		}
 		total += delay.Seconds()
 	}
-	return math.Ceil(total * failingRate)
+	return total
 }
 
 func attempts(p retry.Policy) int {

@@ -32,8 +32,25 @@ const (
 )
 
 // storeDeadLetter publishes the dead letter and waits until it is stored. It continues if
-// the worker's context ends, but JetStream's own timeout applies.
+// the worker's context ends, but JetStream's own timeout applies. The stream is checked
+// again, because its configuration may have changed.
 func (d *delivery) storeDeadLetter(e *retry.Error) error {
+	ctx := context.WithoutCancel(d.ctx)
+	sequence := strconv.FormatUint(d.meta.Sequence.Stream, 10)
+	faults, err := d.deadLetterFaults(ctx, d.consumer)
+	if err == nil {
+		err = invalid(faults)
+	}
+	if err == nil {
+		_, err = d.JetStream.PublishMsg(ctx, d.letter(e))
+	}
+	if err != nil {
+		return fmt.Errorf("dead letter of message %s of stream %s: %w", sequence, d.meta.Stream, err)
+	}
+	return nil
+}
+
+func (d *delivery) letter(e *retry.Error) *nats.Msg {
 	letter := nats.NewMsg(d.DeadLetter)
 	letter.Data = d.msg.Data()
 	for name, values := range d.msg.Headers() {
@@ -43,7 +60,6 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 		}
 		letter.Header[name] = slices.Clone(values)
 	}
-	sequence := strconv.FormatUint(d.meta.Sequence.Stream, 10)
 	for name, value := range map[string]string{
 		HeaderReason:   e.ReasonLabel(),
 		HeaderError:    line(e.Err.Error()),
@@ -51,27 +67,27 @@ func (d *delivery) storeDeadLetter(e *retry.Error) error {
 		HeaderSubject:  d.msg.Subject(),
 		HeaderStream:   d.meta.Stream,
 		HeaderConsumer: d.meta.Consumer,
-		HeaderSequence: sequence,
+		HeaderSequence: strconv.FormatUint(d.meta.Sequence.Stream, 10),
 		HeaderTime:     d.meta.Timestamp.UTC().Format(time.RFC3339Nano),
 		// The time distinguishes messages with the same number if the stream was re-created.
 		jetstream.MsgIDHeader: fmt.Sprintf("%s/%d", d.id(), d.meta.Timestamp.UnixNano()),
 	} {
 		letter.Header.Set(name, value)
 	}
-	if _, err := d.JetStream.PublishMsg(context.WithoutCancel(d.ctx), letter); err != nil {
-		return fmt.Errorf("dead letter of message %s of stream %s: %w", sequence, d.meta.Stream, err)
-	}
-	return nil
+	return letter
 }
 
-// deadLetterFaults checks the dead letters' subject and stream. It returns an error only if
-// a request to the server fails.
+// deadLetterFaults checks the dead letters' subject and stream, and that no message is
+// removed before it becomes a dead letter. It returns an error only if a request to the
+// server fails.
 func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerInfo) ([]string, error) {
-	if w.DeadLetter == "" {
+	switch {
+	case w.DeadLetter == "":
 		return nil, nil
-	}
-	if w.JetStream == nil {
+	case w.JetStream == nil:
 		return []string{"DeadLetter needs a JetStream"}, nil
+	case strings.ContainsAny(w.DeadLetter, "*>"):
+		return []string{fmt.Sprintf("DeadLetter %q has wildcards", w.DeadLetter)}, nil
 	}
 	name, err := w.JetStream.StreamNameBySubject(ctx, w.DeadLetter)
 	switch {
@@ -84,15 +100,25 @@ func (w Worker) deadLetterFaults(ctx context.Context, info *jetstream.ConsumerIn
 	if err != nil {
 		return nil, err
 	}
+	config := stream.CachedInfo().Config
 	var faults []string
+	for _, fault := range judge(letterSettings, w, config) {
+		faults = append(faults, fmt.Sprintf("stream %s cannot keep dead letters: %s", name, fault))
+	}
 	if name == info.Stream && receives(info.Config, w.DeadLetter) {
 		faults = append(faults, fmt.Sprintf("the consumer would receive its own dead letters (%q): give them another stream, or the consumer a filter", w.DeadLetter))
 	}
-	again := ackWait(info.Config) + w.Policy.AttemptTimeout
-	if window := stream.CachedInfo().Config.Duplicates; window <= again {
-		faults = append(faults, fmt.Sprintf("the duplicate window of stream %s (%v) is not above AckWait and AttemptTimeout (%v): after a crash dead letters would be stored twice", name, window, again))
+	if again := ackWait(info.Config) + w.Policy.AttemptTimeout; config.Duplicates <= again {
+		faults = append(faults, fmt.Sprintf("the duplicate window of stream %s (%v) is not above AckWait and AttemptTimeout (%v): after a crash dead letters would be stored twice", name, config.Duplicates, again))
 	}
-	return faults, nil
+	work, err := w.JetStream.Stream(ctx, info.Stream)
+	switch {
+	case errors.Is(err, jetstream.ErrStreamNotFound): // the dead letters have another account
+		return faults, nil
+	case err != nil:
+		return nil, err
+	}
+	return append(faults, workFaults(w.Policy, work.CachedInfo().Config)...), nil
 }
 
 func receives(c jetstream.ConsumerConfig, subject string) bool {

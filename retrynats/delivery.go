@@ -35,7 +35,6 @@ type delivery struct {
 	fnCalled   bool
 	fnReturned bool
 	failure    retry.Error // has a Reason if the attempt failed
-	class      retry.Class // of the failure, if the attempt was watched
 }
 
 // noReturn is the failure of an attempt until its result is known.
@@ -67,7 +66,7 @@ func (d *delivery) attempt() {
 	d.pulse.start(d)
 	once := d.once
 	once.OnGiveUp = func(_ context.Context, e *retry.Error) { d.failure = *e }
-	if d.watched {
+	if d.Policy.OnAttempt != nil {
 		once.OnAttempt = d.onAttempt
 	}
 	err := retry.Do(d.ctx, once, func(ctx context.Context) error {
@@ -84,29 +83,17 @@ func (d *delivery) attempt() {
 	d.pulse.follow(d, context.Background()) // storing a dead letter may take time
 }
 
-// onAttempt passes the delivery number to the policy's hook and records the class of the
-// failure, because only Do detects whether the attempt reached its timeout.
+// onAttempt passes the delivery number to the policy's hook.
 func (d *delivery) onAttempt(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-	var done func(retry.Attempt)
-	if d.Policy.OnAttempt != nil {
-		a.Number, a.Waited = d.number, d.waited()
-		waited := a.Waited
-		derived, hooked := d.Policy.OnAttempt(ctx, a)
-		if derived != nil {
-			ctx = derived
-		}
-		if hooked != nil {
-			done = func(a retry.Attempt) {
-				a.Number, a.Waited = d.number, waited
-				hooked(a)
-			}
-		}
+	a.Number, a.Waited = d.number, d.waited()
+	waited := a.Waited
+	ctx, done := d.Policy.OnAttempt(ctx, a)
+	if done == nil {
+		return ctx, nil
 	}
 	return ctx, func(a retry.Attempt) {
-		d.class = a.Class
-		if done != nil {
-			done(a)
-		}
+		a.Number, a.Waited = d.number, waited
+		done(a)
 	}
 }
 
@@ -140,16 +127,16 @@ func (d *delivery) fail() {
 		d.redeliver(err, d.delay(d.number))
 		return
 	}
-	policy := d.Policy
-	if d.class == retry.ClassTimeout && policy.Classify(err).Class != retry.ClassTimeout {
-		policy.Classifier = retry.ClassifierFunc(func(error) retry.Class { return retry.ClassTimeout })
-	}
-	if d.Policy.Budget != nil && policy.Classify(err).Number == 1 { // marked with retry.Progress
+	if d.Policy.Budget != nil && d.Policy.Classify(err).Progress {
 		d.deposit(true)
 	}
 	wait, reason := time.Duration(0), retry.ErrMaxAttempts
-	if !d.tooMany() {
-		wait, reason = adapt.DelayFor(policy, d.id(), d.number, err)
+	switch {
+	case d.tooMany():
+	case d.failure.Reason == retry.ErrPermanent:
+		reason = retry.ErrPermanent
+	default:
+		wait, reason = adapt.DelayFor(d.Policy, d.id(), d.number, err)
 	}
 	switch reason {
 	case nil:
@@ -174,9 +161,8 @@ func (d *delivery) tooMany() bool { return d.MaxDeliveries > 0 && d.number > d.M
 
 func (d *delivery) redeliver(err error, wait time.Duration) {
 	if d.Policy.OnRetry != nil {
-		a := d.Policy.Classify(err)
-		a.Number, a.Waited = d.number, d.waited()
-		d.Policy.OnRetry(d.ctx, a, wait)
+		failed := retry.Attempt{Number: d.number, Waited: d.waited(), Err: err, Verdict: d.Policy.Classify(err)}
+		d.Policy.OnRetry(d.ctx, failed, wait)
 	}
 	d.send(func() error { return d.msg.NakWithDelay(max(leastDelay, wait)) })
 }
@@ -211,15 +197,15 @@ func (d *delivery) waited() time.Duration {
 	return d.delay(d.number - 1)
 }
 
-// deposit reports an outcome to the budget. The class of the previous failure is unknown,
+// deposit reports an outcome to the budget. The previous failure counts as transient,
 // because another worker may have seen it.
 func (d *delivery) deposit(succeeded bool) {
 	if d.Policy.Budget == nil {
 		return
 	}
-	paid := retry.ClassUnknown
+	var paid retry.Attempt
 	if d.number > 1 {
-		paid = retry.ClassTransient
+		paid = retry.Attempt{Number: d.number - 1, Verdict: retry.Verdict{Class: retry.ClassTransient}}
 	}
 	d.Policy.Budget.Deposit(paid, succeeded)
 }

@@ -49,8 +49,9 @@
 // JetStream counts deliveries, not failures. Killing a worker increases the delivery
 // count, and thus the next delay, of every message that it had fetched, even if the
 // function was not called. MaxAttempts is checked only after a failure: a message is
-// never given up before the function has failed. Worker.MaxDeliveries is the exception,
-// for messages that crash their worker.
+// never given up before the function has failed. A message whose worker is killed between
+// its last failure and its termination is therefore handled once more, beyond MaxAttempts.
+// Worker.MaxDeliveries is the exception, for messages that crash their worker.
 //
 // The fields of the Policy have these effects:
 //

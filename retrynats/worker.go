@@ -18,9 +18,10 @@ type Worker struct {
 	Policy retry.Policy
 
 	// DeadLetter is the subject to which messages that are given up are published, with the
-	// headers named by the Header constants. A stream must store it. If storing the dead
-	// letter fails, the message is redelivered after the policy's delay, at least a second
-	// and at most AckWait. If DeadLetter is empty, messages are terminated without a copy.
+	// headers named by the Header constants. A stream must store and keep it: see Handle,
+	// whose checks are repeated for each letter. If storing the dead letter fails, the
+	// message is redelivered after the policy's delay, at least a second and at most
+	// AckWait. If DeadLetter is empty, messages are terminated without a copy.
 	DeadLetter string
 
 	// JetStream publishes the dead letters. It may be nil if DeadLetter is empty. If it is
@@ -67,10 +68,17 @@ type Consumer interface {
 //   - [Worker.Check] rejects the configuration or the policy,
 //   - fn is nil,
 //   - DeadLetter is set and JetStream is nil,
-//   - no stream stores DeadLetter,
-//   - the consumer itself would receive its dead letters, or
+//   - no stream stores DeadLetter, or it has wildcards,
+//   - the dead letters' stream would lose letters or not accept them: because of interest
+//     retention, memory storage, NoAck, an asynchronous PersistMode, MaxMsgSize, a MaxAge
+//     below seven days, MaxMsgs, MaxBytes or MaxMsgsPerSubject that remove old messages,
+//     a SubjectTransform, or because it is sealed, a mirror or for counters,
+//   - HeadersOnly would make the dead letters empty,
+//   - the consumer itself would receive its dead letters,
 //   - the dead letters' stream has a duplicate window that ends before the message of a
-//     crashed worker is redelivered.
+//     crashed worker is redelivered, or
+//   - the MaxAge of the messages' stream is below the sum of the policy's delays, so that
+//     no letter would remain of an expired message.
 //
 // The error lists all faults and matches [retry.ErrInvalid]. Errors from the server are
 // returned unchanged.
@@ -94,7 +102,7 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 	if err := invalid(append(faults, dead...)); err != nil {
 		return nil, err
 	}
-	h := &handler{Worker: w, ctx: ctx, fn: fn, once: w.Policy, ackWait: ackWait(info.Config)}
+	h := &handler{Worker: w, ctx: ctx, consumer: info, fn: fn, once: w.Policy, ackWait: ackWait(info.Config)}
 	h.pulse = &pulse{every: h.ackWait / 4}
 	// Do makes a single attempt; delivery.fail decides whether another follows.
 	h.watched = w.Policy.OnAttempt != nil || w.Policy.AttemptTimeout != 0
@@ -105,13 +113,14 @@ func (w Worker) Handle(ctx context.Context, consumer Consumer, fn func(context.C
 
 type handler struct {
 	Worker
-	ctx     context.Context
-	fn      func(context.Context, jetstream.Msg) error
-	once    retry.Policy // for a single attempt
-	ackWait time.Duration
-	pulse   *pulse
-	watched bool // each attempt has its own context
-	counted bool // even successes need the delivery number
+	ctx      context.Context
+	consumer *jetstream.ConsumerInfo
+	fn       func(context.Context, jetstream.Msg) error
+	once     retry.Policy // for a single attempt
+	ackWait  time.Duration
+	pulse    *pulse
+	watched  bool // each attempt has its own context
+	counted  bool // even successes need the delivery number
 }
 
 func (h *handler) handle(msg jetstream.Msg) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -241,18 +242,23 @@ func TestKeptAlive(t *testing.T) {
 	}
 }
 
-// TestAttemptTimeout: a failure caused by AttemptTimeout is a timeout, whatever the
-// Classifier returns.
+// TestAttemptTimeout: a failure caused by AttemptTimeout is a timeout for hooks and the
+// Classifier, although the function's error does not say so.
 func TestAttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		policy := doubling
 		policy.AttemptTimeout = time.Second
-		policy.Classifier = retry.OnlyIf(func(error) bool { return false })
-		waits := func(ctx context.Context, _ jetstream.Msg) error {
+		var class retry.Class
+		policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) { class = failed.Class }
+		killed := func(ctx context.Context, _ jetstream.Msg) error {
 			<-ctx.Done()
-			return ctx.Err()
+			return errOp
 		}
-		assert.Equal(t, []string{"nak 1s"}, handle(t, retrynats.Worker{Policy: policy}, delivered(1), waits))
+		assert.Equal(t, []string{"nak 1s"}, handle(t, retrynats.Worker{Policy: policy}, delivered(1), killed))
+		assert.Equal(t, retry.ClassTimeout, class)
+		policy.Classifier = retry.OnlyIf(func(err error) bool { return !os.IsTimeout(err) })
+		assert.Equal(t, []string{"term gave up after 1 attempt (permanent failure): " + errOp.Error()},
+			handle(t, retrynats.Worker{Policy: policy}, delivered(1), killed))
 	})
 }
 

@@ -62,7 +62,7 @@ func TestAttempt(t *testing.T) {
 	}{
 		"first": {retry.Attempt{Number: 1}, "attempt.number=1"},
 		"all": {
-			retry.Attempt{Number: 2, Waited: 50 * time.Millisecond, Err: errors.New("no"), Class: retry.ClassThrottled, Unrepeatable: true, Hint: time.Second},
+			retry.Attempt{Number: 2, Waited: 50 * time.Millisecond, Err: errors.New("no"), Verdict: retry.Verdict{Class: retry.ClassThrottled, Unrepeatable: true, Hint: time.Second}},
 			"attempt.number=2 attempt.waited=50ms attempt.error=no attempt.class=throttled attempt.unrepeatable=true attempt.hint=1s",
 		},
 		"a typed nil": {retry.Attempt{Number: 1, Err: nobody}, "attempt.number=1 attempt.error=<nil> attempt.class=unknown"},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // A Beginner begins transactions, as [*sql.DB] and [*sql.Conn] do.
@@ -156,7 +157,7 @@ func rollback(ctx context.Context, tx Tx) error {
 // hasEnded reports whether err means that the transaction had already ended.
 // ErrTxClosed of github.com/jackc/pgx is recognized by its text.
 func hasEnded(err error) bool {
-	return errors.Is(err, sql.ErrTxDone) || has(err, "tx is closed")
+	return errors.Is(err, sql.ErrTxDone) || errfacts.HasText(err, "tx is closed")
 }
 
 // failure adds information to the error returned by fn or Commit.
@@ -199,14 +200,19 @@ func (f *failure) Unwrap() []error {
 // effect, because no statement takes effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
-func (c classifier) Classify(err error) retry.Class {
+func (c classifier) Classify(err error) retry.Verdict {
 	f, ok := errors.AsType[*failure](err)
 	if ok {
-		err = f.err
+		if o, tooLong := err.(*errfacts.Overtime); tooLong {
+			err = &errfacts.Overtime{Err: f.err, Limit: o.Limit}
+		} else {
+			err = f.err
+		}
 	}
-	class := retry.Policy{Classifier: c.next}.Classify(err).Class
-	if ok && f.uncertain && class == retry.ClassPermanent {
-		return retry.ClassTransient // so the call ends with ErrUnrepeatable
+	v := retry.Policy{Classifier: c.next}.Classify(err)
+	v.Unrepeatable = false
+	if ok && f.uncertain && v.Class == retry.ClassPermanent {
+		v.Class = retry.ClassTransient // so the call ends with ErrUnrepeatable
 	}
-	return class
+	return v
 }

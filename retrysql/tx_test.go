@@ -263,9 +263,9 @@ func TestMarkers(t *testing.T) {
 	assert.Equal(t, "begin fn rollback begin fn rollback", f.takeCalls())
 
 	policy := atOnce
-	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Class {
+	policy.Classifier = retry.ClassifierFunc(func(err error) retry.Verdict {
 		assert.Equal(t, errUnique, err, "the Classifier gets the error of fn, not the joined error")
-		return retry.ClassTransient
+		return retry.Verdict{Class: retry.ClassTransient}
 	})
 	f.scripts = []script{{fn: errUnique, rollback: errRollback}}
 	require.NoError(t, retrysql.InTxFunc(t.Context(), policy, f.begin, f.fn))

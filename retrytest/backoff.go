@@ -139,7 +139,7 @@ func arguments() []argument {
 	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {
 		for _, delay := range []time.Duration{0, 1, time.Millisecond, time.Second, 24 * time.Hour, math.MaxInt64} {
 			for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled, retry.ClassUnknown} {
-				a := retry.Attempt{Number: number, Waited: delay, Class: class}
+				a := retry.Attempt{Number: number, Waited: delay, Verdict: retry.Verdict{Class: class}}
 				if class != retry.ClassUnknown {
 					a.Err = errors.New("failure")
 				}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -17,10 +18,14 @@ type match struct {
 
 func (m *match) needsOutput() bool { return m.retryOnOutput != nil || m.stopOnOutput != nil }
 
-// Classify returns the class of a failed attempt. Stop lists override retry lists. If
+// Classify returns the verdict on a failed attempt. Stop lists override retry lists. If
 // there is a retry list, everything else is permanent.
-func (m *match) Classify(err error) retry.Class {
-	o := err.(*outcome)
+func (m *match) Classify(err error) retry.Verdict {
+	o, _ := errors.AsType[*outcome](err)
+	return retry.Verdict{Class: m.class(o)}
+}
+
+func (m *match) class(o *outcome) retry.Class {
 	transient := retry.ClassTransient
 	if o.limit != "" {
 		transient = retry.ClassTimeout

@@ -58,7 +58,7 @@ func TestClassify(t *testing.T) {
 		{"a status below 128+n", &match{stopOn: statuses{{from: 137, to: 137}}}, &outcome{exit: -1, signal: 9}, retry.ClassPermanent},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			assert.Equal(t, test.want, test.match.Classify(test.outcome))
+			assert.Equal(t, test.want, test.match.Classify(test.outcome).Class)
 		})
 	}
 }

@@ -130,7 +130,7 @@ func (r *report) finished(s *session, err error, status int) {
 	if o != nil && r.written < o.number {
 		class := retry.ClassUnknown
 		if !o.succeeded() {
-			class = s.match.Classify(o)
+			class = s.match.class(o)
 		}
 		r.record(o, class, nil)
 	}

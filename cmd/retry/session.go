@@ -75,11 +75,6 @@ func (s *session) attempt(ctx context.Context) error {
 		}
 	}
 	o.ended = s.ended != 0
-	if s.match.Classify(o) == retry.ClassPermanent {
-		// The error is marked, because Do does not call the Classifier if the attempt
-		// timed out.
-		return retry.Permanent(o)
-	}
 	return o
 }
 

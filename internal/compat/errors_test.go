@@ -93,15 +93,12 @@ func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
 		got := retry.Policy{}.Classify(err)
-		want := retry.Attempt{Err: err, Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
-		alone := f.class
-		switch {
-		case f.class == unknown:
+		want := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
+		if f.class == unknown {
 			want.Class = transient
-		case f.unrepeatable:
-			alone = permanent
 		}
 		assert.Equal(t, want, got, "%T: %v", f.err, f.err)
+		alone := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable}
 		assert.Equal(t, alone, retry.DefaultClassifier{}.Classify(err), "%T: %v", f.err, f.err)
 		assert.Equal(t, want, retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{})}.Classify(err))
 	}

@@ -99,7 +99,10 @@ func stateFaults(t *testing.T, exec func(statement string) error) []fault {
 		{code: "57014", name: "query_canceled", class: permanent},
 		{code: "23505", name: "unique_violation", class: permanent},
 		{code: "42601", name: "syntax_error", class: permanent},
-		{code: "25006", name: "read_only_sql_transaction", class: permanent},
+		{code: "25006", name: "read_only_sql_transaction", class: transient},
+		{code: "25P03", name: "idle_in_transaction_session_timeout", class: transient},
+		{code: "25P04", name: "transaction_timeout", class: transient},
+		{code: "57P05", name: "idle_session_timeout", class: transient},
 	} {
 		faults = append(faults, fault{
 			name: state.code + " " + state.name, err: exec("fail " + state.code),
@@ -163,6 +166,10 @@ func mysqlFaults(*testing.T) []fault {
 		{number: 1047, name: "Galera: node not ready", class: transient},
 		{number: 1053, name: "shutdown", class: transient},
 		{number: 1927, name: "connection killed", class: transient},
+		{number: 4031, name: "client was idle", class: transient},
+		{number: 1158, name: "statement not received", class: transient},
+		{number: 1615, name: "statement to be prepared again", class: transient},
+		{number: 1792, name: "read-only transaction", class: transient},
 		{number: 2006, name: "server gone", class: transient},
 		{number: 2013, name: "connection lost during the query", class: transient, unrepeatable: true},
 		{number: 1040, name: "too many connections", class: throttled},

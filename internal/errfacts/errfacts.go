@@ -5,6 +5,8 @@ package errfacts
 import (
 	"context"
 	"io"
+	"iter"
+	"reflect"
 	"slices"
 	"time"
 )
@@ -17,7 +19,6 @@ type Facts struct {
 	Status   int     // HTTP
 	Code     string  // the error code of a service such as AWS
 	Message  string
-	SQLState string
 	Redis    string // an error reply
 	Canceled bool   // by the caller
 	Lost     bool   // no connection was made, or the error reports itself as temporary
@@ -28,7 +29,24 @@ type Facts struct {
 	Fallback     Class // the class to use if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
 	Methods      bool  // an error in the chain has one of the methods below
+	Overtime     bool  // the attempt exceeded its time limit
 }
+
+// Overtime is the failure of an attempt that exceeded its time limit.
+type Overtime struct {
+	Err   error
+	Limit time.Duration
+}
+
+func (e *Overtime) Error() string {
+	return "attempt exceeded " + e.Limit.String() + ": " + e.Err.Error()
+}
+
+// Unwrap returns the operation's error.
+func (e *Overtime) Unwrap() error { return e.Err }
+
+// Timeout returns true.
+func (*Overtime) Timeout() bool { return true }
 
 // Verdict is what an error reports about retrying, with methods such as Retryable.
 type Verdict uint8
@@ -68,27 +86,6 @@ type (
 	Unwrapper     interface{ Unwrap() error }
 	TreeUnwrapper interface{ Unwrap() []error }
 	Timeouter     interface{ Timeout() bool }
-)
-
-// These types are named so that one (cached) type switch skips errors that have none of
-// the methods.
-type (
-	statusCoder   interface{ HTTPStatusCode() int }
-	httpCoder     interface{ HTTPCode() int }
-	errorCoder    interface{ ErrorCode() string }
-	messager      interface{ ErrorMessage() string }
-	sqlStater     interface{ SQLState() string }
-	redisError    interface{ RedisError() }
-	labeler       interface{ HasErrorLabel(string) bool }
-	nonRetriable  interface{ NonRetriable() }
-	retryableErr  interface{ RetryableError() bool }
-	retryable     interface{ Retryable() bool }
-	safeToRetry   interface{ SafeToRetry() bool }
-	canceledErr   interface{ CanceledError() bool }
-	connectionErr interface{ ConnectionError() bool }
-	temporary     interface{ Temporary() bool }
-	retryAfterer  interface{ RetryAfter() time.Duration }
-	mongoErr      interface{ ErrorCodes() []int }
 )
 
 // Guarded calls a method of a foreign error and reports whether it returned.
@@ -136,9 +133,35 @@ func (w *Walk) Instead(err error) error {
 	return err
 }
 
+// All returns err and the errors it wraps, in the order of errors.As.
+func All(err error) iter.Seq[error] {
+	return func(yield func(error) bool) {
+		var walk Walk
+		for ; err != nil; err = walk.Next(err) {
+			if !yield(err) {
+				return
+			}
+		}
+	}
+}
+
+// HasText reports whether err is or wraps an error created by errors.New with this text.
+func HasText(err error, text string) bool {
+	for e := range All(err) {
+		if reflect.TypeOf(e) == plainError && e.Error() == text {
+			return true
+		}
+	}
+	return false
+}
+
 func (f *Facts) read(err error) {
 	var walk Walk
 	for ; err != nil; err = walk.Next(err) {
+		if _, ok := err.(*Overtime); ok {
+			f.Overtime, f.Methods, f.Kind = true, true, Timeout
+			continue
+		}
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
@@ -146,13 +169,14 @@ func (f *Facts) read(err error) {
 			f.readMethods(err)
 		}
 	}
+	f.Canceled = f.Canceled && !f.Overtime // by the time limit
 }
 
 // IsResponse reports whether the error is a server's response, that is, has a status
 // or a code. A query that the caller canceled does not count, although PostgreSQL
 // has a code for it.
 func (f *Facts) IsResponse() bool {
-	return f.Status != 0 || f.Code != "" || f.SQLState != "" && f.SQLState != "57014" || f.Redis != "" || f.Class != Unknown
+	return f.Status != 0 || f.Code != "" || f.Redis != "" || f.Class != Unknown
 }
 
 func (f *Facts) readTransport(err error) {
@@ -172,133 +196,8 @@ func (f *Facts) readTransport(err error) {
 	f.Kind = max(f.Kind, k)
 }
 
-// readMethods calls the methods of err.
-func (f *Facts) readMethods(err error) {
-	f.Methods = true
-	var v verdict
-	for next := 0; next < methodCount; {
-		f.readMethodsFrom(err, &next, &v)
-	}
-	switch {
-	case f.Verdict != None:
-	case v.no:
-		f.Verdict = No
-	case v.yes:
-		f.Verdict = Yes
-	}
-}
-
-// verdict is what the methods of one error report about retrying.
-type verdict struct{ yes, no bool }
-
-func (v *verdict) add(yes bool) { v.yes, v.no = v.yes || yes, v.no || !yes }
-
-const methodCount = 16
-
-// readMethodsFrom calls the methods of err, beginning with method number *next, until one
-// panics. A single recover for all methods is faster than one for each.
-func (f *Facts) readMethodsFrom(err error, next *int, v *verdict) {
-	defer func() { _ = recover() }()
-	for *next < methodCount {
-		*next++
-		switch *next - 1 {
-		case 0:
-			if e, ok := err.(statusCoder); ok && f.Status == 0 {
-				f.Status = e.HTTPStatusCode()
-			}
-		case 1:
-			if e, ok := err.(httpCoder); ok && f.Status == 0 {
-				f.Status = e.HTTPCode()
-			}
-		case 2:
-			if e, ok := err.(errorCoder); ok && f.Code == "" {
-				f.Code = e.ErrorCode()
-			}
-		case 3:
-			if e, ok := err.(messager); ok && f.Message == "" {
-				f.Message = e.ErrorMessage()
-			}
-		case 4:
-			if e, ok := err.(sqlStater); ok && f.SQLState == "" {
-				f.SQLState = e.SQLState()
-			}
-		case 5:
-			if _, ok := err.(redisError); ok && f.Redis == "" {
-				f.Redis = err.Error()
-			}
-		case 6:
-			if e, ok := err.(connectionErr); ok && e.ConnectionError() {
-				f.Kind, f.Lost = max(f.Kind, Connection), true
-			}
-		case 7:
-			if e, ok := err.(temporary); ok && e.Temporary() {
-				f.Lost = true
-			}
-		case 8:
-			if e, ok := err.(Timeouter); ok && e.Timeout() {
-				f.Kind = max(f.Kind, Timeout)
-			}
-		case 9:
-			if e, ok := err.(canceledErr); ok && e.CanceledError() {
-				f.Canceled = true
-			}
-		case 10:
-			if e, ok := err.(retryable); ok {
-				v.add(e.Retryable())
-			}
-		case 11:
-			if e, ok := err.(retryableErr); ok {
-				v.add(e.RetryableError())
-			}
-		case 12:
-			if _, ok := err.(nonRetriable); ok {
-				v.no = true
-			}
-		case 13:
-			if e, ok := err.(safeToRetry); ok && e.SafeToRetry() {
-				v.yes = true
-			}
-		case 14:
-			if e, ok := err.(labeler); ok {
-				f.readLabels(e, v)
-			}
-		case 15:
-			if e, ok := err.(mongoErr); ok {
-				for _, code := range e.ErrorCodes() {
-					f.report(ofMongo(int64(code)), false)
-				}
-			}
-		}
-	}
-}
-
-// readLabels reads the labels of MongoDB. A commit with an unknown result may be
-// repeated, but the transaction may not, and only the caller knows which of the two a
-// retry would repeat.
-func (f *Facts) readLabels(e labeler, v *verdict) {
-	if e.HasErrorLabel("SystemOverloadedError") {
-		f.report(Throttled, false)
-	}
-	if e.HasErrorLabel("UnknownTransactionCommitResult") {
-		f.report(Transient, true)
-	}
-	v.yes = v.yes || e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
-}
-
 // Reports reports whether method returns true.
 func Reports(method func() bool) bool {
-	word, _ := Guarded(method)
-	return word
-}
-
-// IsThrottlingCode reports whether code means throttling to the AWS SDKs.
-func IsThrottlingCode(code string) bool {
-	switch code {
-	case "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
-		"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
-		"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
-		"SlowDown", "PriorRequestNotComplete", "EC2ThrottledException":
-		return true
-	}
-	return false
+	yes, _ := Guarded(method)
+	return yes
 }

@@ -69,11 +69,18 @@ func originOfType(t reflect.Type) origin {
 	if strings.HasPrefix(name, "github.com/google/go-github/") && strings.HasSuffix(name, "RateLimitError") {
 		return githubLimit
 	}
+	if strings.Contains(path, "sqlite") { // of several drivers
+		return sqliteError
+	}
 	if t.Kind() == reflect.Struct {
 		for i := range t.NumField() {
-			switch t.Field(i).Name {
+			switch field := t.Field(i); field.Name {
 			case "StatusCode", "HTTPStatusCode", "Response":
 				return withStatus
+			case "SQLState":
+				if field.Type == reflect.TypeFor[[5]byte]() { // of go-sql-driver/mysql
+					return mysqlError
+				}
 			}
 		}
 	}
@@ -103,61 +110,62 @@ var knownTypes = [...]struct {
 	{"connectrpc.com/connect.Error", connectError},
 	{"k8s.io/apimachinery/pkg/api/errors.StatusError", kubernetesError},
 	{"google.golang.org/api/googleapi.Error", googleError},
-	{"github.com/go-sql-driver/mysql.MySQLError", mysqlError},
-	{"github.com/mattn/go-sqlite3", sqliteError},
-	{"modernc.org/sqlite", sqliteError},
-	{"github.com/ncruces/go-sqlite3", sqliteError},
 	{"github.com/microsoft/go-mssqldb.Error", sqlServerError},
 	{"github.com/microsoft/go-mssqldb.RetryableError", badConnection},
 	{"github.com/jackc/pgx/v5/pgconn.connLockError", pgxLock},
 }
 
-// readType reads the fields of a known type.
+// readType reads the type and the fields of err.
 func (f *Facts) readType(err error) Kind {
 	o := originOf(err)
-	if o == foreign {
-		return NoKind
-	}
-	v := reflect.ValueOf(err)
 	switch o {
+	case foreign:
 	case plain:
 		if c, unrepeatable := ofPlain(err); c != Unknown {
 			f.Fallback = c
 			f.report(Unknown, unrepeatable)
 		}
-	case systemError:
-		// fs.ErrNotExist does not count after a dial: the socket of a server that is
-		// starting may not exist yet.
-		if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
-			f.Fallback = Permanent
-		}
+	case netError, dnsError, tlsError, urlError:
+		return f.readNetwork(o, reflect.ValueOf(err))
+	case systemError, localError, badConnection:
+		f.Fallback = max(f.Fallback, ofLocal(o, err))
+	default:
+		f.report(classOf(o, reflect.ValueOf(err)))
+	}
+	return NoKind
+}
+
+func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
+	switch o {
 	case netError:
 		f.Lost = f.Lost || text(v, "Op") == "dial"
-		return Connection
 	case dnsError:
 		if found := field(v, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
 			return NotFound
 		}
-		return Connection
 	case tlsError:
 		return TLS
 	case urlError:
 		return Request
-	case localError:
-		f.Fallback = Permanent
-	case badConnection:
-		f.Fallback = Transient
-	case pgxLock:
-		// SafeToRetry returns true for all of these errors, which is correct for "conn
-		// busy". But pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
-		// closed".
-		if text(v, "status") == "conn closed" {
-			f.report(Transient, true)
-		}
-	default:
-		f.report(classOf(o, v))
 	}
-	return NoKind
+	return Connection
+}
+
+// ofLocal returns the class of an error that involves no server, if nothing else is
+// known about it.
+func ofLocal(o origin, err error) Class {
+	switch o {
+	case localError:
+		return Permanent
+	case badConnection:
+		return Transient
+	}
+	// fs.ErrNotExist does not count after a dial: the socket of a server that is
+	// starting may not exist yet.
+	if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
+		return Permanent
+	}
+	return Unknown
 }
 
 // ofPlain recognizes error variables of libraries by their text. It is not a method of
@@ -210,12 +218,19 @@ func classOf(o origin, v reflect.Value) (c Class, unrepeatable bool) {
 	case githubLimit:
 		return Throttled, false
 	case mysqlError:
-		return ofMySQL(number(v, "Number"))
+		r := replyOfMySQL(v)
+		return r.class, r.unrepeatable
 	case sqliteError:
-		// A bare code can be the error itself.
-		return ofSQLite(max(number(v, "Code"), number(v, "code"), number(v, ""))), false
+		return replyOfSQLite(sqliteCode(v)).class, false
 	case sqlServerError:
 		return ofSQLServer(number(v, "Number")), false
+	case pgxLock:
+		// SafeToRetry returns true for all of these errors, which is correct for "conn
+		// busy". But pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
+		// closed".
+		if text(v, "status") == "conn closed" {
+			return Transient, true
+		}
 	}
 	return Unknown, false
 }

@@ -54,7 +54,7 @@ func TestIsPlain(t *testing.T) {
 
 func TestPanickingMethods(t *testing.T) {
 	f := Read(panicking{})
-	assert.Equal(t, "40001", f.SQLState)
+	assert.Equal(t, Transient, f.Class)
 	assert.Equal(t, Yes, f.Verdict)
 	assert.Zero(t, f.Status)
 }

@@ -1,0 +1,62 @@
+package pages
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// This file contains the short pieces of code that occur on pages but not in examples.
+
+var policy = awspreset.Standard2026.Policy("dynamodb") // keep it: all calls share its quota
+
+func callWithPreset(ctx context.Context, op func(context.Context) error) error {
+	err := retry.Do(ctx, policy, op)
+	return err
+}
+
+func addClassifier(policy *retry.Policy, mine retry.Classifier) {
+	policy.Classifier = retry.FirstOf(mine, retry.DefaultClassifier{})
+}
+
+func repeatUnconditional(transport *retryhttp.Transport) {
+	transport.MayRepeat = func(req *http.Request) bool {
+		return retryhttp.IsIdempotent(req) && req.Header.Get("If-Match") == "" && req.Header.Get("If-None-Match") == ""
+	}
+}
+
+func TestSnippets(t *testing.T) {
+	assert.NoError(t, callWithPreset(t.Context(), func(context.Context) error { return nil }))
+
+	var p retry.Policy
+	mine := errors.New("mine")
+	addClassifier(&p, retry.ClassifierFunc(func(err error) retry.Verdict {
+		if errors.Is(err, mine) {
+			return retry.Verdict{Class: retry.ClassThrottled}
+		}
+		return retry.Verdict{Class: retry.ClassUnknown}
+	}))
+	assert.Equal(t, retry.ClassThrottled, p.Classify(mine).Class)
+	assert.Equal(t, retry.ClassTimeout, p.Classify(timeout{}).Class)
+
+	transport := &retryhttp.Transport{}
+	repeatUnconditional(transport)
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://host/", nil)
+	assert.True(t, transport.MayRepeat(req))
+	req.Header.Set("If-Match", `"1"`)
+	assert.False(t, transport.MayRepeat(req))
+}
+
+type timeout struct{}
+
+func (timeout) Error() string             { return "timeout" }
+func (timeout) Timeout() bool             { return true }
+func (timeout) RetryAfter() time.Duration { return 0 }

@@ -1,4 +1,0 @@
-// Package recipes contains the code that docs/recipes.md explains. Its tests run that
-// code and package adapt with the real libraries. The package is in a separate module
-// because of its dependencies.
-package recipes

@@ -1,0 +1,299 @@
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/http2"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+func responds(status int, body string) func(*h2Conn, uint32) {
+	return func(c *h2Conn, id uint32) {
+		c.head(id, strconv.Itoa(status))
+		_ = c.framer.WriteData(id, true, []byte(body))
+	}
+}
+
+// respondsEarly responds before reading the request, then stops the client from sending
+// the rest.
+func respondsEarly(status int, body string) func(*h2Conn, uint32) {
+	return func(c *h2Conn, id uint32) {
+		responds(status, body)(c, id)
+		_ = c.framer.WriteRSTStream(id, http2.ErrCodeNo)
+	}
+}
+
+func breaks(status int, begin string) func(*h2Conn, uint32) {
+	return func(c *h2Conn, id uint32) {
+		c.head(id, strconv.Itoa(status))
+		_ = c.framer.WriteData(id, false, []byte(begin))
+		_ = c.framer.WriteRSTStream(id, http2.ErrCodeInternal)
+	}
+}
+
+func resets(code http2.ErrCode) func(*h2Conn, uint32) {
+	return func(c *h2Conn, id uint32) { _ = c.framer.WriteRSTStream(id, code) }
+}
+
+// goesAway ends the connection without a response. The last stream ID in its GOAWAY is
+// the request's stream ID plus above.
+func goesAway(code http2.ErrCode, above int) func(*h2Conn, uint32) {
+	return func(c *h2Conn, id uint32) {
+		_ = c.framer.WriteGoAway(uint32(max(0, int(id)+above)), code, nil)
+		c.finish()
+	}
+}
+
+// longBody is longer than a stream's initial window of 65535 bytes.
+var longBody = strings.Repeat("0123456789", 7000)
+
+type kind struct {
+	name, method string
+	key, body    bool
+}
+
+var (
+	post      = kind{"POST", http.MethodPost, false, true}
+	postKeyed = kind{"POST with key", http.MethodPost, true, true}
+	put       = kind{"PUT", http.MethodPut, false, true}
+	get       = kind{"GET", http.MethodGet, false, false}
+	postEmpty = kind{"POST without body", http.MethodPost, false, false}
+	kinds     = []kind{post, postKeyed, put, get, postEmpty}
+)
+
+func (k kind) content() string {
+	if k.body {
+		return longBody
+	}
+	return ""
+}
+
+func (k kind) repeatable() bool { return k.key || k.method != http.MethodPost }
+
+func (k kind) request(t testing.TB, url string) *http.Request {
+	req, err := http.NewRequestWithContext(t.Context(), k.method, url, nil)
+	require.NoError(t, err)
+	if k.body {
+		req, err = http.NewRequestWithContext(t.Context(), k.method, url, strings.NewReader(longBody))
+		require.NoError(t, err)
+	}
+	if k.key {
+		req.Header.Set("Idempotency-Key", "k1")
+	}
+	return req
+}
+
+func counted() (retry.Policy, *atomic.Int32) {
+	count := new(atomic.Int32)
+	return retry.Policy{
+		MaxAttempts: 3,
+		Backoff:     retry.Constant(time.Millisecond),
+		Hooks: retry.Hooks{OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+			count.Add(1)
+			return nil, func(retry.Attempt) {}
+		}},
+	}, count
+}
+
+type result struct {
+	attempts, streams, executed int
+	status                      int // 0: error
+	body                        string
+	err, bodyErr                error
+}
+
+func (r result) figures() string {
+	return fmt.Sprintf("attempts=%d streams=%d executed=%d status=%d", r.attempts, r.streams, r.executed, r.status)
+}
+
+// run sends one request of kind k to a server with the given steps. If warm is true, an
+// uncounted request uses the connection first.
+func run(t *testing.T, b base, k kind, warm bool, steps ...step) (r result) {
+	server := &h2Server{steps: steps}
+	url := server.listen(t)
+	policy, attempts := counted()
+	client := &http.Client{Transport: &retryhttp.Transport{Base: b.make(), Policy: policy}}
+	defer client.CloseIdleConnections()
+	before := 0
+	if warm {
+		server.steps = append([]step{{do: responds(http.StatusOK, "warm")}}, steps...)
+		before = 1
+		resp, err := client.Do(get.request(t, url))
+		require.NoError(t, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+	}
+	resp, err := client.Do(k.request(t, url))
+	if r.err = err; err == nil {
+		data, err := io.ReadAll(resp.Body)
+		r.status, r.body, r.bodyErr = resp.StatusCode, string(data), err
+		assert.NoError(t, resp.Body.Close())
+	}
+	streams, executed := server.seen()
+	for _, body := range executed[before:] {
+		assert.True(t, body == k.content(), "a body of %d bytes was executed", len(body))
+	}
+	r.attempts, r.streams, r.executed = int(attempts.Load())-before, streams-before, len(executed)-before
+	if k.body {
+		assert.Equal(t, r.attempts, r.streams, "an attempt sent its body twice")
+	}
+	return r
+}
+
+type fault struct {
+	name    string
+	do      func(*h2Conn, uint32)
+	refuses bool // HTTP/2 guarantees that the request was not processed
+	proof   bool // Transport relies on that guarantee
+	resent  func(b base, warm bool) bool
+}
+
+func always(base, bool) bool { return true }
+func never(base, bool) bool  { return false }
+
+// onUsed: the base resends only after an error on a used connection. After an error on
+// the first request of a connection, it expects the next connection to fail in the same
+// way.
+func onUsed(_ base, warm bool) bool { return warm }
+
+// byStandard: unlike net/http, x/net no longer resends the request.
+func byStandard(b base, _ bool) bool { return b.name == "net/http" }
+
+const refusedStream = "RST_STREAM REFUSED_STREAM"
+
+var faults = []fault{
+	{refusedStream, resets(http2.ErrCodeRefusedStream), true, false, always},
+	{"RST_STREAM PROTOCOL_ERROR", resets(http2.ErrCodeProtocol), false, false, byStandard},
+	{"RST_STREAM INTERNAL_ERROR", resets(http2.ErrCodeInternal), false, false, never},
+	{"RST_STREAM CANCEL", resets(http2.ErrCodeCancel), false, false, never},
+	{"RST_STREAM ENHANCE_YOUR_CALM", resets(http2.ErrCodeEnhanceYourCalm), false, false, never},
+	{"GOAWAY NO_ERROR below", goesAway(http2.ErrCodeNo, -2), true, true, always},
+	{"GOAWAY NO_ERROR at", goesAway(http2.ErrCodeNo, 0), false, false, never},
+	{"GOAWAY NO_ERROR above", goesAway(http2.ErrCodeNo, 2), false, false, never},
+	{"GOAWAY ENHANCE_YOUR_CALM below", goesAway(http2.ErrCodeEnhanceYourCalm, -2), true, true, onUsed},
+	{"GOAWAY ENHANCE_YOUR_CALM at", goesAway(http2.ErrCodeEnhanceYourCalm, 0), false, false, never},
+	{"GOAWAY ENHANCE_YOUR_CALM above", goesAway(http2.ErrCodeEnhanceYourCalm, 2), false, false, never},
+}
+
+func (f fault) expected(b base, k kind, early, warm bool) string {
+	first := 1 // executions of the stream with the fault
+	if early || f.refuses {
+		first = 0
+	}
+	resent := !k.body && f.resent(b, warm)
+	switch {
+	case k.repeatable() && resent && f.name != refusedStream:
+		// The base resends the request once, over another connection, within the attempt.
+		return result{attempts: 1, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
+	case k.repeatable(), f.proof && !(resent && b.name == "x/net"): // x/net does not return the GOAWAY error if its resend is prevented
+		return result{attempts: 2, streams: 2, executed: first + 1, status: http.StatusOK}.figures()
+	}
+	return result{attempts: 1, streams: 1, executed: first}.figures()
+}
+
+// TestFaults: a request that must not be executed twice is retried only if a GOAWAY
+// proves that it was not processed, and a body is sent once per attempt. The rows for
+// GET show what net/http resends.
+func TestFaults(t *testing.T) {
+	for _, b := range bases {
+		for _, f := range faults {
+			for _, when := range []string{"after the headers", "after the request", "after the request, on a used connection"} {
+				early, warm := when == "after the headers", strings.HasSuffix(when, "used connection")
+				for _, k := range kinds {
+					if early && !k.body {
+						continue // the request ends with its headers
+					}
+					t.Run(b.name+"/"+f.name+"/"+when+"/"+k.name, func(t *testing.T) {
+						r := run(t, b, k, warm, step{early: early, refuses: f.refuses, do: f.do})
+						assert.Equal(t, f.expected(b, k, early, warm), r.figures(), "%v", r.err)
+						if r.status == 0 {
+							assert.ErrorIs(t, r.err, retry.ErrUnrepeatable)
+							assert.NotErrorIs(t, r.err, context.Canceled, "the caller did not cancel")
+							assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
+						} else {
+							assert.Equal(t, "done", r.body)
+							assert.NoError(t, r.bodyErr)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestRefusedThroughout: the policy alone limits how often a refused request with a
+// body is sent. The error does not advise defining GetBody.
+func TestRefusedThroughout(t *testing.T) {
+	for _, b := range bases {
+		for _, f := range faults {
+			if !f.proof {
+				continue
+			}
+			for _, k := range []kind{post, postKeyed, put} {
+				t.Run(b.name+"/"+f.name+"/"+k.name, func(t *testing.T) {
+					refusal := step{refuses: true, do: f.do}
+					r := run(t, b, k, false, refusal, refusal, refusal, refusal)
+					assert.Equal(t, result{attempts: 3, streams: 3}.figures(), r.figures())
+					require.ErrorIs(t, r.err, retry.ErrMaxAttempts)
+					assert.NotContains(t, r.err.Error(), "GetBody", "unhelpful advice")
+				})
+			}
+		}
+	}
+}
+
+func TestH2Responses(t *testing.T) {
+	const once, again = "attempts=1 streams=1 executed=%d status=%d", "attempts=2 streams=2 executed=%d status=200"
+	for _, test := range []struct {
+		name     string
+		step     step
+		status   int
+		body     string
+		broken   bool // the response's body breaks off
+		repeated bool // a repeatable request is retried
+	}{
+		{name: "200", step: step{do: responds(200, "first")}, status: 200, body: "first"},
+		{name: "503", step: step{do: responds(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
+		{name: "503 before the request is read", step: step{early: true, do: respondsEarly(503, "overloaded")}, status: 503, body: "overloaded", repeated: true},
+		{name: "200 that breaks off", step: step{do: breaks(200, "fir")}, status: 200, body: "fir", broken: true},
+		{name: "503 that breaks off", step: step{do: breaks(503, "over")}, status: 503, body: "over", broken: true, repeated: true},
+	} {
+		for _, b := range bases {
+			for _, k := range kinds {
+				if test.step.early && !k.body {
+					continue
+				}
+				t.Run(b.name+"/"+test.name+"/"+k.name, func(t *testing.T) {
+					first := 1
+					if test.step.early {
+						first = 0
+					}
+					r := run(t, b, k, false, test.step)
+					require.NoError(t, r.err)
+					if test.repeated && k.repeatable() {
+						assert.Equal(t, fmt.Sprintf(again, first+1), r.figures())
+						assert.Equal(t, "done", r.body)
+						assert.NoError(t, r.bodyErr)
+						return
+					}
+					assert.Equal(t, fmt.Sprintf(once, first, test.status), r.figures())
+					assert.Equal(t, test.body, r.body)
+					assert.Equal(t, test.broken, r.bodyErr != nil, "%v", r.bodyErr)
+				})
+			}
+		}
+	}
+}

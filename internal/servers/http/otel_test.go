@@ -1,0 +1,203 @@
+package http_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// resendCount, below otelhttp, records the number of the retry in the span, as the
+// semantic conventions define it: 1 for the first retry.
+type resendCount struct{ base http.RoundTripper }
+
+func (r resendCount) RoundTrip(req *http.Request) (*http.Response, error) {
+	if n := retryhttp.AttemptNumber(req.Context()); n > 1 {
+		trace.SpanFromContext(req.Context()).SetAttributes(attribute.Int("http.request.resend_count", n-1))
+	}
+	return r.base.RoundTrip(req)
+}
+
+func traced() (*tracetest.SpanRecorder, []otelhttp.Option) {
+	recorder := tracetest.NewSpanRecorder()
+	return recorder, []otelhttp.Option{
+		otelhttp.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))),
+		otelhttp.WithPropagators(propagation.TraceContext{}),
+	}
+}
+
+func putBody(ctx context.Context, t *testing.T, client *http.Client, url string) (*http.Response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, url, strings.NewReader(longBody))
+	require.NoError(t, err)
+	return client.Do(req)
+}
+
+// ended returns the spans, sorted by start time, and checks that all have ended.
+func ended(t *testing.T, recorder *tracetest.SpanRecorder) []sdktrace.ReadOnlySpan {
+	t.Helper()
+	for _, span := range recorder.Started() {
+		assert.False(t, span.EndTime().IsZero(), "the span %s has not ended", span.Name())
+	}
+	var spans []sdktrace.ReadOnlySpan
+	for _, span := range recorder.Started() {
+		spans = append(spans, span)
+	}
+	assert.Len(t, recorder.Ended(), len(spans))
+	return spans
+}
+
+func number(span sdktrace.ReadOnlySpan, key attribute.Key) int {
+	for _, kv := range span.Attributes() {
+		if kv.Key == key {
+			return int(kv.Value.AsInt64())
+		}
+	}
+	return 0
+}
+
+// TestTracedBelow: each attempt has its own span, whose ID is sent to the server. The
+// span ends even if the response is discarded.
+func TestTracedBelow(t *testing.T) {
+	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
+	recorder, options := traced()
+	policy, attempts := counted()
+	client := &http.Client{Transport: &retryhttp.Transport{
+		Base:   otelhttp.NewTransport(resendCount{newBase(t)}, options...),
+		Policy: policy,
+	}}
+	resp, err := putBody(t.Context(), t, client, server.url)
+	require.NoError(t, err)
+	require.Len(t, recorder.Ended(), 2, "the last span ends when its response is closed")
+	assert.Len(t, whole(t, resp), 30<<10)
+	assert.EqualValues(t, 3, attempts.Load())
+
+	spans := ended(t, recorder)
+	require.Len(t, spans, 3)
+	for i, span := range spans {
+		assert.Equal(t, trace.SpanKindClient, span.SpanKind())
+		assert.Equal(t, i, number(span, "http.request.resend_count"))
+		assert.Equal(t, []int{503, 0, 200}[i], number(span, "http.response.status_code"))
+		assert.Contains(t, server.parents[i], span.SpanContext().SpanID().String(), "the server received the ID of the span")
+		assert.True(t, server.bodies[i] == longBody, "body %d has %d bytes", i+1, len(server.bodies[i]))
+	}
+}
+
+func TestTracedAbove(t *testing.T) {
+	server := newScripted(t, gives(503, 20<<10), dies, gives(200, 30<<10))
+	recorder, options := traced()
+	policy, attempts := counted()
+	client := &http.Client{Transport: otelhttp.NewTransport(
+		&retryhttp.Transport{Base: newBase(t), Policy: policy, AttemptHeader: "Attempt"}, options...)}
+	resp, err := putBody(t.Context(), t, client, server.url)
+	require.NoError(t, err)
+	assert.Empty(t, recorder.Ended(), "the response is not closed")
+	assert.Len(t, whole(t, resp), 30<<10)
+	assert.EqualValues(t, 3, attempts.Load())
+
+	spans := ended(t, recorder)
+	require.Len(t, spans, 1)
+	assert.Equal(t, 200, number(spans[0], "http.response.status_code"))
+	assert.Equal(t, []string{"1", "2", "3"}, server.attempts)
+	for i, body := range server.bodies {
+		assert.Contains(t, server.parents[i], spans[0].SpanContext().SpanID().String(), "all attempts belong to one span")
+		assert.True(t, body == longBody, "body %d has %d bytes", i+1, len(body))
+	}
+}
+
+func TestTracedOnBothSides(t *testing.T) {
+	server := newScripted(t, gives(503, 10), gives(200, 10))
+	recorder, options := traced()
+	policy, _ := counted()
+	client := &http.Client{Transport: otelhttp.NewTransport(&retryhttp.Transport{
+		Base:   otelhttp.NewTransport(resendCount{newBase(t)}, options...),
+		Policy: policy,
+	}, options...)}
+	resp, err := putBody(t.Context(), t, client, server.url)
+	require.NoError(t, err)
+	whole(t, resp)
+	spans := ended(t, recorder)
+	require.Len(t, spans, 3)
+	assert.False(t, spans[0].Parent().IsValid())
+	for i, span := range spans[1:] {
+		assert.Equal(t, spans[0].SpanContext().SpanID(), span.Parent().SpanID())
+		assert.Equal(t, i, number(span, "http.request.resend_count"))
+	}
+}
+
+// spansOfAll is the number of spans if all attempts are made.
+const spansOfAll = 3
+
+var endings = []struct {
+	name    string
+	failure http.HandlerFunc // of every attempt
+	policy  func(*retry.Policy, context.CancelFunc)
+	spans   int
+	status  int // 0: error
+}{
+	{name: "empty responses", failure: gives(503, 0), spans: spansOfAll, status: 503},
+	{name: "short responses", failure: gives(503, 10), spans: spansOfAll, status: 503},
+	{name: "responses too long to be drained", failure: gives(503, 100<<10), spans: spansOfAll, status: 503},
+	{name: "no responses", failure: dies, spans: spansOfAll},
+	{name: "not retryable", failure: gives(404, 10), spans: 1, status: 404},
+	{
+		name: "a timeout for the attempt", failure: gives(503, 10), spans: spansOfAll, status: 503,
+		policy: func(p *retry.Policy, _ context.CancelFunc) { p.AttemptTimeout = time.Hour },
+	},
+	{
+		name: "the context ends during the wait", failure: gives(503, 10), spans: 1,
+		policy: func(p *retry.Policy, cancel context.CancelFunc) {
+			p.OnRetry = func(context.Context, retry.Attempt, time.Duration) { cancel() }
+		},
+	},
+	{
+		name: "the context ends with the attempt", failure: gives(503, 10), spans: 1,
+		policy: func(p *retry.Policy, cancel context.CancelFunc) {
+			p.OnAttempt = func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+				return nil, func(retry.Attempt) { cancel() }
+			}
+		},
+	},
+}
+
+// TestTracedEnds: however a call ends, the spans of all its attempts end.
+func TestTracedEnds(t *testing.T) {
+	for _, test := range endings {
+		t.Run(test.name, func(t *testing.T) {
+			server := newScripted(t, test.failure)
+			recorder, options := traced()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			policy, _ := counted()
+			if test.policy != nil {
+				test.policy(&policy, cancel)
+			}
+			client := &http.Client{Transport: &retryhttp.Transport{
+				Base:   otelhttp.NewTransport(resendCount{newBase(t)}, options...),
+				Policy: policy,
+			}}
+			resp, err := putBody(ctx, t, client, server.url)
+			if test.status == 0 {
+				require.Error(t, err)
+			} else {
+				require.NoError(t, err)
+				assert.Equal(t, test.status, resp.StatusCode)
+				whole(t, resp)
+			}
+			assert.Len(t, ended(t, recorder), test.spans)
+		})
+	}
+}

@@ -1,0 +1,192 @@
+package http_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// sendMany sends the given number of requests, ten at a time, each with its own path,
+// and returns their errors.
+func sendMany(t *testing.T, rt http.RoundTripper, url string, k kind, many int) (failed []error) {
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var next atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 10 {
+		wg.Go(func() {
+			for n := next.Add(1); n <= int64(many); n = next.Add(1) {
+				if err := sendOne(ctx, rt, fmt.Sprintf("%s/%d", url, n), k); err != nil {
+					mu.Lock()
+					failed = append(failed, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, ctx.Err(), "requests are still in flight")
+	return failed
+}
+
+func sendOne(ctx context.Context, rt http.RoundTripper, url string, k kind) error {
+	var body io.Reader
+	if k.body {
+		body = strings.NewReader("content")
+	}
+	req, err := http.NewRequestWithContext(ctx, k.method, url, body)
+	if err != nil {
+		return err
+	}
+	if k.key {
+		req.Header.Set("Idempotency-Key", url)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("status %d", resp.StatusCode)
+	}
+	return err
+}
+
+type wrapped struct{ http.RoundTripper }
+
+func (w wrapped) RoundTrip(req *http.Request) (*http.Response, error) {
+	return w.RoundTripper.RoundTrip(req.Clone(req.Context()))
+}
+
+func overBases(t *testing.T, test func(t *testing.T, over func(*http.Transport) http.RoundTripper)) {
+	t.Run("http.Transport", func(t *testing.T) {
+		test(t, func(base *http.Transport) http.RoundTripper { return base })
+	})
+	t.Run("wrapped", func(t *testing.T) {
+		test(t, func(base *http.Transport) http.RoundTripper { return wrapped{base} })
+	})
+}
+
+// TestNginxResets: a server that never responds receives at most one request per attempt
+// over HTTP/1.1, and at most two over HTTP/2, because net/http may resend it once.
+func TestNginxResets(t *testing.T) {
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
+		t.Run(protocol, func(t *testing.T) {
+			overBases(t, func(t *testing.T, over func(*http.Transport) http.RoundTripper) {
+				c := newCounter(t, protocol, nginx(t, protocol, "return 444;"))
+				policy, attempts := counted()
+				rt := &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}
+				err := sendOne(t.Context(), rt, c.url, get)
+				require.ErrorIs(t, err, retry.ErrMaxAttempts)
+				assert.NotErrorIs(t, err, context.Canceled)
+				most := int64(attempts.Load())
+				if protocol == "HTTP/2" {
+					most *= 2
+				}
+				t.Logf("%d attempts, %d requests, %d connections", attempts.Load(), c.headers.Load(), c.conns.Load())
+				assert.LessOrEqual(t, c.headers.Load(), most)
+				assert.EqualValues(t, 3, attempts.Load())
+			})
+		})
+	}
+}
+
+// TestNginxKeepalive: nginx ends a connection after 100 requests, over HTTP/2 with a
+// graceful GOAWAY. That costs no attempt if net/http can resend the request, and no
+// request is executed twice.
+func TestNginxKeepalive(t *testing.T) {
+	for _, test := range []struct {
+		protocol string
+		kind     kind
+		attempts int // of the policy
+		many     int
+	}{
+		{"HTTP/1.1", get, 1, 400},
+		{"HTTP/1.1", postEmpty, 3, 400},
+		{"HTTP/2", get, 1, 1200},
+		{"HTTP/2", postEmpty, 3, 1200},
+		{"HTTP/2", post, 3, 400},
+		{"HTTP/2", postKeyed, 3, 400},
+		{"HTTP/2", put, 3, 400},
+	} {
+		t.Run(test.protocol+"/"+test.kind.name, func(t *testing.T) {
+			overBases(t, func(t *testing.T, over func(*http.Transport) http.RoundTripper) {
+				backend := newExecutions(t, false)
+				address := nginx(t, test.protocol, "keepalive_requests 100; location / { proxy_pass "+backend.URL+"; }")
+				c := newCounter(t, test.protocol, address)
+				policy, attempts := counted()
+				policy.MaxAttempts = test.attempts
+				base := over(c.transport(t))
+				failed := sendMany(t, &retryhttp.Transport{Base: base, Policy: policy}, c.url, test.kind, test.many)
+				t.Logf("%d failed, %d attempts, %d requests, %d connections", len(failed), attempts.Load(), c.headers.Load(), c.conns.Load())
+				most := int64(attempts.Load())
+				if !test.kind.body && test.protocol == "HTTP/2" {
+					most *= 2
+				}
+				assert.LessOrEqual(t, c.headers.Load(), most)
+				assert.Zero(t, backend.twice())
+				if _, direct := base.(*http.Transport); direct || test.kind != postEmpty {
+					assert.Empty(t, failed)
+				}
+				for _, err := range failed { // with a wrapper, the Transport cannot know why the request failed
+					assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+				}
+			})
+		})
+	}
+}
+
+// TestHAProxyRefuses: HAProxy refuses a stream even if the server executed the request
+// and then closed its connection. Unless TrustRefusedStream is set, a request that
+// must not run twice runs at most once.
+func TestHAProxyRefuses(t *testing.T) {
+	const many = 200
+	for _, protocol := range []string{"HTTP/1.1", "HTTP/2"} {
+		for _, k := range []kind{post, postEmpty, get} {
+			t.Run(protocol+"/"+k.name, func(t *testing.T) {
+				overBases(t, func(t *testing.T, over func(*http.Transport) http.RoundTripper) {
+					backend := newExecutions(t, true)
+					c := newCounter(t, protocol, haproxy(t, protocol, backend.address()))
+					policy, attempts := counted()
+					policy.MaxAttempts = 10
+					rt := &retryhttp.Transport{Base: over(c.transport(t)), Policy: policy}
+					failed := sendMany(t, rt, c.url, k, many)
+					t.Logf("%d failed, %d twice, %d attempts, %d requests", len(failed), backend.twice(), attempts.Load(), c.headers.Load())
+					if k == get {
+						assert.Empty(t, failed)
+						return
+					}
+					assert.Zero(t, backend.twice())
+					assert.NotEmpty(t, failed, "the backend drops connections")
+					for _, err := range failed {
+						assert.NotErrorIs(t, err, context.Canceled)
+					}
+				})
+			})
+		}
+	}
+	t.Run("TrustRefusedStream", func(t *testing.T) {
+		backend := newExecutions(t, true)
+		c := newCounter(t, "HTTP/2", haproxy(t, "HTTP/2", backend.address()))
+		rt := &retryhttp.Transport{Base: c.transport(t), TrustRefusedStream: true}
+		failed := sendMany(t, rt, c.url, post, many)
+		t.Logf("%d failed, %d twice", len(failed), backend.twice())
+		if backend.twice() == 0 {
+			t.Skip("this HAProxy sends REFUSED_STREAM only for unprocessed requests")
+		}
+	})
+}
