@@ -23,7 +23,7 @@ const inexpressible = new Error('inexpressible');
 
 // Replaces the clock and timers with ones that record the waits instead of waiting.
 const clock = { now: 0, waits: [] };
-Date.now = () => Math.round(clock.now);
+Date.now = () => clock.now;
 globalThis.setTimeout = (f, ms) => {
   clock.waits.push(Number.isNaN(ms) ? 1 : ms); // as timers do
   clock.now += Math.ceil(clock.waits.at(-1) * 1000) / 1000;
