@@ -14,10 +14,6 @@ type tally struct {
 }
 
 func compare(server *server, r recording) (t tally, err error) {
-	unit, err := nanosecondsIn(r.Unit)
-	if err != nil {
-		return t, fmt.Errorf("%s: %w", r.Preset, err)
-	}
 	for _, c := range r.Cases {
 		if exclusion(r.Preset, c.testCase) != "" {
 			t.excluded++
@@ -31,7 +27,7 @@ func compare(server *server, r recording) (t tally, err error) {
 		for i, ours := range played {
 			theirs := c.Observed[i]
 			t.delays += len(theirs.Delays)
-			for _, difference := range differences(theirs, ours, unit) {
+			for _, difference := range differences(theirs, ours) {
 				t.mismatches = append(t.mismatches, fmt.Sprintf("%s: %s: call %d: %s", r.Preset, c.id(), i+1, difference))
 			}
 		}
@@ -39,9 +35,9 @@ func compare(server *server, r recording) (t tally, err error) {
 	return t, nil
 }
 
-// differences compares our observation of a call with the SDK's. The unit of the SDK's
-// delays is given in nanoseconds.
-func differences(theirs, ours observation, unit float64) []string {
+// differences compares our observation of a call, in nanoseconds, with the SDK's, in
+// milliseconds.
+func differences(theirs, ours observation) []string {
 	var list []string
 	differ := func(what string, theirs, ours any) {
 		list = append(list, fmt.Sprintf("%s: the SDK %v, the policy %v", what, theirs, ours))
@@ -49,7 +45,7 @@ func differences(theirs, ours observation, unit float64) []string {
 	if theirs.Attempts != ours.Attempts {
 		differ("attempts", theirs.Attempts, ours.Attempts)
 	}
-	if !sameDelays(theirs, ours, unit) {
+	if !sameDelays(theirs, ours) {
 		differ("delays", theirs.Delays, ours.Delays)
 	}
 	if theirs.OK != ours.OK {
@@ -67,14 +63,14 @@ func differences(theirs, ours observation, unit float64) []string {
 
 // sameDelays allows a difference of 1 ns, because SDKs that compute in seconds round
 // differently.
-func sameDelays(theirs, ours observation, unit float64) bool {
+func sameDelays(theirs, ours observation) bool {
 	if len(theirs.Delays) != len(ours.Delays) {
 		return false
 	}
 	for i := range theirs.Delays {
 		a, errA := theirs.Delays[i].Float64()
 		b, errB := ours.Delays[i].Float64()
-		if errA != nil || errB != nil || math.Abs(a*unit-b) > 1 {
+		if errA != nil || errB != nil || math.Abs(a*1e6-b) > 1 {
 			return false
 		}
 	}

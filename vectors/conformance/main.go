@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	r := &runner{sdks: sdks, folder: "testdata", stdout: os.Stdout, stderr: os.Stderr}
+	r := &runner{sdks: sdks, folder: "../trace", stdout: os.Stdout, stderr: os.Stderr}
 	os.Exit(r.run(os.Args[1:]))
 }
 

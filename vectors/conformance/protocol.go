@@ -12,11 +12,11 @@ type input struct {
 }
 
 type testCase struct {
-	Name        string    `json:"name"`
+	Name        string    `json:"name,omitempty"` // in sets, part of the case's id
 	Service     string    `json:"service"`
 	Operation   string    `json:"operation"`
 	TLS         bool      `json:"tls,omitempty"`
-	Endpoint    string    `json:"endpoint,omitempty"` // not in recordings
+	Endpoint    string    `json:"endpoint,omitempty"` // not in sets
 	MaxAttempts int       `json:"max_attempts,omitempty"`
 	Random      []float64 `json:"random,omitempty"`
 	RandomThen  float64   `json:"random_then"`

@@ -1,7 +1,8 @@
 package main
 
 import (
-	"path/filepath"
+	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,8 @@ func TestRecordings(t *testing.T) {
 // TestComplete: each recording has its SDK's version and all its cases.
 func TestComplete(t *testing.T) {
 	for _, r := range recorded(t) {
-		assert.NoError(t, r.check(sdkOf(t, r.Preset)), r.Preset)
+		s := sdkOf(t, r.Preset)
+		assert.NoError(t, r.check(s, s.cases(setOf(t, r.Preset))), r.Preset)
 	}
 }
 
@@ -63,24 +65,28 @@ func TestIncomplete(t *testing.T) {
 		"no error":          {func(r *recording) { r.Cases[5].Observed[0].Error = "" }, "call 1: nothing observed"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := readRecording(recordingFile("testdata", "aws-js-v2"))
-			require.NoError(t, err)
+			known := setOf(t, "aws-js-v2")
+			r := known.recording("aws-js-v2")
 			tt.spoil(&r)
-			assert.ErrorContains(t, r.check(s), tt.fault)
+			assert.ErrorContains(t, r.check(s, s.cases(known)), tt.fault)
 		})
 	}
 }
 
+func setOf(t *testing.T, preset string) *set {
+	t.Helper()
+	s, err := readSet("../trace", preset)
+	require.NoError(t, err)
+	return s
+}
+
 func recorded(t *testing.T) []recording {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.json")
-	require.NoError(t, err)
 	var all []recording
-	for _, file := range files {
-		r, err := readRecording(file)
-		require.NoError(t, err)
-		assert.Equal(t, r.Preset+".json", filepath.Base(file))
-		all = append(all, r)
+	for _, s := range sdks {
+		for _, preset := range s.presets {
+			all = append(all, setOf(t, preset).recording(preset))
+		}
 	}
 	return all
 }
@@ -89,6 +95,7 @@ func recorded(t *testing.T) []recording {
 // SDK implements.
 func TestEveryPreset(t *testing.T) {
 	var want, run, have []string
+	sources := make(map[string]bool)
 	for preset := range awspreset.All() {
 		if name := preset.String(); !strings.HasSuffix(name, "-repaired") {
 			want = append(want, name)
@@ -97,11 +104,13 @@ func TestEveryPreset(t *testing.T) {
 	for _, s := range sdks {
 		run = append(run, s.presets...)
 	}
-	for _, r := range recorded(t) {
-		have = append(have, r.Preset)
+	for _, name := range run {
+		sources[sourceOf(name)] = true
+		have = slices.AppendSeq(have, maps.Keys(setOf(t, name).Sources))
 	}
 	assert.ElementsMatch(t, want, run)
-	assert.ElementsMatch(t, want, have)
+	slices.Sort(have)
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(sources)), slices.Compact(have))
 }
 
 // TestExclusions: every excluded case differs, and every reason applies to a case.
@@ -110,8 +119,6 @@ func TestExclusions(t *testing.T) {
 	defer server.Close()
 	used := make(map[string]bool)
 	for _, r := range recorded(t) {
-		unit, err := nanosecondsIn(r.Unit)
-		require.NoError(t, err)
 		for _, c := range r.Cases {
 			reason := exclusion(r.Preset, c.testCase)
 			if reason == "" {
@@ -122,7 +129,7 @@ func TestExclusions(t *testing.T) {
 			require.NoError(t, err)
 			differ := 0
 			for i := range played {
-				differ += len(differences(c.Observed[i], played[i], unit))
+				differ += len(differences(c.Observed[i], played[i]))
 			}
 			assert.Positive(t, differ, "%s: %s: %s", r.Preset, c.id(), reason)
 		}
@@ -134,7 +141,7 @@ func TestExclusions(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	made := func(change func(*recording)) recording {
-		r := recording{Preset: "p", SDK: "sdk 1", Unit: "s", Cases: []recordedCase{
+		r := recording{Preset: "p", SDK: "sdk 1", Cases: []recordedCase{
 			{one("a", "sts", ok), []observation{{Attempts: 1, OK: true}}},
 			{one("b", "sts", broken), []observation{{Attempts: 3, Delays: nil, Error: "scripted response 3"}}},
 		}}
@@ -149,7 +156,6 @@ func TestChanges(t *testing.T) {
 	}{
 		{"none", func(*recording) {}, nil},
 		{"other version", func(r *recording) { r.SDK = "sdk 2" }, []string{`p: the SDK was "sdk 1" and is "sdk 2"`}},
-		{"other unit", func(r *recording) { r.Unit = "ms" }, []string{`p: the unit was "s" and is "ms"`}},
 		{"new case", func(r *recording) { r.Cases[0].Name = "c" }, []string{
 			"p: new case sts GetCallerIdentity: c", "p: removed case sts GetCallerIdentity: a",
 		}},
@@ -162,25 +168,38 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// TestWrite: answers that are recorded again change nothing, and answers that are
+// removed and recorded again are the same.
 func TestWrite(t *testing.T) {
-	file := recordingFile(t.TempDir(), "aws-java-v1-legacy")
+	folder := unanswered(t)
 	for _, r := range recorded(t) {
-		require.NoError(t, r.write(file))
-		again, err := readRecording(file)
+		s, err := readSet(folder, r.Preset)
 		require.NoError(t, err)
-		assert.Empty(t, again.changes(r))
-		assert.Equal(t, r.lines(), again.lines())
+		s.replace(r)
+		require.NoError(t, s.write())
+		again, err := readSet(folder, r.Preset)
+		require.NoError(t, err)
+		assert.Empty(t, again.recording(r.Preset).changes(r))
+		assert.Equal(t, r.lines(), again.recording(r.Preset).lines())
+		known := setOf(t, r.Preset)
+		before, err := json.Marshal(known)
+		require.NoError(t, err)
+		known.replace(r)
+		after, err := json.Marshal(known)
+		require.NoError(t, err)
+		assert.Equal(t, string(before), string(after))
 	}
 }
 
-func TestDigest(t *testing.T) {
+func TestNormalize(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "",
-		"An error occurred (SlowDown) when calling: scripted response 3": "An error occurred (SlowDown) when calling: scripted response 3",
-		"scripted response 2":                              "scripted response 2",
-		"operation error STS: id 7f: scripted response 12": "operation error STS: scripted response 12",
-		"Could not connect to the endpoint: http":          "Could not connect to the endpoint",
+		"An error occurred (SlowDown) when calling: scripted response 3": "scripted response 3",
+		"scripted response 12":                    "scripted response 12",
+		"Could not connect to the endpoint: http": "another error",
 	} {
-		assert.Equal(t, want, digest(text), text)
+		o := observation{Delays: []json.Number{"0.0123456789", "2"}, Error: text}
+		require.NoError(t, o.normalize(1e9))
+		assert.Equal(t, observation{Delays: []json.Number{"12.345679", "2000"}, Error: want}, o)
 	}
 }

@@ -75,11 +75,15 @@ func (r *runner) runPreset(s sdk, preset string) error {
 	start := time.Now()
 	server := newServer()
 	defer server.Close()
-	fresh, err := s.record(server, r.cache, preset)
+	known, err := readSet(r.folder, preset)
 	if err != nil {
 		return err
 	}
-	if err := r.keep(fresh); err != nil {
+	fresh, err := s.record(server, r.cache, preset, s.cases(known))
+	if err != nil {
+		return err
+	}
+	if err := r.keep(known, fresh); err != nil {
 		return err
 	}
 	t, err := compare(server, fresh)
@@ -96,18 +100,14 @@ func (r *runner) runPreset(s sdk, preset string) error {
 
 // keep compares a fresh recording with the committed one. With -update, it replaces the
 // committed one.
-func (r *runner) keep(fresh recording) error {
-	file := recordingFile(r.folder, fresh.Preset)
-	committed, err := readRecording(file)
-	if err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	for _, change := range fresh.changes(committed) {
+func (r *runner) keep(known *set, fresh recording) error {
+	for _, change := range fresh.changes(known.recording(fresh.Preset)) {
 		fmt.Fprintln(r.stdout, "changed:", change)
 		r.changed, r.failed = true, r.failed || !r.update
 	}
 	if r.update {
-		return fresh.write(file)
+		known.replace(fresh)
+		return known.write()
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func runFake(t *testing.T, folder string, sdks []sdk, args ...string) (int, stri
 // recording.
 func TestCorrectDriver(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
-	folder, sdks := t.TempDir(), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
+	folder, sdks := unanswered(t), []sdk{fakeSDK("aws-go-v2-standard-2026", "aws-java-v2-legacy")}
 
 	status, out := runFake(t, folder, sdks)
 	assert.Equal(t, 1, status, out)
@@ -141,12 +141,12 @@ func TestCorrectDriver(t *testing.T) {
 	assert.Contains(t, out, "changed: aws-go-v2-standard-2026: new case sqs ListQueues: 500 forever\n")
 	assert.Contains(t, out, "an SDK differs from its recording; -update")
 	assert.NotContains(t, out, "mismatch:")
-	assert.NoFileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
+	assert.Empty(t, recordingIn(t, folder, "aws-java-v2-legacy").Cases)
 
 	status, out = runFake(t, folder, sdks, "-update")
 	assert.Equal(t, 0, status, out)
 	assert.Contains(t, out, "changed:")
-	assert.FileExists(t, recordingFile(folder, "aws-java-v2-legacy"))
+	assert.NotEmpty(t, recordingIn(t, folder, "aws-java-v2-legacy").Cases)
 
 	for _, args := range [][]string{nil, {"-need", "fake"}, {"-sdk", "fake"}} {
 		status, out = runFake(t, folder, sdks, args...)
@@ -154,7 +154,7 @@ func TestCorrectDriver(t *testing.T) {
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		require.Len(t, lines, 3, out)
 		assert.Regexp(t, `^preset +SDK +cases +excluded +delays +mismatches +time$`, lines[0])
-		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2026 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases())), lines[1])
+		assert.Regexp(t, fmt.Sprintf(`^aws-go-v2-standard-2026 +fake 1.0 +%d +0 +\d{3,} +0 +[\d.]+s$`, len(sdks[0].cases(setOf(t, "aws-go-v2-standard-2026")))), lines[1])
 		assert.Regexp(t, `^aws-java-v2-legacy +fake 1.0 +\d{2,} +\d+ +\d{3,} +0 +[\d.]+s$`, lines[2])
 	}
 	status, out = runFake(t, folder, sdks, "-preset", "aws-java-v2-legacy")
@@ -170,8 +170,8 @@ func TestDefectiveDriver(t *testing.T) {
 		"waits no second time":    `mismatch: .*: call 1: delays: the SDK \[\d+\], the policy \[\d+ \d+\]`,
 		"tries once more":         `mismatch: .*: call 1: attempts: the SDK \d, the policy \d`,
 		"other outcome":           `mismatch: .*: call 1: ok: the SDK (true|false), the policy (true|false)`,
-		"reports another failure": `mismatch: .*: call 1: error: the SDK fault: scripted response 1, the policy `,
-		"loses the message":       `mismatch: .*: call 1: error: the SDK fault, the policy .*scripted response \d`,
+		"reports another failure": `mismatch: .*: call 1: error: the SDK scripted response 1, the policy `,
+		"loses the message":       `mismatch: .*: call 1: error: the SDK another error, the policy .*scripted response \d`,
 		"loses its quota":         `mismatch: .*: call 1: quota: the SDK none, the policy \d+`,
 		"takes more of its quota": `mismatch: .*: call 1: quota: the SDK \d+, the policy \d+`,
 		"unknown unit":            `failed: aws-go-v2-standard: the driver's output: unit "mi" is not s, ms or ns`,
@@ -185,7 +185,7 @@ func TestDefectiveDriver(t *testing.T) {
 			t.Parallel()
 			s := fakeSDK("aws-go-v2-standard")
 			s.driver = []string{"env", fakeEnv + "=" + defect, os.Args[0]}
-			status, out := runFake(t, t.TempDir(), []sdk{s}, "-update")
+			status, out := runFake(t, unanswered(t), []sdk{s}, "-update")
 			assert.Equal(t, 1, status)
 			var complaints []string
 			for line := range strings.Lines(out) {
@@ -203,7 +203,7 @@ func TestDefectiveDriver(t *testing.T) {
 // needed or is the only one.
 func TestSkipped(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
-	folder, there, missing := t.TempDir(), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
+	folder, there, missing := unanswered(t), fakeSDK("aws-js-v2"), fakeSDK("aws-js-v2")
 	missing.name, missing.install = "missing", []string{"go", "nonsense"}
 	const line = "skipped missing 1.0: it could not be installed: exit status 2: go nonsense: unknown command"
 
@@ -252,15 +252,22 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestBrokenRecording: a file that is not a recording is not overwritten.
-func TestBrokenRecording(t *testing.T) {
+// TestBrokenSet: a file that is not a set is not overwritten.
+func TestBrokenSet(t *testing.T) {
 	t.Setenv(fakeEnv, "correct")
 	folder := t.TempDir()
-	file := recordingFile(folder, "aws-js-v2")
+	file := filepath.Join(folder, "aws-legacy.json")
 	require.NoError(t, os.WriteFile(file, []byte("{"), 0o644))
 	status, out := runFake(t, folder, []sdk{fakeSDK("aws-js-v2")}, "-update")
 	assert.Equal(t, 1, status)
 	assert.Contains(t, out, filepath.Base(file)+": unexpected end of JSON input")
 	data, _ := os.ReadFile(file)
 	assert.Equal(t, "{", string(data))
+}
+
+func recordingIn(t *testing.T, folder, preset string) recording {
+	t.Helper()
+	s, err := readSet(folder, preset)
+	require.NoError(t, err)
+	return s.recording(preset)
 }

@@ -125,7 +125,9 @@ func TestMistakes(t *testing.T) {
 // TestScenarios: the cases have unique names and follow the protocol.
 func TestScenarios(t *testing.T) {
 	ids := make(map[string]bool)
-	for _, c := range scenarios() {
+	for _, known := range setOf(t, "aws-js-v2").Cases {
+		c := known.Given
+		assert.Equal(t, known.ID, c.id())
 		assert.False(t, ids[c.id()], c.id())
 		ids[c.id()] = true
 		assert.NotEmpty(t, c.Operation, c.id())
