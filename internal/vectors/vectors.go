@@ -5,6 +5,7 @@ package vectors
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -55,8 +56,8 @@ func Sources(answer map[string]any) []string {
 }
 
 // Check compares answers with those of ask, which returns nil if the source or the case has
-// no equivalent here. It then moves every number of the case by one unit, one after the
-// other, and returns how often that was noticed.
+// no equivalent here. It then changes every value of the answer and every number of the
+// input, one after the other, and reports how often that was noticed.
 func Check[G any](t *testing.T, set string, ask func(source string, given G) any) Report {
 	t.Helper()
 	var r Report
@@ -75,10 +76,10 @@ func Check[G any](t *testing.T, set string, ask func(source string, given G) any
 					t.Errorf("%s: %s: %s: %s", set, c.ID, source, difference)
 					continue
 				}
-				mutate(without(want, "from"), func(mutant any) {
+				mutate(without(want, "from"), true, func(mutant any) {
 					r.Answers.add(differ("", plain, mutant) != "")
 				})
-				mutate(plainOf(t, c.Given), func(mutant any) {
+				mutate(plainOf(t, c.Given), false, func(mutant any) {
 					other := ask(source, decode[G](t, plainText(t, mutant)))
 					r.Given.add(other == nil || differ("", plainOf(t, other), plain) != "")
 				})
@@ -141,12 +142,8 @@ func plainOf(t *testing.T, x any) any {
 }
 
 func without(answer map[string]any, key string) map[string]any {
-	rest := make(map[string]any)
-	for k, v := range answer {
-		if k != key {
-			rest[k] = v
-		}
-	}
+	rest := maps.Clone(answer)
+	delete(rest, key)
 	return rest
 }
 
@@ -193,43 +190,46 @@ func differ(path string, got, want any) string {
 }
 
 // mutate calls yield with a copy of x for each number in it, in which this number is 1
-// greater. A random number or a number of seconds is changed by a hundredth.
-func mutate(x any, yield func(any)) {
+// greater; a random number, a rate or a number of seconds is changed by a hundredth. If
+// words is set, other values are changed, too.
+func mutate(x any, words bool, yield func(any)) { mutateValue("", x, words, yield) }
+
+func mutateValue(key string, x any, words bool, yield func(any)) {
 	switch x := x.(type) {
 	case map[string]any:
 		for k, v := range x {
-			step := 1.0
-			switch k {
-			case "random", "after_s", "start_s", "rates":
-				step = 0.01
-			}
-			mutateValue(v, step, func(m any) {
-				y := without(x, "")
+			mutateValue(k, v, words, func(m any) {
+				y := maps.Clone(x)
 				y[k] = m
 				yield(y)
 			})
 		}
-	default:
-		mutateValue(x, 1, yield)
-	}
-}
-
-func mutateValue(x any, step float64, yield func(any)) {
-	switch x := x.(type) {
-	case map[string]any:
-		mutate(x, yield)
 	case []any:
 		for i, v := range x {
-			mutateValue(v, step, func(m any) {
+			mutateValue(key, v, words, func(m any) {
 				y := slices.Clone(x)
 				y[i] = m
 				yield(y)
 			})
 		}
 	case float64:
-		if step < 1 && x+step >= 1 && x < 1 {
-			step = -step // random numbers stay below 1
+		yield(x + stepOf(key, x))
+	default:
+		if words {
+			yield(fmt.Sprint("not ", x))
 		}
-		yield(x + step)
 	}
+}
+
+func stepOf(key string, x float64) float64 {
+	switch key {
+	case "random":
+		if x >= 0.99 {
+			return -0.01 // stay below 1
+		}
+		return 0.01
+	case "after_s", "start_s", "rates":
+		return 0.01
+	}
+	return 1
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -202,4 +203,54 @@ func TestNormalize(t *testing.T) {
 		require.NoError(t, o.normalize(1e9))
 		assert.Equal(t, observation{Delays: []json.Number{"12.345679", "2000"}, Error: want}, o)
 	}
+}
+
+// TestMutants: every change of an answer is noticed. As the policies agree with the
+// answers, it is enough to compare the answers with themselves.
+func TestMutants(t *testing.T) {
+	mutants, noticed := 0, 0
+	for _, r := range recorded(t) {
+		for _, c := range r.Cases {
+			for _, o := range c.Observed {
+				ours := o
+				ours.Delays = nil
+				for _, d := range o.Delays {
+					ours.Delays = append(ours.Delays, json.Number(fmt.Sprint(mustFloat(d)*1e6)))
+				}
+				require.Empty(t, differences(o, ours))
+				for _, mutant := range mutantsOf(o) {
+					mutants++
+					if len(differences(mutant, ours)) > 0 {
+						noticed++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("noticed %d of %d mutants", noticed, mutants)
+	assert.Equal(t, mutants, noticed)
+}
+
+func mutantsOf(o observation) []observation {
+	changed := func(change func(*observation)) observation {
+		m := o
+		change(&m)
+		return m
+	}
+	mutants := []observation{
+		changed(func(m *observation) { m.Attempts++ }),
+		changed(func(m *observation) { m.OK = !m.OK }),
+		changed(func(m *observation) { m.Error = message(100) }),
+		changed(func(m *observation) { m.Delays = append(slices.Clone(m.Delays), "1") }),
+	}
+	if o.Quota != nil {
+		mutants = append(mutants, changed(func(m *observation) { m.Quota = new(*o.Quota + 1) }))
+	}
+	for i, d := range o.Delays {
+		mutants = append(mutants, changed(func(m *observation) {
+			m.Delays = slices.Clone(m.Delays)
+			m.Delays[i] = json.Number(fmt.Sprint(mustFloat(d) + 1))
+		}))
+	}
+	return mutants
 }
