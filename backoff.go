@@ -55,8 +55,6 @@ type Exponential struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Exponential) Delay(a Attempt, _ float64) time.Duration {
 	return dur.Saturate(b.ceiling(retriesBefore(a.Number)), dur.Limit(b.Cap))
 }
@@ -78,11 +76,7 @@ type Linear struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Linear) Delay(a Attempt, _ float64) time.Duration {
-	// noinline: inlining Delay into the wrapper of an interface call would copy the
-	// Attempt twice and triple the cost.
 	step := b.Step
 	if step == 0 {
 		step = b.Base
@@ -109,10 +103,7 @@ type Fibonacci struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Fibonacci) Delay(a Attempt, _ float64) time.Duration {
-	// noinline: as in Linear.
 	last, next := 0.0, float64(max(0, b.Base))
 	for range min(retriesBefore(a.Number), maxFibonacci) {
 		last, next = next, last+next
@@ -134,10 +125,7 @@ const maxFibonacci = 92
 type Schedule []time.Duration
 
 // Delay returns the entry for the retry following a.
-//
-//go:noinline
 func (b Schedule) Delay(a Attempt, _ float64) time.Duration {
-	// noinline: as in Linear.
 	if len(b) == 0 {
 		return 0
 	}

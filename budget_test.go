@@ -325,7 +325,7 @@ func TestFleetBudget(t *testing.T) {
 	assert.False(t, b.TryWithdraw(failedWith(retry.ClassTransient)))
 	b.Deposit(retry.Attempt{}, true)
 	assert.True(t, b.TryWithdraw(failedWith(retry.ClassTimeout)))
-	assert.Equal(t, "standard attempts=3 budget=token:1:1:0.1", retry.Policy{Budget: b}.String())
+	assert.Equal(t, "standard attempts=3 budget=token(capacity=1 cost=1 success=0.1)", retry.Policy{Budget: b}.String())
 }
 
 func TestBudgetRefills(t *testing.T) { bothWays(t, testBudgetRefills) }

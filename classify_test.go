@@ -20,6 +20,7 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -231,6 +232,97 @@ func TestUnrepeatableErrors(t *testing.T) {
 	}
 	op := retrytest.Script(errLost, nil)
 	require.ErrorIs(t, retry.Do(t.Context(), retry.Policy{Backoff: retry.NoDelay{}}, op.Run), retry.ErrUnrepeatable)
+}
+
+// counting is a Classifier around another, as programs write them for logs and metrics.
+type counting struct {
+	next retry.Classifier
+	seen map[retry.Class]int
+}
+
+func (c counting) Classify(err error) retry.Verdict {
+	v := c.next.Classify(err)
+	c.seen[v.Class]++
+	return v
+}
+
+// decorations are Classifiers that should judge an error which may have taken effect as
+// the default does.
+var decorations = map[string]retry.Classifier{
+	"none":    nil,
+	"default": retry.DefaultClassifier{},
+	"only if": retry.OnlyIf(func(error) bool { return true }),
+	"three layers": counting{retry.ClassifierFunc(func(err error) retry.Verdict {
+		return retry.FirstOf(retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} }), retry.DefaultClassifier{}).Classify(err)
+	}), map[retry.Class]int{}},
+	"policy in a classifier": retry.ClassifierFunc(func(err error) retry.Verdict { return retry.Policy{}.Classify(err) }),
+	"nothing known":          retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Unrepeatable: true} }),
+	"nothing known, in a list": retry.FirstOf(
+		retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Unrepeatable: true} }),
+		retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} })),
+}
+
+// TestUnrepeatableUnderEveryClassifier: an error that may have taken effect ends the call,
+// however its Classifier is composed, and even if the attempt was too long.
+func TestUnrepeatableUnderEveryClassifier(t *testing.T) {
+	for name, err := range map[string]error{
+		"MySQL, lost connection":        errLost,
+		"MySQL, lost connection, below": errors.Join(errOp, wrapped(errLost)),
+		"PostgreSQL, unknown outcome":   sqlError{"40003"},
+		"SQL, connection lost in it":    wrapped(sqlError{"08007"}),
+		"MongoDB, unknown commit":       labelError{"UnknownTransactionCommitResult"},
+	} {
+		for decoration, c := range decorations {
+			for _, limit := range []time.Duration{0, time.Second} {
+				t.Run(fmt.Sprint(name, "/", decoration, "/", limit), func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) {
+						calls := 0
+						got := retry.Do(t.Context(), retry.Policy{Classifier: c, AttemptTimeout: limit}, func(context.Context) error {
+							calls++
+							time.Sleep(2 * limit)
+							return err
+						})
+						assert.ErrorIs(t, got, retry.ErrUnrepeatable)
+						assert.ErrorIs(t, got, err)
+						assert.Equal(t, 1, calls)
+					})
+				})
+			}
+		}
+	}
+}
+
+// TestVerdictOfClassifier: every field of a Classifier's verdict reaches the call, and
+// After overrides all of them.
+func TestVerdictOfClassifier(t *testing.T) {
+	const s = time.Second
+	says := func(v retry.Verdict) retry.Classifier {
+		return retry.ClassifierFunc(func(error) retry.Verdict { return v })
+	}
+	for name, tt := range map[string]struct {
+		classifier retry.Classifier
+		err        error
+		want       retry.Verdict
+	}{
+		"a hint":                         {says(retry.Verdict{Hint: s}), errOp, retry.Verdict{Class: transient, Hint: s}},
+		"a hint before the error's own":  {says(retry.Verdict{Class: throttled, Hint: s}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: s}},
+		"no hint":                        {says(retry.Verdict{Class: throttled}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
+		"a negative hint":                {says(retry.Verdict{Class: throttled, Hint: -s}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
+		"After before a hint":            {says(retry.Verdict{Class: timeout, Hint: s}), retry.After(errOp, 2*s), retry.Verdict{Class: timeout, Hint: 2 * s}},
+		"After 0 before a hint":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.After(errOp, 0), retry.Verdict{Class: transient}},
+		"progress":                       {says(retry.Verdict{Progress: true}), errOp, retry.Verdict{Class: transient, Progress: true}},
+		"a marker with a class":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.Throttled(retryAfter(9 * s)), retry.Verdict{Class: throttled, Hint: 9 * s}},
+		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: s}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: s}},
+		"progress and more of a list":    {retry.FirstOf(says(retry.Verdict{Progress: true}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: transient, Progress: true, Unrepeatable: true}},
+		"nothing after the first class":  {retry.FirstOf(says(retry.Verdict{Class: timeout}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: timeout}},
+		"OnlyIf of a permanent status":   {retry.OnlyIf(func(error) bool { return true }), statusedError(404), retry.Verdict{Class: transient}},
+		"OnlyIf of a throttling service": {retry.OnlyIf(func(error) bool { return true }), codedError{"SlowDown"}, retry.Verdict{Class: throttled}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, tt.want, retry.Policy{Classifier: tt.classifier}.Classify(tt.err))
+			assert.Equal(t, tt.want, failed(t, tt.classifier, tt.err).Verdict, "as Do has it")
+		})
+	}
 }
 
 // TestClassesOfFacts: the classes of errfacts have the values of this package's

@@ -16,8 +16,6 @@ type Jittered struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Jittered) Delay(a Attempt, u float64) time.Duration {
 	t := max(0, orDefault(b.Of).Delay(a, another(u)))
 	return dur.Saturate(jitter(float64(t), dur.Unit(b.Share), u), t)
@@ -38,8 +36,6 @@ type Spread struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Spread) Delay(a Attempt, u float64) time.Duration {
 	t := max(0, orDefault(b.Of).Delay(a, another(u)))
 	return dur.Saturate(float64(t)*(1+dur.Unit(b.Fraction)*(2*dur.Unit(u)-1)), limitOf(b.Of, a.Class))
@@ -53,16 +49,13 @@ func (b Spread) Validate() error {
 func (b Spread) limit(class Class) time.Duration { return limitOf(b.Of, class) }
 
 // Capped bounds another rule: min(Cap, Of). It applies after the jitter, as in several
-// older AWS SDKs, so many delays are exactly Cap. The Cap of [FullJitter] and
-// [EqualJitter] applies before the jitter.
+// older AWS SDKs, so many delays are exactly Cap.
 type Capped struct {
 	Of  Backoff       // nil: the default rule
 	Cap time.Duration // largest delay
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b Capped) Delay(a Attempt, u float64) time.Duration {
 	return min(max(0, orDefault(b.Of).Delay(a, u)), dur.Limit(b.Cap))
 }
@@ -106,13 +99,12 @@ type standard struct{}
 
 const standardCap = 20 * time.Second
 
-//go:noinline
 func (standard) Delay(a Attempt, u float64) time.Duration {
 	base := 50 * time.Millisecond
 	if a.Class == ClassThrottled {
 		base = time.Second
 	}
-	return dur.Saturate(jitter(dur.Ceiling(base, standardCap, 2, retriesBefore(a.Number)), 1, u), standardCap)
+	return dur.Saturate(dur.Unit(u)*dur.Ceiling(base, standardCap, 2, retriesBefore(a.Number)), standardCap)
 }
 
 func (standard) limit(Class) time.Duration { return standardCap }

@@ -482,8 +482,11 @@ func ExampleProgress() {
 
 // A configuration file may name a policy that the program registers.
 func ExampleRegisterPreset() {
-	retry.RegisterPreset("orders-db", func() retry.Policy {
-		return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}
+	retry.RegisterPreset("orders-db", func(service string) (retry.Policy, error) {
+		if service != "" {
+			return retry.Policy{}, errors.New("orders-db has no services")
+		}
+		return retry.Policy{Backoff: retry.FullJitter{Base: 20 * time.Millisecond, Cap: time.Second}, Budget: &retry.TokenBudget{}}, nil
 	})
 	policy, err := retry.ParsePolicy("orders-db attempts=6")
 	fmt.Println(policy, err)

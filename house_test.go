@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"debug/elf"
 	"go/ast"
 	"go/build"
 	"go/doc"
@@ -12,7 +13,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -22,7 +25,7 @@ import (
 )
 
 // libraryPackages are the folders of this module's public packages.
-var libraryPackages = []string{".", "adapt", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
+var libraryPackages = []string{".", "adapt", "admit", "awspreset", "retryhttp", "retryslog", "retrysql", "retrytest"}
 
 // TestImports: the public packages import only the standard library.
 func TestImports(t *testing.T) {
@@ -40,15 +43,41 @@ func TestImports(t *testing.T) {
 }
 
 // TestLight: a program that calls Do links neither package net, which adds 107 kB and,
-// with cgo, makes the binary dynamic, nor log/slog, which adds 53 kB.
+// with cgo, makes the binary dynamic, nor log/slog, which adds 53 kB. encoding/json, which
+// UnmarshalJSON needs, adds 13 kB.
 func TestLight(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", ".").Output()
 	require.NoError(t, err)
 	deps := strings.Fields(string(out))
 	require.Contains(t, deps, "time")
-	for _, heavy := range []string{"net", "net/http", "log", "log/slog", "encoding/json", "regexp", "text/template", "crypto/tls"} {
+	for _, heavy := range []string{"net", "net/http", "log", "log/slog", "regexp", "text/template", "crypto/tls"} {
 		assert.NotContains(t, deps, heavy)
 	}
+}
+
+// TestSize: what a program grows by if it calls Do, in kB, and if its policy is a preset's.
+// The text form of a policy adds nothing to a program that does not use it.
+func TestSize(t *testing.T) {
+	if testing.Short() || runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("links three programs for linux/amd64")
+	}
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", dir+"/",
+		"./testdata/size/hello", "./testdata/size/do", "./testdata/size/preset").CombinedOutput()
+	require.NoError(t, err, string(out))
+	size := func(program string) int64 {
+		info, err := os.Stat(filepath.Join(dir, program))
+		require.NoError(t, err)
+		file, err := elf.Open(filepath.Join(dir, program))
+		require.NoError(t, err)
+		defer file.Close()
+		assert.False(t, slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }), "%s is dynamic", program)
+		return info.Size() / 1000
+	}
+	do, preset := size("do")-size("hello"), size("preset")-size("hello")
+	t.Logf("Do adds %d kB, a preset %d kB", do, preset)
+	assert.LessOrEqual(t, do, int64(275))
+	assert.LessOrEqual(t, preset, int64(420))
 }
 
 // TestLayers: the files of the root do not depend on each other in cycles, so they can
@@ -141,7 +170,14 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, err)
 	words := len(strings.Fields(string(out)))
 	assert.LessOrEqual(t, words, 5900, "words of go doc -all")
-	t.Logf("%d source files, %d exported names, %d words", len(pkg.GoFiles), names, words)
+	lines := 0
+	for _, name := range pkg.GoFiles {
+		source, err := os.ReadFile(name)
+		require.NoError(t, err)
+		lines += strings.Count(string(source), "\n")
+	}
+	assert.LessOrEqual(t, lines, 3600, "lines without tests")
+	t.Logf("%d source files, %d exported names, %d words, %d lines", len(pkg.GoFiles), names, words, lines)
 }
 
 // TestModules: each module is built, tested and kept up to date separately, so there are few.
@@ -280,11 +316,11 @@ var otherTests = map[string][]string{
 		"model",   // random calls compared with a model
 		"house",   // the module's own rules
 		"readme",  // the code of README.md
+		"vectors", // published rules in the folder vectors
 	},
 	"awspreset": {
 		"table",   // the tables of the documentation
-		"vectors", // calls recorded from the SDKs; the files below are for one SDK each
-		"vectors_articles", "vectors_botocore", "vectors_go", "vectors_java", "vectors_javascript",
+		"vectors", // the SDKs' answers in the folder vectors
 	},
 	"retryhttp": {
 		"bench",
@@ -292,6 +328,7 @@ var otherTests = map[string][]string{
 		"soak",    // many requests with faults
 		"suite",   // cases of other clients' test suites
 		"servers", // responses of well-known servers
+		"vectors", // headers in the folder vectors
 	},
 }
 
@@ -333,4 +370,82 @@ func TestLengthOfTests(t *testing.T) {
 			}
 		}
 	}
+}
+
+// visitor makes one call whose first attempt fails, and writes its coverage profile.
+const visitor = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/coverage"
+
+	"github.com/gobackoff/retry"
+)
+
+func main() {
+	failure := errors.New("no route")
+	if os.Args[1] == "wrapped" {
+		failure = fmt.Errorf("get: %w", failure)
+	}
+	policy := retry.Policy{Rand: func() float64 { return 1e-3 }}
+	attempts := 0
+	_ = coverage.ClearCounters()
+	err := retry.Do(context.Background(), policy, func(context.Context) error {
+		if attempts++; attempts == 2 {
+			return nil
+		}
+		return failure
+	})
+	err = errors.Join(err, coverage.WriteMetaDir(os.Args[2]), coverage.WriteCountersDir(os.Args[2]))
+	if err != nil {
+		panic(err)
+	}
+}
+`
+
+// TestVisits: a reader who follows one retry through the source visits few functions.
+func TestVisits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with coverage")
+	}
+	dir := t.TempDir()
+	root, err := os.Getwd()
+	require.NoError(t, err)
+	module := "module visits\n\ngo 1.26\n\nrequire github.com/gobackoff/retry v0.0.0\n\nreplace github.com/gobackoff/retry => " + strconv.Quote(root) + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(module), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(visitor), 0o600))
+	output(t, dir, "go", "build", "-mod=mod", "-cover", "-covermode=atomic", "-coverpkg=visits,github.com/gobackoff/retry/...", "-o", "visits.exe")
+	for failure, most := range map[string]struct{ functions, files int }{"plain": {28, 9}, "wrapped": {42, 14}} {
+		profile := t.TempDir()
+		output(t, dir, filepath.Join(dir, "visits.exe"), failure, profile)
+		files := map[string][]string{}
+		functions := 0
+		for line := range strings.Lines(output(t, dir, "go", "tool", "covdata", "func", "-i="+profile)) {
+			cells := strings.Fields(line) // file:line: function share
+			if path, inside := strings.CutPrefix(cells[0], "github.com/gobackoff/retry/"); inside && cells[2] != "0.0%" {
+				file, _, _ := strings.Cut(path, ":")
+				files[file] = append(files[file], cells[1])
+				functions++
+			}
+		}
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			t.Logf("%s: %s", file, strings.Join(files[file], " "))
+		}
+		t.Logf("one retry of a %s error visits %d functions in %d files", failure, functions, len(files))
+		assert.NotZero(t, functions)
+		assert.LessOrEqual(t, functions, most.functions, failure)
+		assert.LessOrEqual(t, len(files), most.files, failure)
+	}
+}
+
+func output(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	command := exec.Command(name, args...)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

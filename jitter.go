@@ -16,8 +16,6 @@ type FullJitter struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b FullJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 1, u), dur.Limit(b.Cap))
 }
@@ -39,8 +37,6 @@ type EqualJitter struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b EqualJitter) Delay(a Attempt, u float64) time.Duration {
 	return dur.Saturate(jitter(Exponential(b).ceiling(retriesBefore(a.Number)), 0.5, u), dur.Limit(b.Cap))
 }
@@ -65,8 +61,6 @@ type DecorrelatedJitter struct {
 }
 
 // Delay implements [Backoff].
-//
-//go:noinline
 func (b DecorrelatedJitter) Delay(a Attempt, u float64) time.Duration {
 	limit := dur.Limit(b.Cap)
 	base := min(float64(max(0, b.Base)), float64(limit))

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gobackoff/retry/internal/limiters"
 )
 
 type named[R any] struct {
@@ -16,21 +18,22 @@ type named[R any] struct {
 	rule R
 }
 
-var rules = []named[Backoff]{
-	{"standard", standard{}},
-	{"none", NoDelay{}},
-	{"constant", Constant(0)},
-	{"exponential", Exponential{}},
-	{"linear", Linear{}},
-	{"fibonacci", Fibonacci{}},
-	{"schedule", Schedule{}},
-	{"full", FullJitter{}},
-	{"equal", EqualJitter{}},
-	{"decorrelated", DecorrelatedJitter{}},
-	{"jittered", Jittered{}},
-	{"spread", Spread{}},
-	{"capped", Capped{}},
-	{"when-throttled", WhenThrottled{}},
+// ruleNames are apart from the rules, because RegisterPreset would otherwise link all
+// rules, 24 kB, into every program that registers a preset.
+var ruleNames = [...]string{
+	"standard", "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal", "decorrelated",
+	"jittered", "spread", "capped", "when-throttled",
+}
+
+func rules() []named[Backoff] {
+	var table []named[Backoff]
+	for i, rule := range [len(ruleNames)]Backoff{
+		standard{}, NoDelay{}, Constant(0), Exponential{}, Linear{}, Fibonacci{}, Schedule{}, FullJitter{}, EqualJitter{},
+		DecorrelatedJitter{}, Jittered{}, Spread{}, Capped{}, WhenThrottled{},
+	} {
+		table = append(table, named[Backoff]{ruleNames[i], rule})
+	}
+	return table
 }
 
 var hints = []named[HintRule]{
@@ -40,136 +43,28 @@ var hints = []named[HintRule]{
 	{"ignore", HintIgnore{}},
 }
 
-// budgets lists the budgets by name. The function parse reads the fields after the name;
-// the function text formats them, and returns false for any other kind of Budget.
-var budgets = []struct {
-	name  string
-	parse func(fields []string) (Budget, error)
-	text  func(Budget) (string, bool)
-}{
-	{"token", parseTokenBudget, tokenBudgetText},
-	{"throttle", parseThrottleBudget, throttleBudgetText},
-	{"ratio", parseRatioBudget, ratioBudgetText},
+var budgets = []named[Budget]{
+	{"token", (*TokenBudget)(nil)},
+	{"throttle", (*ThrottleBudget)(nil)},
+	{"ratio", (*RatioBudget)(nil)},
 }
 
-const (
-	noRefund    = "no-refund"
-	successOnly = "success-only"
-)
-
-func parseTokenBudget(fields []string) (Budget, error) {
-	b := &TokenBudget{}
-	for len(fields) > 0 {
-		last := len(fields) - 1
-		switch fields[last] {
-		case noRefund:
-			b.NoRefund = true
-		case successOnly:
-			b.SuccessOnly = true
-		default:
-			if len(fields) > 1 && strings.Contains(fields[1], "/") {
-				costs := strings.Split(fields[1], "/")
-				if err := parseNumbers(costs, &b.Costs.Transient, &b.Costs.Timeout, &b.Costs.Throttled); err != nil {
-					return nil, err
-				}
-				fields[1] = "0"
-				return b, parseNumbers(fields, &b.Capacity, new(float64), &b.Success, &b.Deficit)
-			}
-			var cost float64
-			err := parseNumbers(fields, &b.Capacity, &cost, &b.Success, &b.Deficit)
-			b.Costs = TokenCosts{cost, cost, cost}
-			return b, err
-		}
-		fields = fields[:last]
+// limiterTable returns the limiters that other packages have registered.
+func limiterTable() []named[Limiter] {
+	var table []named[Limiter]
+	for _, kind := range limiters.All() {
+		table = append(table, named[Limiter]{kind.Name, kind.New().(Limiter)})
 	}
-	return b, nil
+	return table
 }
 
-func tokenBudgetText(budget Budget) (string, bool) {
-	b, ok := budget.(*TokenBudget)
-	if !ok || b == nil {
-		return "", false
-	}
-	costs := numberText(b.Costs.Transient)
-	if b.Costs.Timeout != b.Costs.Transient || b.Costs.Throttled != b.Costs.Transient {
-		costs += "/" + numberText(b.Costs.Timeout) + "/" + numberText(b.Costs.Throttled)
-	}
-	text := fieldsText(numberText(b.Capacity), costs, numberText(b.Success), numberText(b.Deficit))
-	if b.NoRefund {
-		text += ":" + noRefund
-	}
-	if b.SuccessOnly {
-		text += ":" + successOnly
-	}
-	return text, true
+// zeroIsDefault are the keys of fields whose zero value means a default. A text that says
+// 0 is refused, because it means 0.
+var zeroIsDefault = []string{
+	"cap", "factor", "max", "width", "capacity", "success", "ratio", "floor", "window", "maxtokens", "tokenratio",
 }
 
-func parseThrottleBudget(fields []string) (Budget, error) {
-	b := &ThrottleBudget{}
-	return b, parseNumbers(fields, &b.MaxTokens, &b.TokenRatio)
-}
-
-func throttleBudgetText(budget Budget) (string, bool) {
-	b, ok := budget.(*ThrottleBudget)
-	if !ok || b == nil {
-		return "", false
-	}
-	return fieldsText(numberText(b.MaxTokens), numberText(b.TokenRatio)), true
-}
-
-func parseRatioBudget(fields []string) (Budget, error) {
-	b := &RatioBudget{}
-	if len(fields) == 3 {
-		var err error
-		if b.Window, err = parseDuration("window ", fields[2]); err != nil {
-			return nil, err
-		}
-		fields = fields[:2]
-	}
-	return b, parseNumbers(fields, &b.Ratio, &b.Floor)
-}
-
-func ratioBudgetText(budget Budget) (string, bool) {
-	b, ok := budget.(*RatioBudget)
-	if !ok || b == nil {
-		return "", false
-	}
-	window := "0"
-	if b.Window != 0 {
-		window = durationText(b.Window)
-	}
-	return fieldsText(numberText(b.Ratio), numberText(b.Floor), window), true
-}
-
-// parseNumbers accepts fewer fields than numbers.
-func parseNumbers(fields []string, numbers ...*float64) error {
-	if len(fields) > len(numbers) {
-		return fmt.Errorf("takes at most %d values, not %d", len(numbers), len(fields))
-	}
-	for i, field := range fields {
-		n, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return fmt.Errorf("%q is not a number", field)
-		}
-		*numbers[i] = n
-	}
-	return nil
-}
-
-func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// fieldsText formats the fields that follow a name, without trailing zeros.
-func fieldsText(fields ...string) string {
-	for len(fields) > 0 && fields[len(fields)-1] == "0" {
-		fields = fields[:len(fields)-1]
-	}
-	var text strings.Builder
-	for _, field := range fields {
-		text.WriteString(":" + field)
-	}
-	return text.String()
-}
-
+// nameOf returns the name of the entry with the type of rule.
 func nameOf[R any](table []named[R], rule R) (string, bool) {
 	for _, entry := range table {
 		if reflect.TypeOf(entry.rule) == reflect.TypeOf(rule) {
@@ -204,52 +99,34 @@ func parseDuration(prefix, value string) (time.Duration, error) {
 }
 
 // RegisterPreset makes a policy available to [ParsePolicy] under a name of letters,
-// digits, "-", "_" and ".". ParsePolicy calls policy for each text with that name; the
-// argument, if any, is the value of the service key, or "". RegisterPreset panics if the
-// name is malformed or taken.
+// digits, "-", "_" and ".". It panics if the name is malformed or taken. ParsePolicy calls
+// policy for each text with that name; service is the value of the service key, or "", and
+// policy must refuse a service that it does not know.
 //
-// If a Policy's Classifier has a method PolicyText() string, and the result describes a
-// policy with the same Backoff, the Policy is printed as that text followed by the
-// differences.
-func RegisterPreset[F func() Policy | func(service string) Policy](name string, policy F) {
+// A Policy whose Classifier has a method PolicyText() string prints as that text and the
+// differences, if the Backoff is the same.
+func RegisterPreset(name string, policy func(service string) (Policy, error)) {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != "" || name == "" {
-		panic(fmt.Sprintf("retry: %q is not a valid preset name", name))
-	}
-	p := preset{name: name}
-	switch policy := any(policy).(type) {
-	case func() Policy:
-		p.policy = func(string) Policy { return policy() }
-	case func(string) Policy:
-		p.policy, p.hasService = policy, true
+		panic("retry: " + strconv.Quote(name) + " is not a valid preset name")
 	}
 	presets.Lock()
 	defer presets.Unlock()
-	isRule := slices.ContainsFunc(rules, func(r named[Backoff]) bool { return r.name == name })
-	if _, taken := presets.byName[name]; taken || isRule {
-		panic(fmt.Sprintf("retry: the name %q is taken", name))
+	if presets.byName[name] != nil || slices.Contains(ruleNames[:], name) {
+		panic("retry: the name " + name + " is taken")
 	}
-	if presets.byName == nil {
-		presets.byName = map[string]preset{}
-	}
-	presets.byName[name] = p
+	presets.byName[name] = policy
 }
 
-type preset struct {
-	name       string
-	policy     func(service string) Policy
-	hasService bool
-}
-
-var presets struct {
+var presets = struct {
 	sync.Mutex
-	byName map[string]preset
-}
+	byName map[string]func(service string) (Policy, error)
+}{byName: map[string]func(service string) (Policy, error){}}
 
-func presetNamed(name string) (preset, bool) {
+// presetNamed returns nil for an unknown name.
+func presetNamed(name string) func(service string) (Policy, error) {
 	presets.Lock()
 	defer presets.Unlock()
-	p, ok := presets.byName[name]
-	return p, ok
+	return presets.byName[name]
 }
 
 func presetNames() []string {

@@ -15,6 +15,9 @@ import (
 // A Policy holds no per-call state, so it can be copied, and it can be used
 // concurrently as long as it is not changed. Copies share the Budget and the Limiter,
 // which belong to the called resource.
+//
+// In a configuration file, a Policy is a text ([ParsePolicy]) or a mapping with rule: full
+// and other keys ([Policy.UnmarshalJSON]).
 type Policy struct {
 	// Backoff computes the delays. nil means full jitter with a base of 50 ms, or 1 s
 	// after throttling, and a cap of 20 s, as in the AWS SDKs since November 2026.
@@ -75,8 +78,7 @@ func (p Policy) With(h Hooks) Policy {
 
 // Validate checks the Policy and each part that has a method Validate() error. The
 // error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers, because every Backoff in this package
-// accepts any field values.
+// it; Do checks only the Policy's own numbers.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
@@ -112,16 +114,16 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 func (p *Policy) ownFaults() []string {
 	var faults []string
 	if p.MaxAttempts < 0 {
-		faults = append(faults, fmt.Sprintf("MaxAttempts is negative (%d)", p.MaxAttempts))
+		faults = append(faults, fmt.Sprint("MaxAttempts is negative (", p.MaxAttempts, ")"))
 	}
 	if p.MaxElapsed < 0 {
-		faults = append(faults, fmt.Sprintf("MaxElapsed is negative (%v)", p.MaxElapsed))
+		faults = append(faults, fmt.Sprint("MaxElapsed is negative (", p.MaxElapsed, ")"))
 	}
 	if p.AttemptTimeout < 0 {
-		faults = append(faults, fmt.Sprintf("AttemptTimeout is negative (%v)", p.AttemptTimeout))
+		faults = append(faults, fmt.Sprint("AttemptTimeout is negative (", p.AttemptTimeout, ")"))
 	}
 	if p.Stagger < 0 {
-		faults = append(faults, fmt.Sprintf("Stagger is negative (%v)", p.Stagger))
+		faults = append(faults, fmt.Sprint("Stagger is negative (", p.Stagger, ")"))
 	}
 	return faults
 }
@@ -148,19 +150,6 @@ func (p Policy) Classify(err error) Verdict {
 		return Verdict{}
 	}
 	return verdict(p.Classifier, err)
-}
-
-// hinted combines a delay and a hint into one wait. It returns false if the hint rule
-// gives up.
-func (p *Policy) hinted(delay, hint time.Duration) (time.Duration, bool) {
-	if delay = max(0, delay); hint <= 0 {
-		return delay, true
-	}
-	if p.Hint == nil {
-		return HintAtLeast{}.Wait(delay, hint)
-	}
-	wait, ok := p.Hint.Wait(delay, hint)
-	return max(0, wait), ok
 }
 
 func (p *Policy) random() float64 {

@@ -3,7 +3,6 @@ package retry
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 
@@ -66,10 +65,6 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
-//
-// Only run is on the stack while a call waits. Handling an error created by errors.New
-// needs no deep chain of large stack frames, so the waiting goroutine still has its
-// initial stack (2 KiB, or 8 on Windows): see TestStackOfWaitingCall.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
 	var c call
 	c.begin(p, first)
@@ -107,7 +102,7 @@ type call struct {
 func (c *call) begin(p *Policy, first error) {
 	c.attempt.Err = first
 	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
-		c.started(p.Clock)
+		c.timed, c.start = true, now(p.Clock)
 	}
 }
 
@@ -145,6 +140,80 @@ func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) err
 	return wait, false, nil
 }
 
+// next returns the wait before the retry, or the reason to give up.
+func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
+	a := &c.attempt
+	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
+		return 0, contextReason(ctx, nil)
+	}
+	var elapsed time.Duration
+	if p.MaxElapsed != 0 {
+		elapsed = c.elapsed(p.Clock) - c.resumed
+	}
+	if a.Progress { // counting restarts
+		c.earlier += a.Number - 1
+		c.resumed += elapsed
+		a.Number, a.Waited, elapsed = 1, 0, 0
+	}
+	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
+	if reason == ErrPermanent && p.Budget != nil {
+		p.Budget.Deposit(c.paid, false)
+	}
+	c.spent = p.LongPoll && reason == ErrBudget
+	if reason != nil && !c.spent {
+		return wait, reason
+	}
+	if !c.timed {
+		c.timed, c.start = true, now(p.Clock)
+	}
+	if !c.spent { // otherwise admit ends the call after the wait
+		if p.Budget != nil {
+			c.paid = *a
+		}
+		if p.OnRetry != nil {
+			p.OnRetry(ctx, *a, wait)
+		}
+	}
+	a.Waited = wait
+	return wait, nil
+}
+
+const noDeadline time.Duration = math.MaxInt64
+
+// decide returns the wait before the retry, or the reason why there is no retry. The
+// Budget comes last, so that a retry that will not happen costs nothing.
+func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
+	switch {
+	case a.Class == ClassPermanent:
+		return 0, ErrPermanent
+	case a.Unrepeatable:
+		return 0, ErrUnrepeatable
+	case p.MaxAttempts != Unlimited && a.Number >= p.maxAttempts():
+		return 0, ErrMaxAttempts
+	}
+	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
+	if a.Hint > 0 {
+		rule := p.Hint
+		if rule == nil {
+			rule = HintAtLeast{}
+		}
+		wait, follows = rule.Wait(wait, a.Hint)
+		wait = max(0, wait)
+	}
+	switch {
+	case !follows:
+		return wait, ErrHint
+	case wait >= left && left != noDeadline:
+		return wait, errDeadline
+	case p.MaxElapsed != 0 && wait > p.MaxElapsed-elapsed:
+		return wait, ErrMaxElapsed
+	case p.Budget != nil && !p.Budget.TryWithdraw(*a):
+		return wait, ErrBudget
+	}
+	return wait, nil
+}
+
+// stagger returns the wait before the first attempt, or the reason to give up.
 func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
 	c.staggered = true
 	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
@@ -224,42 +293,27 @@ func (c *call) conclude(p *Policy, err error) {
 	}
 }
 
-// next returns the wait before the retry, or the reason to give up.
-func (c *call) next(ctx context.Context, p *Policy) (time.Duration, error) {
-	a := &c.attempt
-	if ctx.Err() != nil && !(a.Class == ClassPermanent && isAnswer(a.Err)) {
-		return 0, contextReason(ctx, nil)
+func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
+	// The reason alone is not enough: a Limiter may return any error.
+	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
+	err := c.attempt.Err
+	if o, ok := err.(*errfacts.Overtime); ok && permanent {
+		err = o.Err
 	}
-	if a.Progress { // counting restarts
-		c.earlier += a.Number - 1
-		a.Number, a.Waited = 1, 0
+	if permanent && p.OnGiveUp == nil {
+		return err
 	}
-	var elapsed time.Duration
-	if p.MaxElapsed != 0 {
-		if elapsed = c.elapsed(p.Clock); a.Progress {
-			c.resumed = elapsed
-		}
-		elapsed -= c.resumed
+	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
+	if c.timed {
+		e.Elapsed = c.elapsed(p.Clock)
 	}
-	wait, reason := p.decide(a, elapsed, timeLeft(ctx, p.Clock))
-	if reason == ErrPermanent && p.Budget != nil {
-		p.Budget.Deposit(c.paid, false)
+	if p.OnGiveUp != nil {
+		p.OnGiveUp(ctx, e)
 	}
-	c.spent = p.LongPoll && reason == ErrBudget
-	if reason != nil && !c.spent {
-		return wait, reason
+	if permanent {
+		return err
 	}
-	if !c.timed {
-		c.started(p.Clock)
-	}
-	if !c.spent { // otherwise admit ends the call after the wait
-		c.paid = *a
-		if p.OnRetry != nil {
-			p.OnRetry(ctx, *a, wait)
-		}
-	}
-	a.Waited = wait
-	return wait, nil
+	return e
 }
 
 // Next decides about one retry as [Do] does, for queues, controllers and custom loops.
@@ -286,56 +340,6 @@ func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, erro
 	return p.decide(&failed, elapsed, noDeadline)
 }
 
-const noDeadline time.Duration = math.MaxInt64
-
-// decide returns the wait before the retry, or the reason why there is no retry. The
-// Budget comes last, so that a retry that will not happen costs nothing.
-func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration, error) {
-	switch {
-	case a.Class == ClassPermanent:
-		return 0, ErrPermanent
-	case a.Unrepeatable:
-		return 0, ErrUnrepeatable
-	case p.MaxAttempts != Unlimited && a.Number >= p.maxAttempts():
-		return 0, ErrMaxAttempts
-	}
-	wait, ok := p.hinted(orDefault(p.Backoff).Delay(*a, p.random()), a.Hint)
-	switch {
-	case !ok:
-		return wait, ErrHint
-	case wait >= left && left != noDeadline:
-		return wait, errDeadline
-	case p.MaxElapsed != 0 && wait > p.MaxElapsed-elapsed:
-		return wait, ErrMaxElapsed
-	case p.Budget != nil && !p.Budget.TryWithdraw(*a):
-		return wait, ErrBudget
-	}
-	return wait, nil
-}
-
-func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Duration) error {
-	// The reason alone is not enough: a Limiter may return any error.
-	permanent := reason == ErrPermanent && c.attempt.Class == ClassPermanent
-	err := c.attempt.Err
-	if o, ok := err.(*errfacts.Overtime); ok && permanent {
-		err = o.Err
-	}
-	if permanent && p.OnGiveUp == nil {
-		return err
-	}
-	e := &Error{Err: err, Reason: reason, Attempts: c.earlier + c.attempt.Number, Next: next}
-	if c.timed {
-		e.Elapsed = c.elapsed(p.Clock)
-	}
-	if p.OnGiveUp != nil {
-		p.OnGiveUp(ctx, e)
-	}
-	if permanent {
-		return err
-	}
-	return e
-}
-
 // alarm returns a channel that receives a value when a wait on the system's clock is
 // over. The waits of one call share a timer. Different calls do not share one, because a
 // timer made outside a synctest bubble runs in real time inside it.
@@ -355,8 +359,6 @@ func (c *call) cutShort(ctx context.Context, p *Policy) error {
 	}
 	return c.giveUp(ctx, p, contextReason(ctx, context.Canceled), 0)
 }
-
-func (c *call) started(clock Clock) { c.timed, c.start = true, now(clock) }
 
 // elapsed is never negative, even if the clock goes backward.
 func (c *call) elapsed(clock Clock) time.Duration { return max(0, now(clock).Sub(c.start)) }
@@ -390,5 +392,5 @@ func contextReason(ctx context.Context, other error) error {
 	if errors.Is(cause, err) {
 		return cause
 	}
-	return fmt.Errorf("%w: %w", err, cause)
+	return &causedError{err, cause}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -532,6 +534,45 @@ func TestAttemptTimeoutClass(t *testing.T) {
 				assert.Equal(t, tt.want, seen[0].Class)
 				retried := tt.want != retry.ClassPermanent && !seen[0].Unrepeatable
 				assert.Equal(t, retried, len(seen) == 2, "%d attempts", len(seen))
+			})
+		})
+	}
+}
+
+// TestAttemptTimeoutIsVisible: the error of an attempt that was too long says so, to every
+// Classifier, to hooks and to the caller.
+func TestAttemptTimeoutIsVisible(t *testing.T) {
+	killed := errors.New("signal: killed")
+	op := func(ctx context.Context) error { <-ctx.Done(); return killed }
+	synctest.Test(t, func(t *testing.T) {
+		var seen error
+		p := retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2}.With(afterAttempts(func(a retry.Attempt) { seen = a.Err }))
+		err := retry.Do(t.Context(), p, op)
+		assert.EqualError(t, err, "gave up after 2 attempts (all attempts used): attempt exceeded 1s: signal: killed")
+		assert.ErrorIs(t, err, killed)
+		assert.True(t, os.IsTimeout(asError(t, err).Err))
+		assert.Equal(t, asError(t, err).Err, seen)
+	})
+	for name, tt := range map[string]struct {
+		classifier retry.Classifier
+		calls      int
+	}{
+		"a list without timeouts": {retry.OnlyIf(func(error) bool { return false }), 1},
+		"a list with timeouts":    {retry.OnlyIf(os.IsTimeout), 2},
+		"one's own":               {retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassPermanent} }), 1},
+		"an SDK's":                {awspreset.Standard2026.Policy("").Classifier, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				calls := 0
+				err := retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2, Classifier: tt.classifier}, func(ctx context.Context) error {
+					calls++
+					return op(ctx)
+				})
+				assert.Equal(t, tt.calls, calls)
+				if tt.calls == 1 {
+					assert.Equal(t, killed, err, "a permanent error is returned as it is")
+				}
 			})
 		})
 	}

@@ -1,7 +1,9 @@
 package retry
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -12,18 +14,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gobackoff/retry/internal/jsonvalue"
 	"github.com/gobackoff/retry/internal/limiters"
+	"github.com/gobackoff/retry/internal/nearest"
 )
 
 // The text form of a Policy:
 //
 //	policy = [ preset | rule ] { key "=" value }
 //	rule   = name [ "(" rule { "|" rule } ")" ] { key "=" value }
+//	value  = word | name "(" { key "=" value } ")"
 //
 // Spaces, commas and semicolons separate words. The rules in parentheses are the Backoff
-// fields of a composition, in their order in the Go type; the keys of a rule are its
-// other fields in lower case.
+// fields of a composition, in their order in the Go type; the keys of a rule, a hint rule
+// or a budget are its other fields in lower case.
 
 // policyKeys are the keys of a Policy's own fields, in the order in which they are
 // printed.
@@ -31,37 +34,47 @@ var policyKeys = []string{"attempts", "elapsed", "timeout", "stagger", "hint", "
 
 const (
 	unlimited = "unlimited" // MaxAttempts
-	none      = "none"      // no budget, no limiter
+	none      = "none"      // no budget, no limiter, no limit of time
 )
 
-// String returns the text form that [ParsePolicy] reads. It omits classifiers, clocks,
-// random sources, hooks, and budgets and limiters of other packages, but the name of a
-// preset stands for all of its parts. A Backoff of another package prints as its String()
-// result or its type, and a HintRule as its type; neither can be parsed.
+// String returns the text form that [ParsePolicy] reads. The name of a preset stands for
+// all of its parts. A part without a text form, such as another package's Classifier,
+// prints as its type or String() result, which cannot be parsed. Clock, Rand and Hooks are
+// omitted.
 func (p Policy) String() string {
 	text, _ := p.text()
 	return text
 }
 
-// MarshalText returns the text of [Policy.String], or an error if a Backoff or
-// HintRule has none.
+// MarshalText returns the text of [Policy.String], or an error if a part has no text form.
 func (p Policy) MarshalText() ([]byte, error) {
 	text, err := p.text()
-	if err != nil {
-		return nil, err
-	}
-	return []byte(text), nil
+	return []byte(text), err
 }
 
-// UnmarshalText replaces the whole Policy, hooks included, with the result of
-// [ParsePolicy]. If the text is invalid, the Policy is unchanged.
+// UnmarshalText replaces the Policy with the result of [ParsePolicy], but keeps Hooks,
+// Clock, Rand, and a Classifier that is not a preset's. An error changes nothing.
 func (p *Policy) UnmarshalText(text []byte) error {
 	parsed, err := ParsePolicy(string(text))
-	if err != nil {
-		return err
+	if err == nil {
+		parsed.keep(p)
+		*p = parsed
 	}
-	*p = parsed
-	return nil
+	return err
+}
+
+// keep takes over what code has set in old and no text can describe.
+func (p *Policy) keep(old *Policy) {
+	if !reflect.ValueOf(old.Hooks).IsZero() {
+		p.Hooks = old.Hooks
+	}
+	p.Clock = cmp.Or(old.Clock, p.Clock)
+	if old.Rand != nil {
+		p.Rand = old.Rand
+	}
+	if old.Classifier != nil && presetOf(old.Classifier) == "" {
+		p.Classifier = old.Classifier
+	}
 }
 
 func (p *Policy) text() (string, error) {
@@ -71,94 +84,93 @@ func (p *Policy) text() (string, error) {
 	if !isPreset {
 		text, err = backoffText(orDefault(p.Backoff))
 	}
-	values, e := p.values()
-	if err == nil {
-		err = e
-	}
-	others, _ := like.values()
+	own, others := p.values(), like.values()
 	for i, key := range policyKeys {
-		if values[i] != "" && (values[i] != others[i] || i == 0 && !isPreset) { // attempts are always shown
-			text += " " + key + "=" + values[i]
+		if own[i].text != others[i].text || i == 0 && !isPreset { // attempts are always shown
+			text += " " + key + "=" + own[i].text
+			err = cmp.Or(err, own[i].err)
 		}
+	}
+	if c := p.Classifier; !isPreset && c != nil && reflect.TypeOf(c) != reflect.TypeFor[DefaultClassifier]() {
+		text += fmt.Sprintf(" classifier=%T", c)
+		err = cmp.Or(err, fmt.Errorf("classifier %T has no text form", c))
 	}
 	return text, err
 }
 
-// values returns the texts of the policyKeys; "" for a budget or limiter without a text.
-func (p *Policy) values() ([]string, error) {
+// A value is the text of one of the policyKeys. If there is none, err says so, and text is
+// a description.
+type value struct {
+	text string
+	err  error
+}
+
+func (p *Policy) values() []value {
 	attempts := unlimited
 	if p.MaxAttempts != Unlimited {
 		attempts = strconv.Itoa(p.maxAttempts())
 	}
-	hint, err := hintText(p.Hint)
-	return []string{
-		attempts, durationText(p.MaxElapsed), durationText(p.AttemptTimeout), durationText(p.Stagger), hint,
-		budgetText(p.Budget), limiterText(p.Limiter), strconv.FormatBool(p.LongPoll),
-	}, err
+	return []value{
+		{text: attempts}, {text: limitText(p.MaxElapsed)}, {text: limitText(p.AttemptTimeout)}, {text: limitText(p.Stagger)},
+		partText("hint rule", hints, cmp.Or[HintRule](p.Hint, HintAtLeast{})), partText("budget", budgets, p.Budget),
+		limiterText(p.Limiter), {text: strconv.FormatBool(p.LongPoll)},
+	}
 }
 
-func budgetText(budget Budget) string {
-	for _, kind := range budgets {
-		if text, ok := kind.text(budget); ok {
-			return kind.name + text
-		}
-	}
-	if budget == nil {
+func limitText(d time.Duration) string {
+	if d == 0 {
 		return none
 	}
-	return ""
+	return durationText(d)
 }
 
-func limiterText(limiter Limiter) string {
+func partText[R any](kind string, table []named[R], part R) value {
+	v := reflect.ValueOf(part)
+	if !v.IsValid() {
+		return value{text: none}
+	}
+	name, ok := nameOf(table, part)
+	if !ok || isNil(part) {
+		return value{fmt.Sprintf("%T", part), fmt.Errorf("%s %T has no text form", kind, part)}
+	}
+	if texts := fieldTexts(reflect.Indirect(v)); texts != nil {
+		name += "(" + strings.Join(texts, " ") + ")"
+	}
+	return value{text: name}
+}
+
+func limiterText(limiter Limiter) value {
 	for _, kind := range limiters.All() {
 		if kind.Is(limiter) {
-			return kind.Name
+			return value{text: kind.Name}
 		}
 	}
-	if limiter == nil {
-		return none
-	}
-	return ""
+	return partText("limiter", nil, limiter)
 }
 
 // presetText returns the text of the preset that the Classifier names, and the policy
 // that the text describes. The text is empty if there is no preset or if the two policies
 // have different Backoffs.
 func (p *Policy) presetText() (string, Policy) {
-	c, ok := p.Classifier.(interface{ PolicyText() string })
-	if !ok || isNil(p.Classifier) {
-		return "", Policy{}
-	}
-	text := c.PolicyText()
-	like, err := (&parser{tokens: tokens(text)}).policy()
-	if text == "" || err != nil {
-		return "", Policy{}
-	}
+	text := presetOf(p.Classifier)
+	like, err := (&parser{tokens: tokens(text)}).policy(Policy{})
 	own, _ := backoffText(orDefault(p.Backoff))
-	if other, _ := backoffText(orDefault(like.Backoff)); own != other {
+	other, _ := backoffText(orDefault(like.Backoff))
+	if text == "" || err != nil || own != other {
 		return "", Policy{}
 	}
 	return text, like
 }
 
-func hintText(h HintRule) (string, error) {
-	if h == nil {
-		h = HintAtLeast{}
+func presetOf(c Classifier) string {
+	if preset, ok := c.(interface{ PolicyText() string }); ok && !isNil(c) {
+		return preset.PolicyText()
 	}
-	name, ok := nameOf(hints, h)
-	if !ok {
-		return fmt.Sprintf("%T", h), fmt.Errorf("hint rule %T has no text form", h)
-	}
-	for _, limit := range reflect.ValueOf(h).Fields() {
-		if !limit.IsZero() {
-			name += ":" + durationText(time.Duration(limit.Int()))
-		}
-	}
-	return name, nil
+	return ""
 }
 
 func backoffText(b Backoff) (string, error) {
-	name, ok := nameOf(rules, b)
+	name, ok := nameOf(rules(), b)
 	if !ok {
 		err := fmt.Errorf("backoff %T has no text form", b)
 		if s, ok := b.(fmt.Stringer); ok {
@@ -180,12 +192,18 @@ func backoffText(b Backoff) (string, error) {
 	if inner != nil {
 		name += "(" + strings.Join(inner, " | ") + ")"
 	}
+	return strings.Join(append([]string{name}, fieldTexts(rule)...), " "), err
+}
+
+// fieldTexts returns the texts of the fields that are not zero.
+func fieldTexts(rule reflect.Value) []string {
+	var texts []string
 	for key, v := range fields(rule) {
 		if !v.IsZero() {
-			name += " " + key + "=" + valueText(v)
+			texts = append(texts, key+"="+valueText(v))
 		}
 	}
-	return name, err
+	return texts
 }
 
 func innerRules(rule reflect.Value) []reflect.Value {
@@ -213,62 +231,71 @@ func valueText(v reflect.Value) string {
 		}
 		return strings.Join(delays, "/")
 	case float64:
-		return strconv.FormatFloat(x, 'g', -1, 64)
+		return numberText(x)
+	case TokenCosts:
+		text := numberText(x.Transient)
+		if x.Timeout != x.Transient {
+			text += " timeout=" + numberText(x.Timeout)
+		}
+		if x.Throttled != x.Transient {
+			text += " throttled=" + numberText(x.Throttled)
+		}
+		return text
 	default:
 		return fmt.Sprint(x)
 	}
 }
 
+func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
 // ParsePolicy reads the text form of a Policy:
 //
 //	full base=50ms cap=20s attempts=5 elapsed=1m timeout=2s
 //	aws-standard-2026 service=dynamodb attempts=6
-//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up:10m
+//	spread(exponential base=1s cap=1m) fraction=0.1 attempts=unlimited hint=or-give-up(max=10m)
 //
-// The text starts with the name of a preset ([RegisterPreset]; package awspreset has
-// those named aws-…) or rule. Keys and values follow in any order, separated by spaces,
-// commas or semicolons. Durations need units. The rules are
+// The text starts with the name of a rule or a preset ([RegisterPreset]; aws-… in package
+// awspreset). Keys and values follow in any order, separated by spaces, commas or
+// semicolons. Durations need units. The rules are
 //
-//	standard                                  what a nil Backoff means
-//	none                                      NoDelay
-//	constant delay=                           Constant
-//	exponential base= cap= factor=            Exponential
-//	linear base= step= cap=                   Linear
-//	fibonacci base= cap=                      Fibonacci
-//	schedule delays=1s/2s/4s                  Schedule
-//	full base= cap= factor=                   FullJitter
-//	equal base= cap= factor=                  EqualJitter
-//	decorrelated base= cap= redraw=           DecorrelatedJitter
-//	jittered(rule) share=                     Jittered
-//	spread(rule) fraction=                    Spread
-//	capped(rule) cap=                         Capped
-//	when-throttled(throttled rule | other rule)  WhenThrottled
+//	standard                          what a nil Backoff means
+//	none                              NoDelay
+//	constant delay=
+//	exponential base= cap= factor=
+//	linear base= step= cap=
+//	fibonacci base= cap=
+//	schedule delays=1s/2s/4s
+//	full base= cap= factor=           FullJitter
+//	equal base= cap= factor=          EqualJitter
+//	decorrelated base= cap= redraw=   DecorrelatedJitter
+//	jittered(rule) share=
+//	spread(rule) fraction=
+//	capped(rule) cap=
+//	when-throttled(throttled rule | other rule)
 //
 // and the keys of a Policy are
 //
-//	attempts=5                                MaxAttempts; or unlimited
-//	elapsed=1m timeout=2s stagger=200ms       MaxElapsed, AttemptTimeout, Stagger
-//	hint=at-least[:MAX]                       HintAtLeast; or-give-up[:MAX], window[:WIDTH], ignore
-//	budget=token[:CAPACITY[:COST[:SUCCESS[:DEFICIT]]]][:no-refund][:success-only]
-//	budget=throttle[:TOKENS[:RATIO]]          ThrottleBudget
-//	budget=ratio[:RATIO[:FLOOR[:WINDOW]]]     RatioBudget
-//	limiter=adaptive                          of package awspreset
-//	longpoll=true                             LongPoll
-//	service=dynamodb                          for presets with services
+//	attempts=5                           or unlimited
+//	elapsed=1m timeout=2s stagger=200ms  or none
+//	hint=at-least(max=10m)               or-give-up(max=10m), window(width=5s), ignore
+//	budget=token(capacity= cost=5 timeout=10 throttled= success= deficit= norefund= successonly=)
+//	budget=throttle(maxtokens= tokenratio=)
+//	budget=ratio(ratio= floor= window=)
+//	limiter=adaptive                     of package awspreset
+//	longpoll=true
+//	service=dynamodb                     for presets with services
 //
-// COST may be three numbers, for transient failures, timeouts and throttling, as in
-// 14/14/5. "none" means no budget or limiter. An omitted key means a zero field; the
-// empty text is the zero Policy. Each call makes a new budget and limiter.
-//
-// The result is validated. An error lists the valid choices and matches [ErrInvalid];
-// the Policy is then zero.
+// budget and limiter may be none. An omitted key means a zero field or, for the cost of a
+// class, cost; a 0 that would mean a default is refused. Each call makes a new budget and
+// limiter. An error lists the valid choices and matches [ErrInvalid]; the Policy is then zero.
 func ParsePolicy(text string) (Policy, error) {
-	return parse(fmt.Sprintf("%q", text), tokens(text))
+	return parse(fmt.Sprintf("%q", text), tokens(text), Policy{})
 }
 
-// parse returns the validated Policy that tokens describe. text is for the error message.
-func parse(text string, tokens []string) (Policy, error) {
-	p, err := (&parser{tokens: tokens}).policy()
+// parse returns the validated Policy that tokens make of start. text is for the error
+// message.
+func parse(text string, tokens []string, start Policy) (Policy, error) {
+	p, err := (&parser{tokens: tokens}).policy(start)
 	faults := p.faults()
 	if err != nil {
 		faults = []string{err.Error()}
@@ -279,39 +306,56 @@ func parse(text string, tokens []string) (Policy, error) {
 	return p, nil
 }
 
-// fromMapping sets the Policy from a decoded configuration. In a mapping, "rule" or
-// "preset" stands for the first word of the text form.
+// fromMapping changes the Policy as a decoded configuration says.
 func (p *Policy) fromMapping(value any) error {
-	var words []string
 	switch m := value.(type) {
 	case nil:
 		return nil
 	case string:
 		return p.UnmarshalText([]byte(m))
 	case *Policy: // a decoder hook has called UnmarshalText
+		m.keep(p)
 		*p = *m
 		return nil
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(m)) {
-			text, err := scalarText(m[key])
-			if err != nil {
-				return invalid(fmt.Sprintf("policy %v", m), []string{fmt.Sprintf("%s: %v", key, err)})
-			}
-			if key == "rule" || key == "preset" {
-				words = slices.Concat(tokens(text), words)
-			} else {
-				words = append(words, key+"="+text)
-			}
+		first, keyValues, err := mappingWords(m)
+		if err != nil {
+			return invalid(fmt.Sprintf("policy %v", m), []string{err.Error()})
 		}
-	default:
-		return invalid(fmt.Sprintf("policy %v", value), []string{fmt.Sprintf("a %T is neither a text nor a mapping with text keys", value)})
-	}
-	parsed, err := parse(fmt.Sprint(value), words)
-	if err != nil {
+		parsed, err := parse(fmt.Sprint(m), append(tokens(first), keyValues...), *p)
+		if err == nil {
+			*p = parsed
+		}
 		return err
 	}
-	*p = parsed
-	return nil
+	return invalid(fmt.Sprintf("policy %v", value), []string{fmt.Sprintf("a %T is neither a text nor a mapping with text keys", value)})
+}
+
+// mappingWords returns the words of the text form. In a mapping, "rule", "preset" or
+// "backoff" stands for the first of them.
+func mappingWords(m map[string]any) (first string, keyValues []string, err error) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		value, isFirst := m[key], key == "rule" || key == "preset" || key == "backoff"
+		if inner, ok := value.(map[string]any); ok && isFirst { // backoff: {rule: full, base: 1s}
+			name, more, err := mappingWords(inner)
+			if err != nil {
+				return "", nil, fmt.Errorf("%s: %w", key, err)
+			}
+			value, keyValues = name, append(keyValues, more...)
+		}
+		text, err := scalarText(value)
+		switch {
+		case err != nil:
+			return "", nil, fmt.Errorf("%s: %w", key, err)
+		case !isFirst:
+			keyValues = append(keyValues, key+"="+text)
+		case first != "":
+			return "", nil, fmt.Errorf("key %q names the rule a second time", key)
+		default:
+			first = text
+		}
+	}
+	return first, keyValues, nil
 }
 
 func scalarText(value any) (string, error) {
@@ -326,24 +370,35 @@ func scalarText(value any) (string, error) {
 			parts = append(parts, text)
 		}
 		return strings.Join(parts, "/"), nil
-	case string, bool, int, int64, uint64, float64, time.Duration:
+	case map[string]any: // budget: {rule: token, capacity: 100}
+		name, keyValues, err := mappingWords(v)
+		if name != "" || err != nil {
+			return name + "(" + strings.Join(keyValues, " ") + ")", err
+		}
+	case string, bool, int, int64, uint64, float64, json.Number, time.Duration:
 		return fmt.Sprint(v), nil
 	}
 	return "", fmt.Errorf("a %T is not a text, a number or a boolean; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
 }
 
-// UnmarshalJSON accepts a text, or an object with the keys of the text and "rule" or
-// "preset": {"rule": "full", "base": "100ms", "attempts": 7}.
+// UnmarshalJSON reads a text as [Policy.UnmarshalText] does, or an object with the keys of
+// the text and "rule" (or "preset", or "backoff") for its first word:
+//
+//	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "token", "cost": 10}}
+//
+// An object changes only what it names: without a rule, its keys apply to the present
+// Backoff.
 func (p *Policy) UnmarshalJSON(data []byte) error {
-	value, err := jsonvalue.Parse(data)
-	if err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
 		return invalid(fmt.Sprintf("policy %s", data), []string{err.Error()})
 	}
 	return p.fromMapping(value)
 }
 
-// UnmarshalYAML is UnmarshalJSON for gopkg.in/yaml.v3, github.com/goccy/go-yaml and
-// others.
+// UnmarshalYAML is UnmarshalJSON for gopkg.in/yaml.v3 and github.com/goccy/go-yaml.
 func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 	var value any
 	if err := unmarshal(&value); err != nil {
@@ -355,8 +410,8 @@ func (p *Policy) UnmarshalYAML(unmarshal func(any) error) error {
 // UnmarshalTOML is UnmarshalJSON for github.com/BurntSushi/toml.
 func (p *Policy) UnmarshalTOML(value any) error { return p.fromMapping(value) }
 
-// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2,
-// version 2.5 or later, which viper and koanf use.
+// UnmarshalMapstructure is UnmarshalJSON for github.com/go-viper/mapstructure/v2 since
+// version 2.5, viper and koanf.
 func (p *Policy) UnmarshalMapstructure(value any) error { return p.fromMapping(value) }
 
 // tokens splits text into words and the signs "(", "|" and ")".
@@ -391,70 +446,62 @@ func (p *parser) accept(token string) bool {
 	return true
 }
 
-func isSign(token string) bool { return token == "(" || token == "|" || token == ")" }
-
-func (p *parser) policy() (Policy, error) {
-	var policy Policy
-	var rule reflect.Value // settable; the zero Value if there is no rule
-	keys := policyKeys
+// policy returns start, changed as the tokens say.
+func (p *parser) policy(start Policy) (Policy, error) {
+	policy, rule, keys := start, presentRule(start.Backoff), policyKeys
+	var preset func(service string) (Policy, error)
+	var err error
 	if first := p.peek(); first != "" && !strings.Contains(first, "=") {
-		if preset, ok := presetNamed(first); ok {
+		if preset = presetNamed(first); preset != nil {
 			p.accept(first)
-			service := ""
-			if preset.hasService {
-				var err error
-				if service, err = p.service(); err != nil {
-					return policy, err
-				}
-				keys = slices.Concat([]string{"service"}, policyKeys)
-			}
-			policy = preset.policy(service)
-		} else {
-			var err error
-			if rule, err = p.rule(); err != nil {
+		} else if rule, err = p.rule(); err != nil {
+			return policy, err
+		}
+	}
+	given, err := p.keyValues(false)
+	if err != nil {
+		return policy, err
+	}
+	if preset != nil {
+		if policy, err = preset(given["service"]); err != nil {
+			return policy, err
+		}
+		delete(given, "service")
+		policy.keep(&start)
+		policy.MaxElapsed = cmp.Or(policy.MaxElapsed, start.MaxElapsed)
+		policy.AttemptTimeout = cmp.Or(policy.AttemptTimeout, start.AttemptTimeout)
+		policy.Stagger = cmp.Or(policy.Stagger, start.Stagger)
+		rule, keys = reflect.Value{}, slices.Concat([]string{"service"}, policyKeys)
+	}
+	for _, key := range policyKeys {
+		if value, ok := given[key]; ok {
+			if err := policy.set(key, value); err != nil {
 				return policy, err
 			}
+			delete(given, key)
 		}
 	}
-	seen := map[string]bool{}
-	for p.peek() != "" {
-		key, value, err := p.keyValue(seen)
-		if err != nil {
-			return policy, err
-		}
-		if slices.Contains(policyKeys, key) {
-			err = policy.set(key, value)
-		} else {
-			err = setField(rule, key, value, keys)
-		}
-		if err != nil {
-			return policy, err
-		}
+	if err := setFields(rule, given, keys); err != nil {
+		return policy, err
 	}
-	if rule.IsValid() && rule.Type() != reflect.TypeFor[standard]() { // a nil Backoff means the standard rule
+	if rule.IsValid() {
 		policy.Backoff = rule.Interface().(Backoff)
+	}
+	if policy.Backoff == (standard{}) {
+		policy.Backoff = nil
 	}
 	return policy, nil
 }
 
-// service removes the service key, wherever it is among the tokens, and returns its value.
-func (p *parser) service() (string, error) {
-	const key = "service="
-	isService := func(token string) bool { return strings.HasPrefix(token, key) }
-	i := slices.IndexFunc(p.tokens, isService)
-	if i < 0 {
-		return "", nil
+// presentRule returns a copy of b whose fields can be set, or the zero Value if b has no
+// text form.
+func presentRule(b Backoff) reflect.Value {
+	if _, ok := nameOf(rules(), b); !ok {
+		return reflect.Value{}
 	}
-	token := p.tokens[i]
-	service := strings.TrimPrefix(token, key)
-	if service == "" {
-		return "", fmt.Errorf("%q does not name a service", token)
-	}
-	p.tokens = slices.Delete(p.tokens, i, i+1)
-	if slices.ContainsFunc(p.tokens, isService) {
-		return "", errors.New(`key "service" is given twice`)
-	}
-	return service, nil
+	v := reflect.New(reflect.TypeOf(b)).Elem()
+	v.Set(reflect.ValueOf(b))
+	return v
 }
 
 // rule reads the name of a rule and the rules in its parentheses, but not its keys.
@@ -464,36 +511,34 @@ func (p *parser) rule() (reflect.Value, error) {
 	}
 	defer func() { p.depth-- }()
 	name := p.peek()
-	for _, r := range rules {
-		if r.name == name {
+	var names []string
+	for _, r := range rules() {
+		if names = append(names, r.name); r.name == name {
 			p.accept(name)
 			v := reflect.New(reflect.TypeOf(r.rule)).Elem()
 			return v, p.inner(name, v)
 		}
 	}
-	if name == "" || isSign(name) {
-		where := "at the end"
-		if name != "" {
-			where = fmt.Sprintf("before %q", name)
-		}
-		return reflect.Value{}, fmt.Errorf("a rule is missing %s; valid names are %s", where, knownNames(p.depth == 1))
+	if p.depth == 1 {
+		names = append(names, presetNames()...)
 	}
-	err := fmt.Errorf("unknown name %q; valid names are %s", name, knownNames(p.depth == 1))
-	if strings.HasPrefix(name, "aws-") && !slices.ContainsFunc(presetNames(), func(known string) bool { return strings.HasPrefix(known, "aws-") }) {
+	if strings.Contains("(|)", name) { // or there is no name
+		return reflect.Value{}, fmt.Errorf("a rule is missing before %s; valid: %s", cmp.Or(name, "the end"), strings.Join(names, ", "))
+	}
+	err := unknown("name", name, names)
+	if strings.HasPrefix(name, "aws-") && presetNamed("aws-standard-2026") == nil {
 		err = fmt.Errorf("%w; to use the presets of the AWS SDKs, import github.com/gobackoff/retry/awspreset", err)
 	}
 	return reflect.Value{}, err
 }
 
-func knownNames(withPresets bool) string {
-	var names []string
-	for _, r := range rules {
-		names = append(names, r.name)
+// unknown returns an error that lists the known names and suggests one.
+func unknown(kind, name string, known []string) error {
+	format := "unknown %s %q; valid: %s"
+	if meant := nearest.Name(name, known); meant != "" {
+		format = "unknown %s %q; did you mean " + strconv.Quote(meant) + "? Valid: %s"
 	}
-	if withPresets {
-		names = append(names, presetNames()...)
-	}
-	return strings.Join(names, ", ")
+	return fmt.Errorf(format, kind, name, cmp.Or(strings.Join(known, ", "), none))
 }
 
 // inner reads the rules in parentheses into the Backoff fields of v.
@@ -511,15 +556,12 @@ func (p *parser) inner(name string, v reflect.Value) error {
 		if err != nil {
 			return err
 		}
-		seen := map[string]bool{}
-		for p.peek() != "" && !isSign(p.peek()) {
-			key, value, err := p.keyValue(seen)
-			if err == nil {
-				err = setField(child, key, value, nil)
-			}
-			if err != nil {
-				return err
-			}
+		given, err := p.keyValues(true)
+		if err == nil {
+			err = setFields(child, given, nil)
+		}
+		if err != nil {
+			return err
 		}
 		field.Set(child)
 	}
@@ -529,18 +571,30 @@ func (p *parser) inner(name string, v reflect.Value) error {
 	return nil
 }
 
-func (p *parser) keyValue(seen map[string]bool) (key, value string, err error) {
-	token := p.peek()
-	p.accept(token)
-	key, value, ok := strings.Cut(token, "=")
-	switch {
-	case !ok || key == "" || value == "":
-		return "", "", fmt.Errorf("%q is not of the form key=value", token)
-	case seen[key]:
-		return "", "", fmt.Errorf("key %q is given twice", key)
+// keyValues reads keys and values up to the end, or within parentheses up to a sign.
+func (p *parser) keyValues(nested bool) (map[string]string, error) {
+	given := map[string]string{}
+	for p.peek() != "" && !(nested && strings.Contains("(|)", p.peek())) {
+		token := p.peek()
+		p.accept(token)
+		key, value, _ := strings.Cut(token, "=")
+		if key == "" || value == "" {
+			return nil, fmt.Errorf("%q is not of the form key=value", token)
+		}
+		if _, twice := given[key]; twice {
+			return nil, fmt.Errorf("key %q is given twice", key)
+		}
+		if p.peek() == "(" {
+			end := slices.Index(p.tokens, ")")
+			if end < 0 {
+				return nil, fmt.Errorf("%q takes keys in parentheses; \")\" is missing", token)
+			}
+			value += "(" + strings.Join(p.tokens[1:end], " ") + ")"
+			p.tokens = p.tokens[end+1:]
+		}
+		given[key] = value
 	}
-	seen[key] = true
-	return key, value, nil
+	return given, nil
 }
 
 func (p *Policy) set(key, value string) (err error) {
@@ -554,99 +608,125 @@ func (p *Policy) set(key, value string) (err error) {
 			return fmt.Errorf("attempts=%s is not a whole number of at least 1, nor %q", value, unlimited)
 		}
 	case "elapsed":
-		p.MaxElapsed, err = parseDuration(key+"=", value)
+		p.MaxElapsed, err = parseLimit(key, value)
 	case "timeout":
-		p.AttemptTimeout, err = parseDuration(key+"=", value)
+		p.AttemptTimeout, err = parseLimit(key, value)
 	case "stagger":
-		p.Stagger, err = parseDuration(key+"=", value)
+		p.Stagger, err = parseLimit(key, value)
 	case "hint":
-		p.Hint, err = parseHint(value)
+		p.Hint, err = parsePart(key, value, hints)
 	case "budget":
-		p.Budget, err = parseBudget(value)
+		p.Budget, err = parsePart(key, value, append([]named[Budget]{{none, nil}}, budgets...))
 	case "limiter":
-		p.Limiter, err = parseLimiter(value)
+		p.Limiter, err = parsePart(key, value, append([]named[Limiter]{{none, nil}}, limiterTable()...))
+		if err != nil && len(limiterTable()) == 0 {
+			err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
+		}
 	case "longpoll":
 		p.LongPoll, err = parseBool(key, value)
 	}
 	return err
 }
 
-func parseHint(value string) (HintRule, error) {
-	name, limit, bounded := strings.Cut(value, ":")
+// parsePart reads a name in the table, and the keys in parentheses that may follow.
+func parsePart[R any](key, value string, table []named[R]) (part R, err error) {
+	p := &parser{tokens: tokens(value)}
 	var names []string
-	for _, h := range hints {
-		if names = append(names, h.name); h.name != name {
+	for _, entry := range table {
+		names = append(names, entry.name)
+		if !p.accept(entry.name) {
 			continue
 		}
-		v := reflect.New(reflect.TypeOf(h.rule)).Elem()
-		if bounded {
-			if v.NumField() == 0 {
-				return nil, fmt.Errorf("hint=%s takes no duration", name)
-			}
-			d, err := parseDuration("hint="+name+":", limit)
-			if err != nil {
-				return nil, err
-			}
-			v.Field(0).SetInt(int64(d))
+		given := map[string]string{}
+		if p.accept("(") {
+			given, err = p.keyValues(true)
+			p.accept(")")
 		}
-		return v.Interface().(HintRule), nil
+		if err == nil && p.peek() != "" {
+			err = fmt.Errorf("unexpected %q", p.peek())
+		}
+		if err == nil {
+			part, err = newPart(entry.rule, given)
+		}
+		if err != nil {
+			err = fmt.Errorf("%s=%s: %w", key, value, err)
+		}
+		return part, err
 	}
-	return nil, fmt.Errorf("unknown hint=%s; valid values are %s", name, strings.Join(names, ", "))
+	return part, unknown(key, p.peek(), names)
 }
 
-func parseBudget(value string) (Budget, error) {
-	if value == none {
-		return nil, nil
+// newPart returns a new value of the type of like, which is nil, a struct or a pointer to a
+// struct.
+func newPart[R any](like R, given map[string]string) (R, error) {
+	t := reflect.TypeOf(like)
+	if t == nil {
+		return like, setFields(reflect.Value{}, given, nil)
 	}
-	name, fields, ok := strings.Cut(value, ":")
-	var given []string
-	if ok {
-		given = strings.Split(fields, ":")
+	v := reflect.New(t).Elem()
+	if t.Kind() == reflect.Pointer {
+		v.Set(reflect.New(t.Elem()))
 	}
-	names := []string{none}
-	for _, kind := range budgets {
-		if kind.name == name {
-			b, err := kind.parse(given)
-			if err != nil {
-				return nil, fmt.Errorf("budget=%s: %w", value, err)
-			}
-			return b, nil
-		}
-		names = append(names, kind.name)
-	}
-	return nil, fmt.Errorf("unknown budget=%s; valid values are %s", name, strings.Join(names, ", "))
+	err := setFields(reflect.Indirect(v), given, nil)
+	return v.Interface().(R), err
 }
 
-func parseLimiter(value string) (Limiter, error) {
-	if value == none {
-		return nil, nil
-	}
-	names := []string{none}
-	for _, kind := range limiters.All() {
-		if kind.Name == value {
-			return kind.New().(Limiter), nil
-		}
-		names = append(names, kind.Name)
-	}
-	err := fmt.Errorf("unknown limiter=%s; valid values are %s", value, strings.Join(names, ", "))
-	if value == "adaptive" {
-		err = fmt.Errorf("%w; to use the adaptive limiter, import github.com/gobackoff/retry/awspreset", err)
-	}
-	return nil, err
-}
-
-// setField sets a field of a rule. The error about an unknown key lists the rule's keys
+// setFields sets the fields of a rule. The error about an unknown key lists the rule's keys
 // and those in others.
-func setField(rule reflect.Value, key, value string, others []string) error {
+func setFields(rule reflect.Value, given map[string]string, others []string) error {
 	var known []string
-	for name, field := range fields(rule) {
-		if name == key {
-			return setValue(field, key, value)
+	for key, field := range fields(rule) {
+		known = append(known, key)
+		if costs, ok := field.Addr().Interface().(*TokenCosts); ok {
+			known = append(known, "timeout", "throttled")
+			if err := costs.set(given); err != nil {
+				return err
+			}
+			continue
 		}
-		known = append(known, name)
+		if value, ok := given[key]; ok {
+			if err := setValue(field, key, value); err != nil {
+				return err
+			}
+			if field.IsZero() && slices.Contains(zeroIsDefault, key) {
+				return fmt.Errorf("%s=%s would mean the default; omit it", key, value)
+			}
+			delete(given, key)
+		}
 	}
-	known = append(known, others...)
-	return fmt.Errorf("unknown key %q; known here: %s", key, cmp.Or(strings.Join(known, ", "), "none"))
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		return unknown("key", key, append(known, others...))
+	}
+	return nil
+}
+
+// set reads the costs, and removes their keys from given.
+func (c *TokenCosts) set(given map[string]string) error {
+	costs := defaultCosts
+	for _, key := range []string{"cost", "timeout", "throttled"} {
+		if text, ok := given[key]; ok {
+			n, err := parseNumber(key, text)
+			if err != nil {
+				return err
+			}
+			delete(given, key)
+			switch key {
+			case "cost":
+				costs = TokenCosts{n, n, n}
+			case "timeout":
+				costs.Timeout = n
+			case "throttled":
+				costs.Throttled = n
+			}
+		}
+	}
+	if costs == (TokenCosts{}) {
+		return errors.New("costs of 0 would mean the default; omit them, or the budget")
+	}
+	if costs != defaultCosts {
+		*c = costs
+	}
+	return nil
 }
 
 // fields yields the keys of a rule and the fields that they set. It yields nothing for
@@ -661,7 +741,11 @@ func fields(rule reflect.Value) iter.Seq2[string, reflect.Value] {
 			yield("delays", rule)
 		default:
 			for field, v := range rule.Fields() {
-				if v.Kind() != reflect.Interface && !yield(strings.ToLower(field.Name), v) {
+				key := strings.ToLower(field.Name)
+				if v.Type() == reflect.TypeFor[TokenCosts]() {
+					key = "cost"
+				}
+				if field.IsExported() && v.Kind() != reflect.Interface && !yield(key, v) {
 					return
 				}
 			}
@@ -672,9 +756,9 @@ func fields(rule reflect.Value) iter.Seq2[string, reflect.Value] {
 func setValue(field reflect.Value, key, value string) error {
 	switch field.Interface().(type) {
 	case float64:
-		f, err := strconv.ParseFloat(value, 64)
+		f, err := parseNumber(key, value)
 		if err != nil {
-			return fmt.Errorf("%s=%s is not a number", key, value)
+			return err
 		}
 		field.SetFloat(f)
 	case bool:
@@ -684,6 +768,7 @@ func setValue(field reflect.Value, key, value string) error {
 		}
 		field.SetBool(b)
 	case Schedule:
+		field.SetZero()
 		for d := range strings.SplitSeq(value, "/") {
 			d, err := parseDuration(key+"=", d)
 			if err != nil {
@@ -699,6 +784,26 @@ func setValue(field reflect.Value, key, value string) error {
 		field.SetInt(int64(d))
 	}
 	return nil
+}
+
+// parseLimit reads a duration, or none for 0.
+func parseLimit(key, value string) (time.Duration, error) {
+	if value == none {
+		return 0, nil
+	}
+	d, err := parseDuration(key+"=", value)
+	if err == nil && d == 0 {
+		err = fmt.Errorf("%s=%s would mean none; say so", key, value)
+	}
+	return d, err
+}
+
+func parseNumber(key, value string) (float64, error) {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s is not a number", key, value)
+	}
+	return n, nil
 }
 
 func parseBool(key, value string) (bool, error) {

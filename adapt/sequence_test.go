@@ -51,20 +51,25 @@ func TestSequenceDecides(t *testing.T) {
 	onlyThrottled.Backoff = retry.WhenThrottled{Throttled: retry.Constant(time.Minute), Else: retry.Constant(time.Second)}
 	choosy := doubling
 	choosy.Classifier = retry.OnlyIf(func(error) bool { return false })
+	eager := doubling
+	eager.Classifier = retry.OnlyIf(func(error) bool { return true })
+	lost := errors.New("invalid connection") // of go-sql-driver/mysql, during a statement
 	for name, tt := range map[string]struct {
 		policy retry.Policy
 		err    error
 		want   time.Duration
 		ok     bool
 	}{
-		"transient":    {doubling, errOp, time.Second, true},
-		"permanent":    {doubling, retry.Permanent(errOp), 0, false},
-		"unrepeatable": {doubling, retry.Unrepeatable(errOp), 0, false},
-		"hint":         {doubling, retry.After(errOp, 7*time.Second), 7 * time.Second, true},
-		"throttled":    {onlyThrottled, retry.Throttled(errOp), time.Minute, true},
-		"classifier":   {choosy, errOp, 0, false},
-		"no error":     {doubling, nil, 0, false},
-		"invalid":      {retry.Policy{MaxAttempts: -1}, errOp, 0, false},
+		"transient":                           {doubling, errOp, time.Second, true},
+		"permanent":                           {doubling, retry.Permanent(errOp), 0, false},
+		"unrepeatable":                        {doubling, retry.Unrepeatable(errOp), 0, false},
+		"hint":                                {doubling, retry.After(errOp, 7*time.Second), 7 * time.Second, true},
+		"throttled":                           {onlyThrottled, retry.Throttled(errOp), time.Minute, true},
+		"classifier":                          {choosy, errOp, 0, false},
+		"no error":                            {doubling, nil, 0, false},
+		"a statement with an unknown outcome": {doubling, lost, 0, false},
+		"a statement with an unknown outcome, and a Classifier": {eager, lost, 0, false},
+		"invalid": {retry.Policy{MaxAttempts: -1}, errOp, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, ok := adapt.NewSequence(tt.policy).Retry(tt.err)

@@ -21,7 +21,7 @@ func (b wholeFull) Delay(a retry.Attempt, u float64) time.Duration {
 	return dur.Saturate(math.Floor(dur.Unit(u)*t)*float64(time.Millisecond), dur.Limit(b.Cap))
 }
 
-func (b wholeFull) String() string { return fmt.Sprintf("whole-full base=%v cap=%v", b.Base, b.Cap) }
+func (b wholeFull) String() string { return fmt.Sprint("whole-full base=", b.Base, " cap=", b.Cap) }
 
 func (b wholeFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
@@ -37,7 +37,7 @@ func (b javaFull) Delay(a retry.Attempt, u float64) time.Duration {
 	return time.Duration(min(int64(dur.Unit(u)*t)+1, int64(t))) * time.Millisecond
 }
 
-func (b javaFull) String() string { return fmt.Sprintf("java-full base=%v cap=%v", b.Base, b.Cap) }
+func (b javaFull) String() string { return fmt.Sprint("java-full base=", b.Base, " cap=", b.Cap) }
 
 func (b javaFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
@@ -54,7 +54,7 @@ func (b javaEqual) Delay(a retry.Attempt, u float64) time.Duration {
 	return time.Duration(min(half+int64(dur.Unit(u)*float64(half+1)), int64(t))) * time.Millisecond
 }
 
-func (b javaEqual) String() string { return fmt.Sprintf("java-equal base=%v cap=%v", b.Base, b.Cap) }
+func (b javaEqual) String() string { return fmt.Sprint("java-equal base=", b.Base, " cap=", b.Cap) }
 
 func (b javaEqual) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 
@@ -82,7 +82,7 @@ func (b goFull) Delay(a retry.Attempt, u float64) time.Duration {
 	return dur.Saturate(dur.Unit(u)*dur.Power(2, number)*float64(time.Second), limit)
 }
 
-func (b goFull) String() string { return fmt.Sprintf("go-full cap=%v", b.Cap) }
+func (b goFull) String() string { return fmt.Sprint("go-full cap=", b.Cap) }
 
 func (b goFull) Limit(retry.Class) time.Duration { return dur.Limit(b.Cap) }
 

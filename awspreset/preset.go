@@ -166,7 +166,7 @@ const (
 
 func init() {
 	for p := range All() {
-		retry.RegisterPreset(p.String(), p.Policy)
+		retry.RegisterPreset(p.String(), func(service string) (retry.Policy, error) { return p.Policy(service), nil })
 	}
 	limiters.Register(limiters.Kind{
 		Name: "adaptive",
@@ -193,7 +193,7 @@ func All() iter.Seq[Preset] {
 // aws-standard-2026.
 func (p Preset) String() string {
 	if int(p) >= len(presets) {
-		return fmt.Sprintf("aws-preset(%d)", uint8(p))
+		return fmt.Sprint("aws-preset(", uint8(p), ")")
 	}
 	return p.row().name()
 }

@@ -92,7 +92,7 @@ func BenchmarkGiveUp(b *testing.B) {
 	for _, attempts := range []int{1, 3} {
 		b.Run(fmt.Sprint("attempts=", attempts), func(b *testing.B) {
 			each(b, all, func(b *testing.B, l library) {
-				repeat(b, l.build(ctx, plan{attempts: attempts})(hopeless()))
+				repeat(b, l.build(ctx, plan{attempts: attempts})(hopeless(flaky)))
 			})
 		})
 	}

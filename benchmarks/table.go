@@ -69,7 +69,7 @@ var rows = []struct {
 	{"Shared/op=succeeds/budget=yes", "shared policy and budget, success", false},
 	{"Shared/op=retries/budget=no", "shared policy, three retries without wait", false},
 	{"Shared/op=retries/budget=yes", "shared policy and budget, three retries without wait", false},
-	{"Waiting", "memory of a call that waits", true},
+	{"Waiting", "memory of a call that waits after a wrapped error", true},
 }
 
 const shortBench = `^Benchmark(Success|ThreeRetries|Waiting)$/^(policy=shared|with=cancel|by=.*)$`

@@ -86,7 +86,7 @@ func TestTableOfMemory(t *testing.T) {
 		return fmt.Sprintf("cpu: Some CPU\nBenchmarkWaiting/by=%s-2 1 %d B/call 2048 stack-B/call %d sys-B/call\n", name, bytes, bytes+100)
 	}
 	text := table(t, false, line(us, 2000), line(bareColumn, 1000))
-	assert.Contains(t, text, "| memory of a call that waits | 2000 B | 1000 B · 0.50× |")
+	assert.Contains(t, text, "| memory of a call that waits after a wrapped error | 2000 B | 1000 B · 0.50× |")
 	assert.Contains(t, text, "| … from the operating system | 2100 B | 1100 B · 0.52× |")
 }
 

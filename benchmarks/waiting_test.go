@@ -138,7 +138,7 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 		// Without the limit, 100,000 goroutines would begin at once and leave
 		// their descriptors behind.
 		group := &retry.Group{Policy: ourPolicy(hour), Limit: 100}
-		op := func(context.Context) error { failed.Add(1); return errFlaky }
+		op := func(context.Context) error { failed.Add(1); return wrapped() }
 		idle := runtime.NumGoroutine()
 		waiting := func() uint64 {
 			if runtime.NumGoroutine() > idle {
@@ -150,7 +150,7 @@ func waiter(ctx context.Context, name string) (begin func(done func(error)), wai
 	}
 	for _, l := range libraries {
 		if l.name == name {
-			return inGoroutine(l.build(ctx, hour)(hopeless())), parkedGoroutines, nil
+			return inGoroutine(l.build(ctx, hour)(hopeless(wrapped))), parkedGoroutines, nil
 		}
 	}
 	return nil, nil, fmt.Errorf("no such library: %q", name)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -75,8 +76,8 @@ var errFlaky = errors.New("flaky")
 // the method try in a function with the signature that its library expects, so no library
 // pays for a conversion.
 type operation struct {
-	failures int // before each success
-	always   bool
+	failures int          // before each success
+	always   func() error // nil: after that many failures, it succeeds
 	calls    int
 	left     int      // failures until the next success
 	_        [96]byte // keeps operations of different cores in separate cache lines
@@ -84,12 +85,16 @@ type operation struct {
 
 func failing(n int) *operation { return &operation{failures: n, left: n} }
 
-// hopeless returns an operation that always fails and may be shared.
-func hopeless() *operation { return &operation{always: true} }
+// hopeless returns an operation that always fails with the result of f and may be shared.
+func hopeless(f func() error) *operation { return &operation{always: f} }
+
+func flaky() error { return errFlaky }
+
+func wrapped() error { return fmt.Errorf("get item: %w", errFlaky) }
 
 func (o *operation) try() error {
-	if o.always {
-		return errFlaky
+	if o.always != nil {
+		return o.always()
 	}
 	o.calls++
 	if o.left == 0 {

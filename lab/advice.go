@@ -392,15 +392,15 @@ func (c candidate) text() string {
 
 // budgets maps each budget in the grid to its neighbors.
 var budgets = map[string][]string{
-	"":              nil,
-	"throttle":      {"throttle:20", "throttle:100", "throttle:10:0.02"},
-	"token":         {"token:100", "token:50", "token:500:5/10/5"},
-	"ratio:0.1:0.1": {"ratio:0.05:0.1", "ratio:0.2:0.1", "ratio:0.1:1"},
+	"":                           nil,
+	"throttle":                   {"throttle(maxtokens=20)", "throttle(maxtokens=100)", "throttle(maxtokens=10 tokenratio=0.02)"},
+	"token":                      {"token(capacity=100)", "token(capacity=50)", "token(capacity=500 cost=5 timeout=10)"},
+	"ratio(ratio=0.1 floor=0.1)": {"ratio(ratio=0.05 floor=0.1)", "ratio(ratio=0.2 floor=0.1)", "ratio(ratio=0.1 floor=1)"},
 }
 
 func grid(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
-	names := []string{"", "throttle", "token", "ratio:0.1:0.1"}
+	names := []string{"", "throttle", "token", "ratio(ratio=0.1 floor=0.1)"}
 	for _, base := range bases(s) {
 		for _, attempts := range []int{2, 3, 5, 10} {
 			for _, budget := range names {

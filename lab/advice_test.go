@@ -27,7 +27,7 @@ var described = map[string]Storm{
 // longSearch returns about ten times as many candidates as an Advice simulates.
 func longSearch(s *Storm) []candidate {
 	list := []candidate{{attempts: 1}}
-	all := []string{"", "throttle", "throttle:20", "throttle:100", "token", "token:100", "ratio:0.1:0.1", "ratio:0.2:1"}
+	all := []string{"", "throttle", "throttle(maxtokens=20)", "throttle(maxtokens=100)", "token", "token(capacity=100)", "ratio(ratio=0.1 floor=0.1)", "ratio(ratio=0.2 floor=1)"}
 	for _, rule := range []string{"full", "decorrelated", "fibonacci"} {
 		for _, base := range bases(s) {
 			for _, base := range []time.Duration{base, 2 * base} {

@@ -120,7 +120,7 @@ func Usual() []Contender {
 		"full base=100ms cap=20s attempts=4",
 		"full base=100ms cap=20s attempts=4 budget=token",
 		"full base=100ms cap=20s attempts=4 budget=throttle",
-		"full base=100ms cap=20s attempts=4 budget=ratio:0.1:0.1",
+		"full base=100ms cap=20s attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
 		"aws-standard-2026",
 	)
 }

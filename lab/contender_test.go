@@ -14,8 +14,8 @@ import (
 
 func TestParseContender(t *testing.T) {
 	clock := &retrytest.Clock{}
-	c := contender(t, " full  base=100ms,cap=20s budget=ratio:0.1 ")
-	assert.Equal(t, "full base=100ms cap=20s attempts=3 budget=ratio:0.1", c.Name)
+	c := contender(t, " full  base=100ms,cap=20s budget=ratio(ratio=0.1) ")
+	assert.Equal(t, "full base=100ms cap=20s attempts=3 budget=ratio(ratio=0.1)", c.Name)
 	assert.Equal(t, retry.Policy{
 		Backoff: retry.FullJitter{Base: 100 * time.Millisecond, Cap: 20 * time.Second},
 		Budget:  &retry.RatioBudget{Ratio: 0.1, Clock: clock}, Clock: clock,

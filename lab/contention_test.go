@@ -314,7 +314,7 @@ func TestContentionInterrupted(t *testing.T) {
 	assert.InDelta(t, cells[0].Calls.N, cells[1].Calls.N, 1, "finished trials can be compared")
 	assert.Positive(t, cells[0].Calls.Mean)
 
-	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle:1e9"} {
+	for _, text := range []string{"none attempts=unlimited", "none attempts=unlimited stagger=1ns", "none attempts=unlimited budget=throttle(maxtokens=1e9)"} {
 		ctx, cancel = context.WithTimeout(t.Context(), 5*time.Millisecond)
 		defer cancel()
 		c = Contention{Clients: []int{20_000}, Trials: 1, Contenders: mustParse(text)}
@@ -438,8 +438,8 @@ func TestContentionForAnyRule(t *testing.T) {
 func TestContentionHints(t *testing.T) {
 	contenders := mustParse(
 		"none attempts=unlimited",
-		"constant delay=100ms hint=at-least:1h attempts=unlimited",
-		"none hint=or-give-up:250ms attempts=unlimited",
+		"constant delay=100ms hint=at-least(max=1h) attempts=unlimited",
+		"none hint=or-give-up(max=250ms) attempts=unlimited",
 		"full base=10ms hint=ignore attempts=unlimited",
 		"full base=10ms attempts=unlimited timeout=1h", // simulated as a crowd
 	)

@@ -75,7 +75,7 @@ func TestContentionHonors(t *testing.T) {
 	shared := run("full base=10ms cap=2s attempts=unlimited budget=throttle", 1)
 	assert.InDelta(t, 44.0, shared.Calls.Mean, 1.5)
 	assert.Less(t, shared.Done.Mean, 0.15)
-	ratio := run("full base=10ms cap=2s attempts=unlimited budget=ratio:0.1:0.1", 0)
+	ratio := run("full base=10ms cap=2s attempts=unlimited budget=ratio(ratio=0.1 floor=0.1)", 0)
 	assert.InDelta(t, 80.0, ratio.Calls.Mean, 2, "each client has one retry in ten seconds")
 
 	limited := run("aws-adaptive-2026 attempts=unlimited budget=none", 0)

@@ -44,7 +44,7 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 // After a stall of 2 s, retries keep the server down, unless the policy has a budget or the
 // server does not serve clients that have given up.
 func TestStormMetastable(t *testing.T) {
-	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio:0.1:0.1", "none attempts=1")
+	small := smallStorm(threeRetries, threeRetries+" budget=throttle", threeRetries+" budget=ratio(ratio=0.1 floor=0.1)", "none attempts=1")
 	small.Horizon = 80 * time.Second
 	rows := mustRun(t, small)
 	if rows[0].Never != 1 || rows[0].LastSuccess.Mean > 0.01 {
@@ -230,7 +230,7 @@ func TestStormMatters(t *testing.T) {
 		{"AttemptTimeout", "none attempts=1", func(s *Storm) { s.Contenders = mustParse("none attempts=1 timeout=500ms") }, recovery, 1.8, 3.5},
 		{"Deadline", threeRetries, func(s *Storm) { s.Deadline = 1500 * time.Millisecond }, amplification, 3.7, 2},
 		// Each process has 100 retries, each after a timeout.
-		{"Processes", threeRetries + " budget=token:500:5", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
+		{"Processes", threeRetries + " budget=token(capacity=500 cost=5)", func(s *Storm) { s.Processes = 1 }, retries, 2000, 100},
 		{"Queue", "none attempts=1", func(s *Storm) { s.Queue = 240 }, recovery, 1.8, 1.1},
 	} {
 		s := smallStorm(tt.policy)

@@ -5,15 +5,16 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
 )
 
-// takeBody determines how to send the body more than once. The body is never rewound,
+// planBody determines how to send the body more than once. The body is never rewound,
 // because the previous attempt may still be reading it.
-func (c *call) takeBody() {
+func (c *call) planBody() {
 	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if c.body == nil || c.body == http.NoBody {
 		c.getBody = nil
@@ -167,12 +168,12 @@ func (b *replay) Close() error {
 
 type keptBody struct {
 	io.ReadCloser
-	cancel  context.CancelFunc
-	attempt *attempt
+	cancel   context.CancelFunc
+	exchange *exchange
 }
 
 func (b *keptBody) Close() error {
-	defer b.attempt.release()
+	defer b.exchange.release()
 	defer b.cancel()
 	return b.ReadCloser.Close()
 }
@@ -185,13 +186,11 @@ type peekedBody struct {
 
 // peek returns the next n bytes, or fewer at the end of the body.
 func (b *peekedBody) peek(n int) ([]byte, error) {
-	if missing := n - len(b.data); missing > 0 && b.err == nil {
-		more, err := io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
-		b.data = append(b.data, more...)
-		if err == nil && len(more) < missing {
-			err = io.EOF
-		}
-		b.err = err
+	for len(b.data) < n && b.err == nil {
+		b.data = slices.Grow(b.data, 512)
+		var more int
+		more, b.err = b.ReadCloser.Read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+more]
 	}
 	if b.err != nil && b.err != io.EOF {
 		return b.data, b.err

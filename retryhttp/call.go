@@ -4,76 +4,94 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // call is the state of one RoundTrip. It is also the context passed to retry.Do: the
 // request's context with information for hooks.
 type call struct {
 	context.Context
-	transport *Transport
-	request   *http.Request
-	limit     time.Duration // of one attempt; 0: none
-	mayRepeat bool
-	direct    *http.Transport // nil: Base is of another type
+	transport  *Transport
+	request    *http.Request
+	limit      time.Duration // of one attempt; 0: none
+	mayRepeat  bool
+	whole      bool             // the body is read within the attempt: see Read
+	direct     *http.Transport  // nil: Base is of another type
+	clock      retry.Clock      // nil: the system's
+	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
+	classifier retry.Classifier // the caller's
 
 	body      io.ReadCloser                 // of the first attempt
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
 	recording *recording                    // behind getBody if MaxBuffer is used
 
-	// Hooks may read number and status in any goroutine.
-	number, status atomic.Int32
+	// Hooks may read these in any goroutine.
+	number, status, resends atomic.Int32
 
-	first     attempt // allocated together with the call
-	attempt   *attempt
-	ambiguous bool // an attempt may have been executed
+	first     exchange // allocated together with the call
+	latest    *exchange
+	sent      int  // exchanges begun
+	ambiguous bool // an exchange may have been executed
 	// failed describes the failed response; nil if it is not a failure.
 	response *http.Response
 	failed   *StatusError
 	err      error
+	cause    error   // for the Classifier
+	meaning  meaning // of err
 }
 
-func (c *call) send(ctx context.Context) error {
+// maxResends is the number of times that a call sends a request again within its
+// attempts.
+const maxResends = 8
+
+// attempt makes one attempt. It is the operation of retry.Do.
+func (c *call) attempt(ctx context.Context) error {
 	last := c.lastFailure()
 	c.response, c.failed, c.err = nil, nil, nil
 	c.number.Add(1)
 	c.status.Store(0)
-	loop := ctx
-	ctx, cancel := c.limited(ctx)
-	if err := c.prepare(ctx); err != nil {
+	limited, cancel := c.limited(ctx)
+	end, err := c.deliver(limited)
+	if err != nil {
 		cancel()
-		c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number.Load(), err)
+		c.err = err
+		if last != nil {
+			c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number.Load(), err)
+		}
 		return retry.Permanent(c.err)
 	}
-	a := c.attempt
-	base := c.transport.base()
-	c.response, c.err = base.RoundTrip(&a.request)
-	a.end()
-	if c.err == nil && c.response == nil {
-		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
-	}
 	if c.err != nil {
-		c.response = nil
+		c.latest.release()
+		if limited.Err() != nil && ctx.Err() == nil {
+			c.err = &errfacts.Overtime{Err: c.err, Limit: c.limit}
+		}
 		cancel()
-		a.release()
-		return c.lost()
+		return c.lost(end)
 	}
 	c.status.Store(int32(c.response.StatusCode))
-	below := attemptBehind(c.response)
-	gaveUp := below != nil && below != a // another Transport below
-	c.response.Request = &a.request      // a Base may have sent another request
+	below := exchangeBehind(c.response)
+	gaveUp := below != nil && below != c.latest // another Transport below
+	c.response.Request = &c.latest.request      // a Base may have sent another request
 	if c.response.Body == nil {
 		c.response.Body = http.NoBody // as Base should have done
 	}
-	c.keep(loop, cancel)
-	return c.judge(gaveUp)
+	c.keep(ctx, cancel)
+	if err := c.judge(gaveUp); err != nil {
+		return err
+	}
+	c.resumable()
+	if c.whole {
+		return c.read(ctx, limited)
+	}
+	return nil
 }
 
 // limited adds the attempt's time limit to ctx. The returned context outlives the
@@ -85,37 +103,126 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limit)
 }
 
-func (c *call) prepare(ctx context.Context) error {
-	number := int(c.number.Load())
+// deliver sends the request, and again at once if it certainly was not processed. That
+// costs no attempt: it is what net/http does for a request whose body it can rewind, but
+// bounded and counted. deliver sets c.response or c.err; it returns an error if there
+// is no body to send.
+func (c *call) deliver(ctx context.Context) (ending, error) {
+	for inRow := 0; ; inRow++ {
+		if err := c.prepare(ctx, inRow > 0); err != nil {
+			return unsent, err
+		}
+		end, again := c.exchange()
+		if !again || c.resends.Load() >= maxResends || inRow > maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
+			return end, nil
+		}
+		c.latest.release()
+		if held := end == unsent && c.meaning == notKnown; !held {
+			c.resends.Add(1)
+		}
+		c.ambiguous = c.ambiguous || end == unknown
+	}
+}
+
+// exchange passes the prepared request to Base, once.
+func (c *call) exchange() (end ending, again bool) {
+	base, x := c.transport.base(), c.latest
+	c.response, c.err = base.RoundTrip(&x.request)
+	last, resends := x.end()
+	c.resends.Add(int32(resends))
+	switch {
+	case c.err != nil:
+		c.response = nil
+	case c.response == nil:
+		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
+	default:
+		c.transport.learn(x, c.response.ProtoMajor)
+	}
+	switch {
+	case last != stopped && last != held:
+		c.err = legible(c.err)
+	case c.mayRepeat:
+		c.err = errLost
+	default:
+		c.err = errHidden
+	}
+	if last == stopped || last == held {
+		c.transport.learn(x, 2)
+	}
+	c.meaning = meaningOf(c.err)
+	return x.ending(c.err, c.meaning, last, c.transport.TrustRefusedStream)
+}
+
+// pause waits before a resend that follows others, so that a server which sheds load
+// by refusing requests is not hammered.
+func (c *call) pause(ctx context.Context, inRow int) error {
+	if inRow == 0 {
+		return ctx.Err()
+	}
+	wait := retry.EqualJitter{Base: 25 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: inRow}, rand.Float64())
+	if c.clock != nil {
+		return c.clock.Sleep(ctx, wait)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// prepare makes the next exchange.
+func (c *call) prepare(ctx context.Context, again bool) error {
+	c.sent++
 	body := c.body
-	if number > 1 && c.getBody != nil {
+	if c.sent > 1 && c.getBody != nil {
 		var err error
 		if body, err = c.getBody(); err != nil {
 			return err
 		}
 	}
-	c.attempt = &c.first
-	if number > 1 {
-		c.attempt = new(attempt) // the previous attempt may still be in use
+	x := &c.first
+	if c.sent > 1 {
+		x = new(exchange) // the previous exchange may still be in use
 	}
-	a := c.attempt
-	a.Context, a.number, a.ambiguous = ctx, number, c.ambiguous
-	a.mayRepeat, a.direct = c.mayRepeat, c.direct
-	a.empty = c.body == nil || c.body == http.NoBody
-	a.watched = a.empty || !c.mayRepeat
-	a.request = *c.request.WithContext(a)
-	a.request.Body = body
-	a.request.GetBody = nil // with GetBody, net/http could resend the request
+	c.latest = x
+	x.Context, x.number, x.ambiguous = ctx, int(c.number.Load()), c.ambiguous
+	x.mayRepeat, x.direct = c.mayRepeat, c.direct
+	x.empty = c.body == nil || c.body == http.NoBody
+	x.watched = x.empty || !c.mayRepeat
+	x.single = !c.mayRepeat || again || c.resends.Load() >= maxResends
+	x.request = *c.request.WithContext(x)
+	x.request.Body = body
+	x.request.GetBody = nil // with GetBody, net/http could resend the request
+	c.adapt(x, again)
 	if name := c.transport.AttemptHeader; c.direct == nil || name != "" {
 		// Signers change the headers in place.
-		if a.request.Header = c.request.Header.Clone(); a.request.Header == nil {
-			a.request.Header = http.Header{}
+		if x.request.Header = c.request.Header.Clone(); x.request.Header == nil {
+			x.request.Header = http.Header{}
 		}
 		if name != "" {
-			a.request.Header.Set(name, strconv.Itoa(number))
+			x.request.Header.Set(name, strconv.Itoa(x.number))
 		}
 	}
 	return nil
+}
+
+// adapt sets what depends on the protocol. If the protocol is not what the host used
+// last, the request is not sent twice, but its error may say less.
+func (c *call) adapt(x *exchange, again bool) {
+	switch protocol := c.transport.protocolOf(x); {
+	case x.empty && x.direct == nil && protocol > 1 && x.single,
+		x.empty && x.direct != nil && !x.mayRepeat && isReplayable(&x.request):
+		x.request.Body, x.given = emptyBody{}, true
+	case protocol != 1 || x.empty || c.getBody == nil || isReplayable(&x.request):
+	// Over HTTP/1, net/http sends such a request again only if nothing was written.
+	case x.mayRepeat:
+		x.request.GetBody = c.getBody
+	default:
+		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(c.getBody) }
+	}
 }
 
 func (c *call) lastFailure() error {
@@ -127,18 +234,26 @@ func (c *call) lastFailure() error {
 
 // lost returns the error of an attempt without a response, marked so that retry.Do knows
 // whether to retry.
-func (c *call) lost() error {
-	if c.attempt.lost() && c.request.Context().Err() == nil {
-		c.err = errLost
-	} else {
-		c.err = legible(c.err)
-	}
-	if isMalformed(c.err) || c.recording.failed() {
+func (c *call) lost(end ending) error {
+	if c.meaning == malformed || c.recording.failed() {
 		return retry.Permanent(c.err)
 	}
-	unsent := c.attempt.unsent(c.err, c.transport.TrustRefusedStream)
-	c.ambiguous = c.ambiguous || !unsent
-	return c.unlessUnrepeatable(&attemptError{statusWithin(c.err, c.transport.now()), c.info()}, c.mayRepeat || unsent)
+	c.ambiguous = c.ambiguous || end == unknown
+	c.cause = c.err
+	if status := c.latest.connectStatus(c.err); status != 0 {
+		c.cause = &connectError{c.err, status}
+	}
+	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || end != unknown)
+}
+
+// Classify implements [retry.Classifier]. It passes on the error of Base itself, without
+// the Info and marks that the loop and the hooks need.
+func (c *call) Classify(error) retry.Verdict {
+	v := c.classifier.Classify(c.cause)
+	if v.Hint <= 0 && c.failed == nil {
+		v.Hint = hintWithin(c.cause, c.transport.now())
+	}
+	return v
 }
 
 // judge returns nil if the response is a success, and otherwise an error, marked so
@@ -167,6 +282,7 @@ func (c *call) judge(gaveUp bool) error {
 		err = &checkError{c.failed, found}
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
 	}
+	c.cause = err
 	unprocessed = unprocessed || slices.Contains(c.transport.Unprocessed, status)
 	c.ambiguous = c.ambiguous || !unprocessed && status >= 500
 	return c.unlessUnrepeatable(err, c.mayRepeat || unprocessed)
@@ -213,36 +329,17 @@ func (c *call) abandon() {
 // protocols belongs to the caller and has no limit; the response's Body is not wrapped,
 // so that it keeps its Write method.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
-	if c.limit <= 0 && c.attempt.cancel == nil {
+	if c.limit <= 0 && c.latest.cancel == nil {
 		return
 	}
-	before := c.attempt
-	after := &attempt{Context: loop, number: before.number, ambiguous: before.ambiguous}
+	before := c.latest
+	after := &exchange{Context: loop, number: before.number, ambiguous: before.ambiguous}
 	after.request = *before.request.WithContext(after)
-	c.attempt, c.response.Request = after, &after.request
+	c.latest, c.response.Request = after, &after.request
 	if c.response.StatusCode == http.StatusSwitchingProtocols {
 		cancel()
 		before.release()
 		return
 	}
 	c.response.Body = &keptBody{c.response.Body, cancel, before}
-}
-
-// sdkRetries reports whether the client above retries. AWS SDKs send their maximum
-// number of attempts; SDKs generated by Stainless (OpenAI, Anthropic) send the number
-// of retries made.
-func sdkRetries(h http.Header) bool {
-	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
-		for part := range strings.SplitSeq(values[0], ";") {
-			if most, ok := strings.CutPrefix(strings.TrimSpace(part), "max="); ok {
-				return most != "1"
-			}
-		}
-		return false
-	}
-	if values := h["X-Stainless-Retry-Count"]; len(values) > 0 {
-		n, err := strconv.Atoi(values[0])
-		return err == nil && n > 0
-	}
-	return false
 }

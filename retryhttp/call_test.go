@@ -352,28 +352,6 @@ func TestMaxElapsedEndsTheCall(t *testing.T) {
 	})
 }
 
-func TestSDKAbove(t *testing.T) {
-	for _, tt := range []struct {
-		name, value string
-		sent        int
-	}{
-		{"Amz-Sdk-Request", "attempt=1; max=3", 1},
-		{"Amz-Sdk-Request", "ttl=20261102T120000Z; attempt=2; max=3", 1},
-		{"Amz-Sdk-Request", "attempt=1; max=1", 3},
-		{"Amz-Sdk-Request", "attempt=1", 3},
-		{"X-Stainless-Retry-Count", "0", 3},
-		{"X-Stainless-Retry-Count", "1", 1},
-		{"X-Stainless-Retry-Count", "many", 3},
-	} {
-		base := &script{replies: []reply{{status: 503}}}
-		req := request(t, "GET", "")
-		req.Header.Set(tt.name, tt.value)
-		_, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(req)
-		require.NoError(t, err)
-		assert.Len(t, base.requests, tt.sent, "%s: %s", tt.name, tt.value)
-	}
-}
-
 // TestOwnHeaders: a Base such as a signer may change the headers of an attempt in
 // place.
 func TestOwnHeaders(t *testing.T) {

@@ -23,9 +23,9 @@
 //	other requests, such as POST:
 //	    421, 425, 429, and equivalents of 429  retried
 //	    no connection (dial, DNS, proxy, TLS)  retried
-//	    HTTP/2 stream above the last that
-//	    GOAWAY accepts                         retried
-//	    HTTP/2 stream reset                    not retried: see TrustRefusedStream
+//	    stream above the last that GOAWAY
+//	    accepts (HTTP/2)                       sent again at once
+//	    stream reset (HTTP/2, HTTP/3)          not retried: see TrustRefusedStream
 //	    503, 500 and all other responses       not retried
 //	    connection lost, timeout               not retried
 //
@@ -35,9 +35,11 @@
 // attempt may still be reading it. If a temporary failure may not be retried
 // because of these conditions, the call ends with [retry.ErrUnrepeatable].
 //
-// Nothing is retried once the headers of a response have been returned. To retry errors
-// of the body as well, read it in the operation of a [retry.Do] around a client that
-// does not retry.
+// Once the headers of a response have been returned, nothing is retried. [Read] reads
+// the body within the attempt, so that a response that breaks off is retried, too, if the
+// request may be repeated. Transport.Resume continues the body of a GET that breaks off.
+// Do not read bodies in the operation of a [retry.Do] around a client: it would repeat a
+// POST that was executed.
 //
 // If a conditional write (PUT with If-Match or If-None-Match) succeeds but its response
 // is lost, the retry gets 412 Precondition Failed; [Ambiguous] reports this.
@@ -53,21 +55,15 @@
 // that would end after the request's deadline, the response is returned immediately.
 // [RetryAfter] lists the headers.
 //
-// # Silent retries of net/http
+// # Resends
 //
-// Package net/http also retries requests, silently. A Transport limits these retries:
-//
-//   - A request with a body is sent once per attempt, because the Transport removes
-//     GetBody.
-//   - A request that has no body and may be executed twice is sent once per attempt
-//     over HTTP/1. Over HTTP/2, net/http may send it once more, on another connection,
-//     so a graceful GOAWAY does not cost an attempt.
-//   - Any other request without a body is sent again only if it was certainly not
-//     processed. To detect that over HTTP/2, the Transport gives the request an empty
-//     body, if Base is an [http.Transport].
-//
-// If these rules stop an attempt, [retry.DefaultClassifier] classifies its error as
-// transient. docs/http.md in the repository contains measurements.
+// If a request certainly was not processed, it is sent again at once, within the
+// attempt: its connection ended before it was written, or a GOAWAY does not accept its
+// stream. That happens at most 8 times per call, and [Info] counts it. Package net/http
+// does the same for requests whose body it can rewind, but not only after proof. It
+// cannot be switched off, so a Transport removes GetBody from requests with a body, and
+// over HTTP/2 gives a request without one an empty body, if net/http must not resend it.
+// docs/http.md in the repository describes how an attempt ends.
 //
 // # Layers above and below
 //

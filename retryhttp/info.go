@@ -20,6 +20,9 @@ type Info struct {
 	Attempt int
 	// Status is the status of the attempt's response; 0 if there is none (yet).
 	Status int
+	// Resends is the number of times that the request was sent in addition to once per
+	// attempt: by the Transport because it certainly was not processed, or by net/http.
+	Resends int
 }
 
 type infoKey struct{}
@@ -44,7 +47,8 @@ func InfoFrom(ctx context.Context) (info Info, ok bool) {
 }
 
 // InfoOf returns the Info of the attempt that failed with err, an error passed to the
-// Policy's Classifier or returned by RoundTrip. ok is false for other errors.
+// Policy's hooks or returned by RoundTrip. ok is false for other errors: a Classifier
+// receives the error of Base itself.
 func InfoOf(err error) (info Info, ok bool) {
 	if e, ok := errors.AsType[*attemptError](err); ok {
 		return e.info, true
@@ -60,7 +64,7 @@ func InfoOf(err error) (info Info, ok bool) {
 
 func (c *call) info() Info {
 	info := infoAbout(c.request)
-	info.Attempt, info.Status = int(c.number.Load()), int(c.status.Load())
+	info.Attempt, info.Status, info.Resends = int(c.number.Load()), int(c.status.Load()), int(c.resends.Load())
 	return info
 }
 
@@ -84,41 +88,30 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// withinError is an error caused by a response. Either a RoundTripper below sent a
-// request of its own, for example for a token, and got the response, or net/http turned
-// a proxy's response into an error.
-type withinError struct {
+// connectError is the refusal of a proxy.
+type connectError struct {
 	error
 	status int
-	after  time.Duration
 }
 
-func (e *withinError) Unwrap() error             { return e.error }
-func (e *withinError) HTTPStatusCode() int       { return e.status }
-func (e *withinError) RetryAfter() time.Duration { return e.after }
+func (e *connectError) Unwrap() error       { return e.error }
+func (e *connectError) HTTPStatusCode() int { return e.status }
 
-// statusWithin returns err with the status of the response inside it, or err itself if
-// it contains no response. The RetrieveError type of golang.org/x/oauth2, for
-// example, has the response in a field.
-func statusWithin(err error, now time.Time) error {
-	if status := proxyRefusal(err); status != 0 {
-		return &withinError{err, status, 0}
-	}
-	for e := err; e != nil; e = errors.Unwrap(e) {
-		v := reflect.ValueOf(e)
+// hintWithin returns the wait that a response inside err asks for, or 0. The
+// RetrieveError type of golang.org/x/oauth2, for example, has the response in a field.
+func hintWithin(err error, now time.Time) time.Duration {
+	for ; err != nil; err = errors.Unwrap(err) {
+		v := reflect.ValueOf(err)
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 			continue
-		}
-		if _, ok := e.(interface{ HTTPStatusCode() int }); ok {
-			return err
 		}
 		f := v.Elem().FieldByName("Response")
 		if !f.IsValid() || !f.CanInterface() {
 			continue
 		}
 		if resp, ok := f.Interface().(*http.Response); ok && resp != nil && resp.StatusCode >= 400 {
-			return &withinError{err, resp.StatusCode, RetryAfter(resp, now)}
+			return RetryAfter(resp, now)
 		}
 	}
-	return err
+	return 0
 }

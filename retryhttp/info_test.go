@@ -2,7 +2,12 @@ package retryhttp_test
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
 	"net/http"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,7 +18,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// TestInfo: hooks and the Classifier can read the request's Info, without its secrets.
+// TestInfo: hooks can read the request's Info, without its secrets.
 func TestInfo(t *testing.T) {
 	base := &script{replies: []reply{{status: 503}, {err: errReset}, {status: 200}}}
 	var before, after, retries, failures []retryhttp.Info
@@ -30,12 +35,11 @@ func TestInfo(t *testing.T) {
 		fromContext(&before, ctx)
 		return nil, func(retry.Attempt) { fromContext(&after, ctx) }
 	}
-	p.OnRetry = func(ctx context.Context, _ retry.Attempt, _ time.Duration) { fromContext(&retries, ctx) }
-	p.Classifier = retry.FirstOf(retry.ClassifierFunc(func(err error) retry.Verdict {
-		info, ok := retryhttp.InfoOf(err)
+	p.OnRetry = func(ctx context.Context, failed retry.Attempt, _ time.Duration) {
+		fromContext(&retries, ctx)
+		info, ok := retryhttp.InfoOf(failed.Err)
 		take(&failures, info, ok)
-		return retry.Verdict{Class: retry.ClassUnknown}
-	}), retry.DefaultClassifier{})
+	}
 	req := request(t, "PUT", "content")
 	req.URL = parse(t, "https://user:password@host:8443/a%2Fb/c?key=secret#token")
 	resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
@@ -74,4 +78,41 @@ func TestInfoElsewhere(t *testing.T) {
 	}
 	_, ok = retryhttp.InfoFrom(t.Context())
 	assert.False(t, ok)
+}
+
+// TestClassifierSeesOwnError: classifiers written for an http.Transport compare errors
+// and assert their types, without unwrapping. An attempt that exceeded its time limit
+// has an error of its own, which is a timeout.
+func TestClassifierSeesOwnError(t *testing.T) {
+	late := roundTripper(func(req *http.Request) (*http.Response, error) {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+	for _, tt := range []struct {
+		name string
+		base http.RoundTripper
+		own  func(err error) bool
+	}{
+		{"comparison", &script{replies: []reply{{err: io.ErrUnexpectedEOF}}}, func(err error) bool { return err == io.ErrUnexpectedEOF }},
+		{"type", &script{replies: []reply{{err: errReset}}}, func(err error) bool { e, ok := err.(*net.OpError); return ok && e.Op == "read" }},
+		{"Temporary", &script{replies: []reply{{err: &net.OpError{Op: "read", Err: syscall.ETIMEDOUT}}}}, func(err error) bool {
+			e, ok := err.(interface{ Temporary() bool }) // as in go-containerregistry
+			return ok && e.Temporary()
+		}},
+		{"os.IsTimeout", &script{replies: []reply{{err: os.ErrDeadlineExceeded}}}, os.IsTimeout},
+		{"limit", late, func(err error) bool { return os.IsTimeout(err) && errors.Is(err, context.DeadlineExceeded) }},
+	} {
+		p, asked := quick(), 0
+		p.AttemptTimeout = time.Millisecond
+		p.Classifier = retry.OnlyIf(func(err error) bool {
+			asked++
+			assert.True(t, tt.own(err), "%s: %T %v", tt.name, err, err)
+			return tt.own(err)
+		})
+		for _, method := range []string{"GET", "POST"} {
+			_, err := (&retryhttp.Transport{Base: tt.base, Policy: p}).RoundTrip(request(t, method, "content"))
+			assert.ErrorIs(t, err, map[string]error{"GET": retry.ErrMaxAttempts, "POST": retry.ErrUnrepeatable}[method], tt.name)
+		}
+		assert.Equal(t, 3+1, asked, tt.name)
+	}
 }

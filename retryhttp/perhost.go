@@ -32,6 +32,12 @@ type PerHost struct {
 	order list.List // of *hostBudget, most recently used first
 }
 
+// Unbudgeted returns a PerHost without Budgets: a Transport with it may make all the
+// retries that its Policy allows.
+func Unbudgeted() *PerHost {
+	return &PerHost{New: func(string) retry.Budget { return nil }}
+}
+
 type host struct{ name, port string }
 
 type hostBudget struct {

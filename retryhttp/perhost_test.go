@@ -112,3 +112,40 @@ func TestPerHostShared(t *testing.T) {
 		assert.Equal(t, 1, times, host)
 	}
 }
+
+// TestDefaultBudget: without a Budget, each host has its own; WithPolicy does not change
+// that.
+func TestDefaultBudget(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*retryhttp.Transport)
+		sent   int
+	}{
+		{"default", func(*retryhttp.Transport) {}, 20 + 500/14},
+		{"another Budget", func(tr *retryhttp.Transport) { tr.Policy.Budget = &retry.TokenBudget{Capacity: 28} }, 20 + 2},
+		{"another PerHost", func(tr *retryhttp.Transport) {
+			tr.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return &retry.TokenBudget{Capacity: 42} }}
+		}, 20 + 3},
+		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
+	} {
+		base := &script{replies: []reply{{status: 503}}}
+		transport := &retryhttp.Transport{Base: base, Policy: quick()}
+		tt.change(transport)
+		for i := range 20 {
+			req := request(t, "GET", "")
+			if p := transport.Policy; i%2 == 1 {
+				req = req.WithContext(retryhttp.WithPolicy(req.Context(), p))
+			}
+			_, err := transport.RoundTrip(req)
+			require.NoError(t, err)
+		}
+		assert.Len(t, base.requests, tt.sent, tt.name)
+		other := request(t, "GET", "")
+		other.URL = parse(t, "http://other/")
+		_, err := transport.RoundTrip(other)
+		require.NoError(t, err)
+		if tt.name != "another Budget" {
+			assert.Len(t, base.requests, tt.sent+3, "%s: another host", tt.name)
+		}
+	}
+}

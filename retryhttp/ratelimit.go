@@ -2,10 +2,9 @@ package retryhttp
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/gobackoff/retry/internal/sfv"
 )
 
 type limits []limit
@@ -42,6 +41,11 @@ var families = []family{
 	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset-After"}},
 	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"}},
 	{{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}},
+	{{"Ratelimitbysize-Remaining", "Ratelimitbysize-Reset"}},
+	{
+		{"X-Rate-Limit-Remaining-Requests", "X-Rate-Limit-Reset-Requests"},
+		{"X-Rate-Limit-Remaining-Tokens", "X-Rate-Limit-Reset-Tokens"},
+	},
 	{
 		{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
 		{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
@@ -66,66 +70,111 @@ func (f family) limits(h http.Header, now time.Time) limits {
 
 // parseReset reads a time in any form that the families use.
 func parseReset(value string, now time.Time) (time.Duration, bool) {
+	if unit := time.Second; isDigits(value) {
+		if len(value) >= len("1793620800000") { // milliseconds since 1970, as OpenRouter sends
+			unit = time.Millisecond
+		}
+		return parseWait(value, unit, now)
+	}
 	if wait, ok := parseWait(value, time.Second, now); ok {
 		return wait, true
 	}
 	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
 		return wait, true
 	}
-	if at, err := time.Parse(time.RFC3339, value); err == nil {
-		return max(0, at.Sub(now)), true
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(layout, value); err == nil {
+			return max(0, at.Sub(now)), true
+		}
 	}
 	return 0, false
 }
 
 // rateLimit reads the RateLimit header of draft-ietf-httpapi-ratelimit-headers: in
 // draft 8 and later a list ("name";r=0;t=30), in draft 7 a dictionary (limit=100,
-// remaining=0, reset=30). If t is missing, the window of the named policy is used as an
+// remaining=0, reset=30). Without a valid t, the window of the named policy is used as an
 // upper bound.
 func rateLimit(h http.Header) limits {
-	text := strings.Join(h["Ratelimit"], ",")
-	if text == "" {
-		return nil
-	}
-	if dictionary, err := sfv.ParseDictionary(text); err == nil {
-		members := sfv.Params(dictionary)
-		if reset, ok := seconds(members.Get("reset")); ok {
-			return limits{{members.Get("remaining") == int64(0), reset}}
-		}
-	}
-	list, err := sfv.ParseList(text)
-	if err != nil {
-		return nil
-	}
 	var found limits
-	for _, item := range list {
-		reset, ok := seconds(item.Params.Get("t"))
+	members := members(h["Ratelimit"])
+	dictionary := map[string]string{}
+	for _, m := range members {
+		key, value, _ := strings.Cut(m.item, "=")
+		dictionary[key] = value
+		reset, ok := seconds(m.params["t"])
 		if !ok {
-			reset, ok = policyWindow(h, item.Value)
+			reset, ok = policyWindow(h, m.item)
 		}
 		if ok {
-			found = append(found, limit{item.Params.Get("r") == int64(0), reset})
+			found = append(found, limit{isZero(m.params["r"]), reset})
 		}
+	}
+	if reset, ok := seconds(dictionary["reset"]); ok {
+		return limits{{isZero(dictionary["remaining"]), reset}}
 	}
 	return found
 }
 
-func policyWindow(h http.Header, name any) (time.Duration, bool) {
-	policies, err := sfv.ParseList(strings.Join(h["Ratelimit-Policy"], ","))
-	if err != nil {
-		return 0, false
-	}
-	for _, policy := range policies {
-		if _, ok := policy.Value.(string); ok && policy.Value == name {
-			return seconds(policy.Params.Get("w"))
+func policyWindow(h http.Header, name string) (time.Duration, bool) {
+	for _, policy := range members(h["Ratelimit-Policy"]) {
+		if policy.item == name && strings.HasPrefix(name, `"`) {
+			return seconds(policy.params["w"])
 		}
 	}
 	return 0, false
 }
 
-func seconds(value any) (time.Duration, bool) {
-	n, ok := value.(int64)
-	if !ok || n < 0 {
+// A member is a member of a list or dictionary in a structured field (RFC 9651).
+type member struct {
+	item   string // as it is written, in a dictionary with its key
+	params map[string]string
+}
+
+// members reads the lines of a field. It does not check the syntax of items that the
+// RateLimit fields do not need, and returns nil if a string does not end.
+func members(lines []string) []member {
+	var found []member
+	for _, text := range split(strings.Join(lines, ","), ',') {
+		parts := split(text, ';')
+		m := member{parts[0], map[string]string{}}
+		for _, param := range parts[1:] {
+			key, value, _ := strings.Cut(param, "=")
+			m.params[key] = value
+		}
+		found = append(found, m)
+	}
+	return found
+}
+
+// split splits text at separators outside of strings.
+func split(text string, separator byte) []string {
+	var parts []string
+	quoted, start := false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case c == separator && !quoted:
+			parts = append(parts, strings.Trim(text[start:i], " \t"))
+			start = i + 1
+		}
+	}
+	if quoted {
+		return nil
+	}
+	return append(parts, strings.Trim(text[start:], " \t"))
+}
+
+func isZero(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && n == 0
+}
+
+func seconds(text string) (time.Duration, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
 		return 0, false
 	}
 	return saturatedSeconds(n), true

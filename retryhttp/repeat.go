@@ -1,10 +1,6 @@
 package retryhttp
 
-import (
-	"errors"
-	"net/http"
-	"strings"
-)
+import "net/http"
 
 // IsIdempotent reports whether HTTP allows a request to be executed more than once: its
 // method is GET, HEAD, OPTIONS, TRACE, PUT, DELETE or QUERY, or it has a header
@@ -33,37 +29,4 @@ func isUnprocessed(e *StatusError) bool {
 		return true
 	}
 	return isThrottling(e.Response)
-}
-
-// isMalformed reports whether the request cannot be sent at all.
-func isMalformed(err error) bool {
-	return hasText(err, func(text string) bool {
-		for _, prefix := range [...]string{
-			"unsupported protocol scheme",
-			"net/http: invalid ", // header, trailer, method
-			"net/http: request canceled",
-			"http: no Host in request URL",
-			"http: nil Request.",
-			"http: ContentLength=",
-			"http: Request.ContentLength=",
-			"http: server gave HTTP response to HTTPS client",
-			"http2: request body larger than specified content length",
-			"http2: request header list larger than peer's advertised limit",
-		} {
-			if strings.HasPrefix(text, prefix) {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// hasText reports whether match holds for the text of err or of an error that it wraps.
-func hasText(err error, match func(text string) bool) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
-		if match(err.Error()) {
-			return true
-		}
-	}
-	return false
 }

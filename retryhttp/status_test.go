@@ -197,9 +197,7 @@ func TestStatusWithinError(t *testing.T) {
 		{"success", within(200), 3, retry.ClassTransient, 0},
 		{"no response", &retrieveError{Code: "timeout"}, 3, retry.ClassTransient, 0},
 		{"nil", (*nilError)(nil), 3, retry.ClassTransient, 0},
-		{"proxy, 403", errors.New("Forbidden"), 1, retry.ClassPermanent, 0},
-		{"proxy, 407", errors.New("Proxy Authentication Required"), 1, retry.ClassPermanent, 0},
-		{"proxy, 503", errors.New("Service Unavailable"), 3, retry.ClassTransient, 0},
+		{"a reason phrase that is not a proxy's", errors.New("Conflict"), 3, retry.ClassTransient, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			base, p := &script{replies: []reply{{err: tt.err}}}, quick()

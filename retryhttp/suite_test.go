@@ -706,7 +706,9 @@ func TestSuiteBackoff(t *testing.T) {
 	waits := func(t *testing.T, b retry.Backoff) []time.Duration {
 		s := newSuiteServer(t, suiteResponse{status: 503})
 		clock := &retrytest.Clock{}
-		status, _ := suiteSend(t, s.transport(retry.Policy{MaxAttempts: attempts, Backoff: b, Clock: clock}), suiteRequestOf(t, http.MethodGet, s.URL, nil))
+		tr := s.transport(retry.Policy{MaxAttempts: attempts, Backoff: b, Clock: clock})
+		tr.PerHost = retryhttp.Unbudgeted()
+		status, _ := suiteSend(t, tr, suiteRequestOf(t, http.MethodGet, s.URL, nil))
 		assert.Equal(t, 503, status)
 		assert.Len(t, s.seen(), attempts)
 		return clock.Waits()

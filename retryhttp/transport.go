@@ -13,13 +13,12 @@ import (
 // Transport sends through [http.DefaultTransport] with the zero [retry.Policy] and
 // makes up to three attempts.
 //
-// A Transport is safe for concurrent use and should be shared by all clients. Its
-// fields must not be changed once it is in use.
+// A Transport is safe for concurrent use and should be shared by all clients. It must
+// not be copied, and its fields must not be changed, once it is in use.
 type Transport struct {
 	// Base makes the attempts; nil means http.DefaultTransport. If it is not an
-	// http.Transport, an attempt costs a few more allocations, and a POST without a
-	// body fails after a graceful GOAWAY. Its response bodies should allow Close during
-	// a Read, as those of net/http do.
+	// http.Transport, an attempt costs a few more allocations. Its response bodies
+	// should allow Close during a Read, as those of net/http do.
 	Base http.RoundTripper
 
 	// Policy decides when to retry. Its Classifier and hooks receive a response with a
@@ -47,11 +46,12 @@ type Transport struct {
 	// of a request.
 	Unprocessed []int
 
-	// TrustRefusedStream means that a REFUSED_STREAM reset of an HTTP/2 stream proves
-	// that the request was not processed, so any request may be retried. RFC 9113
-	// promises this, but HAProxy also sends REFUSED_STREAM if a server closes the
-	// connection after executing the request. Set it only for servers that keep the
-	// promise. A GOAWAY that does not accept the stream is always trusted.
+	// TrustRefusedStream means that a stream reset with REFUSED_STREAM (HTTP/2) or
+	// H3_REQUEST_REJECTED (HTTP/3) proves that the request was not processed, so any
+	// request may be sent again. The RFCs promise this, but HAProxy also sends
+	// REFUSED_STREAM if a server closes the connection after executing the request. Set
+	// it only for servers that keep the promise. A GOAWAY that does not accept the
+	// stream is always trusted.
 	TrustRefusedStream bool
 
 	// Check is called for each response and returns an error if the response is a
@@ -74,13 +74,33 @@ type Transport struct {
 	// means that no body is kept.
 	MaxBuffer int64
 
+	// Resume continues the body of a GET that breaks off: the rest is requested with
+	// Range and If-Range, under the same Policy, Budget and hooks; counting restarts
+	// if the body returned any data. The response must have status 200, a strong ETag
+	// and no Content-Encoding (to prevent that net/http asks for gzip, set the header
+	// Accept-Encoding to identity), and the rest must fit it; otherwise Read of
+	// the body returns the error.
+	Resume bool
+
 	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
 	// first. If "", no header is sent.
 	AttemptHeader string
 
-	// PerHost replaces the Policy's Budget with a separate Budget for each host. If nil,
-	// all hosts share the Policy's Budget.
+	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
+	// both are nil, the Transport uses a PerHost of its own, with a [retry.TokenBudget]
+	// for each host: a host that fails gets about 35 retries, and then none until it
+	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted]().
 	PerHost *PerHost
+
+	// OnOuterRetry is called once for each kind of client above the Transport that is
+	// found to retry by itself: "AWS SDK", "Stainless SDK" (OpenAI, Anthropic and others)
+	// or "Google Cloud Storage". The Transport makes one attempt for each of the client's,
+	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
+	OnOuterRetry func(client string, req *http.Request)
+
+	hosts     PerHost // used if there is no other Budget
+	protocols protocols
+	outer     outer
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
@@ -101,12 +121,20 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req)}
+	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier}
+	if c.classifier == nil {
+		c.classifier = retry.DefaultClassifier{}
+	}
+	p.Classifier = c
+	c.whole = req.Context().Value(readKey{}) != nil
 	c.direct, _ = t.base().(*http.Transport)
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
 		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
 	}
-	c.takeBody()
+	if t.Resume {
+		c.keepPolicy(p)
+	}
+	c.planBody()
 	defer c.recording.finish()
 	returned := false
 	defer func() {
@@ -114,7 +142,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	err := retry.Do(c, p, c.send)
+	err := retry.Do(c, p, c.attempt)
 	returned = true
 	return c.result(err)
 }
@@ -143,14 +171,18 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 		}
 		p = *own
 	}
-	if sdkRetries(req.Header) {
+	if t.retriedAbove(req) {
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
-	if t.PerHost != nil && req.URL != nil {
+	switch {
+	case req.URL == nil:
+	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
+	case p.Budget == nil:
+		p.Budget = t.hosts.Budget(req.URL)
 	}
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse
@@ -166,7 +198,8 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 type policyKey struct{}
 
 // WithPolicy returns a context for requests that use p instead of the Transport's
-// Policy. The Transport's PerHost still replaces the Budget of p.
+// Policy. The Transport's PerHost still replaces the Budget of p; without a PerHost and
+// a Budget, the host's own Budget is used, as for other requests.
 func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 	return context.WithValue(ctx, policyKey{}, &p)
 }

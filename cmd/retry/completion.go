@@ -1,62 +1,39 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 )
 
-func flagValues(flag string) []string {
-	switch flag {
-	case "policy":
-		return append([]string{standard}, presetNames()...)
-	case "rule":
-		return ruleNames[1:]
-	case "stdin":
-		return []string{"replay", "pass", "none"}
-	case "output":
-		return []string{"pass", "last"}
-	case "retry-on", "stop-on":
-		return []string{"timeout", "signal"}
-	}
-	return nil
-}
-
 func completion(args []string) (string, error) {
-	shells := map[string]func(*flag.FlagSet) string{"bash": bash, "zsh": zsh, "fish": fish}
+	shells := map[string]func([]option) string{"bash": bash, "zsh": zsh, "fish": fish}
 	if len(args) == 1 && shells[args[0]] != nil {
-		flags, _, _ := flagSet()
-		return shells[args[0]](flags), nil
+		return shells[args[0]](new(config).options()), nil
 	}
 	return "", fmt.Errorf("completion needs bash, zsh or fish%s", didYouMean(strings.Join(args, " "), []string{"bash", "zsh", "fish"}))
 }
 
-func takesValue(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return !ok || !b.IsBoolFlag()
+func subcommandNames() string {
+	var names []string
+	for _, sub := range subcommands {
+		names = append(names, sub.name)
+	}
+	return strings.Join(names, " ")
 }
 
-// eachFlag visits all flags except those with one-letter names.
-func eachFlag(flags *flag.FlagSet, do func(*flag.Flag)) {
-	flags.VisitAll(func(f *flag.Flag) {
-		if len(f.Name) > 1 {
-			do(f)
-		}
-	})
-}
+func policyNames() string { return strings.Join(append([]string{standard}, presetNames()...), " ") }
 
-func bash(flags *flag.FlagSet) string {
+func bash(options []option) string {
 	var all, values, cases []string
-	eachFlag(flags, func(f *flag.Flag) {
-		all = append(all, "--"+f.Name)
-		if !takesValue(f) {
-			return
+	for _, o := range options {
+		all = append(all, "--"+o.name)
+		if o.value != "" {
+			values = append(values, "--"+o.name)
 		}
-		values = append(values, "--"+f.Name)
-		if list := flagValues(f.Name); list != nil {
-			cases = append(cases, fmt.Sprintf("        --%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;", f.Name, strings.Join(list, " ")))
+		if o.words != nil {
+			cases = append(cases, fmt.Sprintf("        --%s) COMPREPLY=($(compgen -W '%s' -- \"$cur\")); return ;;", o.name, strings.Join(o.words, " ")))
 		}
-	})
+	}
 	return fmt.Sprintf(`# bash completion for retry: source <(retry completion bash)
 _retry() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} i
@@ -77,68 +54,80 @@ _retry() {
     esac
     case $cur in
     -*) COMPREPLY=($(compgen -W '%s' -- "$cur")) ;;
-    *) COMPREPLY=($(compgen -W 'explain presets completion' -- "$cur") $(compgen -c -- "$cur")) ;;
+    *) COMPREPLY=($(compgen -W '%s' -- "$cur") $(compgen -c -- "$cur")) ;;
     esac
 }
 complete -F _retry retry
-`, strings.Join(values, " | "), strings.Join(flagValues("policy"), " "), strings.Join(cases, "\n"), strings.Join(values, " | "), strings.Join(all, " "))
+`, strings.Join(values, " | "), policyNames(), strings.Join(cases, "\n"), strings.Join(values, " | "), strings.Join(all, " "), subcommandNames())
 }
 
-func zsh(flags *flag.FlagSet) string {
+func zsh(options []option) string {
+	escape := strings.NewReplacer("[", `\[`, "]", `\]`, ":", `\:`, "'", `'\''`)
 	var specs []string
-	eachFlag(flags, func(f *flag.Flag) {
-		spec := "--" + f.Name
-		switch list := flagValues(f.Name); {
-		case !takesValue(f):
-			spec = fmt.Sprintf("'%s'", spec)
-		case list != nil:
-			spec = fmt.Sprintf("'%s=:value:(%s)'", spec, strings.Join(list, " "))
-		case f.Name == "json":
-			spec = fmt.Sprintf("'%s=:file:_files'", spec)
-		default:
-			spec = fmt.Sprintf("'%s=:value: '", spec)
+	for _, o := range options {
+		names, spec := "--"+o.name, fmt.Sprintf("[%s]", escape.Replace(o.help))
+		switch {
+		case o.words != nil:
+			spec = fmt.Sprintf("=%s:value:(%s)", spec, strings.Join(o.words, " "))
+		case o.value == "FILE":
+			spec = fmt.Sprintf("=%s:file:_files", spec)
+		case o.value != "":
+			spec = fmt.Sprintf("=%s:%s: ", spec, o.value)
 		}
-		specs = append(specs, "    "+spec+" \\")
-	})
+		specs = append(specs, fmt.Sprintf("    '%s%s' \\", names, spec))
+		if o.letter != "" {
+			specs = append(specs, fmt.Sprintf("    '-%s%s' \\", o.letter, strings.TrimPrefix(spec, "=")))
+		}
+	}
+	var commands []string
+	for _, sub := range subcommands {
+		commands = append(commands, fmt.Sprintf(`%s\:"%s"`, sub.name, sub.help))
+	}
 	return fmt.Sprintf(`#compdef retry
 # zsh completion for retry: retry completion zsh >"${fpath[1]}/_retry"
 _retry() {
     case ${words[2]} in
     explain) _values policy %s; return ;;
     completion) _values shell bash zsh fish; return ;;
-    presets) return ;;
+    presets | man) return ;;
     esac
     _arguments -S \
 %s
-    '(-):command: _alternative "commands:command:_command_names -e" "subcommands:subcommand:(explain presets completion)"' \
+    '(-):command: _alternative "commands:command:_command_names -e" '\''subcommands:subcommand:((%s))'\''' \
     '*::argument: _normal'
 }
 _retry "$@"
-`, strings.Join(flagValues("policy"), " "), strings.Join(specs, "\n"))
+`, policyNames(), strings.Join(specs, "\n"), strings.Join(commands, " "))
 }
 
-func fish(flags *flag.FlagSet) string {
+func fish(options []option) string {
+	quote := strings.NewReplacer(`\`, `\\`, "'", `\'`)
 	var b strings.Builder
 	b.WriteString("# fish completion for retry: retry completion fish >~/.config/fish/completions/retry.fish\n")
-	eachFlag(flags, func(f *flag.Flag) {
-		fmt.Fprintf(&b, "complete -c retry -l %s", f.Name)
-		if letter := short[f.Name]; letter != "" {
-			fmt.Fprintf(&b, " -s %s", letter)
+	values := []string{"-t"}
+	for _, o := range options {
+		fmt.Fprintf(&b, "complete -c retry -l %s -d '%s'", o.name, quote.Replace(o.help))
+		if o.letter != "" {
+			fmt.Fprintf(&b, " -s %s", o.letter)
 		}
-		if takesValue(f) {
+		if o.value != "" {
+			values = append(values, "--"+o.name)
 			b.WriteString(" -r")
-			if f.Name != "json" {
+			if o.value != "FILE" {
 				b.WriteString(" -f")
 			}
 		}
-		if list := flagValues(f.Name); list != nil {
-			fmt.Fprintf(&b, " -a '%s'", strings.Join(list, " "))
+		if o.words != nil {
+			fmt.Fprintf(&b, " -a '%s'", strings.Join(o.words, " "))
 		}
 		b.WriteByte('\n')
-	})
-	fmt.Fprintf(&b, "complete -c retry -n __fish_use_subcommand -a 'explain presets completion'\n")
-	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from explain' -f -a '%s'\n", strings.Join(flagValues("policy"), " "))
+	}
+	for _, sub := range subcommands {
+		fmt.Fprintf(&b, "complete -c retry -n __fish_use_subcommand -a %s -d '%s'\n", sub.name, quote.Replace(sub.help))
+	}
+	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from explain' -f -a '%s'\n", policyNames())
 	fmt.Fprintf(&b, "complete -c retry -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'\n")
-	b.WriteString("complete -c retry -x -a '(__fish_complete_subcommand --fcs-skip=1)'\n")
+	// The options that take a value, so that the value is not mistaken for the command.
+	fmt.Fprintf(&b, "complete -c retry -x -a '(__fish_complete_subcommand --fcs-skip=1 %s)'\n", strings.Join(values, " "))
 	return b.String()
 }

@@ -1,8 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,16 +13,17 @@ import (
 const barWidth = 30
 
 func explain(args []string) (string, error) {
-	if len(args) == 0 {
-		return "", errors.New(`explain needs a policy, such as "full base=1s cap=1m attempts=5"; see retry presets`)
+	c, err := parseFlags(args, os.Getenv)
+	if text := strings.Join(c.args, " "); err == nil && text != "" && c.targets == nil {
+		c, err = parseFlags(slices.Concat([]string{"--policy", text}, args[:len(args)-len(c.args)]), os.Getenv)
 	}
-	text := strings.Join(args, " ")
-	p, err := parsePolicy(text)
 	if err != nil {
 		return "", err
 	}
-	plan := p.Plan()
 	var b strings.Builder
+	b.WriteString(c.settings())
+	p := c.policy
+	plan := p.Plan()
 	fmt.Fprintf(&b, "%s: %s attempts if all fail", p, attemptsText(p.MaxAttempts))
 	if p.MaxElapsed > 0 {
 		fmt.Fprintf(&b, ", no wait beyond %v", p.MaxElapsed)
@@ -54,6 +56,21 @@ func explain(args []string) (string, error) {
 	fmt.Fprintf(&b, "%7s %s\n\n", total, waitText(plan.Total))
 	b.WriteString("The wait before each retry; = is up to the mean, - up to the longest.\n")
 	return b.String(), nil
+}
+
+// settings lists what was given, where, and the defaults that apply.
+func (c *config) settings() string {
+	var b strings.Builder
+	for _, o := range c.options() {
+		given, ok := c.given[o.name]
+		if !ok {
+			given = setting{o.initial, "default"}
+		}
+		if given.text != "" {
+			fmt.Fprintf(&b, "%-16s %-32s %s\n", o.name, given.text, given.origin)
+		}
+	}
+	return b.String() + "\n"
 }
 
 func waitText(w retry.WaitStats) string {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 func TestExplain(t *testing.T) {
 	text, err := explain([]string{"exponential", "base=1s", "cap=4s", "attempts=5"})
 	require.NoError(t, err)
+	_, plan, _ := strings.Cut(text, "\n\n")
 	assert.Equal(t, `exponential base=1s cap=4s attempts=5: 5 attempts if all fail
 
   retry       min      mean       p99       max
@@ -23,12 +25,16 @@ func TestExplain(t *testing.T) {
   total       11s       11s       11s       11s
 
 The wait before each retry; = is up to the mean, - up to the longest.
-`, text)
+`, plan)
 	text, err = explain([]string{"full base=1s cap=1s attempts=30 timeout=2s elapsed=1h"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "30 attempts if all fail, no wait beyond 1h0m0s, each at most 2s")
 	assert.Contains(t, text, "===============---------------")
 	assert.Contains(t, text, "      …\n")
+	t.Setenv("RETRY_CAP", "9s")
+	text, err = explain([]string{"--attempts", "2"})
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^attempts +2 +--attempts\nbase +1s +default\ncap +9s +RETRY_CAP$`, text)
 	text, err = explain([]string{"standard attempts=1"})
 	require.NoError(t, err)
 	assert.Contains(t, text, "no retry")
@@ -60,13 +66,18 @@ func TestCompletion(t *testing.T) {
 			writeFile(t, file, script, 0o600)
 			out, err := exec.Command(path, "-n", file).CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			if shell != "bash" {
+			switch shell {
+			case "zsh":
+				assert.Contains(t, script, "'--json=[append a line of JSON for each run and for the whole]:file:_files'")
+				return
+			case "fish":
+				checkFish(t, path, file)
 				return
 			}
 			for line, want := range map[string]string{
 				"retry --retry-on-o":         "--retry-on-output",
 				"retry --policy aws-java-v1": "aws-java-v1-legacy aws-java-v1-standard aws-java-v1-adaptive",
-				"retry --output ":            "pass last",
+				"retry --output ":            "pass last success",
 				"retry -t 3 expl":            "explain",
 				"retry completion f":         "fish",
 			} {
@@ -77,5 +88,24 @@ func TestCompletion(t *testing.T) {
 				assert.Equal(t, want, strings.TrimSpace(string(out)), line)
 			}
 		})
+	}
+}
+
+// checkFish completes words in fish, also of the wrapped command.
+func checkFish(t *testing.T, fish, script string) {
+	t.Helper()
+	for line, want := range map[string]string{
+		"retry --retry-on-o":                        "--retry-on-output\tretry failed runs whose output matches",
+		"retry --policy aws-java-v1-l":              "aws-java-v1-legacy",
+		"retry -t 3 ls --almost":                    "--almost-all",
+		"retry --timeout 5s -- ls --almost":         "--almost-all",
+		"retry completion f":                        "fish",
+		"retry --output last -q git commit --amend": "--amend",
+	} {
+		c := exec.Command(fish, "-c", "source $argv[1]; complete -C $argv[2]", script, line)
+		c.Env = append(os.Environ(), "HOME="+t.TempDir())
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), want, line)
 	}
 }

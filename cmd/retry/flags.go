@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,115 +20,239 @@ type config struct {
 	match         match
 	deadline      time.Duration // of the whole run; 0: none
 	grace         time.Duration // from TERM to KILL
-	stdin         string        // replay, pass or none
-	keepOutput    bool
+	initialDelay  time.Duration
+	consecutive   int    // successes in a row
+	forever       bool   // up to the deadline
+	stdin         string // auto, replay, pass or none
+	outputMode    string // pass, last or success
 	before        string // shell command
+	onFailure     string // shell command
 	quiet         bool
 	verbose       bool
 	jsonFile      string
-	args          []string
-	help, version bool
+	args          []string // the command, or the arguments of a subcommand
+	targets       []target // instead of a command
+	help, helpAll bool
+	version       bool
+
+	given    map[string]setting // by the name of the option
+	text     string             // of the policy
+	rule     string
+	base     time.Duration
+	limit    time.Duration
+	timeout  time.Duration
+	attempts int
 }
 
-const usage = `retry runs a command until it succeeds.
+// A setting is the text that an option was given, and where.
+type setting struct{ text, origin string }
 
-  retry [flags] [--] command [args…]
-  retry explain POLICY | presets | completion bash|zsh|fish
+// An option is a flag with its description. Parsing, the environment, the help, the man page,
+// the table in docs/command.md and the completions all come from the same list of options.
+type option struct {
+	name, letter string
+	value        string // placeholder; "" for a switch
+	initial      string // default
+	help         string // one line
+	more         string // further sentences
+	common       bool   // in the short help
+	words        []string
+	excludes     []string // options that cannot be combined with this one
+	set          func(text string) error
+}
 
-  -t, --attempts N         maximum number of runs, or "unlimited" (3)
-      --policy TEXT        "standard", or e.g. "full base=1s cap=1m attempts=5"
-      --rule NAME          rule for waits: full, constant, exponential, … (full)
-      --base D, --cap D    of the rule: first ceiling (50ms), largest wait (20s)
-      --timeout D          time limit of each attempt (none)
-      --deadline D         time limit of all attempts and waits together (none)
-      --kill-after D       time between TERM and KILL for an attempt (5s)
-      --retry-on LIST      retry only these: 1,5-7,timeout,signal,SIGKILL …
-      --stop-on LIST       do not retry these (126 and 127 unless in --retry-on)
-      --retry-on-output RE, --stop-on-output RE    the same if output matches
-      --before-retry CMD   shell command to run before each retry
-      --stdin MODE         replay it to each attempt, pass it on, none (replay)
-      --output MODE        pass output on, or only that of the last (pass)
-  -q, --quiet, -v, --verbose, --json FILE, -h, --help, --version
+// options returns all options, which set the fields of c.
+func (c *config) options() []option {
+	policies := append([]string{standard}, presetNames()...)
+	outcomes := []string{"timeout", "signal"}
+	inputs, outputs := []string{"auto", "replay", "pass", "none"}, []string{"pass", "last", "success"}
+	return []option{
+		{name: "attempts", letter: "t", value: "N", initial: "3", common: true, help: `number of runs at most, or "unlimited"`,
+			more: "For a target the default is unlimited.", set: number(&c.attempts, retry.Unlimited)},
+		{name: "forever", common: true, help: "any number of runs, until the deadline", excludes: []string{"attempts"},
+			more: "No wait is longer than half of the time left, so the runs go on until shortly before the deadline.", set: boolean(&c.forever)},
+		{name: "base", value: "D", initial: "1s", common: true, help: "longest first wait; doubles for each further one", set: duration(&c.base, 1),
+			more: "With the default rule a wait is at least half of that."},
+		{name: "cap", value: "D", initial: "20s", common: true, help: "longest wait", set: duration(&c.limit, 1), more: "For a target the default is 1s."},
+		{name: "rule", value: "NAME", initial: defaultRule, help: "rule for the waits", words: ruleNames[1:], set: str(&c.rule),
+			more: "For example full, constant or exponential."},
+		{name: "policy", value: "TEXT", help: "policy as text or the name of a preset", words: policies, excludes: []string{"rule", "base", "cap"},
+			more: "All keys of retry.ParsePolicy are valid; the flags for attempts and timeout override it.", set: str(&c.text)},
+		{name: "timeout", value: "D", common: true, help: "time limit of each run", set: duration(&c.timeout, 1),
+			more: "A run that exceeds it is ended and retried. For a target the default is 5s."},
+		{name: "deadline", value: "D", common: true, help: "time limit of all runs and waits together", set: duration(&c.deadline, 1),
+			more: "It ends the current run, and no wait begins that would end after it. For a target without --attempts and --forever the default is 1m."},
+		{name: "kill-after", value: "D", initial: "5s", help: "time between TERM and KILL", set: duration(&c.grace, 0)},
+		{name: "initial-delay", value: "D", help: "wait before the first run", set: duration(&c.initialDelay, 0)},
+		{name: "retry-on", value: "LIST", common: true, help: "retry only these, such as 1,5-7,timeout,signal,TERM", words: outcomes,
+			more: "A list of exit statuses, ranges, timeout, signal and names of signals. By default all but 126 and 127.", set: c.match.retryOn.Set},
+		{name: "stop-on", value: "LIST", common: true, help: "do not retry these", words: outcomes, set: c.match.stopOn.Set, more: "Overrides --retry-on."},
+		{name: "retry-on-output", value: "RE", help: "retry failed runs whose output matches", set: pattern(&c.match.retryOnOutput),
+			more: "RE is a Go regular expression in which ^ and $ also match at the ends of lines. It is searched in the last 64 KiB of standard output and of standard error."},
+		{name: "stop-on-output", value: "RE", help: "do not retry failed runs whose output matches", set: pattern(&c.match.stopOnOutput)},
+		{name: "until", value: "LIST", initial: "0", help: "exit statuses that are success", set: c.match.until.setNumbers,
+			more: "The exit status of retry is then 0."},
+		{name: "while", value: "LIST", help: "exit statuses that are not success; all others are", excludes: []string{"until"}, set: c.match.while.setNumbers,
+			more: "126, 127, timeouts and signals are failures even so."},
+		{name: "until-output", value: "RE", common: true, help: "success only if the output matches", set: pattern(&c.match.untilOutput),
+			more: "A run with status 0 and no match is retried. If it was the last, retry exits with 1."},
+		{name: "while-output", value: "RE", help: "success only if the output does not match", set: pattern(&c.match.whileOutput)},
+		{name: "consecutive", value: "N", initial: "1", help: "number of successes in a row that are needed", set: number(&c.consecutive, 0)},
+		{name: "http-status", value: "LIST", initial: "200-399", help: "statuses that an http target must return", set: c.match.httpStatus.setNumbers,
+			more: "Redirects are not followed."},
+		{name: "before-retry", value: "CMD", help: "shell command to run after each wait", set: str(&c.before),
+			more: "It has no input, and its output goes to standard error. If it fails, the failure is reported and otherwise ignored."},
+		{name: "on-failure", value: "CMD", common: true, help: "shell command to run when retry has given up", set: str(&c.onFailure),
+			more: "RETRY_LAST_EXIT and RETRY_ATTEMPTS are set. It does not run if a signal ended retry."},
+		{name: "stdin", value: "MODE", initial: "auto", common: true, help: "input of each run: auto, replay, pass or none", words: inputs, set: choice(&c.stdin, inputs),
+			more: "auto rereads a file and passes a pipe on; after a failed run that has read from the pipe there is no retry. replay repeats what was read from a pipe; it ends a shell's while read loop. pass gives each run what is left. none gives no input."},
+		{name: "output", value: "MODE", initial: "pass", common: true, help: "pass on all, or that of the last run or success", words: outputs, set: choice(&c.outputMode, outputs),
+			more: "pass writes all output at once. last writes only the output of the successful or last run. success writes the standard output of failed runs to standard error."},
+		{name: "quiet", letter: "q", common: true, help: "print nothing to standard error", set: boolean(&c.quiet)},
+		{name: "verbose", letter: "v", help: "print more", set: boolean(&c.verbose), common: true},
+		{name: "json", value: "FILE", help: "append a line of JSON for each run and for the whole", set: str(&c.jsonFile), common: true, more: "- is standard output."},
+		{name: "help", letter: "h", help: "show the common flags", set: boolean(&c.help)},
+		{name: "help-all", help: "show all flags", set: boolean(&c.helpAll)},
+		{name: "version", help: "show the version", set: boolean(&c.version)},
+	}
+}
 
-Exit status: the command's own; 124 timeout, 125 failure of retry, 126 cannot
-execute it, 127 not found, 128+n signal n.`
+// variable returns the environment variable that sets the option, or "".
+func (o option) variable() string {
+	if strings.HasPrefix(o.name, "help") || o.name == "version" {
+		return ""
+	}
+	return "RETRY_" + strings.ToUpper(strings.ReplaceAll(o.name, "-", "_"))
+}
 
-var short = map[string]string{"attempts": "t", "quiet": "q", "verbose": "v", "help": "h"}
+func (o option) conflicts(other option) bool {
+	return slices.Contains(o.excludes, other.name) || slices.Contains(other.excludes, o.name)
+}
 
-// flagSet returns the flags, the config that they set, and a function that must be called
-// after Parse to complete the config. Package flag is used because, unlike other common
-// flag libraries, it does not import net; package net makes the binary dynamic if cgo is
-// enabled.
-func flagSet() (flags *flag.FlagSet, c *config, finish func() error) {
-	c = &config{grace: 5 * time.Second}
-	flags = flag.NewFlagSet("retry", flag.ContinueOnError)
+// parseFlags reads flags and, for those that are missing, the environment.
+func parseFlags(args []string, getenv func(string) string) (*config, error) {
+	c := &config{grace: 5 * time.Second, consecutive: 1, stdin: "auto", outputMode: "pass", given: map[string]setting{}}
+	options := c.options()
+	flags := flag.NewFlagSet("retry", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	var text, rule string
-	var base, limit, timeout time.Duration
-	var attempts int
-	stdin, output := choice{"replay", []string{"replay", "pass", "none"}}, choice{"pass", []string{"pass", "last"}}
-	flags.Var((*attemptsValue)(&attempts), "attempts", "")
-	flags.StringVar(&text, "policy", "", "")
-	flags.StringVar(&rule, "rule", "", "")
-	flags.Var((*durationValue)(&base), "base", "")
-	flags.Var((*durationValue)(&limit), "cap", "")
-	flags.Var((*durationValue)(&timeout), "timeout", "")
-	flags.Var((*durationValue)(&c.deadline), "deadline", "")
-	flags.Var((*graceValue)(&c.grace), "kill-after", "")
-	flags.Var(&c.match.retryOn, "retry-on", "")
-	flags.Var(&c.match.stopOn, "stop-on", "")
-	flags.Var(patternValue{&c.match.retryOnOutput}, "retry-on-output", "")
-	flags.Var(patternValue{&c.match.stopOnOutput}, "stop-on-output", "")
-	flags.StringVar(&c.before, "before-retry", "", "")
-	flags.Var(&stdin, "stdin", "")
-	flags.Var(&output, "output", "")
-	flags.BoolVar(&c.quiet, "quiet", false, "")
-	flags.BoolVar(&c.verbose, "verbose", false, "")
-	flags.StringVar(&c.jsonFile, "json", "", "")
-	flags.BoolVar(&c.help, "help", false, "")
-	flags.BoolVar(&c.version, "version", false, "")
-	for long, letter := range short {
-		flags.Var(flags.Lookup(long).Value, letter, "")
+	for _, o := range options {
+		set := func(text string) error { return c.give(o, text, "--"+o.name) }
+		define := flags.Func
+		if o.value == "" {
+			define = flags.BoolFunc
+		}
+		define(o.name, "", set)
+		if o.letter != "" {
+			define(o.letter, "", set)
+		}
 	}
-	return flags, c, func() error {
-		c.args, c.stdin, c.keepOutput = flags.Args(), stdin.value, output.value == "last"
-		if text != "" && (rule != "" || base != 0 || limit != 0) {
-			return errors.New("--rule, --base and --cap cannot be combined with --policy; put them into its text")
-		}
-		if text == "" {
-			text = ruleText(rule, base, limit)
-		}
+	if err := flags.Parse(args); err != nil {
+		return c, clearer(err, options)
+	}
+	if c.args = flags.Args(); c.help || c.helpAll || c.version {
+		return c, nil
+	}
+	fromEnvironment := func(o option) (setting, bool) {
+		name := o.variable()
+		return setting{getenv(name), name}, name != ""
+	}
+	if err := errors.Join(c.fill(options, fromEnvironment), c.checkConflicts(options)); err != nil {
+		return c, err
+	}
+	terminated := len(c.args) < len(args) && args[len(args)-len(c.args)-1] == "--"
+	if !terminated && len(c.args) > 0 && isTarget(c.args[0]) {
 		var err error
-		if c.policy, err = parsePolicy(text); err != nil {
-			return err
+		if c.targets, err = parseTargets(c.args); err == nil {
+			err = c.fill(options, c.targetDefault)
 		}
-		if attempts != 0 {
-			c.policy.MaxAttempts = attempts
+		if err != nil {
+			return c, err
 		}
-		if timeout != 0 {
-			c.policy.AttemptTimeout = timeout
-		}
-		return nil
 	}
+	return c, c.complete()
 }
 
-func parseFlags(args []string) (config, error) {
-	flags, c, finish := flagSet()
-	err := flags.Parse(args)
-	if err == nil && !c.help && !c.version {
-		err = finish()
-	} else if err != nil {
-		err = clearer(err, flags)
+func (c *config) give(o option, text, origin string) error {
+	if earlier, ok := c.given[o.name]; ok && o.value == "LIST" {
+		c.given[o.name] = setting{earlier.text + "," + text, origin}
+	} else {
+		c.given[o.name] = setting{text, origin}
 	}
-	return *c, err
+	return o.set(text)
+}
+
+// fill sets the options that are neither given nor excluded by those that are.
+func (c *config) fill(options []option, lookup func(option) (setting, bool)) error {
+	before := maps.Clone(c.given)
+	for _, o := range options {
+		s, ok := lookup(o)
+		_, given := before[o.name]
+		excluded := slices.ContainsFunc(options, func(other option) bool { return before[other.name].origin != "" && o.conflicts(other) })
+		if ok && s.text != "" && !given && !excluded {
+			if err := c.give(o, s.text, s.origin); err != nil {
+				return fmt.Errorf("%s=%s: %w", s.origin, s.text, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *config) checkConflicts(options []option) error {
+	for _, o := range options {
+		for _, other := range o.excludes {
+			if a, b := c.given[o.name].origin, c.given[other].origin; a != "" && b != "" {
+				return fmt.Errorf("%s and %s cannot be combined", a, b)
+			}
+		}
+	}
+	return nil
+}
+
+// targetDefault returns the default of an option for targets, unless there is a policy.
+func (c *config) targetDefault(o option) (setting, bool) {
+	text := map[string]string{"forever": "true", "base": "100ms", "cap": "1s", "timeout": "5s", "deadline": "1m"}[o.name]
+	limited := c.attempts != 0 || c.given["forever"].origin == "--forever"
+	return setting{text, "default of a target"}, c.text == "" && !(o.name == "deadline" && limited)
+}
+
+// complete makes the policy of the options.
+func (c *config) complete() (err error) {
+	if c.text == "" {
+		c.text = ruleText(c.rule, c.base, c.limit)
+	}
+	if c.policy, err = parsePolicy(c.text); err != nil {
+		return err
+	}
+	if c.forever {
+		c.attempts = retry.Unlimited
+	}
+	c.policy.MaxAttempts = or(c.attempts, c.policy.MaxAttempts)
+	c.policy.AttemptTimeout = or(c.timeout, c.policy.AttemptTimeout)
+	if c.consecutive > c.policy.MaxAttempts {
+		return fmt.Errorf("--consecutive %d needs as many --attempts", c.consecutive)
+	}
+	return nil
+}
+
+// or returns a, or b if a is 0.
+func or[T comparable](a, b T) T {
+	var zero T
+	if a == zero {
+		return b
+	}
+	return a
 }
 
 // clearer rewrites errors returned by package flag: it writes flags with two dashes and
 // adds suggestions. It matches the text of the errors, because they have no distinct types.
-func clearer(err error, flags *flag.FlagSet) error {
+func clearer(err error, options []option) error {
 	text := err.Error()
 	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
-		return fmt.Errorf("unknown flag %s%s", dashed(name), didYouMean("--"+name, longFlags(flags)))
+		var known []string
+		for _, o := range options {
+			known = append(known, "--"+o.name)
+		}
+		return fmt.Errorf("unknown flag %s%s", dashed(name), didYouMean("--"+name, known))
 	}
 	if before, after, ok := strings.Cut(text, " for flag -"); ok {
 		name, why, _ := strings.Cut(after, ":")
@@ -146,91 +271,64 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-func longFlags(flags *flag.FlagSet) []string {
-	var names []string
-	eachFlag(flags, func(f *flag.Flag) { names = append(names, dashed(f.Name)) })
-	return names
+func str(to *string) func(string) error {
+	return func(text string) error { *to = text; return nil }
 }
 
-type attemptsValue int
+func boolean(to *bool) func(string) error {
+	return func(text string) (err error) {
+		if *to, err = strconv.ParseBool(text); err != nil {
+			err = errors.New("must be true or false")
+		}
+		return err
+	}
+}
 
-func (v *attemptsValue) Set(text string) error {
-	if text == "unlimited" {
-		*v = retry.Unlimited
+// number accepts whole numbers from 1 on, and "unlimited" if it stands for a number.
+func number(to *int, unlimited int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		switch {
+		case text == "unlimited" && unlimited != 0:
+			n = unlimited
+		case err != nil || n < 1:
+			return errors.New("must be a whole number of at least 1")
+		}
+		*to = n
 		return nil
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return errors.New(`must be a whole number of at least 1, or "unlimited"`)
+}
+
+func duration(to *time.Duration, least time.Duration) func(string) error {
+	return func(text string) error {
+		if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
+			return fmt.Errorf("needs a unit, as in %[1]ss or %[1]sms", text)
+		}
+		d, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			return errors.New("must be a duration such as 50ms, 20s or 1m30s")
+		case d < 0 || d < least:
+			return errors.New("must be positive")
+		}
+		*to = d
+		return nil
 	}
-	*v = attemptsValue(n)
-	return nil
 }
 
-func (v *attemptsValue) String() string { return strconv.Itoa(int(*v)) }
-
-type durationValue time.Duration
-
-func (v *durationValue) Set(text string) error {
-	d, err := parseDuration(text)
-	if err == nil && d <= 0 {
-		err = errors.New("must be positive")
+func pattern(to **regexp.Regexp) func(string) error {
+	return func(text string) (err error) {
+		*to, err = regexp.Compile("(?m)" + text)
+		return err
 	}
-	*v = durationValue(d)
-	return err
 }
 
-func (v *durationValue) String() string { return time.Duration(*v).String() }
-
-type graceValue time.Duration
-
-func (v *graceValue) Set(text string) error {
-	d, err := parseDuration(text)
-	if err == nil && d < 0 {
-		err = errors.New("must not be negative")
+func choice(to *string, known []string) func(string) error {
+	return func(text string) error {
+		if !slices.Contains(known, text) {
+			return fmt.Errorf("must be one of %s%s", strings.Join(known, ", "), didYouMean(text, known))
+		}
+		*to = text
+		return nil
 	}
-	*v = graceValue(d)
-	return err
 }
-
-func (v *graceValue) String() string { return time.Duration(*v).String() }
-
-func parseDuration(text string) (time.Duration, error) {
-	if _, err := strconv.ParseFloat(text, 64); err == nil && text != "0" {
-		return 0, fmt.Errorf("needs a unit, as in %[1]ss or %[1]sms", text)
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, errors.New("must be a duration such as 50ms, 20s or 1m30s")
-	}
-	return d, nil
-}
-
-type patternValue struct{ re **regexp.Regexp }
-
-func (v patternValue) Set(text string) (err error) {
-	*v.re, err = regexp.Compile(text)
-	return err
-}
-
-func (v patternValue) String() string {
-	if v.re == nil || *v.re == nil {
-		return ""
-	}
-	return (*v.re).String()
-}
-
-type choice struct {
-	value string
-	known []string
-}
-
-func (c *choice) Set(text string) error {
-	if !slices.Contains(c.known, text) {
-		return fmt.Errorf("must be one of %s%s", strings.Join(c.known, ", "), didYouMean(text, c.known))
-	}
-	c.value = text
-	return nil
-}
-
-func (c *choice) String() string { return c.value }

@@ -10,15 +10,17 @@ import (
 
 const chunkSize = 64 << 10
 
-// input replays standard input to every attempt. A regular file is reread from its
-// initial position; a device is passed on. From a pipe or socket, input reads only as much
-// as the attempts need, and keeps the data for replay; so a command may read part of an
-// endless input.
+// input is the standard input of all attempts. A regular file is reread from its initial
+// position; a device is passed on. In mode auto, so is a pipe or socket; but there is no retry
+// after an attempt that has read from it, because data would be missing. In mode replay,
+// input reads from a pipe only as much as the attempts need, and keeps the data; so a command
+// may read part of an endless input.
 type input struct {
 	file   *os.File
-	seek   bool  // file is regular
-	offset int64 // initial position
-	replay bool  // file is a pipe or socket
+	seek   bool       // file is regular
+	offset int64      // initial position
+	replay bool       // file is a pipe or socket
+	watch  *readWatch // of a pipe that is not replayed, or nil
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -39,14 +41,18 @@ func newInput(file *os.File, mode string, attempts int) (*input, error) {
 		return in, err
 	}
 	info, err := file.Stat()
-	if mode != "replay" || attempts == 1 || err != nil {
+	if mode == "pass" || attempts == 1 || err != nil {
 		return in, nil
 	}
-	if info.Mode().IsRegular() {
+	switch {
+	case info.Mode().IsRegular():
 		offset, err := file.Seek(0, io.SeekCurrent)
 		in.seek, in.offset = err == nil, offset
-	} else {
-		in.replay = info.Mode()&os.ModeDevice == 0
+	case info.Mode()&os.ModeDevice != 0:
+	case mode == "replay":
+		in.replay = true
+	default:
+		in.watch = watchReads()
 	}
 	return in, nil
 }
@@ -81,6 +87,9 @@ func (in *input) close() {
 func (in *input) unrepeatable() string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if in.watch.read() {
+		return "it has read piped input; see --stdin replay"
+	}
 	if in.lost == nil {
 		return ""
 	}

@@ -37,6 +37,7 @@ func (v *supervisor) forward(sig syscall.Signal) {
 // retry.
 func (s *session) onIdleSignal(sig syscall.Signal) {
 	if sig == syscall.SIGTSTP {
+		s.report.stopping()
 		stop(false)
 	}
 }

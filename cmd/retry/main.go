@@ -29,12 +29,14 @@ func start(args []string) int {
 			}
 		}
 	}
-	c, err := parseFlags(args)
+	c, err := parseFlags(args, os.Getenv)
 	switch {
 	case err != nil:
 		return fail(err)
 	case c.help:
-		return show(usage+"\n", nil)
+		return show(shortHelp(), nil)
+	case c.helpAll:
+		return show(longHelp(), nil)
 	case c.version:
 		return show(version()+"\n", nil)
 	case len(c.args) == 0:
@@ -44,13 +46,20 @@ func start(args []string) int {
 }
 
 // To run a command that has the name of a subcommand, users put -- before it.
-var subcommands = []struct {
-	name string
-	run  func(args []string) (string, error)
-}{
-	{"explain", explain},
-	{"presets", presets},
-	{"completion", completion},
+var subcommands []subcommand
+
+func init() { // completion and man use the list
+	subcommands = []subcommand{
+		{"explain", "[FLAG…] [POLICY]", "show the settings that apply, where they come from, and the waits", explain},
+		{"presets", "", "list the named policies", presets},
+		{"completion", "bash|zsh|fish", "print a completion script", completion},
+		{"man", "", "print the manual page", man},
+	}
+}
+
+type subcommand struct {
+	name, arguments, help string
+	run                   func(args []string) (string, error)
 }
 
 func show(text string, err error) int {

@@ -14,9 +14,37 @@ import (
 type match struct {
 	retryOn, stopOn             statuses
 	retryOnOutput, stopOnOutput *regexp.Regexp
+
+	until, while             statuses
+	untilOutput, whileOutput *regexp.Regexp
+	httpStatus               statuses
 }
 
-func (m *match) needsOutput() bool { return m.retryOnOutput != nil || m.stopOnOutput != nil }
+func (m *match) needsOutput() bool {
+	return m.retryOnOutput != nil || m.stopOnOutput != nil || m.conditionOnOutput()
+}
+
+func (m *match) conditionOnOutput() bool { return m.untilOutput != nil || m.whileOutput != nil }
+
+// met reports whether the outcome of a command that has ended on its own is a success.
+func (m *match) met(o *outcome) bool {
+	met := o.code() == 0
+	switch {
+	case m.until != nil:
+		met = m.until.contains(o.code())
+	case m.while != nil:
+		met = o.signal == 0 && o.exit != exitNotExecutable && o.exit != exitNotFound && !m.while.contains(o.exit)
+	}
+	return met && (m.untilOutput == nil || o.wrote(m.untilOutput)) && !o.wrote(m.whileOutput)
+}
+
+// accepts reports whether the status of an HTTP response is the expected one.
+func (m *match) accepts(status int) bool {
+	if m.httpStatus == nil {
+		return 200 <= status && status <= 399
+	}
+	return m.httpStatus.contains(status)
+}
 
 // Classify returns the verdict on a failed attempt. Stop lists override retry lists. If
 // there is a retry list, everything else is permanent.
@@ -35,7 +63,7 @@ func (m *match) class(o *outcome) retry.Class {
 		return retry.ClassPermanent
 	case m.stopOn.has(o) || o.wrote(m.stopOnOutput):
 		return retry.ClassPermanent
-	case m.retryOn.has(o) || o.wrote(m.retryOnOutput):
+	case m.retryOn.has(o) || o.wrote(m.retryOnOutput) || o.unmet != "" && o.limit == "":
 		return transient
 	case len(m.retryOn) > 0 || m.retryOnOutput != nil:
 		return retry.ClassPermanent
@@ -57,7 +85,7 @@ func (o *outcome) wrote(pattern *regexp.Regexp) bool {
 	return pattern != nil && (pattern.Match(o.stdout.bytes()) || pattern.Match(o.stderr.bytes()))
 }
 
-// statuses is a flag.Value for a list of outcomes.
+// statuses is a list of outcomes.
 type statuses []status
 
 // status is an inclusive range of exit statuses, or a named outcome.
@@ -67,12 +95,12 @@ type status struct {
 }
 
 func (list statuses) has(o *outcome) bool {
+	if list.contains(o.status()) {
+		return true
+	}
 	for _, s := range list {
 		switch s.sort {
 		case "":
-			if code := o.status(); s.from <= code && code <= s.to {
-				return true
-			}
 		case "timeout":
 			if o.limit != "" {
 				return true
@@ -109,34 +137,49 @@ func parseStatus(text string) (status, error) {
 	if isSignalName(name) {
 		return status{sort: name}, nil
 	}
-	first, last, isRange := strings.Cut(text, "-")
-	from, err := strconv.Atoi(first)
-	to := from
-	if err == nil && isRange {
-		to, err = strconv.Atoi(last)
-	}
+	s, err := parseRange(text)
 	switch {
 	case err != nil:
 		return status{}, fmt.Errorf("%q is not an exit status, a range such as 1-5, timeout, signal or a signal name", text)
-	case from == 0:
+	case s.from == 0:
 		return status{}, fmt.Errorf("%q contains 0, which is success", text)
-	case to > 255 || to < from:
+	case s.to > 255:
 		return status{}, fmt.Errorf("%q is not within 1-255", text)
 	}
-	return status{from: from, to: to}, nil
+	return s, nil
 }
 
-func (list *statuses) String() string {
-	var items []string
-	for _, s := range *list {
-		switch {
-		case s.sort != "":
-			items = append(items, s.sort)
-		case s.from == s.to:
-			items = append(items, strconv.Itoa(s.from))
-		default:
-			items = append(items, fmt.Sprintf("%d-%d", s.from, s.to))
+// setNumbers adds a list such as 0,5-7, without names.
+func (list *statuses) setNumbers(text string) error {
+	for item := range strings.SplitSeq(text, ",") {
+		s, err := parseRange(strings.TrimSpace(item))
+		if err != nil || s.to > 599 {
+			return fmt.Errorf("%q is not a status or a range such as 1-5", item)
+		}
+		*list = append(*list, s)
+	}
+	return nil
+}
+
+func parseRange(text string) (s status, err error) {
+	first, last, isRange := strings.Cut(text, "-")
+	if s.from, err = strconv.Atoi(first); err != nil {
+		return s, err
+	}
+	if s.to = s.from; isRange {
+		s.to, err = strconv.Atoi(last)
+	}
+	if err == nil && s.to < s.from {
+		err = strconv.ErrRange
+	}
+	return s, err
+}
+
+func (list statuses) contains(number int) bool {
+	for _, s := range list {
+		if s.sort == "" && s.from <= number && number <= s.to {
+			return true
 		}
 	}
-	return strings.Join(items, ",")
+	return false
 }

@@ -11,23 +11,29 @@ import (
 )
 
 func TestStatuses(t *testing.T) {
-	for _, test := range []struct{ text, want string }{
-		{"1", "1"},
-		{"1,5-7, 255", "1,5-7,255"},
-		{"timeout,signal", "timeout,signal"},
-		{"SIGINT,term", "SIGINT,SIGTERM"},
+	for _, test := range []struct {
+		text string
+		want statuses
+	}{
+		{"1", statuses{{from: 1, to: 1}}},
+		{"1,5-7, 255", statuses{{from: 1, to: 1}, {from: 5, to: 7}, {from: 255, to: 255}}},
+		{"timeout,signal", statuses{{sort: "timeout"}, {sort: "signal"}}},
+		{"SIGINT,term", statuses{{sort: "SIGINT"}, {sort: "SIGTERM"}}},
 	} {
 		var list statuses
 		require.NoError(t, list.Set(test.text), test.text)
-		assert.Equal(t, test.want, list.String())
+		assert.Equal(t, test.want, list)
 	}
-	for _, text := range []string{"", "0", "0-5", "256", "7-5", "-1", "x", "1,,2", "1-", "SIGNOTHING"} {
+	for _, text := range []string{"", "0", "0-5", "256", "7-5", "0-600", "-1", "x", "1,,2", "1-", "SIGNOTHING"} {
 		assert.Error(t, new(statuses).Set(text), text)
+	}
+	for _, text := range []string{"", "x", "timeout", "7-5", "600"} {
+		assert.Error(t, new(statuses).setNumbers(text), text)
 	}
 	var list statuses
 	require.NoError(t, list.Set("1"))
 	require.NoError(t, list.Set("2"), "a repeated flag adds to the list")
-	assert.Equal(t, "1,2", list.String())
+	assert.Len(t, list, 2)
 }
 
 // TestClassify covers outcomes that are hard to produce by running commands.

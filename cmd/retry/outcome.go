@@ -9,6 +9,7 @@ import (
 
 // Exit statuses that are not the command's own, as used by timeout(1) and shells.
 const (
+	exitUnmet         = 1 // a condition is not met, although the command's status is 0
 	exitTimeout       = 124
 	exitFailure       = 125 // of retry itself
 	exitNotExecutable = 126
@@ -33,24 +34,34 @@ type outcome struct {
 	last        string // why there can be no retry, or ""
 	broken      error  // why output could not be written
 	survivors   []int  // processes that could not be ended
+	met         bool   // the command has done what it is run for
+	unmet       string // what else is needed, or ""
 
 	stdout, stderr tail
 }
 
 func (o *outcome) succeeded() bool {
-	return o.exit == 0 && o.limit == "" && o.failure == nil && o.broken == nil
+	return o.met && o.limit == "" && o.failure == nil && o.broken == nil
+}
+
+// code returns the exit status of the command as shells report it.
+func (o *outcome) code() int {
+	if o.signal != 0 {
+		return exitSignal + int(o.signal)
+	}
+	return o.exit
 }
 
 func (o *outcome) status() int {
 	switch {
 	case o.limit != "":
 		return exitTimeout
-	case o.signal != 0:
-		return exitSignal + int(o.signal)
 	case o.broken != nil && o.exit == 0:
 		return exitFailure
+	case o.unmet != "" && o.exit == 0:
+		return exitUnmet
 	}
-	return o.exit
+	return o.code()
 }
 
 func (o *outcome) Error() string {
@@ -62,6 +73,8 @@ func (o *outcome) Error() string {
 		text = o.failure.Error()
 	case o.signal != 0:
 		text = fmt.Sprintf("signal %d (%s)", int(o.signal), signalName(o.signal))
+	case o.unmet != "":
+		text = o.unmet
 	default:
 		text = fmt.Sprintf("exit %d", o.exit)
 	}

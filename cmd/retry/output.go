@@ -31,6 +31,7 @@ type streams struct {
 	stdout, stderr *os.File // the command's ends
 	readers        []*os.File
 	copiers        sync.WaitGroup
+	stdoutTo       *os.File // where standard output is written
 
 	mu     sync.Mutex
 	keep   bool  // keep output until flush
@@ -42,7 +43,7 @@ type streams struct {
 
 // openStreams passes the standard files on, or uses pipes if output is searched or kept.
 func openStreams(search, keep bool) (*streams, error) {
-	s := &streams{stdout: os.Stdout, stderr: os.Stderr, keep: keep}
+	s := &streams{stdout: os.Stdout, stderr: os.Stderr, stdoutTo: os.Stdout, keep: keep}
 	if !search && !keep {
 		return s, nil
 	}
@@ -120,7 +121,7 @@ func (s *streams) accept(stream int, p []byte) bool {
 
 func (s *streams) write(stream int, p []byte) {
 	if s.broken == nil {
-		_, s.broken = [...]*os.File{os.Stdout, os.Stderr}[stream].Write(p)
+		_, s.broken = [...]*os.File{s.stdoutTo, os.Stderr}[stream].Write(p)
 	}
 }
 

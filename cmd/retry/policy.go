@@ -8,6 +8,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/internal/nearest"
 )
 
 const standard = "standard"
@@ -50,65 +51,42 @@ func defaultAttempts(p retry.Policy) int {
 	return 3
 }
 
+// The default waits are random, at least half a second and then a second, because most
+// failures of a command last longer than the waits of the library's default, which suit
+// calls from one server to another.
+const (
+	defaultRule = "equal"
+	defaultBase = time.Second
+	defaultCap  = 20 * time.Second
+)
+
+// ruleText returns the text of a policy.
 func ruleText(rule string, base, limit time.Duration) string {
-	if rule == "" && (base != 0 || limit != 0) {
-		rule = "full"
-		if base == 0 {
-			base = min(50*time.Millisecond, limit)
-		}
+	rule = or(rule, defaultRule)
+	switch rule {
+	case "constant":
+		return fmt.Sprintf("constant delay=%v", or(base, defaultBase)) + key("cap", limit)
+	case "equal", "full", "exponential", "decorrelated", "fibonacci", "linear":
 		if limit == 0 {
-			limit = max(20*time.Second, base)
+			limit = max(defaultCap, base)
 		}
+		base = or(base, min(defaultBase, limit))
 	}
-	if rule == "" {
-		return standard
+	return rule + key("base", base) + key("cap", limit)
+}
+
+func key(name string, d time.Duration) string {
+	if d == 0 {
+		return ""
 	}
-	text := rule
-	if base != 0 {
-		key := "base"
-		if rule == "constant" {
-			key = "delay"
-		}
-		text += fmt.Sprintf(" %s=%v", key, base)
-	}
-	if limit != 0 {
-		text += fmt.Sprintf(" cap=%v", limit)
-	}
-	return text
+	return fmt.Sprintf(" %s=%v", name, d)
 }
 
 // didYouMean suggests the known name that is closest to a misspelled one. It returns "" if
 // none is close.
 func didYouMean(wrong string, known []string) string {
-	best, least := "", len(wrong)/3+2
-	for _, name := range known {
-		if d := distance(wrong, name); d < least {
-			best, least = name, d
-		}
+	if meant := nearest.Name(wrong, known); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf("; did you mean %q?", best)
-}
-
-// distance returns the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replace := diagonal
-			if a[i] != b[j] {
-				replace++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }

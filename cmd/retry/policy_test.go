@@ -56,11 +56,11 @@ func TestRuleText(t *testing.T) {
 		base, limit time.Duration
 		want        string
 	}{
-		{"", 0, 0, "standard"},
-		{"", time.Second, 0, "full base=1s cap=20s"},
-		{"", time.Minute, 0, "full base=1m0s cap=1m0s"},
-		{"", 0, time.Minute, "full base=50ms cap=1m0s"},
-		{"", 0, time.Millisecond, "full base=1ms cap=1ms"},
+		{"", 0, 0, "equal base=1s cap=20s"},
+		{"", time.Second, 0, "equal base=1s cap=20s"},
+		{"", time.Minute, 0, "equal base=1m0s cap=1m0s"},
+		{"", 0, time.Minute, "equal base=1s cap=1m0s"},
+		{"", 0, time.Millisecond, "equal base=1ms cap=1ms"},
 		{"constant", time.Second, 0, "constant delay=1s"},
 		{"exponential", time.Second, time.Minute, "exponential base=1s cap=1m0s"},
 		{"none", 0, 0, "none"},
@@ -72,13 +72,7 @@ func TestRuleText(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"abc", "", 3}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"full", "fulll", 1}} {
-		assert.Equal(t, test.want, distance(test.a, test.b), test)
-	}
+func TestDidYouMean(t *testing.T) {
 	assert.Empty(t, didYouMean("something", ruleNames))
 	assert.Equal(t, `; did you mean "linear"?`, didYouMean("linaer", ruleNames))
 }

@@ -101,14 +101,13 @@ func setJobLimits(job windows.Handle, flags uint32) error {
 func (p *process) update() {
 	select {
 	case p.state = <-p.ended:
-		if p.exited = true; p.succeeded() {
-			_ = setJobLimits(p.job, 0) // background processes may outlive retry
-		}
+		p.exited = true
 	default:
 	}
 }
 
-func (p *process) succeeded() bool { return p.exited && p.state != nil && p.state.Success() }
+// release lets the processes that a successful command has left behind outlive retry.
+func (p *process) release() { _ = setJobLimits(p.job, 0) }
 
 func (p *process) result() (exit int, sig syscall.Signal) {
 	const controlC = 0xC000013A // STATUS_CONTROL_C_EXIT

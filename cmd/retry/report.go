@@ -20,7 +20,9 @@ import (
 type report struct {
 	out      io.Writer
 	verbose  bool
-	live     bool // count down in place
+	live     bool // count down in place while retry is in the foreground
+	terminal *terminal
+	github   bool // runs in a step of GitHub Actions
 	attempts int
 	started  time.Time
 	deadline time.Time
@@ -28,27 +30,45 @@ type report struct {
 	line  string // the line that the countdown is appended to
 	shown int    // width of the text on the line
 
-	json    *os.File
+	json    io.Writer
 	written int // number of the last attempt in the JSON file
 }
 
-func newReport(c config, t *terminal) (*report, error) {
-	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.MaxAttempts, started: time.Now()}
+func newReport(c *config, t *terminal) (*report, error) {
+	r := &report{out: os.Stderr, verbose: c.verbose, attempts: c.policy.MaxAttempts, started: time.Now(), terminal: t}
+	r.github = !c.quiet && os.Getenv("GITHUB_ACTIONS") == "true"
 	if c.quiet {
 		r.out = io.Discard
 	}
-	r.live = !c.quiet && term.IsTerminal(2) && t.foreground()
+	r.live = !c.quiet && !r.github && term.IsTerminal(2) && t.foreground()
 	if c.deadline > 0 {
 		r.deadline = r.started.Add(c.deadline)
 	}
+	var err error
 	if c.jsonFile != "" {
-		f, err := os.OpenFile(c.jsonFile, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
-		if err != nil {
-			return nil, err
-		}
-		r.json = f
+		r.json, err = openJSON(c.jsonFile)
 	}
-	return r, nil
+	return r, err
+}
+
+// openJSON does not open the names of open files, such as /dev/stderr, again: on Linux that
+// would give the file a second position, and one would overwrite what is written at the
+// other.
+func openJSON(name string) (io.Writer, error) {
+	switch name {
+	case "-", "/dev/stdout", "/dev/fd/1":
+		return os.Stdout, nil
+	case "/dev/stderr", "/dev/fd/2":
+		return os.Stderr, nil
+	}
+	if number, ok := strings.CutPrefix(name, "/dev/fd/"); ok {
+		if fd, err := strconv.Atoi(number); err == nil && fd > 2 {
+			f := os.NewFile(uintptr(fd), name)
+			_, err := f.Stat()
+			return f, err
+		}
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 }
 
 func (r *report) say(format string, args ...any) { fmt.Fprintf(r.out, "retry: "+format+"\n", args...) }
@@ -78,6 +98,11 @@ func (r *report) retrying(o *outcome, class retry.Class, wait time.Duration) {
 		r.line += fmt.Sprintf(" after %v", round(o.took))
 	}
 	r.record(o, class, &wait)
+	if r.github {
+		escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+		fmt.Fprintf(r.out, "::warning title=retry::%s; %s\n", escape.Replace(strings.TrimPrefix(r.line, "retry: ")), r.next(wait))
+		return
+	}
 	if r.live {
 		r.countDown(wait)
 		return
@@ -93,23 +118,27 @@ func (r *report) next(wait time.Duration) string {
 	return text
 }
 
-func (r *report) ticks() (<-chan time.Time, func()) {
-	if !r.live {
-		return nil, func() {}
+func (r *report) countDown(left time.Duration) {
+	if r.live && r.terminal.foreground() {
+		r.overwrite(r.line + "; " + r.next(left))
 	}
-	ticker := time.NewTicker(100 * time.Millisecond)
-	return ticker.C, ticker.Stop
 }
 
-func (r *report) countDown(left time.Duration) { r.overwrite(r.line + "; " + r.next(left)) }
-
-// waited replaces the countdown with the duration of the whole wait.
-func (r *report) waited(d time.Duration) {
-	if r.live {
-		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))
+// stopping ends the line of the countdown before a shell writes its prompt.
+func (r *report) stopping() {
+	if r.shown > 0 {
 		fmt.Fprintln(r.out)
 		r.shown = 0
 	}
+}
+
+// waited replaces the countdown with the duration of the whole wait.
+func (r *report) waited(d time.Duration) {
+	if r.shown > 0 && r.terminal.foreground() {
+		r.overwrite(fmt.Sprintf("%s; waited %v", r.line, round(d)))
+		fmt.Fprintln(r.out)
+	}
+	r.shown = 0
 }
 
 // overwrite replaces the line on the terminal. It cuts the text to the terminal's width,
@@ -122,8 +151,6 @@ func (r *report) overwrite(text string) {
 	fmt.Fprintf(r.out, "\r%s%s", text, strings.Repeat(" ", max(0, r.shown-width)))
 	r.shown = width
 }
-
-func (r *report) prepareFailed(o *outcome) { r.say("--before-retry: %v", o) }
 
 func (r *report) finished(s *session, err error, status int) {
 	o := s.last
@@ -142,6 +169,7 @@ func (r *report) finished(s *session, err error, status int) {
 		Exit     int     `json:"exit"`
 		Reason   string  `json:"reason"`
 	}{"summary", s.number, time.Since(r.started).Seconds(), status, reason})
+	r.setOutputs(s.number, status, reason)
 	elapsed := round(time.Since(r.started))
 	switch {
 	case err != nil && o == nil:
@@ -150,6 +178,22 @@ func (r *report) finished(s *session, err error, status int) {
 		r.say("%s: %v; %s after %v", r.attemptName(o.number), o, reason, elapsed)
 	case r.verbose:
 		r.say("%s: success after %v", r.attemptName(o.number), elapsed)
+	}
+}
+
+// setOutputs sets the outputs of a step of GitHub Actions.
+func (r *report) setOutputs(attempts, status int, reason string) {
+	name := os.Getenv("GITHUB_OUTPUT")
+	if name == "" {
+		return
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "attempts=%d\nexit_code=%d\nreason=%s\n", attempts, status, strings.ReplaceAll(reason, "\n", " "))
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		r.say("GITHUB_OUTPUT: %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,56 @@ func TestQuiet(t *testing.T) {
 	assert.Regexp(t, `^retry: attempt 1 of 3 starts\nretry: attempt 1 of 3: success after \S+\n$`, runRetry(t, "-v", "true").stderr)
 	r := runRetry(t, "-t", "2", "--deadline", "1h", "sh", "-c", "exit 7")
 	assert.Regexp(t, `^retry: attempt 1 of 2: exit 7; next in \S+, deadline in 1h0m0s\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, r.stderr)
+}
+
+// TestJSONFiles: lines are appended, "-" is standard output, and the names of open files do
+// not truncate them.
+func TestJSONFiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, test := range []struct{ name, flags, redirection string }{
+		{"file", "--json " + dir + "/file", ""},
+		{"standard error", "--json /dev/stderr", "2>>" + dir + "/file"},
+		{"standard error without append", "--json /dev/stderr", "2<>" + dir + "/file 1>&2"},
+		{"number", "--json /dev/fd/3", "3>>" + dir + "/file"},
+		{"standard output", "--json -", ">>" + dir + "/file"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			writeFile(t, dir+"/file", "", 0o600)
+			c := newCommand(t)
+			c.Path, c.Args = "/bin/sh", []string{"sh", "-c", fmt.Sprintf("for i in 1 2; do echo before; %s -q %s true; echo after; done %s", os.Args[0], test.flags, test.redirection)}
+			if !strings.Contains(test.redirection, ">") || strings.Contains(test.redirection, "3>") {
+				c.Args[2] = strings.ReplaceAll(c.Args[2], "; done", "; done >>"+dir+"/file")
+			} else if strings.HasPrefix(test.redirection, "2>>") {
+				c.Args[2] += " >&2"
+			}
+			assert.Equal(t, 0, finish(t, c).status)
+			data, err := os.ReadFile(dir + "/file")
+			require.NoError(t, err)
+			assert.Regexp(t, "^(before\n{\"type\":\"attempt\".*}\n{\"type\":\"summary\".*}\nafter\n){2}$", string(data))
+		})
+	}
+	_, err := os.Stat("-")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.Equal(t, exitFailure, runRetry(t, "--json", "/dev/fd/77", "true").status)
+}
+
+// TestGitHub: a step of GitHub Actions gets warnings and outputs.
+func TestGitHub(t *testing.T) {
+	outputs := filepath.Join(t.TempDir(), "outputs")
+	writeFile(t, outputs, "other=1\n", 0o600)
+	c := newCommand(t, "-t", "2", "--base", "1ms", "sh", "-c", "exit 7")
+	c.Env = append(c.Env, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT="+outputs)
+	r := finish(t, c)
+	assert.Regexp(t, `^::warning title=retry::attempt 1 of 2: exit 7; next in \S+\nretry: attempt 2 of 2: exit 7; gave up after \S+\n$`, r.stderr)
+	data, err := os.ReadFile(outputs)
+	require.NoError(t, err)
+	assert.Equal(t, "other=1\nattempts=2\nexit_code=7\nreason=gave up\n", string(data))
+
+	c = newCommand(t, "-t", "2", "--base", "1ms", "/no/such%\nfile")
+	c.Env = append(c.Env, "GITHUB_ACTIONS=true", "GITHUB_OUTPUT=/no/such/folder/file")
+	r = finish(t, c)
+	assert.Equal(t, 127, r.status)
+	assert.Contains(t, r.stderr, "retry: GITHUB_OUTPUT: open /no/such/folder/file: no such file")
 }
 
 func TestJSON(t *testing.T) {

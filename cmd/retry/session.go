@@ -13,10 +13,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A session is one run of retry. It is also its policy's Clock: between attempts, it
-// counts down, handles signals and reaps orphans.
+// A session is one run of retry.
 type session struct {
-	config
+	*config
 	ctx       context.Context // ends at the deadline
 	processes *processes
 	terminal  *terminal
@@ -25,13 +24,14 @@ type session struct {
 	report    *report
 
 	number int            // number of the current or latest attempt
+	streak int            // successes in a row
 	output *streams       // output of that attempt
 	last   *outcome       // outcome of the latest finished attempt, or nil
 	ended  syscall.Signal // the signal that ends retry; 0: none
 	alone  bool           // the signal came after the command had ended
 }
 
-func run(c config) int {
+func run(c *config) int {
 	s := &session{config: c, processes: newProcesses(), terminal: openTerminal(), signals: notifySignals()}
 	s.ctx = context.Background()
 	if c.deadline > 0 {
@@ -47,23 +47,52 @@ func run(c config) int {
 		return fail(err)
 	}
 	policy := c.policy
-	policy.Clock, policy.Classifier = s, &c.match
+	policy.Clock, policy.Classifier = clock{s}, &c.match
 	policy.OnRetry = func(_ context.Context, failed retry.Attempt, wait time.Duration) {
 		s.report.retrying(s.last, failed.Class, wait)
 	}
-	err = retry.Do(s.ctx, policy, s.attempt)
+	if deadline, ok := s.ctx.Deadline(); ok && c.forever {
+		policy.Backoff = untilDeadline(policy.Backoff, deadline)
+	}
+	if c.initialDelay > 0 {
+		err = s.pause(s.ctx, c.initialDelay, nil)
+	}
+	if err == nil {
+		err = retry.Do(s.ctx, policy, s.attempt)
+	}
 	return s.finish(err)
+}
+
+// untilDeadline shortens waits to half of the time left, so that attempts go on until shortly
+// before the deadline.
+func untilDeadline(b retry.Backoff, deadline time.Time) retry.Backoff {
+	const shortest = 50 * time.Millisecond // for the wait, and for the attempt after it
+	if b == nil {                          // policy standard
+		b = retry.FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+	}
+	return retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
+		delay, half := b.Delay(a, u), time.Until(deadline)/2
+		if half < shortest {
+			return delay
+		}
+		return min(delay, half)
+	})
 }
 
 // attempt is the operation that is retried.
 func (s *session) attempt(ctx context.Context) error {
-	if s.output != nil { // the output of the previous attempt, which has failed
-		s.output.discard()
-	}
+	s.discard()
 	s.number++
 	s.report.starting(s.number)
 	o := &outcome{number: s.number, started: time.Now(), exit: exitFailure}
-	s.perform(ctx, o)
+	if s.targets != nil {
+		s.probe(ctx, o)
+	} else {
+		s.perform(ctx, o)
+	}
+	if o.limit != "" || o.failure != nil {
+		s.streak = 0
+	}
 	o.took = time.Since(o.started)
 	s.last = o
 	if o.succeeded() {
@@ -85,16 +114,57 @@ func (s *session) perform(ctx context.Context, o *outcome) {
 		return
 	}
 	defer feed.close()
-	if s.output, err = openStreams(s.match.needsOutput(), s.keepOutput); err != nil {
+	if s.output, err = openStreams(s.match.needsOutput(), s.outputMode != "pass"); err != nil {
 		feed.started(stdin)
 		o.failure = fmt.Errorf("standard output: %w", err)
 		return
 	}
 	c := command{args: s.args, env: s.environment(), stdin: stdin, stdout: s.output.stdout, stderr: s.output.stderr}
-	s.supervise(ctx, c, func() { feed.started(stdin); s.output.started() }, o)
+	s.supervise(ctx, c, func() { feed.started(stdin); s.output.started() }, s.judge, o)
+	s.collect(o)
+	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable()), "; ")
+}
+
+// collect completes the output of an attempt.
+func (s *session) collect(o *outcome) {
 	s.output.finish()
 	o.stdout, o.stderr, o.broken = s.output.tails[0], s.output.tails[1], s.output.broken
-	o.last = strings.Join(notEmpty(s.input.unrepeatable(), s.output.unrepeatable()), "; ")
+}
+
+// judge sets whether the attempt has met the conditions, if its command has ended on its own.
+func (s *session) judge(o *outcome) {
+	if s.match.conditionOnOutput() {
+		s.collect(o)
+	}
+	s.count(o, s.match.met(o))
+}
+
+// count counts successes in a row. A success before the last is not the end.
+func (s *session) count(o *outcome, met bool) {
+	s.streak++
+	switch {
+	case !met:
+		s.streak = 0
+		if o.code() == 0 {
+			o.unmet = "exit 0, but the condition is not met"
+		}
+	case s.streak < s.consecutive:
+		o.unmet = fmt.Sprintf("success %d of %d in a row", s.streak, s.consecutive)
+	default:
+		o.met = true
+	}
+}
+
+// discard ends the output of an attempt that has failed.
+func (s *session) discard() {
+	switch {
+	case s.output == nil:
+	case s.outputMode == "success":
+		s.output.stdoutTo = os.Stderr
+		_ = s.output.flush()
+	default:
+		s.output.discard()
+	}
 }
 
 func notEmpty(texts ...string) []string {
@@ -112,7 +182,7 @@ func (s *session) environment() []string {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
 		switch name {
-		case "RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_LAST_EXIT", "RETRY_DEADLINE": // set by an outer retry
+		case "RETRY_ATTEMPT", "RETRY_MAX_ATTEMPTS", "RETRY_LAST_EXIT", "RETRY_DEADLINE_AT": // set by an outer retry
 		default:
 			env = append(env, entry)
 		}
@@ -122,7 +192,7 @@ func (s *session) environment() []string {
 		env = append(env, "RETRY_LAST_EXIT="+strconv.Itoa(s.last.status()))
 	}
 	if deadline, ok := s.ctx.Deadline(); ok {
-		env = append(env, "RETRY_DEADLINE="+strconv.FormatInt(deadline.Unix(), 10))
+		env = append(env, "RETRY_DEADLINE_AT="+strconv.FormatInt(deadline.Unix(), 10))
 	}
 	return env
 }
@@ -135,32 +205,49 @@ func (s *session) limit() string {
 	return fmt.Sprintf("timeout of %v", s.policy.AttemptTimeout)
 }
 
-func (s *session) Now() time.Time { return time.Now() }
+// A clock waits between the attempts of a session. During a wait, it counts down, handles
+// signals and reaps orphans.
+type clock struct{ *session }
+
+func (clock) Now() time.Time { return time.Now() }
 
 // Sleep waits and then runs the --before-retry command.
-func (s *session) Sleep(ctx context.Context, d time.Duration) error {
-	err := s.wait(ctx, d)
+func (s clock) Sleep(ctx context.Context, d time.Duration) error {
+	err := s.pause(ctx, d, s.report.countDown)
 	s.report.waited(d)
 	if err == nil && s.before != "" {
-		err = s.prepare(ctx)
+		s.number++ // for the command's environment; the attempt has not begun
+		err = s.hook(ctx, "--before-retry", s.before)
+		s.number--
 	}
 	return err
 }
 
-func (s *session) wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
+// pause waits for d. It calls tick, unless tick is nil, with the time left.
+func (s *session) pause(ctx context.Context, d time.Duration, tick func(time.Duration)) error {
+	over := make(chan struct{})
+	timer := time.AfterFunc(d, func() { close(over) })
 	defer timer.Stop()
 	end := time.Now().Add(d)
-	ticks, stop := s.report.ticks()
-	defer stop()
+	var ticks <-chan time.Time
+	if tick != nil {
+		ticker := time.NewTicker(100 * time.Millisecond)
+		defer ticker.Stop()
+		ticks = ticker.C
+	}
+	return s.await(ctx, over, ticks, func() { tick(time.Until(end)) })
+}
+
+// await waits until a channel is closed, while no command runs.
+func (s *session) await(ctx context.Context, over <-chan struct{}, ticks <-chan time.Time, tick func()) error {
 	for {
 		select {
-		case <-timer.C:
+		case <-over:
 			return nil
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-ticks:
-			s.report.countDown(time.Until(end))
+			tick()
 		case <-s.processes.changed:
 			s.processes.reap()
 		case sig := <-s.signals:
@@ -173,26 +260,24 @@ func (s *session) wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// prepare runs the --before-retry command. If the command fails, the failure is
-// reported but otherwise ignored.
-func (s *session) prepare(ctx context.Context) error {
+// hook runs the shell command of a flag. If the command fails, the failure is reported
+// but otherwise ignored.
+func (s *session) hook(ctx context.Context, flag, line string, env ...string) error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
 	}
 	defer null.Close()
-	s.number++ // for the command's environment; the attempt has not begun
-	c := command{args: shell(s.before), env: s.environment(), stdin: null, stdout: os.Stderr, stderr: os.Stderr}
-	s.number--
+	c := command{args: shell(line), env: append(s.environment(), env...), stdin: null, stdout: os.Stderr, stderr: os.Stderr}
 	o := &outcome{exit: exitFailure}
-	s.supervise(ctx, c, func() {}, o)
+	s.supervise(ctx, c, func() {}, func(o *outcome) { o.met = o.code() == 0 }, o)
 	switch {
 	case s.ended == 0 && s.match.interrupted(o):
 		s.ended = syscall.SIGINT
 	case o.succeeded():
 		s.processes.spareAll()
 	default:
-		s.report.prepareFailed(o)
+		s.report.say("%s: %v", flag, o)
 	}
 	if s.ended != 0 {
 		s.alone = true
@@ -204,6 +289,9 @@ func (s *session) prepare(ctx context.Context) error {
 func (s *session) finish(err error) int {
 	status := s.status(err)
 	if s.output != nil {
+		if err != nil && s.outputMode == "success" {
+			s.output.stdoutTo = os.Stderr
+		}
 		if broken := s.output.flush(); broken != nil && err == nil {
 			err = fmt.Errorf("cannot write the output: %w", broken)
 			status = exitFailure
@@ -211,6 +299,11 @@ func (s *session) finish(err error) int {
 	}
 	s.input.close()
 	s.report.finished(s, err, status)
+	if err != nil && s.ended == 0 && s.onFailure != "" {
+		_ = s.hook(context.Background(), "--on-failure", s.onFailure,
+			"RETRY_LAST_EXIT="+strconv.Itoa(status), "RETRY_ATTEMPTS="+strconv.Itoa(s.number))
+		status = s.status(err) // a signal may have ended the command
+	}
 	if s.ended != 0 && status == exitSignal+int(s.ended) {
 		dieBy(s.ended)
 	}

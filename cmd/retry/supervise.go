@@ -30,6 +30,8 @@ type supervisor struct {
 	*session
 	p       *process
 	outcome *outcome
+	judge   func(*outcome) // sets met
+	judged  bool
 	phase   phase
 	until   <-chan time.Time // end of the phase
 	sweeps  *time.Ticker     // not used in phase running
@@ -38,8 +40,9 @@ type supervisor struct {
 
 // supervise runs a command until it has succeeded, or has failed and none of its
 // processes is left. When ctx ends, supervise ends the command. It calls the function
-// started as soon as the command has inherited its files or has failed to start.
-func (s *session) supervise(ctx context.Context, c command, started func(), o *outcome) {
+// started as soon as the command has inherited its files or has failed to start, and the
+// function judge when the command has ended, to set o.met.
+func (s *session) supervise(ctx context.Context, c command, started func(), judge func(*outcome), o *outcome) {
 	p, err := s.processes.start(c, s.terminal)
 	started()
 	if err != nil {
@@ -47,14 +50,12 @@ func (s *session) supervise(ctx context.Context, c command, started func(), o *o
 		o.exit, o.temporary = startFailure(err)
 		return
 	}
-	v := &supervisor{session: s, p: p, outcome: o, sweeps: time.NewTicker(time.Hour)}
+	v := &supervisor{session: s, p: p, outcome: o, judge: judge, sweeps: time.NewTicker(time.Hour)}
 	defer v.sweeps.Stop()
 	for !v.over() {
 		v.handleEvent(ctx)
 	}
-	if p.exited {
-		o.exit, o.signal = p.result()
-	}
+	v.succeeded()
 	o.interrupted = v.interrupted()
 	s.terminal.takeBack()
 	if !o.succeeded() {
@@ -67,8 +68,9 @@ func (v *supervisor) over() bool {
 	v.p.update()
 	v.watchKeyboard()
 	switch {
-	case v.phase == running && v.p.exited && v.p.succeeded():
-		return true // its background processes stay
+	case v.phase == running && v.succeeded():
+		v.p.release()
+		return true
 	case v.p.gone() || v.phase == stuck:
 		return true
 	case v.phase == running && v.p.exited:
@@ -77,6 +79,16 @@ func (v *supervisor) over() bool {
 		v.onStop()
 	}
 	return false
+}
+
+// succeeded reports whether the command has ended and has succeeded.
+func (v *supervisor) succeeded() bool {
+	if v.p.exited && !v.judged {
+		v.judged = true
+		v.outcome.exit, v.outcome.signal = v.p.result()
+		v.judge(v.outcome)
+	}
+	return v.p.exited && v.outcome.succeeded()
 }
 
 func (v *supervisor) handleEvent(ctx context.Context) {

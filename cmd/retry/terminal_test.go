@@ -159,7 +159,7 @@ func TestTerminal(t *testing.T) {
 	})
 	t.Run("a prompt on the terminal while input is a pipe", func(t *testing.T) {
 		k := openShell(t)
-		k.keys("echo data | $retry -- sh -c 'printf \"pass\"word: >/dev/tty; stty -echo </dev/tty; read p </dev/tty; stty echo </dev/tty; echo $p $(cat) $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]'\n")
+		k.keys("echo data | $retry --stdin replay -- sh -c 'printf \"pass\"word: >/dev/tty; stty -echo </dev/tty; read p </dev/tty; stty echo </dev/tty; echo $p $(cat) $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]'\n")
 		for i := range 2 {
 			k.expect("password:")
 			k.keys("secret\n")
@@ -325,6 +325,22 @@ func TestJobControl(t *testing.T) {
 		k.keys("exit\n")
 		k.end()
 	})
+	t.Run("bg during the wait", func(t *testing.T) {
+		k := openShell(t)
+		k.keys("$retry -t 2 --rule constant --base 1s -- false\n")
+		k.expect("next in")
+		k.keys(ctrlZ)
+		k.expect("Stopped")
+		k.expect("prompt> ")
+		k.keys("bg\n")
+		k.expect("prompt> ")
+		k.expect("gave up")
+		k.keys("\nexit\n")
+		text := k.end().stdout
+		_, text, _ = strings.Cut(text, "bg\r\n")
+		assert.NotContains(t, text, "next in", "no countdown on the shell's line")
+		assert.NotContains(t, text, "waited")
+	})
 	t.Run("a command that stops itself", func(t *testing.T) {
 		k := openShell(t)
 		k.keys("$retry -- sh -c 'kill -STOP $$; echo o\"\"n'\n")
@@ -343,6 +359,27 @@ func TestHangup(t *testing.T) {
 	require.NoError(t, k.tty.Close())
 	r := k.end()
 	assert.Equal(t, 128+int(syscall.SIGHUP), r.status)
+}
+
+// TestStreamsOnTerminal: flags for streams work on a terminal as elsewhere.
+func TestStreamsOnTerminal(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--json /dev/stderr": `"type":"summary"`,
+		"--json -":           `"type":"summary"`,
+		"--output success":   "attempt 1",
+		"--stdin replay":     "attempt 2",
+		"--stdin none":       "attempt 2",
+	} {
+		k := openRetry(t, append(strings.Fields("-q "+flags), "sh", "-c", "echo attempt $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]")...)
+		r := k.end()
+		assert.Equal(t, 0, r.status, flags)
+		assert.Contains(t, r.stdout, want, flags)
+	}
+	c := newCommand(t, "false")
+	c.Env = append(c.Env, "RETRY_ATTEMPTS=2", "RETRY_BASE=1ms", "GITHUB_ACTIONS=true")
+	r := open(t, c).end()
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.stdout, "::warning title=retry::attempt 1 of 2: exit 1; next in ")
 }
 
 // TestCountdown: waits are counted down in place on a terminal, and printed once

@@ -76,10 +76,14 @@ func replyOfSQLState(err sqlStater) Reply {
 	if len(state) != 5 {
 		return Reply{}
 	}
-	if state == "0A000" && text(reflect.ValueOf(err), "Routine") == "RevalidateCachedQuery" {
-		// A table has changed since the statement was prepared, and the driver prepares it
-		// again. pgJDBC also looks at the routine, because the message is translated.
-		return Reply{class: Transient, Refused: true}
+	if state == "0A000" {
+		// As in pgJDBC, the routine decides, because the message is translated.
+		switch text(reflect.ValueOf(err), "Routine") {
+		case "RevalidateCachedQuery": // a table has changed; the driver prepares the statement again
+			return Reply{class: Transient, Refused: true}
+		case "call_bool_check_hook": // lib/pq's BEGIN READ WRITE on a replica
+			return Reply{class: Transient, Refused: true, ReadOnly: true}
+		}
 	}
 	for _, known := range sqlStates {
 		if strings.HasPrefix(state, known.key) {

@@ -1,10 +1,12 @@
 package decoders
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/alecthomas/kong"
@@ -27,35 +29,36 @@ type config struct {
 	Retry retry.Policy `json:"retry" yaml:"retry" toml:"retry" mapstructure:"retry" koanf:"retry"`
 }
 
-type decoder func(document string) (config, error)
+// A decoder decodes a document into a config that may be filled.
+type decoder func(document string, c *config) error
 
-func fromViper(document string) (c config, err error) {
+func fromViper(document string, c *config) error {
 	v := viper.New()
 	v.SetConfigType("yaml")
 	if err := v.ReadConfig(strings.NewReader(document)); err != nil {
-		return c, err
+		return err
 	}
-	return c, v.Unmarshal(&c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
+	return v.Unmarshal(c, viper.DecodeHook(mapstructure.TextUnmarshallerHookFunc()))
 }
 
-func fromKoanf(document string) (c config, err error) {
+func fromKoanf(document string, c *config) error {
 	k := koanf.New(".")
 	if err := k.Load(rawbytes.Provider([]byte(document)), koanfyaml.Parser()); err != nil {
-		return c, err
+		return err
 	}
-	return c, k.Unmarshal("", &c)
+	return k.Unmarshal("", c)
 }
 
 var yamlDecoders = map[string]decoder{
-	"yaml.v3": func(document string) (c config, err error) { return c, yaml.Unmarshal([]byte(document), &c) },
-	"goccy":   func(document string) (c config, err error) { return c, goccy.Unmarshal([]byte(document), &c) },
+	"yaml.v3": func(document string, c *config) error { return yaml.Unmarshal([]byte(document), c) },
+	"goccy":   func(document string, c *config) error { return goccy.Unmarshal([]byte(document), c) },
 	"viper":   fromViper,
 	"koanf":   fromKoanf,
 }
 
 var (
-	jsonDecoder decoder = func(document string) (c config, err error) { return c, json.Unmarshal([]byte(document), &c) }
-	tomlDecoder decoder = func(document string) (c config, err error) { _, err = toml.Decode(document, &c); return c, err }
+	jsonDecoder decoder = func(document string, c *config) error { return json.Unmarshal([]byte(document), c) }
+	tomlDecoder decoder = func(document string, c *config) error { _, err := toml.Decode(document, c); return err }
 )
 
 // TestForms: a policy's text form and its mapping form have the same meaning in every
@@ -81,10 +84,22 @@ func TestForms(t *testing.T) {
 			"aws-standard-2026 service=dynamodb elapsed=1m",
 		},
 		"numbers, lists, true": {
-			"retry: {rule: spread(full base=1s), fraction: 0.25, longpoll: true, budget: 'token:100:5'}",
-			`{"retry": {"rule": "spread(full base=1s)", "fraction": 0.25, "longpoll": true, "budget": "token:100:5"}}`,
-			"[retry]\nrule = 'spread(full base=1s)'\nfraction = 0.25\nlongpoll = true\nbudget = 'token:100:5'",
-			"spread(full base=1s) fraction=0.25 attempts=3 budget=token:100:5 longpoll=true",
+			"retry: {rule: spread(full base=1s), fraction: 0.25, longpoll: true, budget: 'token(capacity=100 cost=5)'}",
+			`{"retry": {"rule": "spread(full base=1s)", "fraction": 0.25, "longpoll": true, "budget": "token(capacity=100 cost=5)"}}`,
+			"[retry]\nrule = 'spread(full base=1s)'\nfraction = 0.25\nlongpoll = true\nbudget = 'token(capacity=100 cost=5)'",
+			"spread(full base=1s) fraction=0.25 attempts=3 budget=token(capacity=100 cost=5) longpoll=true",
+		},
+		"mappings within": {
+			"retry: {backoff: {rule: full, base: 1s}, budget: {rule: token, capacity: 50, cost: 0.5}, hint: {rule: window, width: 2s}}",
+			`{"retry": {"backoff": {"rule": "full", "base": "1s"}, "budget": {"rule": "token", "capacity": 50, "cost": 0.5}, "hint": {"rule": "window", "width": "2s"}}}`,
+			"[retry]\nbackoff = {rule = 'full', base = '1s'}\n[retry.budget]\nrule = 'token'\ncapacity = 50\ncost = 0.5\n[retry.hint]\nrule = 'window'\nwidth = '2s'",
+			"full base=1s attempts=3 hint=window(width=2s) budget=token(capacity=50 cost=0.5)",
+		},
+		"a rule by its field": {
+			"retry: {backoff: full base=1s, attempts: 4}",
+			`{"retry": {"backoff": "full base=1s", "attempts": 4}}`,
+			"[retry]\nbackoff = 'full base=1s'\nattempts = 4",
+			"full base=1s attempts=4",
 		},
 		"a schedule": {
 			"retry: {rule: schedule, delays: [1s, 2s, 4s]}",
@@ -95,9 +110,46 @@ func TestForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(library, document string, decode decoder) {
-				c, err := decode(document)
-				require.NoError(t, err, library)
+				var c config
+				require.NoError(t, decode(document, &c), library)
 				assert.Equal(t, tt.want, c.Retry.String(), library)
+			}
+			for library, decode := range yamlDecoders {
+				check(library, tt.yaml, decode)
+			}
+			check("encoding/json", tt.json, jsonDecoder)
+			check("toml", tt.toml, tomlDecoder)
+		})
+	}
+}
+
+// TestFilled: in every library, a mapping changes what it names in a policy that code has
+// filled, a text replaces what a text can describe, and both keep hooks.
+func TestFilled(t *testing.T) {
+	for name, tt := range map[string]struct{ yaml, json, toml, want string }{
+		"mapping": {
+			"retry: {elapsed: 1m}", `{"retry": {"elapsed": "1m"}}`, "[retry]\nelapsed = '1m'",
+			"full base=100ms attempts=7 elapsed=1m",
+		},
+		"a key of the rule": {
+			"retry: {base: 2s}", `{"retry": {"base": "2s"}}`, "[retry]\nbase = '2s'",
+			"full base=2s attempts=7",
+		},
+		"text": {
+			"retry: full base=5s elapsed=1m", `{"retry": "full base=5s elapsed=1m"}`, "retry = 'full base=5s elapsed=1m'",
+			"full base=5s attempts=3 elapsed=1m",
+		},
+		"nothing": {"other: 1", `{"other": 1}`, "other = 1", "full base=100ms attempts=7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check := func(library, document string, decode decoder) {
+				c := config{retry.Policy{
+					Backoff: retry.FullJitter{Base: 100 * time.Millisecond}, MaxAttempts: 7,
+					Hooks: retry.Hooks{OnGiveUp: func(context.Context, *retry.Error) {}},
+				}}
+				require.NoError(t, decode(document, &c), library)
+				assert.Equal(t, tt.want, c.Retry.String(), library)
+				assert.NotNil(t, c.Retry.OnGiveUp, library)
 			}
 			for library, decode := range yamlDecoders {
 				check(library, tt.yaml, decode)
@@ -115,7 +167,7 @@ func TestMistakes(t *testing.T) {
 			"retry: {rule: full, base: 5s, atempts: 7}",
 			`{"retry": {"rule": "full", "base": "5s", "atempts": 7}}`,
 			"[retry]\nrule = 'full'\nbase = '5s'\natempts = 7",
-			`unknown key "atempts"; known here: base, cap, factor, attempts`,
+			`unknown key "atempts"; did you mean "attempts"? Valid: base, cap, factor, attempts`,
 		},
 		"no rule": {
 			"retry: {base: 5s, attempts: 7}", `{"retry": {"base": "5s", "attempts": 7}}`, "[retry]\nbase = '5s'\nattempts = 7",
@@ -134,8 +186,8 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(library, document string, decode decoder) {
-				c, err := decode(document)
-				assert.ErrorContains(t, err, tt.want, library)
+				var c config
+				assert.ErrorContains(t, decode(document, &c), tt.want, library)
 				assert.Equal(t, retry.Policy{}, c.Retry, library)
 			}
 			for library, decode := range yamlDecoders {
@@ -175,6 +227,5 @@ func TestFlags(t *testing.T) {
 
 // TestErrInvalid: the error is recognized if the library keeps the error chain.
 func TestErrInvalid(t *testing.T) {
-	_, err := jsonDecoder(`{"retry": "ful"}`)
-	assert.True(t, errors.Is(err, retry.ErrInvalid))
+	assert.True(t, errors.Is(jsonDecoder(`{"retry": "ful"}`, new(config)), retry.ErrInvalid))
 }

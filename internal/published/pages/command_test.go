@@ -36,7 +36,11 @@ var instead = map[string]string{
 	"vectors/conformance go run . -sdk NAME":      `test "$(go run . -sdk none 2>&1 | head -n 1 | cut -d';' -f1)" = 'conformance: no such SDK: "none"'`,
 	"lab python3 -m http.server --directory site": "python3 -m http.server --directory site --help",
 	"lab backofflab init":                         "backofflab init other.yaml", // another command has already written the default file
-	". retry completion bash|zsh|fish":            "retry completion bash && retry completion zsh && retry completion fish",
+	". retry tcp:db:5432 http://web:8080/health file:/run/ready && ./start":                                          "retry file:. && ./fetch",
+	". retry --until-output '^healthy$' --deadline 5m --forever -- docker inspect -f '{{.State.Health.Status}}' web": "retry --until-output '^healthy$' -- sh -c 'docker inspect web && echo healthy'",
+	". retry --while 0 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock":                                  "retry --while 1-9 --attempts 60 --rule constant -- aws s3 ls s3://bucket/lock",
+	". retry --consecutive 3 --initial-delay 1s -- curl -fsS https://example.com/health":                             "retry --consecutive 1 --initial-delay 1ms -- curl -fsS https://example.com/health",
+	". retry completion bash|zsh|fish": "retry completion bash && retry completion zsh && retry completion fish",
 }
 
 // placeholders replaces the parts that readers fill in.

@@ -6,7 +6,7 @@
 //   - OpenTelemetry, with spans recorded above and below a Transport;
 //   - go-retryablehttp: its tests run with a Transport, and both libraries make the
 //     same calls;
-//   - httpsfv, as a reference for the parser of structured fields.
+//   - httpsfv, as a reference for the RateLimit fields.
 //
 // Tests that need a program that is not installed are skipped.
 package http

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,34 +38,34 @@ func vanishing(t *testing.T, reset bool) (url string, hits *atomic.Int32) {
 }
 
 // TestHiddenHTTP1: on a used connection, net/http would silently resend some requests
-// without a body. With a Transport, every send is an attempt.
+// without a body. With a Transport, every send is an attempt, or is reported in Info.
 func TestHiddenHTTP1(t *testing.T) {
 	const body = "body"
 	for _, test := range []struct {
-		name, method   string
-		key            bool
-		body           string
-		alone          bool // each request has its own connection
-		attempts, hits int32
-		fails          bool
+		name, method string
+		key          bool
+		body         string
+		alone        bool // each request has its own connection
+		sends, hits  int32
+		fails        bool
 	}{
-		{name: "GET", method: http.MethodGet, attempts: 2, hits: 2},
-		{name: "HEAD", method: http.MethodHead, attempts: 2, hits: 2},
-		{name: "OPTIONS", method: http.MethodOptions, attempts: 2, hits: 2},
-		{name: "TRACE", method: http.MethodTrace, attempts: 2, hits: 2},
-		{name: "POST with key", method: http.MethodPost, key: true, attempts: 2, hits: 2},
-		{name: "GET without keep-alive", method: http.MethodGet, alone: true, attempts: 2, hits: 2},
-		{name: "PUT", method: http.MethodPut, attempts: 2, hits: 2},
-		{name: "DELETE", method: http.MethodDelete, attempts: 2, hits: 2},
-		{name: "PUT with body", method: http.MethodPut, body: body, attempts: 2, hits: 2},
-		{name: "POST with key and body", method: http.MethodPost, key: true, body: body, attempts: 2, hits: 2},
-		{name: "POST", method: http.MethodPost, attempts: 1, hits: 1, fails: true},
-		{name: "POST with body", method: http.MethodPost, body: body, attempts: 1, hits: 1, fails: true},
+		{name: "GET", method: http.MethodGet, sends: 2, hits: 2},
+		{name: "HEAD", method: http.MethodHead, sends: 2, hits: 2},
+		{name: "OPTIONS", method: http.MethodOptions, sends: 2, hits: 2},
+		{name: "TRACE", method: http.MethodTrace, sends: 2, hits: 2},
+		{name: "POST with key", method: http.MethodPost, key: true, sends: 2, hits: 2},
+		{name: "GET without keep-alive", method: http.MethodGet, alone: true, sends: 2, hits: 2},
+		{name: "PUT", method: http.MethodPut, sends: 2, hits: 2},
+		{name: "DELETE", method: http.MethodDelete, sends: 2, hits: 2},
+		{name: "PUT with body", method: http.MethodPut, body: body, sends: 2, hits: 2},
+		{name: "POST with key and body", method: http.MethodPost, key: true, body: body, sends: 2, hits: 2},
+		{name: "POST", method: http.MethodPost, sends: 1, hits: 1, fails: true},
+		{name: "POST with body", method: http.MethodPost, body: body, sends: 1, hits: 1, fails: true},
 	} {
 		for _, end := range []string{"closed", "reset"} {
 			t.Run(test.name+"/"+end, func(t *testing.T) {
 				url, hits := vanishing(t, end == "reset")
-				policy, attempts := counted()
+				policy, sends := counted()
 				client := &http.Client{Transport: &retryhttp.Transport{
 					Base:   &http.Transport{DisableKeepAlives: test.alone},
 					Policy: policy,
@@ -72,7 +73,7 @@ func TestHiddenHTTP1(t *testing.T) {
 				defer client.CloseIdleConnections()
 				fetch(t, client, http.MethodGet, url, "", false, false)
 				fetch(t, client, test.method, url, test.body, test.key, test.fails)
-				assert.Equal(t, test.attempts, attempts.Load()-1, "attempts")
+				assert.Equal(t, test.sends, sends.Load()-1, "sends")
 				assert.Equal(t, test.hits, hits.Load()-1, "requests that the server has read")
 			})
 		}
@@ -114,20 +115,19 @@ func (c staleConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// TestHiddenUnwritten: if nothing was written, net/http may resend any request, but its
-// trace does not distinguish this case. With a Transport, a failed write therefore costs
-// an attempt if the request may be repeated, and ends the call if the request has a body
-// and must not be executed twice.
+// TestHiddenUnwritten: if nothing was written, net/http resends a request without a body.
+// With a Transport it does so, too, and the request counts as sent, because net/http
+// reports that its headers were written.
 func TestHiddenUnwritten(t *testing.T) {
 	for _, test := range []struct {
-		kind     kind
-		attempts int32
-		hits     int32
+		kind  kind
+		sends int32
+		hits  int32
 	}{
 		{get, 2, 1},
-		{postEmpty, 1, 1},
+		{postEmpty, 2, 1},
 		{put, 2, 1},
-		{post, 1, 0},
+		{post, 1, 0}, // net/http mistakes the failed write for a failure to read a long body
 	} {
 		t.Run(test.kind.name, func(t *testing.T) {
 			var hits, dials atomic.Int32
@@ -141,13 +141,13 @@ func TestHiddenUnwritten(t *testing.T) {
 				}
 				return conn, err
 			}}
-			policy, attempts := counted()
+			policy, sends := counted()
 			client := &http.Client{Transport: &retryhttp.Transport{Base: base, Policy: policy}}
 			defer client.CloseIdleConnections()
 			fetch(t, client, http.MethodGet, server.URL, "", false, false)
 			stale.Store(true)
 			fetch(t, client, test.kind.method, server.URL, test.kind.content(), test.kind.key, test.hits == 0)
-			assert.Equal(t, test.attempts, attempts.Load()-1, "attempts")
+			assert.Equal(t, test.sends, sends.Load()-1, "sends")
 			assert.Equal(t, test.hits, hits.Load()-1, "requests that the server has read")
 		})
 	}
@@ -159,32 +159,32 @@ func overPipes(server *h2Server) *http.Transport {
 	return &http.Transport{Protocols: protocols, DialContext: server.dial}
 }
 
-// TestHiddenHTTP2: an attempt without a body uses at most two streams, and net/http
-// does not wait between them.
+// TestHiddenHTTP2: net/http resends a request without a body at most once per attempt,
+// and does not wait for it. The Transport resends it at most 8 times.
 func TestHiddenHTTP2(t *testing.T) {
 	for _, test := range []struct {
 		code    http2.ErrCode
 		streams int
 	}{
-		{http2.ErrCodeRefusedStream, 1}, // net/http alone: 8, within a minute
-		{http2.ErrCodeProtocol, 2},      // net/http alone: unlimited
+		{http2.ErrCodeRefusedStream, 3 + 8}, // net/http alone: 8, within a minute
+		{http2.ErrCodeProtocol, 3 + 3},      // net/http alone: unlimited
 	} {
 		t.Run(test.code.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				refusal := step{refuses: true, do: resets(test.code)}
-				server := &h2Server{steps: []step{refusal, refusal, refusal, refusal, refusal, refusal, refusal}}
-				policy, attempts := counted()
+				server := &h2Server{steps: slices.Repeat([]step{refusal}, 12)}
+				policy, sends := counted()
 				transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy}
 				start := time.Now()
 				_, err := transport.RoundTrip(get.request(t, "http://host/"))
-				assert.Equal(t, 2*time.Millisecond, time.Since(start), "only the policy may wait")
+				assert.Less(t, time.Since(start), 3*time.Second)
 				transport.CloseIdleConnections()
 				server.stop()
 				streams, executed := server.seen()
 				assert.ErrorIs(t, err, retry.ErrMaxAttempts)
 				assert.NotErrorIs(t, err, context.Canceled, "the caller did not cancel")
-				assert.EqualValues(t, 3, attempts.Load())
-				assert.Equal(t, 3*test.streams, streams)
+				assert.EqualValues(t, test.streams, sends.Load())
+				assert.Equal(t, test.streams, streams)
 				assert.Empty(t, executed)
 			})
 		})
@@ -195,15 +195,15 @@ func TestShownHTTP2Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refusal := step{refuses: true, do: resets(http2.ErrCodeRefusedStream)}
 		server := &h2Server{steps: []step{refusal, refusal, refusal}}
-		policy, attempts := counted()
+		policy, sends := counted()
 		policy.MaxAttempts = 4
 		transport := &retryhttp.Transport{Base: overPipes(server), Policy: policy, TrustRefusedStream: true}
 		start := time.Now()
 		resp, err := transport.RoundTrip(post.request(t, "http://host/"))
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
-		assert.Equal(t, 3*time.Millisecond, time.Since(start))
-		assert.EqualValues(t, 4, attempts.Load())
+		assert.Less(t, time.Since(start), 100*time.Millisecond)
+		assert.EqualValues(t, 4, sends.Load())
 		transport.CloseIdleConnections()
 		server.stop()
 		streams, executed := server.seen()

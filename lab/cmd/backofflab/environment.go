@@ -20,6 +20,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
+	"github.com/gobackoff/retry/internal/nearest"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/page"
 	"github.com/gobackoff/retry/lab/internal/report"
@@ -106,7 +107,7 @@ func (env *environment) parse(set *flag.FlagSet, args []string, most int) (opera
 func suggestFlag(err error, set *flag.FlagSet) error {
 	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if unknown {
-		if meant := nearest(strings.TrimPrefix(name, "-"), flagNames(set)); meant != "" {
+		if meant := nearest.Name(strings.TrimPrefix(name, "-"), flagNames(set)); meant != "" {
 			return fmt.Errorf("%w; did you mean -%s?", err, meant)
 		}
 	}
@@ -379,24 +380,15 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	return join(lists...), nil
 }
 
-// suggestPolicy adds the most similar name, and the names of all groups, to err.
+// suggestPolicy adds the most similar group, and the names of all groups, to err.
 func suggestPolicy(err error, text string, groups map[string]func() []lab.Contender) error {
 	names := slices.Sorted(maps.Keys(groups))
 	first, _, _ := strings.Cut(text, " ")
-	all := slices.Concat(names, ruleNames)
-	for _, c := range lab.SDKs() {
-		all = append(all, c.Name)
-	}
-	if meant := nearest(first, all); meant != "" && meant != first {
+	if meant := nearest.Name(first, names); meant != "" && meant != first {
 		err = fmt.Errorf("%w; did you mean %s?", err, meant)
 	}
 	if len(names) > 0 && !strings.ContainsAny(text, " =") {
 		err = fmt.Errorf("%w; groups: %s", err, strings.Join(names, ", "))
 	}
 	return err
-}
-
-var ruleNames = []string{
-	"standard", "none", "constant", "exponential", "linear", "fibonacci", "schedule", "full", "equal", "decorrelated",
-	"jittered", "spread", "capped", "when-throttled",
 }

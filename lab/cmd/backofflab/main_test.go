@@ -68,7 +68,7 @@ func TestBadInput(t *testing.T) {
 		`"first"`:                              {"explain", "none first=1s"},
 		`did you mean contention? There`:       {"contenton"},
 		`did you mean -policy?`:                {"storm", "-polcy", "none"},
-		`did you mean fibonacci?`:              {"contention", "-policy", "fibonaci base=1s"},
+		`did you mean "fibonacci"?`:            {"contention", "-policy", "fibonaci base=1s"},
 		`did you mean stall? There are`:        {"storm", "-outage", "stal"},
 		`html: a report needs a file`:          {"report", "-html", ""},
 		`capacity: 150 a second is not`:        {"storm", "-capacity", "150"},

@@ -138,7 +138,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 		"none attempts=4",
 		"full base=100ms attempts=4",
 		"full base=100ms attempts=4 budget=token",
-		"full base=100ms attempts=4 budget=ratio:0.1:0.1",
+		"full base=100ms attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
 		"full base=100ms attempts=4 budget=throttle",
 	} {
 		c, err := lab.ParseContender(text)

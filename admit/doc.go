@@ -1,0 +1,25 @@
+// Package admit protects a server from overload: it admits only requests that the server
+// can answer in time, refuses the rest before they begin, and tells each refused client a
+// different time to come back.
+//
+//	var gate admit.Gate
+//	http.ListenAndServe(":8080", gate.Handler(mux))
+//
+// There is no queue and no limit to configure. A [Gate] limits the number of requests in
+// progress, and learns the limit from batches of up to 32 requests. A batch is judged when
+// more than half of it has left, by the median time that its requests took:
+//
+//   - The shortest median so far is the handler's own time. If requests take half as long
+//     again plus Within, they wait for each other.
+//   - While they do not, the limit only rises: to the number in progress at which they
+//     would begin to, by Little's law. If requests are refused although none waits, it
+//     doubles.
+//   - After two slow batches in a row, or a second in which no request leaves, the limit
+//     falls to that number, but at least to a quarter of those in progress. The next batch
+//     begins once the number in progress has fallen to the limit.
+//   - If at most half as many requests take as long as before, they were not waiting for
+//     each other: a slow dependency has become the handler's own time, and the limit
+//     rises again. Five seconds later, a Gate that still refuses requests doubts this.
+//
+// docs/overload.md contains measurements, and cases in which a Gate does not help.
+package admit

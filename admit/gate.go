@@ -1,0 +1,141 @@
+package admit
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// A Gate decides which requests a server admits. The zero value is ready to use. A Gate
+// may be used by several goroutines. It must not be copied, nor its fields changed, after
+// first use.
+type Gate struct {
+	// Within is how long a request may wait for others and still be useful to its caller.
+	// It should be at most half of the callers' timeout. 0 or less: 200 ms.
+	Within time.Duration
+
+	// Return is the longest time after which a refused caller is asked to return. Each is
+	// told a random time between a fifth of Return and Return. 0 or less: 5 s.
+	Return time.Duration
+
+	// OnRefuse, if not nil, is called for each refusal by the goroutine that is refused.
+	OnRefuse func(Refused)
+
+	Now  func() time.Time // the clock; nil: time.Now
+	Rand func() float64   // random numbers in [0, 1) for Return; nil: math/rand/v2
+
+	mu       sync.Mutex
+	start    time.Time // zero before first use
+	inFlight int
+	admitted uint64
+	refused  uint64
+	limiter  limiter
+}
+
+// A Caller is what a [Gate] needs to know about a request. The zero value is a request
+// like any other.
+type Caller struct {
+	// Share is the share of the limit that must not be exceeded for this request to be
+	// admitted: under overload, requests with a share of 0.75 are refused before those
+	// with 1. 0 or less, and above 1: 1.
+	Share float64
+
+	// Patience is how long the caller will wait for the response, if it has announced
+	// that. A request is refused if it would probably take more than two thirds of it.
+	// 0 or less: unknown.
+	Patience time.Duration
+}
+
+// A Ticket is the admission of one request. Pass it to [Gate.Leave] exactly once.
+type Ticket struct {
+	admitted time.Duration // since the start of the Gate
+	batch    uint64
+}
+
+// Refused is the error of a refused request: the time after which the caller is asked to
+// return. Package retry's DefaultClassifier reads it as throttling with a hint.
+type Refused time.Duration
+
+// Error returns a text with the time.
+func (r Refused) Error() string {
+	return "server overloaded: retry after " + time.Duration(r).Round(time.Millisecond).String()
+}
+
+// RetryAfter returns the time after which the caller is asked to return.
+func (r Refused) RetryAfter() time.Duration { return time.Duration(r) }
+
+// HTTPStatusCode returns 429.
+func (Refused) HTTPStatusCode() int { return 429 }
+
+// Enter admits a request, whose end must be reported to Leave, or returns an error of
+// type [Refused]. It never waits.
+func (g *Gate) Enter(c Caller) (Ticket, error) {
+	g.mu.Lock()
+	now := g.now()
+	g.limiter.begin(g.Within, now)
+	g.limiter.watch(now, g.inFlight)
+	if g.inFlight >= g.limiter.room(c) {
+		g.refused++
+		g.limiter.refused = true
+		g.mu.Unlock()
+		return Ticket{}, g.refuse()
+	}
+	g.inFlight++
+	g.admitted++
+	t := Ticket{now, g.limiter.admit(now, g.inFlight)}
+	g.mu.Unlock()
+	return t, nil
+}
+
+func (g *Gate) refuse() Refused {
+	most, random := g.Return, g.Rand
+	if most <= 0 {
+		most = 5 * time.Second
+	}
+	if random == nil {
+		random = rand.Float64
+	}
+	r := Refused(float64(most) * (0.2 + 0.8*random()))
+	if g.OnRefuse != nil {
+		g.OnRefuse(r)
+	}
+	return r
+}
+
+// Leave reports the end of an admitted request, whether it succeeded or not.
+func (g *Gate) Leave(t Ticket) {
+	g.mu.Lock()
+	g.inFlight--
+	g.limiter.leave(t, g.now(), g.inFlight)
+	g.mu.Unlock()
+}
+
+// Stats is the state of a [Gate].
+type Stats struct {
+	Limit    float64       // requests that may be in progress
+	InFlight int           // requests in progress
+	Admitted uint64        // requests since the start
+	Refused  uint64        // requests since the start
+	Own      time.Duration // the handler's own time; 0: not measured yet
+	Rate     float64       // requests a second that left, measured over the last batch
+}
+
+// Stats returns the current state.
+func (g *Gate) Stats() Stats {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l := &g.limiter
+	return Stats{cmp.Or(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own, l.rate}
+}
+
+// now returns the time since the first call.
+func (g *Gate) now() time.Duration {
+	if g.start.IsZero() {
+		if g.Now == nil {
+			g.Now = time.Now
+		}
+		g.start = g.Now()
+	}
+	return g.Now().Sub(g.start)
+}

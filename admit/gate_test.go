@@ -1,0 +1,126 @@
+package admit
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gobackoff/retry"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRefused: a refusal tells the DefaultClassifier what it is.
+func TestRefused(t *testing.T) {
+	gate := &Gate{Return: 10 * time.Second, Rand: func() float64 { return 0.5 }}
+	var seen []Refused
+	gate.OnRefuse = func(r Refused) { seen = append(seen, r) }
+	gate.limiter.limit = 1 // it may only rise
+	ticket, err := gate.Enter(Caller{})
+	require.NoError(t, err)
+	_, err = gate.Enter(Caller{})
+	require.EqualError(t, err, "server overloaded: retry after 6s")
+	assert.Equal(t, []Refused{Refused(6 * time.Second)}, seen)
+	gate.Leave(ticket)
+	assert.Equal(t, Stats{Limit: 1, Admitted: 1, Refused: 1}, gate.Stats())
+
+	wait, reason := retry.Policy{}.Next(retry.Attempt{Number: 1, Err: err}, 0)
+	require.NoError(t, reason)
+	assert.Equal(t, 6*time.Second, wait)
+}
+
+func TestHint(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		u      float64
+		ret    time.Duration
+		expect time.Duration
+	}{
+		{"least", 0, 0, time.Second},
+		{"most", 1, 0, 5 * time.Second},
+		{"negative Return", 0.5, -1, 3 * time.Second},
+		{"own Return", 0, 20 * time.Second, 4 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			gate := &Gate{Return: test.ret, Rand: func() float64 { return test.u }}
+			assert.Equal(t, test.expect, gate.refuse().RetryAfter())
+		})
+	}
+}
+
+// TestRoom: shares and announced timeouts reduce the limit for a request.
+func TestRoom(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		caller Caller
+		expect int
+	}{
+		{"default", Caller{}, 100},
+		{"share", Caller{Share: 0.75}, 75},
+		{"share above 1", Caller{Share: 2}, 100},
+		{"tiny share", Caller{Share: 1e-9}, 1},
+		{"patient", Caller{Patience: time.Hour}, 100},
+		{"impatient", Caller{Patience: 300 * time.Millisecond}, 50},
+		{"both", Caller{Share: 0.5, Patience: 300 * time.Millisecond}, 25},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := limiter{limit: 100, own: 200 * time.Millisecond, within: 100 * time.Millisecond}
+			assert.Equal(t, test.expect, l.room(test.caller))
+		})
+	}
+}
+
+// TestClock: a Gate uses its Now, even one that goes backward.
+func TestClock(t *testing.T) {
+	now := time.Unix(0, 0)
+	gate := &Gate{Now: func() time.Time { now = now.Add(-time.Second); return now }}
+	for range 1000 {
+		ticket, err := gate.Enter(Caller{})
+		require.NoError(t, err)
+		gate.Leave(ticket)
+	}
+	assert.Zero(t, gate.Stats().InFlight)
+}
+
+func TestAllocations(t *testing.T) {
+	var gate Gate
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		if ticket, err := gate.Enter(Caller{}); err == nil {
+			gate.Leave(ticket)
+		}
+	}))
+}
+
+func BenchmarkGate(b *testing.B) {
+	b.Run("idle", func(b *testing.B) {
+		var gate Gate
+		b.ReportAllocs()
+		for b.Loop() {
+			ticket, _ := gate.Enter(Caller{})
+			gate.Leave(ticket)
+		}
+	})
+	b.Run("refused", func(b *testing.B) {
+		var gate Gate
+		for gate.Stats().Refused == 0 {
+			gate.Enter(Caller{})
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			gate.Enter(Caller{})
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		var gate Gate
+		var refused atomic.Int64
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if ticket, err := gate.Enter(Caller{}); err == nil {
+					gate.Leave(ticket)
+				} else {
+					refused.Add(1)
+				}
+			}
+		})
+	})
+}

@@ -1,0 +1,143 @@
+package admit
+
+import (
+	"context"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// full returns a Handler whose Gate admits one more request than are in progress, none.
+func full(next http.Handler) *Handler {
+	gate := &Gate{Rand: func() float64 { return 0.3 }}
+	gate.limiter.limit = 1
+	gate.Enter(Caller{})
+	return gate.Handler(next)
+}
+
+func TestHandler(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(*Handler)
+		header string // name: value
+		expect int
+	}{
+		{name: "refused", expect: 429},
+		{name: "status", change: func(h *Handler) { h.Status = 503 }, expect: 503},
+		{name: "upgrade", header: "Upgrade: websocket", expect: 200},
+		{name: "events", header: "Accept: text/event-stream", expect: 200},
+		{name: "skipped", change: func(h *Handler) { h.Skip = func(r *http.Request) bool { return r.URL.Path == "/healthz" } }, expect: 200},
+		{name: "not skipped", change: func(h *Handler) { h.Skip = func(*http.Request) bool { return false } }, expect: 429},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := full(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }))
+			if test.change != nil {
+				test.change(h)
+			}
+			r := httptest.NewRequest("POST", "/healthz", nil)
+			if name, value, ok := cutHeader(test.header); ok {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			assert.Equal(t, test.expect, w.Code)
+			if test.expect != 200 {
+				assert.Equal(t, "2", w.Header().Get("Retry-After"))
+				assert.Equal(t, "2200", w.Header().Get("Retry-After-Ms"))
+			}
+		})
+	}
+}
+
+func cutHeader(line string) (name, value string, ok bool) {
+	for i := range line {
+		if line[i] == ':' {
+			return line[:i], line[i+2:], true
+		}
+	}
+	return "", "", false
+}
+
+func TestPatience(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	for _, test := range []struct {
+		name, value string
+		expect      time.Duration
+	}{
+		{"Grpc-Timeout", "250m", 250 * time.Millisecond},
+		{"Grpc-Timeout", "5S", 5 * time.Second},
+		{"Grpc-Timeout", "5", 0},
+		{"Grpc-Timeout", "x", 0},
+		{"Grpc-Timeout", "99999999H", 0},
+		{"X-Envoy-Expected-Rq-Timeout-Ms", "15000", 15 * time.Second},
+		{"X-Envoy-Expected-Rq-Timeout-Ms", "-1", 0},
+		{"X-Stainless-Timeout", "0.5", 500 * time.Millisecond},
+		{"X-Stainless-Timeout", "NaN", 0},
+		{"Amz-Sdk-Request", "ttl=20261122T120010Z; attempt=1; max=3", 10 * time.Second},
+		{"Amz-Sdk-Request", "ttl=20261122T115950Z; attempt=1; max=3", 0},
+		{"Amz-Sdk-Request", "attempt=1; max=3", 0},
+		{"X-Other", "1", 0},
+	} {
+		t.Run(test.name+" "+test.value, func(t *testing.T) {
+			assert.Equal(t, test.expect, patience(http.Header{test.name: {test.value}}, now))
+		})
+	}
+	both := http.Header{"Grpc-Timeout": {"5S"}, "X-Envoy-Expected-Rq-Timeout-Ms": {"100"}}
+	assert.Equal(t, 100*time.Millisecond, patience(both, now))
+}
+
+var requests = flag.Int("admit.requests", 3000, "requests of TestPlaces")
+
+// TestPlaces: panics, disconnects, aborts and upgrades free their places.
+func TestPlaces(t *testing.T) {
+	var gate Gate
+	server := httptest.NewUnstartedServer(gate.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch n, _ := strconv.Atoi(r.Header.Get("N")); n % 4 {
+		case 0:
+			panic(http.ErrAbortHandler)
+		case 1:
+			<-r.Context().Done() // the client leaves
+		case 2:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			w.Write([]byte("hello"))
+		}
+	})))
+	server.Start()
+	defer server.Close()
+	client := server.Client()
+	var workers sync.WaitGroup
+	for worker := range 8 {
+		workers.Go(func() {
+			for n := worker; n < *requests; n += 8 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				if n%4 == 1 {
+					time.AfterFunc(time.Millisecond, cancel)
+				}
+				r, err := http.NewRequestWithContext(ctx, "POST", server.URL, nil)
+				assert.NoError(t, err)
+				r.Header.Set("N", strconv.Itoa(n))
+				if n%40 == 2 {
+					r.Header.Set("Upgrade", "websocket")
+					r.Header.Set("Connection", "Upgrade")
+				}
+				if resp, err := client.Do(r); err == nil {
+					resp.Body.Close()
+				}
+				cancel()
+			}
+		})
+	}
+	workers.Wait()
+	require.Eventually(t, func() bool { return gate.Stats().InFlight == 0 }, 10*time.Second, time.Millisecond)
+	stats := gate.Stats()
+	assert.InDelta(t, *requests, stats.Admitted+stats.Refused, float64(*requests)/10) // without the upgrades
+	t.Logf("%+v", stats)
+}

@@ -1,0 +1,29 @@
+package admit
+
+import "github.com/gobackoff/retry"
+
+// Invited is a [retry.Budget] for clients of a server with a [Gate]: a retry that the
+// server invited, by throttling with a hint, costs nothing. Other retries, and all
+// deposits, are left to Budget.
+//
+// The policy's MaxAttempts still bounds the invited retries of a call. Do not use Invited
+// for a server that sends hints but does not refuse early enough: there, free retries
+// prolong overload.
+type Invited struct {
+	retry.Budget // must not be nil
+}
+
+// TryWithdraw implements [retry.Budget].
+func (b Invited) TryWithdraw(failed retry.Attempt) bool {
+	return invited(failed) || b.Budget.TryWithdraw(failed)
+}
+
+// Deposit implements [retry.Budget]. After an invited retry, it refunds nothing.
+func (b Invited) Deposit(paid retry.Attempt, succeeded bool) {
+	if invited(paid) {
+		paid = retry.Attempt{}
+	}
+	b.Budget.Deposit(paid, succeeded)
+}
+
+func invited(a retry.Attempt) bool { return a.Class == retry.ClassThrottled && a.Hint > 0 }

@@ -1,0 +1,189 @@
+package admit
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// limiter is the rule of the limit: see the package comment.
+type limiter struct {
+	within time.Duration // 0 before first use
+	limit  float64       // number of requests in progress
+	own    time.Duration // the handler's own time; 0: unknown
+	least  time.Duration // the shortest median so far
+	rate   float64
+
+	suspect  bool          // the last batch was slow, and no cut preceded it
+	cut      cut           // the first of the cuts since a batch was not slow
+	risen    time.Duration // when own last rose; 0: never
+	lastLeft time.Duration // when a request left, or came to an idle server
+	draining bool          // the number in progress has not yet fallen to the limit
+
+	batch
+}
+
+type cut struct {
+	limit  float64       // before the cut; 0: none
+	median time.Duration // the time that requests took
+	number float64       // of requests in progress at their admission
+}
+
+// batch is a sample of requests that were admitted one after the other.
+type batch struct {
+	id       uint64
+	began    time.Duration // the first admission
+	admitted int
+	inFlight int // sum over the admissions
+	done     int
+	took     [batchSize]time.Duration
+	left     int  // requests, of this batch or not
+	refused  bool // any request since began
+}
+
+const (
+	batchSize    = 32
+	fewest       = 5 // requests in a judged batch
+	fewestInTest = 15
+	initialLimit = 64
+	minLimit     = 1
+	maxLimit     = 1e6
+	doubtAfter   = 25 // times within, after which a risen own time is doubted
+)
+
+func (l *limiter) begin(within, now time.Duration) {
+	if l.within > 0 {
+		return
+	}
+	l.within, l.limit = within, cmp.Or(l.limit, initialLimit)
+	if within <= 0 {
+		l.within = 200 * time.Millisecond
+	}
+	l.next(now)
+}
+
+func (l *limiter) next(now time.Duration) {
+	l.batch = batch{id: l.batch.id + 1, began: now}
+}
+
+// allowed returns the time above which requests wait for each other.
+func (l *limiter) allowed() time.Duration { return l.own*3/2 + l.within }
+
+// room returns the number in progress at which a request is refused.
+func (l *limiter) room(c Caller) int {
+	limit := l.limit
+	if c.Share > 0 && c.Share < 1 {
+		limit *= c.Share
+	}
+	if c.Patience > 0 && l.own > 0 {
+		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed()))
+	}
+	return int(max(minLimit, limit))
+}
+
+// admit returns the batch of a request, or 0.
+func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
+	if l.draining || l.admitted == batchSize {
+		return 0
+	}
+	if l.admitted == 0 {
+		l.began = now
+	}
+	l.admitted++
+	l.inFlight += inFlight
+	return l.id
+}
+
+func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
+	l.lastLeft = now
+	if l.draining {
+		if float64(inFlight) <= l.limit {
+			l.draining = false
+			l.next(now)
+		}
+		return
+	}
+	l.left++
+	if t.batch != l.id {
+		return
+	}
+	l.took[l.done] = now - t.admitted
+	l.done++
+	if l.complete(now - l.began) {
+		l.judge(now, inFlight)
+		l.next(now)
+	}
+}
+
+// complete reports whether more than half of the batch has left, so that its median is
+// known. A batch is larger while the effect of a cut is tested.
+func (l *limiter) complete(age time.Duration) bool {
+	need, enough := fewest, 4*l.within
+	if l.cut.limit > 0 {
+		need, enough = fewestInTest, max(enough, 3*l.cut.median)
+	}
+	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+enough)
+}
+
+// watch cuts the limit if no request leaves for a while.
+func (l *limiter) watch(now time.Duration, inFlight int) {
+	if inFlight == 0 {
+		l.lastLeft = now
+	}
+	if !l.draining && l.own > 0 && now-l.lastLeft > l.allowed()+4*l.within {
+		l.reduce(0, inFlight)
+		l.next(now)
+	}
+}
+
+// judge changes the limit according to the batch.
+func (l *limiter) judge(now time.Duration, inFlight int) {
+	slices.Sort(l.took[:l.done])
+	median := max(1, l.took[l.admitted/2])
+	number := float64(l.inFlight) / float64(l.admitted)
+	l.rate = float64(l.left) / max(1, now-l.began).Seconds()
+	l.learn(now, median)
+	allowed := l.allowed()
+	// The number in progress at which requests would take as long as they may.
+	target := number * float64(allowed) / float64(median)
+	switch {
+	case median <= allowed:
+		if l.refused && median <= l.own+l.within/2 {
+			target = max(target, 2*l.limit)
+		}
+		l.limit = min(max(l.limit, target), maxLimit)
+		l.suspect, l.cut = false, cut{}
+	case !l.suspect && l.cut.limit == 0:
+		l.suspect = true
+	case number <= l.cut.number/2 && median > l.cut.median*4/5:
+		// At most half as many requests take as long. The next batches test the opposite.
+		l.own, l.risen = median, now
+		l.limit = max(l.limit, min(l.cut.limit, 4*number))
+		l.suspect, l.cut = false, cut{}
+	default:
+		if number > l.cut.number {
+			l.cut.median, l.cut.number = median, number
+		}
+		l.reduce(target, inFlight)
+	}
+}
+
+// reduce reduces the limit to target, but at least to a quarter of the number in progress.
+func (l *limiter) reduce(target float64, inFlight int) {
+	if l.cut.limit == 0 {
+		l.cut.limit = l.limit
+	}
+	l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
+	l.draining = float64(inFlight) > l.limit
+}
+
+// learn updates the handler's own time.
+func (l *limiter) learn(now, median time.Duration) {
+	if l.own == 0 {
+		l.own, l.least = median, median
+	}
+	l.own, l.least = min(l.own, median), min(l.least, median)
+	if l.own > l.least && now-l.risen > doubtAfter*l.within && (l.refused || median > l.own*3/2) {
+		l.own = l.least
+	}
+}

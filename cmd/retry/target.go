@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+)
+
+// A target is something to wait for that needs no command.
+type target struct {
+	scheme string // tcp, http, https or file
+	name   string // address, URL or path
+}
+
+var schemes = []string{"tcp", "http", "https", "file"}
+
+func isTarget(text string) bool {
+	scheme, rest, ok := strings.Cut(text, ":")
+	return ok && slices.Contains(schemes, scheme) && (scheme[0] != 'h' || strings.HasPrefix(rest, "//"))
+}
+
+func parseTargets(args []string) ([]target, error) {
+	var targets []target
+	for _, text := range args {
+		if !isTarget(text) {
+			return nil, fmt.Errorf("%q is not a target such as tcp:HOST:PORT, https://… or file:PATH; to run a command after the wait: retry TARGET && COMMAND", text)
+		}
+		scheme, name, _ := strings.Cut(text, ":")
+		switch scheme {
+		case "tcp":
+			if _, port, err := net.SplitHostPort(name); err != nil || port == "" {
+				return nil, fmt.Errorf("%q must be tcp:HOST:PORT", text)
+			}
+		case "file":
+			if name == "" {
+				return nil, fmt.Errorf("%q must be file:PATH", text)
+			}
+		default:
+			name = text
+			if u, err := url.Parse(name); err != nil || u.Host == "" {
+				return nil, fmt.Errorf("%q is not a URL with a host", text)
+			}
+		}
+		targets = append(targets, target{scheme, name})
+	}
+	return targets, nil
+}
+
+// check returns nil if the target is ready.
+func (t target) check(ctx context.Context, accepts func(status int) bool) error {
+	switch t.scheme {
+	case "tcp":
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", t.name)
+		if err == nil {
+			conn.Close()
+		}
+		return err
+	case "file":
+		_, err := os.Stat(t.name)
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, t.name, nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	response.Body.Close()
+	if !accepts(response.StatusCode) {
+		return fmt.Errorf("%s: status %s", t.name, response.Status)
+	}
+	return nil
+}
+
+// probe checks the targets in order, up to the first that is not ready.
+func (s *session) probe(ctx context.Context, o *outcome) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over := make(chan struct{})
+	var failure error
+	go func() {
+		defer close(over)
+		for _, t := range s.targets {
+			if failure = t.check(ctx, s.match.accepts); failure != nil {
+				return
+			}
+		}
+	}()
+	err := s.await(ctx, over, nil, nil)
+	late := ctx.Err() != nil
+	cancel()
+	<-over
+	o.exit = 1
+	switch {
+	case failure == nil && s.ended == 0:
+		o.exit = 0
+		s.count(o, true)
+	case late:
+		o.limit = s.limit()
+	default:
+		o.failure = or(err, failure)
+	}
+}

@@ -1,0 +1,244 @@
+//go:build linux
+
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+)
+
+// everywhere runs retry without a terminal and on one, and gives check the status and all
+// output.
+func everywhere(t *testing.T, args []string, check func(t *testing.T, status int, output string)) {
+	t.Helper()
+	t.Run("no terminal", func(t *testing.T) {
+		r := runRetry(t, args...)
+		check(t, r.status, r.stdout+r.stderr)
+	})
+	t.Run("terminal", func(t *testing.T) {
+		r := openRetry(t, args...).end()
+		check(t, r.status, strings.ReplaceAll(r.stdout, "\r\n", "\n"))
+	})
+}
+
+func TestConditions(t *testing.T) {
+	for _, test := range []struct {
+		name, flags, script string
+		status              int
+		runs                int
+		says                string
+	}{
+		{"until a status", "--until 3", "[ $RETRY_ATTEMPT = 2 ] && exit 3", 0, 2, ""},
+		{"until a range", "--until 0-2", "exit 2", 0, 1, ""},
+		{"until, never", "--until 3", "exit 0", 1, 3, "exit 0, but the condition is not met; gave up"},
+		{"until, another failure", "--until 3", "exit 4", 4, 3, "exit 4; gave up"},
+		{"until, not started", "--until 3", "exit 127", 127, 1, "not retried"},
+		{"while", "--while 0", "[ $RETRY_ATTEMPT = 1 ] || exit 9", 0, 2, ""},
+		{"while, never", "--while 0", "exit 0", 1, 3, "not met"},
+		{"while, killed", "--while 0", "kill -KILL $$", 137, 3, "SIGKILL"},
+		{"while, not found", "--while 0", "exit 127", 127, 1, "not retried"},
+		{"while, timeout", "--while 0 --timeout 50ms", "sleep 100", 124, 3, "timeout"},
+		{"until output", "--until-output ^Ready$", "[ $RETRY_ATTEMPT = 2 ] && echo Ready", 0, 2, ""},
+		{"until output, never", "--until-output Ready", "true", 1, 3, "not met"},
+		{"until output, but failed", "--until-output Ready", "echo Ready; exit 5", 5, 3, "exit 5"},
+		{"until output with any status", "--until-output Ready --until 0-9", "echo Ready; exit 5", 0, 1, ""},
+		{"until output in standard error", "--until-output Ready", "echo Ready >&2", 0, 1, ""},
+		{"while output", "--while-output pending", "[ $RETRY_ATTEMPT = 2 ] || echo pending", 0, 2, ""},
+		{"not met wins over retry on", "--retry-on 9 --until-output x", "true", 1, 3, ""},
+		{"stop on output", "--stop-on-output fatal --until-output x", "echo fatal", 1, 1, "not retried"},
+		{"processes of an attempt that was not enough", "--until-output x --kill-after 50ms", "setsid sleep 1000 >/dev/null 2>&1 & true", 1, 3, ""},
+		{"consecutive", "--consecutive 2 -t 9", "[ $RETRY_ATTEMPT != 2 ]", 0, 4, "success 1 of 2 in a row"},
+		{"consecutive, never", "--consecutive 2 -t 3", "[ $RETRY_ATTEMPT != 2 ]", 1, 3, "success 1 of 2 in a row; gave up"},
+		{"consecutive and a timeout", "--consecutive 2 -t 4 --timeout 1s", "[ $RETRY_ATTEMPT != 2 ] || sleep 100", 0, 4, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			log := filepath.Join(t.TempDir(), "runs")
+			args := append(strings.Fields(test.flags), "--", "sh", "-c", `echo run >>"$0"; `+test.script, log)
+			before := 0
+			everywhere(t, args, func(t *testing.T, status int, output string) {
+				assert.Equal(t, test.status, status, output)
+				assert.Equal(t, before+test.runs, count(t, log, "run"), output)
+				assert.Contains(t, output, test.says)
+				before += test.runs
+			})
+		})
+	}
+}
+
+// TestForever: attempts go on until shortly before the deadline, even if the waits are longer
+// than that.
+func TestForever(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "runs")
+	everywhere(t, []string{"--forever", "--deadline", "900ms", "--base", "1h", "--rule", "constant", "sh", "-c", "echo run >>$0; exit 4", log},
+		func(t *testing.T, status int, output string) {
+			assert.Contains(t, []int{4, exitTimeout}, status)
+			assert.Contains(t, output, "deadline")
+			assert.GreaterOrEqual(t, count(t, log, "run"), 2)
+			require.NoError(t, os.Remove(log))
+		})
+	c := newCommand(t, "-v", "--policy", "standard", "--forever", "--deadline", "500ms", "false")
+	assert.Less(t, strings.Count(finish(t, c).stderr, "starts"), 100)
+	c = newCommand(t, "--forever", "--base", "1ms", "--cap", "1ms", "--", "sh", "-c", "[ $RETRY_ATTEMPT = 50 ]")
+	assert.Equal(t, 0, finish(t, c).status)
+}
+
+func TestUntilDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := untilDeadline(retry.Constant(10*time.Second), time.Now().Add(32*time.Second))
+		for _, want := range []string{"10s", "10s", "6s", "3s", "1.5s", "750ms", "375ms", "187.5ms", "93.75ms", "10s"} {
+			wait := b.Delay(retry.Attempt{}, 0.5)
+			assert.Equal(t, want, wait.String())
+			time.Sleep(wait)
+		}
+	})
+}
+
+func TestInitialDelay(t *testing.T) {
+	everywhere(t, []string{"--initial-delay", "50ms", "--deadline", "1h", "sh", "-c", "exit 3"}, func(t *testing.T, status int, output string) {
+		assert.Equal(t, 3, status, output)
+		assert.Contains(t, output, "attempt 1")
+	})
+	r := runRetry(t, "--initial-delay", "1h", "--deadline", "50ms", "false")
+	assert.Equal(t, exitTimeout, r.status)
+	assert.NotContains(t, r.stderr, "attempt")
+
+	k := openRetry(t, "-v", "--initial-delay", "1h", "true")
+	eventually(t, "retry to catch signals", func() bool { return catches(k.Process.Pid, syscall.SIGINT) })
+	k.keys(ctrlC)
+	assert.Equal(t, 130, k.end().status)
+}
+
+// catches reports whether a process has a handler for a signal.
+func catches(pid int, sig syscall.Signal) bool {
+	status, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return false
+	}
+	_, mask, _ := strings.Cut(string(status), "SigCgt:\t")
+	bits, err := strconv.ParseUint(mask[:16], 16, 64)
+	return err == nil && bits&(1<<(sig-1)) != 0
+}
+
+func TestTargets(t *testing.T) {
+	var requests atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch n := requests.Add(1); {
+		case r.URL.Path == "/third" && n < 3, r.URL.Path == "/never":
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case r.URL.Path == "/moved":
+			http.Redirect(w, r, "/never", http.StatusFound)
+		case r.URL.Path == "/slow":
+			<-r.Context().Done()
+		}
+	}))
+	defer server.Close()
+	secure := httptest.NewTLSServer(nil)
+	defer secure.Close()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	require.NoError(t, closed.Close())
+	file := filepath.Join(t.TempDir(), "file")
+	writeFile(t, file, "", 0o600)
+	for _, test := range []struct {
+		name, args string
+		status     int
+		says       string
+	}{
+		{"tcp", "tcp:" + server.Listener.Addr().String(), 0, ""},
+		{"tcp, refused", "-t 2 tcp:" + closed.Addr().String(), 1, "connection refused; gave up"},
+		{"http", server.URL, 0, ""},
+		{"http, the third time", "-v " + server.URL + "/third", 0, "attempt 3: success"},
+		{"http, status", "-t 2 " + server.URL + "/never", 1, "503 Service Unavailable; gave up"},
+		{"http, expected status", "--http-status 500-599 " + server.URL + "/never", 0, ""},
+		{"http, redirect", server.URL + "/moved", 0, ""},
+		{"http, timeout", "-t 2 --timeout 50ms " + server.URL + "/slow", 124, "ended by the timeout of 50ms"},
+		{"https, unknown authority", "-t 1 " + secure.URL, 1, "certificate"},
+		{"file", "file:" + file, 0, ""},
+		{"file, missing", "-t 2 file:" + file + "2", 1, "no such file"},
+		{"several", "file:" + file + " " + server.URL + " file:/no/such/file -t", 125, "is not a target"},
+		{"several, one missing", "-t 2 file:" + file + " file:/no/such/file", 1, "no such file"},
+		{"consecutive", "-v --consecutive 3 file:" + file, 0, "attempt 3: success"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			everywhere(t, strings.Fields(test.args), func(t *testing.T, status int, output string) {
+				requests.Store(0)
+				assert.Equal(t, test.status, status, output)
+				assert.Contains(t, output, test.says)
+			})
+		})
+	}
+	everywhere(t, []string{"--deadline", "200ms", "tcp:" + closed.Addr().String()}, func(t *testing.T, status int, output string) {
+		assert.Contains(t, []int{1, exitTimeout}, status, "the deadline came before or in the last attempt")
+		assert.Contains(t, output, "gave up")
+	})
+	t.Run("a file that appears", func(t *testing.T) {
+		b := startRetry(t, "next in", "file:"+file+"3")
+		writeFile(t, file+"3", "", 0o600)
+		assert.Equal(t, 0, b.end().status)
+	})
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		b := startRetry(t, "starts", "-v", server.URL+"/slow")
+		b.signal(sig)
+		assert.Equal(t, 128+int(sig), b.end().status)
+	}
+}
+
+func TestOnFailure(t *testing.T) {
+	for _, test := range []struct {
+		name, flags, script string
+		status              int
+		says                string
+	}{
+		{"gave up", "-t 2", "exit 7", 7, "failed: 7 2\n"},
+		{"not retried", "--stop-on 7", "exit 7", 7, "failed: 7 1\n"},
+		{"timeout", "--timeout 50ms -t 2", "sleep 100", 124, "failed: 124 2\n"},
+		{"deadline", "--deadline 500ms", "sleep 100", 124, "failed: 124 1\n"},
+		{"before the first run", "--initial-delay 1h --deadline 50ms", "true", 124, "failed: 124 0\n"},
+		{"a condition", "-t 2 --until-output x", "true", 1, "failed: 1 2\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			args := append(strings.Fields(test.flags), "--on-failure", "echo failed: $RETRY_LAST_EXIT $RETRY_ATTEMPTS; (setsid sleep 1000 &); exit 1", "--kill-after", "50ms", "sh", "-c", test.script)
+			everywhere(t, args, func(t *testing.T, status int, output string) {
+				assert.Equal(t, test.status, status, output)
+				assert.Contains(t, output, test.says)
+				assert.Contains(t, output, "retry: --on-failure: exit 1\n")
+			})
+		})
+	}
+	everywhere(t, []string{"--on-failure", "echo failed", "true"}, func(t *testing.T, status int, output string) {
+		assert.Equal(t, 0, status)
+		assert.Empty(t, output)
+	})
+	b := startRetry(t, "ready", "--on-failure", "echo failed", "sh", "-c", "echo ready; exec sleep 1000")
+	b.signal(syscall.SIGTERM)
+	assert.NotContains(t, b.end().stdout, "failed")
+	k := openRetry(t, "--on-failure", "echo rea\"\"dy; exec sleep 1000", "false")
+	k.expect("ready")
+	eventually(t, "the keyboard", func() bool { return keyboardOf(k.Process.Pid) != "" })
+	k.keys(ctrlC)
+	assert.Equal(t, 130, k.end().status)
+}
+
+// TestDefaultWaits: the waits between three attempts last at least 1.5 s in total.
+func TestDefaultWaits(t *testing.T) {
+	c, err := parse(t, "", "true")
+	require.NoError(t, err)
+	plan := c.policy.Plan()
+	assert.Equal(t, []time.Duration{500 * time.Millisecond, time.Second}, []time.Duration{plan.Retries[0].Min, plan.Retries[1].Min})
+	assert.Equal(t, 3*time.Second, plan.Total.Max)
+}

@@ -1,0 +1,27 @@
+package nearest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry/internal/nearest"
+)
+
+func TestName(t *testing.T) {
+	known := []string{"standard", "none", "full", "fibonacci", "linear", "-q", ""}
+	for typed, want := range map[string]string{
+		"full":      "full",
+		"ful":       "full",
+		"fulll":     "full",
+		"fibonaci":  "fibonacci",
+		"linaer":    "linear", // two exchanged letters are two replacements
+		"standrad":  "standard",
+		"nine":      "none",
+		"quadratic": "",
+		"xyz":       "",
+	} {
+		assert.Equal(t, want, nearest.Name(typed, known), typed)
+	}
+	assert.Empty(t, nearest.Name("full", nil))
+}

@@ -1,0 +1,89 @@
+package http_test
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dunglas/httpsfv"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// listWait reads the RateLimit lists with httpsfv, as the draft says, and returns the time
+// until every limit that is used up, or any if none is, has something available again.
+func listWait(t *testing.T, field, policy string) time.Duration {
+	list, err := httpsfv.UnmarshalList([]string{field})
+	require.NoError(t, err, field)
+	policies, err := httpsfv.UnmarshalList([]string{policy})
+	require.NoError(t, err, policy)
+	var usedUp, all []int64
+	for _, m := range list {
+		item := m.(httpsfv.Item)
+		reset, ok := seconds(item, "t")
+		for i := 0; i < len(policies) && !ok; i++ {
+			if p := policies[i].(httpsfv.Item); p.Value == item.Value {
+				reset, ok = seconds(p, "w")
+				break
+			}
+		}
+		if !ok {
+			continue
+		}
+		all = append(all, reset)
+		if r, _ := item.Params.Get("r"); r == int64(0) {
+			usedUp = append(usedUp, reset)
+		}
+	}
+	switch {
+	case len(usedUp) > 0:
+		return time.Duration(slices.Max(usedUp)) * time.Second
+	case len(all) > 0:
+		return time.Duration(slices.Min(all)) * time.Second
+	}
+	return 0
+}
+
+func seconds(item httpsfv.Item, param string) (int64, bool) {
+	value, _ := item.Params.Get(param)
+	n, ok := value.(int64)
+	return n, ok && n >= 0
+}
+
+// TestRateLimitFields compares RetryAfter with the draft's rules on random fields that
+// httpsfv reads.
+func TestRateLimitFields(t *testing.T) {
+	names := []string{`"a"`, `"b,c"`, `"d;t=1"`, `"e\""`, `"\\"`, `""`}
+	params := []string{"r=0", "r=3", "t=5", "t=60", "t=soon", `t="7"`, "t=-1", "t=1.5", "r=-0", "pk=:aGk=:", `qu="x, y;t=9"`, "on", "off=?0", "*x=a/b"}
+	rng := rand.New(rand.NewPCG(1, 2))
+	pick := func(from []string) string { return from[rng.IntN(len(from))] }
+	space := func() string { return pick([]string{"", "", " "}) }
+	members := func(params []string) string {
+		var list []string
+		for range 1 + rng.IntN(4) {
+			member := pick(names)
+			for range rng.IntN(5) {
+				member += ";" + space() + pick(params)
+			}
+			list = append(list, member)
+		}
+		return strings.Join(list, pick([]string{",", ", ", "\t, "}))
+	}
+	waits := 0
+	for range 100_000 {
+		field, policy := members(params), members([]string{"q=9", "w=3", "w=20", "w=x", `comment="w=8"`})
+		h := http.Header{"Ratelimit": {field}, "Ratelimit-Policy": {policy}}
+		want := listWait(t, field, policy)
+		got := retryhttp.RetryAfter(&http.Response{StatusCode: 429, Header: h}, time.Now())
+		require.Equal(t, want, got, "%s\n%s", field, policy)
+		if got > 0 {
+			waits++
+		}
+	}
+	assert.Greater(t, waits, 50_000, "fields that ask for a wait")
+}

@@ -1,0 +1,185 @@
+package http_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+var worseRequests = flag.Int("worse.requests", 400, "requests that TestNeverWorse sends with each client")
+
+// A client sends the requests of TestNeverWorse.
+type client struct {
+	name    string
+	make    func(base *http.Transport, p retry.Policy) http.RoundTripper
+	resends bool // of a Transport, whose Info reports them
+}
+
+var clients = []client{
+	{"net/http", func(base *http.Transport, _ retry.Policy) http.RoundTripper { return base }, false},
+	{"loop", func(base *http.Transport, p retry.Policy) http.RoundTripper { return loop{base, p.MaxAttempts} }, false},
+	{"Transport", func(base *http.Transport, p retry.Policy) http.RoundTripper {
+		return &retryhttp.Transport{Base: base, Policy: p}
+	}, true},
+	{"Transport, wrapped", func(base *http.Transport, p retry.Policy) http.RoundTripper {
+		return &retryhttp.Transport{Base: wrapped{base}, Policy: p}
+	}, true},
+}
+
+// loop is what many programs write by hand. Like a Transport, it repeats only what may
+// be repeated.
+type loop struct {
+	base     http.RoundTripper
+	attempts int
+}
+
+func (l loop) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	for n := 1; ; n++ {
+		again := req.Clone(req.Context())
+		if req.GetBody != nil {
+			again.Body, _ = req.GetBody()
+		}
+		resp, err = l.base.RoundTrip(again)
+		if n == l.attempts || err == nil && resp.StatusCode < 500 || !retryhttp.IsIdempotent(req) {
+			return resp, err
+		}
+		if err == nil {
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// tally counts what became of many requests.
+type tally struct {
+	failed            []error
+	attempts, resends atomic.Int64
+}
+
+// sendInParallel is sendMany with 16 requests at a time and one client.
+func (o *tally) send(t *testing.T, c client, base *http.Transport, url string, k kind, many, attempts int) {
+	p := retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
+		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+			o.attempts.Add(1)
+			before, _ := retryhttp.InfoFrom(ctx)
+			return nil, func(retry.Attempt) {
+				after, _ := retryhttp.InfoFrom(ctx)
+				o.resends.Add(int64(after.Resends - before.Resends))
+			}
+		},
+	}}
+	rt := c.make(base, p)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var next atomic.Int64
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for range 16 {
+		wg.Go(func() {
+			for n := next.Add(1); n <= int64(many); n = next.Add(1) {
+				if err := sendOne(ctx, rt, fmt.Sprintf("%s/%d", url, n), k); err != nil {
+					mu.Lock()
+					o.failed = append(o.failed, err)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// A worn server ends its connections often.
+type worn struct {
+	name, protocol string
+	start          func(t *testing.T) (address string, twice func() int)
+}
+
+func nginxWorn(requests int) func(*testing.T) (string, func() int) {
+	return func(t *testing.T) (string, func() int) {
+		backend := newExecutions(t, false)
+		return nginx(t, "HTTP/2", fmt.Sprintf("keepalive_requests %d; location / { proxy_pass %s; }", requests, backend.URL)), backend.twice
+	}
+}
+
+var wornServers = []worn{
+	{"nginx, keepalive_requests 7", "HTTP/2", nginxWorn(7)},
+	{"node, sessions end", "HTTP/2", func(t *testing.T) (string, func() int) {
+		address, executed := nodeWith(t, nodeSessions)
+		return address, func() int { return twiceIn(t, executed) }
+	}},
+}
+
+// nodeSessions destroys or closes every tenth session after a response.
+const nodeSessions = `
+const http2 = require('http2');
+const server = http2.createServer();
+let n = 0;
+server.on('session', s => s.on('error', () => {}));
+server.on('stream', (stream, headers) => {
+	stream.on('error', () => {});
+	stream.resume();
+	stream.on('end', () => {
+		process.stdout.write(headers[':method'] + headers[':path'] + '\n');
+		stream.respond({':status': 200});
+		stream.end('done');
+		if (n++ % 10 === 9) stream.session.close();
+	});
+});
+server.listen(PORT, '127.0.0.1');
+`
+
+func twiceIn(t *testing.T, file string) (twice int) {
+	data, err := os.ReadFile(file)
+	assert.NoError(t, err)
+	count := map[string]int{}
+	for line := range strings.Lines(string(data)) {
+		if count[line]++; count[line] == 2 {
+			twice++
+		}
+	}
+	return twice
+}
+
+// TestNeverWorse: a Transport fails at most as often as net/http alone and a loop around
+// it, executes nothing twice that must not be, and reports each request that it sends.
+func TestNeverWorse(t *testing.T) {
+	for _, server := range wornServers {
+		for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
+			t.Run(server.name+"/"+k.name, func(t *testing.T) {
+				failed := map[string]int{}
+				for _, c := range clients {
+					address, twice := server.start(t)
+					counted := newCounter(t, server.protocol, address)
+					var o tally
+					o.send(t, c, counted.transport(t), counted.url, k, *worseRequests, 3)
+					t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", c.name, len(o.failed), twice(), o.attempts.Load(), o.resends.Load(), counted.headers.Load())
+					for _, err := range o.failed[:min(3, len(o.failed))] {
+						t.Log(err)
+					}
+					failed[c.name] = len(o.failed)
+					if !k.repeatable() {
+						assert.Zero(t, twice(), c.name)
+					}
+					if c.resends {
+						assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
+						assert.LessOrEqual(t, len(o.failed), min(failed["net/http"], failed["loop"]), c.name)
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package retryhttp_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// TestOuterRetries: below a client that retries, a Transport makes one attempt for each
+// of the client's. A first attempt may be the only one, until a second has been seen.
+func TestOuterRetries(t *testing.T) {
+	const google = "gl-go/1.26.0 gccl/1.59.0 gccl-invocation-id/0f2b-44 gccl-attempt-count/"
+	for _, tt := range []struct {
+		name   string
+		values []string
+		sent   []int
+		heard  []string
+	}{
+		{"Amz-Sdk-Request", []string{"attempt=1; max=3", "ttl=20261102T120000Z; attempt=2; max=3"}, []int{1, 1}, []string{"AWS SDK"}},
+		{"Amz-Sdk-Request", []string{"attempt=1; max=1", "attempt=1"}, []int{3, 3}, nil},
+		{"X-Stainless-Retry-Count", []string{"0", "0"}, []int{3, 3}, nil},
+		{"X-Stainless-Retry-Count", []string{"0", "1", "2", "0"}, []int{3, 1, 1, 1}, []string{"Stainless SDK"}},
+		{"X-Stainless-Retry-Count", []string{"many"}, []int{3}, nil},
+		{"X-Goog-Api-Client", []string{google + "1", google + "1"}, []int{3, 3}, nil},
+		{"X-Goog-Api-Client", []string{google + "1", google + "2", google + "1"}, []int{3, 1, 1}, []string{"Google Cloud Storage"}},
+		{"X-Goog-Api-Client", []string{"gl-go/1.26.0 gdcl/0.260.0"}, []int{3}, nil},
+	} {
+		base, heard := &script{replies: []reply{{status: 503}}}, []string(nil)
+		transport := &retryhttp.Transport{Base: base, Policy: quick(), OnOuterRetry: func(client string, req *http.Request) {
+			assert.Equal(t, "/path", req.URL.Path)
+			heard = append(heard, client)
+		}}
+		for i, value := range tt.values {
+			base.requests = nil
+			req := request(t, "GET", "")
+			req.Header.Set(tt.name, value)
+			_, err := transport.RoundTrip(req)
+			require.NoError(t, err)
+			assert.Len(t, base.requests, tt.sent[i], "%s: %s", tt.name, value)
+		}
+		assert.Equal(t, tt.heard, heard, "%s: %v", tt.name, tt.values)
+	}
+}

@@ -1,0 +1,19 @@
+// Command do is hello with a call of Do.
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gobackoff/retry"
+)
+
+func main() {
+	err := retry.Do(context.Background(), retry.Policy{}, func(context.Context) error {
+		_, err := fmt.Println("hello, world")
+		return err
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+}
