@@ -46,7 +46,6 @@ const (
 	fewest       = 5 // requests in a judged batch
 	fewestInTest = 15
 	initialLimit = 64
-	minLimit     = 1
 	maxLimit     = 1e6
 	doubtAfter   = 25 // times within, after which a risen own time is doubted
 )
@@ -78,7 +77,7 @@ func (l *limiter) room(c Caller) int {
 	if c.Patience > 0 && l.own > 0 {
 		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed()))
 	}
-	return int(max(minLimit, limit))
+	return int(max(1, limit))
 }
 
 // admit returns the batch of a request, or 0.
@@ -173,7 +172,7 @@ func (l *limiter) reduce(target float64, inFlight int) {
 	if l.cut.limit == 0 {
 		l.cut.limit = l.limit
 	}
-	l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
+	l.limit = max(1, min(l.limit, max(target, float64(inFlight)/4)))
 	l.draining = float64(inFlight) > l.limit
 }
 

@@ -166,3 +166,16 @@ func TestCapacityDoubles(t *testing.T) {
 	run(t, l, new(Gate), retryhttp.Unbudgeted())
 	assert.GreaterOrEqual(t, float64(good), 0.99*float64(late))
 }
+
+// TestAnnounced: announced timeouts help if they are short.
+func TestAnnounced(t *testing.T) {
+	impatient := busy(func(l *overload.Load) {
+		l.Rate, l.Timeout, l.Service = 560, 300*time.Millisecond, exponential(10*time.Millisecond)
+	})
+	before := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
+	impatient.Announce = true
+	after := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
+	t.Logf("goodput %.1f %% of the capacity, %.1f %% with announced timeouts", float64(before.OnTime)/100, float64(after.OnTime)/100)
+	assert.GreaterOrEqual(t, after.Percent(""), before.Percent("")-1)
+	assert.LessOrEqual(t, float64(after.Wasted), 0.02*float64(after.Served))
+}
