@@ -17,6 +17,7 @@ type limiter struct {
 	suspect  bool          // the last batch was slow, and no cut preceded it
 	cut      cut           // the first of the cuts since a batch was not slow
 	risen    time.Duration // when own last rose; 0: never
+	lastLeft time.Duration // when a request left, or came to an idle server
 	draining bool          // the number in progress has not yet fallen to the limit
 
 	batch
@@ -45,7 +46,6 @@ const (
 	fewest       = 5 // requests in a judged batch
 	fewestInTest = 15
 	initialLimit = 64
-	minLimit     = 1
 	maxLimit     = 1e6
 	doubtAfter   = 25 // times within, after which a risen own time is doubted
 )
@@ -77,7 +77,7 @@ func (l *limiter) room(c Caller) int {
 	if c.Patience > 0 && l.own > 0 {
 		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed()))
 	}
-	return int(max(minLimit, limit))
+	return int(max(1, limit))
 }
 
 // admit returns the batch of a request, or 0.
@@ -94,6 +94,7 @@ func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
 }
 
 func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
+	l.lastLeft = now
 	if l.draining {
 		if float64(inFlight) <= l.limit {
 			l.draining = false
@@ -123,9 +124,12 @@ func (l *limiter) complete(age time.Duration) bool {
 	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+enough)
 }
 
-// watch cuts the limit if hardly any request of the batch leaves.
+// watch cuts the limit if no request leaves for a while.
 func (l *limiter) watch(now time.Duration, inFlight int) {
-	if !l.draining && l.own > 0 && 4*l.done < l.admitted && now-l.began > l.allowed()+4*l.within {
+	if inFlight == 0 {
+		l.lastLeft = now
+	}
+	if !l.draining && l.own > 0 && now-l.lastLeft > l.allowed()+4*l.within {
 		l.reduce(0, inFlight)
 		l.next(now)
 	}
@@ -168,7 +172,7 @@ func (l *limiter) reduce(target float64, inFlight int) {
 	if l.cut.limit == 0 {
 		l.cut.limit = l.limit
 	}
-	l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
+	l.limit = max(1, min(l.limit, max(target, float64(inFlight)/4)))
 	l.draining = float64(inFlight) > l.limit
 }
 

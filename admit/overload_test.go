@@ -3,25 +3,33 @@ package admit
 import (
 	"flag"
 	"math/rand/v2"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/overload"
+	"github.com/gobackoff/retry/retryhttp"
 )
 
-var long = flag.Bool("admit.long", false, "run the scenarios of overload at length")
+var (
+	long   = flag.Bool("admit.long", false, "run the scenarios of overload four times as long")
+	inReal = flag.Bool("admit.real", false, "run the scenarios of overload in real time, over the loopback interface")
+)
 
 func exponential(mean time.Duration) func(time.Duration) time.Duration {
-	r := rand.New(rand.NewPCG(3, 4))
-	return func(time.Duration) time.Duration { return time.Duration(r.ExpFloat64() * float64(mean)) }
+	return func(time.Duration) time.Duration { return time.Duration(rand.ExpFloat64() * float64(mean)) }
 }
 
 func always(d time.Duration) func(time.Duration) time.Duration {
 	return func(time.Duration) time.Duration { return d }
 }
 
-// From 5 s on, a dependency is slow.
+// slower returns the times of a server with a dependency that is slow from 5 s on.
 func slower(before, after time.Duration) func(time.Duration) time.Duration {
 	return func(at time.Duration) time.Duration {
 		if at > 5*time.Second {
@@ -32,9 +40,8 @@ func slower(before, after time.Duration) func(time.Duration) time.Duration {
 }
 
 func twoKinds(share float64, fast, slow time.Duration) func(time.Duration) time.Duration {
-	r := rand.New(rand.NewPCG(5, 6))
 	return func(time.Duration) time.Duration {
-		if r.Float64() < share {
+		if rand.Float64() < share {
 			return fast
 		}
 		return slow
@@ -43,82 +50,132 @@ func twoKinds(share float64, fast, slow time.Duration) func(time.Duration) time.
 
 const unlimited = 100_000 // slots
 
-// TestOverload: what a Gate does to the calls of real clients, in virtual time. Four
-// slots of 10 ms serve 400 requests a second.
+// run puts load on a server behind a gate. The clients are those of retryhttp.
+func run(t *testing.T, l overload.Load, gate *Gate, budgets *retryhttp.PerHost) (out overload.Outcome) {
+	t.Helper()
+	l.Admit = func(server http.Handler) http.Handler {
+		h := gate.Handler(server)
+		h.Share = func(r *http.Request) float64 {
+			if r.URL.Path == "/low" {
+				return 0.75
+			}
+			return 1
+		}
+		return h
+	}
+	l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
+		return &http.Client{Transport: &retryhttp.Transport{
+			Base: base, PerHost: budgets, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+		}}
+	}
+	l.Real = *inReal
+	if *long {
+		l.Length *= 4
+	}
+	measure := func(t *testing.T) {
+		var err error
+		out, err = l.Run(t.Context())
+		require.NoError(t, err)
+		assert.Zero(t, gate.Stats().InFlight)
+	}
+	if *inReal {
+		measure(t)
+	} else {
+		synctest.Test(t, measure)
+	}
+	t.Logf("%.1f %% of the calls succeed; %d of %d requests served in vain", out.Percent(""), out.Wasted, out.Served)
+	return out
+}
+
+// busy is a server with a load of 70 %: four slots of 10 ms serve 400 requests a second.
+func busy(change func(*overload.Load)) overload.Load {
+	l := overload.Load{Slots: 4, Service: always(10 * time.Millisecond), Rate: 280, Length: 25 * time.Second, Timeout: time.Second}
+	change(&l)
+	return l
+}
+
+func stall(length time.Duration) func(*overload.Load) {
+	return func(l *overload.Load) { l.Stall = [2]time.Duration{5 * time.Second, 5*time.Second + length} }
+}
+
+func dependency(service func(time.Duration) time.Duration) func(*overload.Load) {
+	return func(l *overload.Load) { l.Slots, l.Service = unlimited, service }
+}
+
+// TestOverload: what a Gate does to the calls of real clients.
 func TestOverload(t *testing.T) {
 	ms, sec := time.Millisecond, time.Second
-	busy := load{slots: 4, service: always(10 * ms), rate: 280, length: 25 * sec, timeout: sec}
-	with := func(change func(*load)) load { l := busy; change(&l); return l }
 	for _, test := range []struct {
 		name  string
-		load  load
+		load  overload.Load
 		least float64 // percent of the calls that succeed
 	}{
-		{"steady load", busy, 100},
-		{"stall of 2 s", with(func(l *load) { l.stall = [2]time.Duration{5 * sec, 7 * sec} }), 99},
-		{"stall of 10 s", with(func(l *load) { l.stall = [2]time.Duration{5 * sec, 15 * sec}; l.length = 40 * sec }), 80},
-		{"brown-out to 50 %", with(func(l *load) { l.service, l.length = slower(10*ms, 20*ms), 15*sec }), 80},
-		{"always 700 ms", with(func(l *load) { l.slots, l.service = unlimited, always(700*ms) }), 100},
-		{"60 % fast, the rest slow", with(func(l *load) { l.slots, l.service = unlimited, twoKinds(0.6, 5*ms, 900*ms) }), 99.5},
-		{"slow dependency of 400 ms", with(func(l *load) { l.slots, l.service = unlimited, slower(20*ms, 400*ms) }), 99},
-		{"slow dependency of 700 ms", with(func(l *load) { l.slots, l.service = unlimited, slower(20*ms, 700*ms) }), 99},
-		{"one slot", with(func(l *load) {
-			l.slots, l.service, l.rate = 1, always(70*ms), 10
-			l.stall, l.length = [2]time.Duration{30 * sec, 32 * sec}, 180*sec
+		{"steady load", busy(func(*overload.Load) {}), 100},
+		{"stall of 2 s", busy(stall(2 * sec)), 99},
+		{"stall of 2 s, HTTP/2", busy(func(l *overload.Load) { stall(2 * sec)(l); l.HTTP2 = true }), 99},
+		{"stall of 10 s", busy(func(l *overload.Load) { stall(10 * sec)(l); l.Length = 40 * sec }), 80},
+		{"brown-out to 50 %", busy(func(l *overload.Load) { l.Service, l.Length = slower(10*ms, 20*ms), 15*sec }), 90},
+		{"always 700 ms", busy(dependency(always(700 * ms))), 100},
+		{"60 % fast, the rest slow", busy(dependency(twoKinds(0.6, 5*ms, 900*ms))), 99.5},
+		{"dependency slows to 400 ms", busy(dependency(slower(20*ms, 400*ms))), 99},
+		{"dependency slows to 700 ms", busy(dependency(slower(20*ms, 700*ms))), 99},
+		{"burst from idle", overload.Load{Slots: 1000, Service: always(50 * ms), Rate: 5, Burst: 300, Length: 10 * sec, Timeout: sec}, 100},
+		{"one slot", busy(func(l *overload.Load) {
+			stall(2 * sec)(l)
+			l.Slots, l.Service, l.Rate, l.Length = 1, always(70*ms), 10, 100*sec
 		}), 85},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := test.load
-				l.gate = new(Gate)
-				if *long {
-					l.length *= 4
-				}
-				out := l.run(t)
-				t.Logf("%.1f %% of %d calls, %d of %d served in vain", out.percent(), out.calls[0], out.wasted, out.served)
-				assert.GreaterOrEqual(t, out.percent(), test.least)
-				assert.Zero(t, out.inFlight)
-			})
+			assert.GreaterOrEqual(t, run(t, test.load, new(Gate), retryhttp.Unbudgeted()).Percent(""), test.least)
 		})
 	}
 }
 
-// TestInitialLimit: a wrong limit at the start is corrected.
+// TestInitialLimit: a wrong limit is corrected.
 func TestInitialLimit(t *testing.T) {
 	for _, limit := range []float64{1, 10, 400, 4000} {
-		synctest.Test(t, func(t *testing.T) {
-			l := load{slots: 4, service: exponential(10 * time.Millisecond), rate: 280, length: 25 * time.Second,
-				timeout: time.Second, stall: [2]time.Duration{5 * time.Second, 7 * time.Second}, gate: new(Gate)}
-			l.gate.limiter.limit = limit
-			out := l.run(t)
-			assert.GreaterOrEqual(t, out.percent(), 99.0, "initial limit %v", limit)
-		})
+		var gate Gate
+		gate.limiter.limit = limit
+		assert.GreaterOrEqual(t, run(t, busy(stall(2*time.Second)), &gate, retryhttp.Unbudgeted()).Percent(""), 99.0, "initial limit %v", limit)
 	}
 }
 
 // TestShare: at 1.4 times the capacity, the half that may use the whole limit succeeds,
 // and the server is neither idle nor busy in vain.
 func TestShare(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := load{slots: 4, service: always(10 * time.Millisecond), rate: 560, length: 20 * time.Second, timeout: time.Second,
-			gate: new(Gate), share: func(call int) float64 { return []float64{1, 0.75}[call%2] }}
-		out := l.run(t)
-		share := float64(out.good[0]) / float64(out.calls[0])
-		goodput := float64(out.onTime) / 400 / 20
-		t.Logf("%.1f %% of the important calls, goodput %.0f %% of the capacity, %d of %d served in vain",
-			100*share, 100*goodput, out.wasted, out.served)
-		assert.GreaterOrEqual(t, share, 0.99)
-		assert.GreaterOrEqual(t, goodput, 0.93)
-		assert.LessOrEqual(t, float64(out.wasted), 0.03*float64(out.served))
-	})
+	out := run(t, busy(func(l *overload.Load) { l.Rate, l.Paths = 560, []string{"/high", "/low"} }), new(Gate), retryhttp.Unbudgeted())
+	assert.GreaterOrEqual(t, out.Percent("/high"), 99.0)
+	assert.GreaterOrEqual(t, float64(out.OnTime), 0.93*400*25)
+	assert.LessOrEqual(t, float64(out.Wasted), 0.03*float64(out.Served))
 }
 
-// TestBurst: idle servers admit bursts, and what they refuse at first succeeds later.
-func TestBurst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := load{slots: 1000, service: always(50 * time.Millisecond), rate: 5, length: 10 * time.Second, timeout: time.Second, gate: new(Gate)}
-		l.burst = 300
-		out := l.run(t)
-		assert.Equal(t, 100.0, out.percent())
+// TestCapacityDoubles: a server that was too slow for its calls is full again at once.
+func TestCapacityDoubles(t *testing.T) {
+	l := busy(func(l *overload.Load) {
+		l.Service, l.Length = slower(20*time.Millisecond, 10*time.Millisecond), 30*time.Second
 	})
+	late, good := 0, 0
+	l.Done = func(second int, ok bool) {
+		if second >= 15 {
+			late++
+			if ok {
+				good++
+			}
+		}
+	}
+	run(t, l, new(Gate), retryhttp.Unbudgeted())
+	assert.GreaterOrEqual(t, float64(good), 0.99*float64(late))
+}
+
+// TestAnnounced: announced timeouts help if they are short.
+func TestAnnounced(t *testing.T) {
+	impatient := busy(func(l *overload.Load) {
+		l.Rate, l.Timeout, l.Service = 560, 300*time.Millisecond, exponential(10*time.Millisecond)
+	})
+	before := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
+	impatient.Announce = true
+	after := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
+	t.Logf("goodput %.1f %% of the capacity, %.1f %% with announced timeouts", float64(before.OnTime)/100, float64(after.OnTime)/100)
+	assert.GreaterOrEqual(t, after.Percent(""), before.Percent("")-1)
+	assert.LessOrEqual(t, float64(after.Wasted), 0.02*float64(after.Served))
 }

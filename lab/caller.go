@@ -68,7 +68,7 @@ func (c *caller) perform(context.Context) error {
 	c.attempt++
 	limit := min(r.now+c.process.timeout, c.deadline)
 	c.outcome = errTimeout
-	if err := r.server.submit(job{c, c.attempt}); err != nil {
+	if err := r.server.submit(job{caller: c, attempt: c.attempt}); err != nil {
 		if refused := r.now + int64(r.storm.Refusal); refused < limit {
 			limit, c.outcome = refused, err
 		}

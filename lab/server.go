@@ -2,7 +2,11 @@ package lab
 
 // The simulated server of a Storm.
 
-import "math"
+import (
+	"math"
+
+	"github.com/gobackoff/retry/admit"
+)
 
 type server struct {
 	storm  *Storm
@@ -13,13 +17,17 @@ type server struct {
 	faults  stream    // for failures
 	idle    []*worker // a stack
 	queue   jobs
+	gate    *admit.Gate // nil: none
 	respond func(job, error)
+
+	served, wasted int // attempts, and those whose clients had given up
 }
 
 // job is an attempt at the server.
 type job struct {
 	caller  *caller
 	attempt uint64 // the caller may have begun another one meanwhile
+	ticket  admit.Ticket
 }
 
 func (j job) expired() bool { return j.caller.attempt != j.attempt }
@@ -47,11 +55,20 @@ func (v *server) submit(j job) error {
 	switch {
 	case failing && o.Kind == Down, failing && o.Kind == Partial && v.faults.uniform() >= o.Share:
 		return errRefused
+	}
+	if v.gate != nil {
+		var err error
+		if j.ticket, err = v.gate.Enter(admit.Caller{}); err != nil {
+			return err
+		}
+	}
+	switch {
 	case len(v.idle) > 0:
 		w := v.idle[len(v.idle)-1]
 		v.idle = v.idle[:len(v.idle)-1]
 		w.begin(j)
 	case v.queue.size >= v.storm.Queue:
+		v.leave(j)
 		return v.storm.full
 	default:
 		v.queue.push(j)
@@ -69,13 +86,24 @@ func (v *server) take() (j job, ok bool) {
 		if !v.storm.DropExpired || !j.expired() {
 			return j, true
 		}
+		v.leave(j)
 	}
 	return job{}, false
+}
+
+func (v *server) leave(j job) {
+	if v.gate != nil {
+		v.gate.Leave(j.ticket)
+	}
 }
 
 func (w *worker) begin(j job) {
 	w.job = j
 	v := w.server
+	v.served++
+	if j.expired() {
+		v.wasted++
+	}
 	var work float64
 	if l := v.storm.Latency; l != nil {
 		work = l.quantile(v.work.uniform())
@@ -87,6 +115,7 @@ func (w *worker) begin(j job) {
 
 func (w *worker) done() {
 	j := w.job
+	w.server.leave(j)
 	if next, ok := w.server.take(); ok {
 		w.begin(next)
 	} else {

@@ -10,6 +10,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/gobackoff/retry/admit"
 )
 
 // A Storm simulates a server that fails for a while. Its clients either let it recover
@@ -65,6 +67,10 @@ type Storm struct {
 	// which most classifiers treat as throttling.
 	FullStatus int
 
+	// Gate returns a new admission gate in front of the server. Its Now and Rand are those
+	// of the trial. nil means no gate.
+	Gate func() *admit.Gate
+
 	Outage  Outage        // how and when the server fails
 	Horizon time.Duration // when the trial ends; 0: 400 s
 
@@ -118,6 +124,7 @@ type StormRow struct {
 	OutageSuccess Summary
 	Success       Summary
 	LastSuccess   Summary
+	Wasted        Summary
 	Mean          Summary // of the latency
 	P50           Summary // of the latency
 	P99           Summary // of the latency
@@ -149,6 +156,8 @@ type StormTrial struct {
 	// end, because later calls may not have ended.
 	Success     float64 // successful share of these calls
 	LastSuccess float64 // successful share of those that arrived in the last 30 s of that period
+
+	Wasted float64 // share of the served attempts whose clients had given up before
 
 	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
@@ -230,6 +239,7 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 		Success:       over(func(t *StormTrial) float64 { return t.Success }),
 		LastSuccess:   over(func(t *StormTrial) float64 { return t.LastSuccess }),
 		Mean:          over(func(t *StormTrial) float64 { return t.Mean }),
+		Wasted:        over(func(t *StormTrial) float64 { return t.Wasted }),
 		P50:           over(func(t *StormTrial) float64 { return t.P50 }),
 		P99:           over(func(t *StormTrial) float64 { return t.P99 }),
 		Attempts:      meanSeries(trials, func(t *StormTrial) []uint32 { return t.Attempts }),

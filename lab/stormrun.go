@@ -11,6 +11,7 @@ const (
 	forWork
 	forPolicies
 	forFaults
+	forGate
 )
 
 const lookAtContext = 4096 // events between two checks of the context
@@ -49,6 +50,11 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 		arrivals: streamOf(forArrivals), choice: streamOf(forProcesses), draws: streamOf(forPolicies),
 	}
 	r.server = newServer(s, &r.timers, &r.now, streamOf(forWork), streamOf(forFaults), r.respond)
+	if s.Gate != nil {
+		hints := streamOf(forGate)
+		r.server.gate = s.Gate()
+		r.server.gate.Now, r.server.gate.Rand = r.Now, hints.uniform
+	}
 	for i := range r.processes {
 		part, make := contender.part(i, s.Processes)
 		p, timeout := r.own(make(r))
@@ -132,6 +138,7 @@ func (r *stormRun) result(number int) *StormTrial {
 		Mean:          m.latency.meanSeconds(),
 		P50:           m.latency.quantile(0.5),
 		P99:           m.latency.quantile(0.99),
+		Wasted:        ratio(float64(r.server.wasted), float64(r.server.served)),
 		Attempts:      m.attemptsBySecond,
 		Goodputs:      m.goodputBySecond,
 	}

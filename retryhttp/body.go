@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -185,13 +186,11 @@ type peekedBody struct {
 
 // peek returns the next n bytes, or fewer at the end of the body.
 func (b *peekedBody) peek(n int) ([]byte, error) {
-	if missing := n - len(b.data); missing > 0 && b.err == nil {
-		more, err := io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
-		b.data = append(b.data, more...)
-		if err == nil && len(more) < missing {
-			err = io.EOF
-		}
-		b.err = err
+	for len(b.data) < n && b.err == nil {
+		b.data = slices.Grow(b.data, 512)
+		var more int
+		more, b.err = b.ReadCloser.Read(b.data[len(b.data):cap(b.data)])
+		b.data = b.data[:len(b.data)+more]
 	}
 	if b.err != nil && b.err != io.EOF {
 		return b.data, b.err

@@ -23,9 +23,11 @@ type call struct {
 	request    *http.Request
 	limit      time.Duration // of one attempt; 0: none
 	mayRepeat  bool
-	direct     *http.Transport // nil: Base is of another type
-	clock      retry.Clock     // nil: the system's
-	classifier retry.Classifier
+	whole      bool             // the body is read within the attempt: see Read
+	direct     *http.Transport  // nil: Base is of another type
+	clock      retry.Clock      // nil: the system's
+	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
+	classifier retry.Classifier // the caller's
 
 	body      io.ReadCloser                 // of the first attempt
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
@@ -82,7 +84,14 @@ func (c *call) attempt(ctx context.Context) error {
 		c.response.Body = http.NoBody // as Base should have done
 	}
 	c.keep(ctx, cancel)
-	return c.judge(gaveUp)
+	if err := c.judge(gaveUp); err != nil {
+		return err
+	}
+	c.resumable()
+	if c.whole {
+		return c.read(ctx, limited)
+	}
+	return nil
 }
 
 // limited adds the attempt's time limit to ctx. The returned context outlives the

@@ -35,9 +35,11 @@
 // attempt may still be reading it. If a temporary failure may not be retried
 // because of these conditions, the call ends with [retry.ErrUnrepeatable].
 //
-// Nothing is retried once the headers of a response have been returned. To retry errors
-// of the body as well, read it in the operation of a [retry.Do] around a client that
-// does not retry.
+// Once the headers of a response have been returned, nothing is retried. [Read] reads
+// the body within the attempt, so that a response that breaks off is retried, too, if the
+// request may be repeated. Transport.Resume continues the body of a GET that breaks off.
+// Do not read bodies in the operation of a [retry.Do] around a client: it would repeat a
+// POST that was executed.
 //
 // If a conditional write (PUT with If-Match or If-None-Match) succeeds but its response
 // is lost, the retry gets 412 Precondition Failed; [Ambiguous] reports this.

@@ -41,6 +41,11 @@ var families = []family{
 	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset-After"}},
 	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"}},
 	{{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}},
+	{{"Ratelimitbysize-Remaining", "Ratelimitbysize-Reset"}},
+	{
+		{"X-Rate-Limit-Remaining-Requests", "X-Rate-Limit-Reset-Requests"},
+		{"X-Rate-Limit-Remaining-Tokens", "X-Rate-Limit-Reset-Tokens"},
+	},
 	{
 		{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
 		{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
@@ -65,14 +70,22 @@ func (f family) limits(h http.Header, now time.Time) limits {
 
 // parseReset reads a time in any form that the families use.
 func parseReset(value string, now time.Time) (time.Duration, bool) {
+	if unit := time.Second; isDigits(value) {
+		if len(value) >= len("1793620800000") { // milliseconds since 1970, as OpenRouter sends
+			unit = time.Millisecond
+		}
+		return parseWait(value, unit, now)
+	}
 	if wait, ok := parseWait(value, time.Second, now); ok {
 		return wait, true
 	}
 	if wait, err := time.ParseDuration(value); err == nil && wait >= 0 {
 		return wait, true
 	}
-	if at, err := time.Parse(time.RFC3339, value); err == nil {
-		return max(0, at.Sub(now)), true
+	for _, layout := range [...]string{time.RFC3339, "2006-01-02T15:04Z07:00"} {
+		if at, err := time.Parse(layout, value); err == nil {
+			return max(0, at.Sub(now)), true
+		}
 	}
 	return 0, false
 }

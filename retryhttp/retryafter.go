@@ -17,15 +17,17 @@ import (
 //	X-Amz-Retry-After, Retry-After-Ms, X-Ms-Retry-After-Ms    milliseconds
 //	Retry-After                        seconds, or a date in one of the three forms of HTTP
 //
-// The following headers are used only if a limit is used up: with status 429 or 430,
+// The following headers are used only if a limit is used up: with status 429, 430 or 529,
 // with a 403 that means throttling, or if no requests remain.
 //
 //	RateLimit                          t, or the window of RateLimit-Policy; also in
 //	                                   the older form limit=, remaining=, reset=
 //	RateLimit-Reset                    seconds
 //	X-RateLimit-Reset-After            seconds
-//	X-RateLimit-Reset, X-Rate-Limit-Reset                 seconds, or seconds since 1970
-//	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens  a duration such as 6m0s
+//	X-RateLimit-Reset, X-Rate-Limit-Reset, RateLimitBySize-Reset
+//	                                   seconds, or seconds or milliseconds since 1970
+//	X-RateLimit-Reset-Requests, X-RateLimit-Reset-Tokens, and with X-Rate-Limit-
+//	                                   seconds, or a duration such as 6m0s
 //	Anthropic-RateLimit-...-Reset      an RFC 3339 time
 //
 // If a family of headers reports several limits, the longest wait for a used-up limit

@@ -68,7 +68,7 @@ func (e *StatusError) verdict() error {
 		switch said := strings.TrimSpace(h.Get(name)); {
 		case strings.EqualFold(said, "false"):
 			return overridingError{e, false}
-		case strings.EqualFold(said, "true"):
+		case strings.EqualFold(said, "true") && !isThrottling(e.Response):
 			return overridingError{e, true}
 		}
 	}
@@ -84,10 +84,11 @@ func (e *StatusError) verdict() error {
 }
 
 // isThrottling reports whether a response is equivalent to 429: some APIs send 403 with
-// a used-up limit or a Retry-After, and Shopify sends 430.
+// a used-up limit or a Retry-After, Shopify sends 430, and Anthropic, Cloudflare and
+// Notion send 529 if they are overloaded.
 func isThrottling(resp *http.Response) bool {
 	switch resp.StatusCode {
-	case http.StatusTooManyRequests, statusShopify:
+	case http.StatusTooManyRequests, statusShopify, statusOverloaded:
 		return true
 	case http.StatusForbidden:
 		h := resp.Header
@@ -96,7 +97,10 @@ func isThrottling(resp *http.Response) bool {
 	return false
 }
 
-const statusShopify = 430
+const (
+	statusShopify    = 430
+	statusOverloaded = 529
+)
 
 // overridingError is a StatusError whose response states whether to retry.
 type overridingError struct {

@@ -74,6 +74,14 @@ type Transport struct {
 	// means that no body is kept.
 	MaxBuffer int64
 
+	// Resume continues the body of a GET that breaks off: the rest is requested with
+	// Range and If-Range, under the same Policy, Budget and hooks; counting restarts
+	// if the body returned any data. The response must have status 200, a strong ETag
+	// and no Content-Encoding (to prevent that net/http asks for gzip, set the header
+	// Accept-Encoding to identity), and the rest must fit it; otherwise Read of
+	// the body returns the error.
+	Resume bool
+
 	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
 	// first. If "", no header is sent.
 	AttemptHeader string
@@ -118,9 +126,13 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.classifier = retry.DefaultClassifier{}
 	}
 	p.Classifier = c
+	c.whole = req.Context().Value(readKey{}) != nil
 	c.direct, _ = t.base().(*http.Transport)
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
 		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
+	}
+	if t.Resume {
+		c.keepPolicy(p)
 	}
 	c.planBody()
 	defer c.recording.finish()

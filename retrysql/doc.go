@@ -8,7 +8,8 @@
 //
 // [InTx] is for package database/sql. [InTxFunc] is for other packages, such as pgx: it
 // accepts pool.Begin without importing pgx. Both follow a [retry.Policy], with the limits,
-// hooks and errors of [retry.Do].
+// hooks and errors of [retry.Do]. With [AskingDB], [Asking] or a [Ledger], they also learn
+// the outcome of a COMMIT whose response was lost.
 //
 // # What is retried
 //
@@ -23,7 +24,7 @@
 //	the database refused it           no effect: the class decides
 //	a statement had failed before,    permanent: fn returned nil although the
 //	so COMMIT rolled back             transaction could not be committed
-//	everything else                   unknown: never retried
+//	everything else                   unknown: not retried, unless the database is asked
 //
 // The database has refused a COMMIT if it responded with
 //
@@ -45,10 +46,11 @@
 // # Unknown outcomes
 //
 // If the outcome is unknown, the error matches [retry.ErrUnrepeatable], even if the context
-// has ended. To find out whether the transaction took effect, use a unique key, such as the
-// transfer's ID in a table with a unique constraint. While the connection is open, the
-// server may still be processing COMMIT; a new transaction that inserts a row with the
-// same key waits for the first transaction or fails.
+// has ended. To find out whether the transaction took effect, use AskingDB with PostgreSQL
+// and a Ledger with other databases, or a unique key of your own, such as the transfer's ID
+// in a table with a unique constraint. While the connection is open, the server may still
+// be processing COMMIT; a new transaction that inserts a row with the same key waits for
+// the first transaction or fails.
 //
 // # What fn must and must not do
 //
@@ -75,10 +77,18 @@
 //
 // # Contexts
 //
-// When the context ends, database/sql rolls the transaction back but cannot interrupt
-// COMMIT, except with pgx's driver. If a call must not hang when its server hangs, set a
-// time limit in the driver, such as readTimeout in go-sql-driver/mysql. With InTxFunc,
-// COMMIT is interrupted when the context ends, and the outcome is then unknown.
+// The context of an attempt bounds begin and the statements of fn. While fn runs, the
+// transaction stays open even if the context ends, so fn must return then. COMMIT,
+// rollback and the question for the outcome each get five seconds more, so that they can
+// finish. After that, COMMIT is interrupted with pgx and with pgx's driver for
+// database/sql; other drivers cannot interrupt it. If a call must not hang when its server
+// hangs, set a time limit in the driver, such as readTimeout in go-sql-driver/mysql.
+//
+// # Failover
+//
+// An error that says that the server accepts no writes is retried on another connection:
+// its connection is closed if the transaction has a method Conn like that of pgx, or if
+// InTx was given a [*sql.DB].
 //
 // # Isolation
 //

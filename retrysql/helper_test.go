@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -12,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/retrysql"
 )
 
 var atOnce = retry.Policy{Backoff: retry.NoDelay{}}
@@ -27,6 +27,9 @@ type fake struct {
 	calls   []string
 	opts    driver.TxOptions
 	current script
+	closed  int // connections
+	// answer returns the result of a statement: one row, or none.
+	answer func(query string, args []driver.NamedValue) ([]driver.Value, error)
 }
 
 func (f *fake) log(call string) {
@@ -101,7 +104,7 @@ func (f *fake) Driver() driver.Driver                        { return nil }
 type fakeConn struct{ f *fake }
 
 func (c *fakeConn) Prepare(string) (driver.Stmt, error) { return nil, errors.ErrUnsupported }
-func (c *fakeConn) Close() error                        { return nil }
+func (c *fakeConn) Close() error                        { c.f.closed++; return nil }
 func (c *fakeConn) Begin() (driver.Tx, error)           { return nil, errors.ErrUnsupported }
 
 func (c *fakeConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
@@ -111,6 +114,30 @@ func (c *fakeConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.T
 		return nil, err
 	}
 	return driverTx{tx}, nil
+}
+
+func (c *fakeConn) ExecContext(_ context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	_, err := c.f.answer(query, args)
+	return driver.RowsAffected(1), err
+}
+
+func (c *fakeConn) QueryContext(_ context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	row, err := c.f.answer(query, args)
+	return &fakeRows{row}, err
+}
+
+type fakeRows struct{ row []driver.Value }
+
+func (r *fakeRows) Columns() []string { return make([]string, len(r.row)) }
+func (r *fakeRows) Close() error      { return nil }
+
+func (r *fakeRows) Next(dest []driver.Value) error {
+	if r.row == nil {
+		return io.EOF
+	}
+	copy(dest, r.row)
+	r.row = nil
+	return nil
 }
 
 type driverTx struct{ tx *fakeTx }
@@ -141,5 +168,3 @@ func (e *MySQLError) Error() string { return e.Message }
 func mysqlError(number uint16, state string) error {
 	return &MySQLError{Number: number, SQLState: [5]byte([]byte(state)), Message: "mysql"}
 }
-
-var _ retrysql.Tx = (*fakeTx)(nil)

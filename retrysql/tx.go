@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/internal/errfacts"
@@ -16,20 +15,14 @@ type Beginner interface {
 	BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error)
 }
 
-// A Tx is a transaction that ends with Commit or Rollback, as pgx.Tx does. After
-// either call, successful or not, its connection is free for other uses.
-type Tx interface {
-	Commit(ctx context.Context) error   // makes the transaction's effects permanent
-	Rollback(ctx context.Context) error // undoes them
-}
-
 // InTx begins a transaction on db, calls fn, and commits. If an attempt fails
 // and certainly had no effect, the policy decides whether the whole
 // transaction runs again: the loop, the limits and the errors are those of
 // [retry.Do]. InTx returns nil if and only if the transaction was committed.
 //
 // If the outcome of COMMIT is unknown, the transaction is not retried, and the
-// error matches [retry.ErrUnrepeatable].
+// error matches [retry.ErrUnrepeatable]. With [AskingDB] or a [Ledger], InTx asks
+// the database for the outcome instead.
 //
 // fn may run several times. It must use tx for all its statements, return their
 // errors, neither commit nor roll back tx, and not call InTx or [InTxFunc] with
@@ -37,24 +30,19 @@ type Tx interface {
 // [runtime.Goexit], the transaction is rolled back; the error of a failed
 // rollback is joined to that of fn.
 //
-// ctx and the policy's AttemptTimeout bound the transaction in the same way as the
-// context passed to BeginTx. opts are passed to BeginTx; nil means the default
+// ctx and the policy's AttemptTimeout bound begin and fn. They do not interrupt COMMIT or
+// rollback, which get five seconds more, as does asking for the outcome: InTx may outlive
+// ctx by that time. opts are passed to BeginTx; nil means the default
 // isolation level. If ctx, db or fn is nil, the error matches [retry.ErrInvalid].
 func InTx(ctx context.Context, p retry.Policy, db Beginner, opts *sql.TxOptions, fn func(ctx context.Context, tx *sql.Tx) error) error {
 	if db == nil || fn == nil {
 		return fmt.Errorf("%w transaction: db or fn is nil", retry.ErrInvalid)
 	}
-	begin := func(ctx context.Context) (sqlTx, error) {
-		tx, err := db.BeginTx(ctx, opts)
-		return sqlTx{tx}, err
-	}
-	return InTxFunc(ctx, p, begin, func(ctx context.Context, tx sqlTx) error { return fn(ctx, tx.Tx) })
+	return InTxFunc(ctx, p, func(ctx context.Context) (*sql.Tx, error) {
+		attemptOf(ctx).pool, _ = db.(pool)
+		return db.BeginTx(ctx, opts)
+	}, fn)
 }
-
-type sqlTx struct{ *sql.Tx }
-
-func (t sqlTx) Commit(context.Context) error   { return t.Tx.Commit() }
-func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 
 // InTxFunc is [InTx] for packages other than database/sql: begin starts each
 // transaction. With a pgx pool:
@@ -63,9 +51,14 @@ func (t sqlTx) Rollback(context.Context) error { return t.Tx.Rollback() }
 //		...
 //	})
 //
-// Commit gets the context of the attempt. Rollback gets a context that ends after five
-// seconds but not when ctx ends, so that the connection can be used again.
-func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
+// T must have methods Commit and Rollback that return an error and have either no
+// parameters, as in database/sql, sqlx, bun and ent, or a context, as in pgx. After
+// either call, successful or not, its connection must be free for other uses. Any other T
+// is an error that matches [retry.ErrInvalid].
+//
+// begin must use its context, which outlives the attempt until the transaction has ended:
+// database/sql would otherwise roll back by itself, or interrupt COMMIT.
+func InTxFunc[T any](ctx context.Context, p retry.Policy, begin func(context.Context) (T, error), fn func(ctx context.Context, tx T) error) error {
 	switch {
 	case begin == nil || fn == nil:
 		return fmt.Errorf("%w transaction: begin or fn is nil", retry.ErrInvalid)
@@ -73,67 +66,84 @@ func InTxFunc[T Tx](ctx context.Context, p retry.Policy, begin func(context.Cont
 		// Permanent; otherwise the outer transaction would run again.
 		return retry.Permanent(fmt.Errorf("%w transaction: it is inside another one, which may run again or roll back", retry.ErrInvalid))
 	}
+	next := p
 	p.Classifier = classifier{p.Classifier}
-	return retry.Do(ctx, p, func(ctx context.Context) error { return attempt(ctx, begin, fn) })
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		return run(newAttempt(ctx, next), begin, fn)
+	})
 }
 
 // inside is a key in the context of fn.
 type inside struct{}
 
-func attempt[T Tx](ctx context.Context, begin func(context.Context) (T, error), fn func(context.Context, T) error) error {
-	tx, err := begin(ctx)
+func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(context.Context, T) error) error {
+	defer a.cancel()
+	tx, err := begin(a.life)
+	ended := a.unfollow()
 	if err != nil {
+		if readOnly(err) {
+			a.dropIdle()
+		}
 		return err
+	}
+	a.tx = tx
+	switch a.commit, a.rollback = ends(tx); {
+	case a.commit == nil:
+		return retry.Permanent(fmt.Errorf("%w transaction: %T has no methods Commit and Rollback of a known form", retry.ErrInvalid, tx))
+	case ended:
+		_ = a.undo()
+		return a.ctx.Err()
 	}
 	returned := false
 	defer func() {
 		if !returned { // fn or Commit panicked, or fn called runtime.Goexit
-			_ = rollback(ctx, tx)
+			_ = a.undo()
 		}
 	}()
-	err = fn(context.WithValue(ctx, inside{}, true), tx)
+	err = fn(context.WithValue(a.ctx, inside{}, true), tx)
 	if err == nil {
-		err = ctx.Err() // before COMMIT, the outcome is certain
+		err = a.ctx.Err() // before COMMIT, the outcome is certain
+	}
+	if err == nil && a.witness.note != nil {
+		err = a.witness.note(a.ctx)
 	}
 	if err != nil {
 		returned = true
-		return undone(ctx, tx, err)
+		return a.undone(err)
 	}
-	err = tx.Commit(ctx)
+	err = a.finish()
 	returned = true
 	if err != nil {
-		return uncommitted(ctx, tx, err)
+		return a.uncommitted(err)
 	}
 	return nil
 }
 
 // undone rolls back an attempt that failed with err before COMMIT, and returns its error.
-func undone(ctx context.Context, tx Tx, err error) error {
+func (a *attempt) undone(err error) error {
 	f := &failure{err: err}
-	switch cause := rollback(ctx, tx); {
+	switch cause := a.leave(err); {
 	case cause == nil:
 		return err
-	case !hasEnded(cause):
-		f.rollback = cause
-	case ctx.Err() != nil:
-		return err // database/sql has rolled back because ctx ended
-	default:
+	case hasEnded(cause):
 		return f.unknown("fn ended the transaction itself")
+	default:
+		f.rollback = cause
 	}
 	return f
 }
 
 // uncommitted returns the error of an attempt whose COMMIT failed with err.
-func uncommitted(ctx context.Context, tx Tx, err error) error {
+func (a *attempt) uncommitted(err error) error {
 	f := &failure{err: err}
-	if cause := rollback(ctx, tx); cause != nil && !hasEnded(cause) {
+	if cause := a.leave(err); cause != nil && !hasEnded(cause) {
 		f.rollback = cause
 	}
 	switch outcome := outcomeOf(err); {
 	case hasEnded(err):
 		return f.unknown("the transaction ended before COMMIT")
 	case outcome == outcomeUnknown:
-		return f.unknown("COMMIT may have taken effect")
+		return a.asked(f)
 	case outcome == outcomeRolledBack:
 		f.text = "a statement failed before COMMIT and fn returned nil"
 		return retry.Permanent(f)
@@ -144,14 +154,18 @@ func uncommitted(ctx context.Context, tx Tx, err error) error {
 	return f
 }
 
-const rollbackTimeout = 5 * time.Second
-
-// rollback rolls back even if ctx has ended: a pool closes a connection that
-// was not rolled back.
-func rollback(ctx context.Context, tx Tx) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-	defer cancel()
-	return tx.Rollback(ctx)
+// asked asks the database whether a transaction took effect whose COMMIT was lost.
+func (a *attempt) asked(f *failure) error {
+	took, err := a.witness.settle(a.ctx, a.policy)
+	switch {
+	case err != nil:
+		f.question = err
+		return f.unknown("COMMIT may have taken effect")
+	case took:
+		return nil
+	}
+	f.text = "COMMIT did not take effect"
+	return f
 }
 
 // hasEnded reports whether err means that the transaction had already ended.
@@ -165,6 +179,7 @@ type failure struct {
 	text      string
 	err       error // from fn or Commit; it alone decides the class
 	rollback  error
+	question  error // why the outcome remained unknown; nil if it was not asked for
 	uncertain bool
 }
 
@@ -180,6 +195,9 @@ func (f *failure) Error() string {
 	}
 	if f.rollback != nil {
 		text += "; rollback failed: " + f.rollback.Error()
+	}
+	if f.question != nil && f.question != errNotAsked {
+		text += "; nor did the database tell: " + f.question.Error()
 	}
 	return text
 }

@@ -39,7 +39,7 @@ func TestDocs(t *testing.T) {
 	const file, begin, end = "../../docs/command.md", "<!-- flags -->\n", "<!-- end -->"
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	before, rest, ok := strings.Cut(string(data), begin)
+	before, rest, ok := strings.Cut(strings.ReplaceAll(string(data), "\r\n", "\n"), begin)
 	require.True(t, ok)
 	table, after, ok := strings.Cut(rest, end)
 	require.True(t, ok)
@@ -60,7 +60,7 @@ func TestDocs(t *testing.T) {
 func parse(t *testing.T, env string, args ...string) (*config, error) {
 	t.Helper()
 	variables := map[string]string{}
-	for _, entry := range strings.Fields(env) {
+	for entry := range strings.FieldsSeq(env) {
 		name, value, _ := strings.Cut(entry, "=")
 		variables[name] = value
 	}

@@ -127,7 +127,7 @@ func entry(term, text string) string {
 func wrap(text string, width int) []string {
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
 			lines = append(lines, line)
 			line = ""

@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), sig)
 		}
 	}
+	for _, name := range []string{"GITHUB_ACTIONS", "GITHUB_OUTPUT"} { // set where CI runs the tests
+		os.Unsetenv(name)
+	}
 	var err error
 	if scratch, err = os.MkdirTemp("", "retry-test-"); err != nil {
 		panic(err)

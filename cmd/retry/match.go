@@ -85,7 +85,7 @@ func (o *outcome) wrote(pattern *regexp.Regexp) bool {
 	return pattern != nil && (pattern.Match(o.stdout.bytes()) || pattern.Match(o.stderr.bytes()))
 }
 
-// statuses is a flag.Value for a list of outcomes.
+// statuses is a list of outcomes.
 type statuses []status
 
 // status is an inclusive range of exit statuses, or a named outcome.

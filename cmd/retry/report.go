@@ -40,7 +40,7 @@ func newReport(c *config, t *terminal) (*report, error) {
 	if c.quiet {
 		r.out = io.Discard
 	}
-	r.live = !c.quiet && term.IsTerminal(2) && t.foreground()
+	r.live = !c.quiet && !r.github && term.IsTerminal(2) && t.foreground()
 	if c.deadline > 0 {
 		r.deadline = r.started.Add(c.deadline)
 	}

@@ -52,7 +52,7 @@ func run(c *config) int {
 		s.report.retrying(s.last, failed.Class, wait)
 	}
 	if deadline, ok := s.ctx.Deadline(); ok && c.forever {
-		policy.Backoff = untilDeadline(or[retry.Backoff](policy.Backoff, retry.FullJitter{}), deadline)
+		policy.Backoff = untilDeadline(policy.Backoff, deadline)
 	}
 	if c.initialDelay > 0 {
 		err = s.pause(s.ctx, c.initialDelay, nil)
@@ -67,6 +67,9 @@ func run(c *config) int {
 // before the deadline.
 func untilDeadline(b retry.Backoff, deadline time.Time) retry.Backoff {
 	const shortest = 50 * time.Millisecond // for the wait, and for the attempt after it
+	if b == nil {                          // policy standard
+		b = retry.FullJitter{Base: 50 * time.Millisecond, Cap: 20 * time.Second}
+	}
 	return retry.BackoffFunc(func(a retry.Attempt, u float64) time.Duration {
 		delay, half := b.Delay(a, u), time.Until(deadline)/2
 		if half < shortest {

@@ -361,6 +361,27 @@ func TestHangup(t *testing.T) {
 	assert.Equal(t, 128+int(syscall.SIGHUP), r.status)
 }
 
+// TestStreamsOnTerminal: flags for streams work on a terminal as elsewhere.
+func TestStreamsOnTerminal(t *testing.T) {
+	for flags, want := range map[string]string{
+		"--json /dev/stderr": `"type":"summary"`,
+		"--json -":           `"type":"summary"`,
+		"--output success":   "attempt 1",
+		"--stdin replay":     "attempt 2",
+		"--stdin none":       "attempt 2",
+	} {
+		k := openRetry(t, append(strings.Fields("-q "+flags), "sh", "-c", "echo attempt $RETRY_ATTEMPT; [ $RETRY_ATTEMPT = 2 ]")...)
+		r := k.end()
+		assert.Equal(t, 0, r.status, flags)
+		assert.Contains(t, r.stdout, want, flags)
+	}
+	c := newCommand(t, "false")
+	c.Env = append(c.Env, "RETRY_ATTEMPTS=2", "RETRY_BASE=1ms", "GITHUB_ACTIONS=true")
+	r := open(t, c).end()
+	assert.Equal(t, 1, r.status)
+	assert.Contains(t, r.stdout, "::warning title=retry::attempt 1 of 2: exit 1; next in ")
+}
+
 // TestCountdown: waits are counted down in place on a terminal, and printed once
 // elsewhere.
 func TestCountdown(t *testing.T) {

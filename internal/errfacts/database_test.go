@@ -48,6 +48,7 @@ func TestReplies(t *testing.T) {
 		{"outcome unknown", sqlState("08007"), Reply{class: Transient, unrepeatable: true}},
 		{"unique violation", sqlState("23505"), Reply{class: Permanent, Refused: true}},
 		{"table changed", postgresError{"0A000", "ERROR", "RevalidateCachedQuery"}, Reply{class: Transient, Refused: true}},
+		{"lib/pq's BEGIN on a replica", postgresError{"0A000", "ERROR", "call_bool_check_hook"}, Reply{class: Transient, Refused: true, ReadOnly: true}},
 		{"not implemented", postgresError{"0A000", "ERROR", "transformStmt"}, Reply{class: Permanent, Refused: true}},
 		{"no SQLSTATE", sqlState(""), Reply{}},
 		{"malformed", sqlState("4000"), Reply{}},

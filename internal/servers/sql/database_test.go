@@ -49,12 +49,12 @@ type variant struct {
 	name   string
 	server *testserver.Program // nil for SQLite
 	frames framing
-	open   func(t *testing.T, addr string, connections int) database
+	open   func(t testing.TB, addr string, connections int) database
 }
 
 // variants lists the drivers whose connections can go through a proxy.
 var variants = []variant{
-	{"pgxpool", postgres, postgresFrames, func(t *testing.T, addr string, connections int) database {
+	{"pgxpool", postgres, postgresFrames, func(t testing.TB, addr string, connections int) database {
 		config, err := pgxpool.ParseConfig(testserver.PostgresURL(addr))
 		require.NoError(t, err)
 		config.MaxConns = int32(connections)
@@ -78,13 +78,13 @@ var embedded = []variant{
 }
 
 // standard returns a function that opens a database through a database/sql driver.
-func standard(driver string, url func(string) string) func(*testing.T, string, int) database {
-	return func(t *testing.T, addr string, connections int) database {
+func standard(driver string, url func(string) string) func(testing.TB, string, int) database {
+	return func(t testing.TB, addr string, connections int) database {
 		db, err := sql.Open(driver, url(addr))
 		require.NoError(t, err)
 		db.SetMaxOpenConns(connections)
 		db.SetMaxIdleConns(connections)
-		return sqlDatabase{sqlSession{db}, db}
+		return sqlDatabase{sqlSession{db}, db, driver == "mysql"}
 	}
 }
 
@@ -111,7 +111,7 @@ func (v variant) connect(t *testing.T, addr string, connections int) database {
 	return db
 }
 
-func createTable(t *testing.T, db session, name, columns string) {
+func createTable(t testing.TB, db session, name, columns string) {
 	t.Helper()
 	require.NoError(t, db.exec(t.Context(), "DROP TABLE IF EXISTS "+name))
 	require.NoError(t, db.exec(t.Context(), fmt.Sprintf("CREATE TABLE %s (%s)", name, columns)))
@@ -143,7 +143,8 @@ func (s sqlSession) number(ctx context.Context, query string) (n int, err error)
 
 type sqlDatabase struct {
 	sqlSession
-	db *sql.DB
+	db     *sql.DB
+	ledger bool // the server cannot be asked
 }
 
 func (d sqlDatabase) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {

@@ -49,6 +49,7 @@ func errorsTable(t *testing.T) string {
 	var table strings.Builder
 	table.WriteString("| error | of a statement | of COMMIT |\n|---|---|---|\n")
 	pg := func(code string) error { return &pgconn.PgError{Severity: "ERROR", Code: code} }
+	fatal := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
 	my := func(number uint16, state string) error {
 		return &mysql.MySQLError{Number: number, SQLState: [5]byte([]byte(state))}
 	}
@@ -65,12 +66,20 @@ func errorsTable(t *testing.T) string {
 		{"SQLSTATE 57014, canceled", pg("57014"), pg("57014")},
 		{"SQLSTATE 57P01, shutdown", pg("57P01"), pg("57P01")},
 		{"SQLSTATE 08006, connection failure", pg("08006"), pg("08006")},
+		{"SQLSTATE 25006, read-only server", pg("25006"), pg("25006")},
+		{"SQLSTATE 25P03, 25P04, transaction idle or too long", fatal("25P03"), fatal("25P04")},
+		{"SQLSTATE 57P05, session idle for too long", fatal("57P05"), fatal("57P05")},
+		{"SQLSTATE 0A000, because a table has changed", &pgconn.PgError{Code: "0A000", Routine: "RevalidateCachedQuery"}, nil},
 		{"MySQL 1213, deadlock", my(1213, "40001"), my(1213, "40001")},
 		{"MySQL 1205, lock wait timeout", my(1205, "HY000"), my(1205, "HY000")},
 		{"MySQL 1020, record has changed", my(1020, "HY000"), my(1020, "HY000")},
 		{"MySQL 1040, too many connections", my(1040, "08004"), nil},
 		{"MySQL 1062, duplicate entry", my(1062, "23000"), nil},
 		{"MySQL 1180, error during COMMIT", nil, my(1180, "HY000")},
+		{"MySQL 1792, 1290, 1836, read-only server", my(1792, "25006"), my(1290, "HY000")},
+		{"MySQL 4031, session idle for too long", my(4031, "HY000"), my(4031, "HY000")},
+		{"MySQL 1158, statement not received", my(1158, "08S01"), my(1158, "08S01")},
+		{"MySQL 1615, because a table has changed", my(1615, "HY000"), nil},
 		{"MySQL 1053, shutdown", my(1053, "08S01"), my(1053, "08S01")},
 		{"SQLite 5, busy", sqlite3.Error{Code: sqlite3.ErrBusy}, sqlite3.Error{Code: sqlite3.ErrBusy}},
 		{"SQLite 6, locked", sqlite3.Error{Code: sqlite3.ErrLocked}, sqlite3.Error{Code: sqlite3.ErrLocked}},
@@ -124,14 +133,21 @@ func reaction(t *testing.T, statement, commit error) string {
 	return result
 }
 
-// TestCode: the Go code in docs/sql.md is also in transfer_test.go.
+// TestCode: the Go code in docs/sql.md is also in the tests.
 func TestCode(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/sql.md")
 	require.NoError(t, err)
-	file, err := os.ReadFile("transfer_test.go")
-	require.NoError(t, err)
-	_, code, _ := strings.Cut(string(page), "```go\n")
-	code, _, found := strings.Cut(code, "```\n")
-	require.True(t, found)
-	assert.Contains(t, string(file), code)
+	var tests []byte
+	for _, name := range []string{"transfer_test.go", "outcome_test.go", "shapes_test.go"} {
+		file, err := os.ReadFile(name)
+		require.NoError(t, err)
+		tests = append(tests, file...)
+	}
+	parts := strings.Split(string(page), "```go\n")
+	require.Greater(t, len(parts), 3)
+	for _, part := range parts[1:] {
+		code, _, found := strings.Cut(part, "```\n")
+		require.True(t, found)
+		assert.Contains(t, string(tests), code)
+	}
 }

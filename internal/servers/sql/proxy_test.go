@@ -83,7 +83,8 @@ func isCommit(b []byte) bool {
 // proxy forwards messages between a driver and its server, and injects faults.
 type proxy struct {
 	listener net.Listener
-	target   string
+	targets  atomic.Pointer[[]string] // new connections take them in turn
+	turn     atomic.Int64
 	frames   framing
 	plan     func(message) fault // safe for concurrent use
 	running  sync.WaitGroup
@@ -95,7 +96,8 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &proxy{listener: listener, target: target, frames: frames, plan: plan}
+	p := &proxy{listener: listener, frames: frames, plan: plan}
+	p.lead(target)
 	p.running.Go(func() {
 		for {
 			client, err := listener.Accept()
@@ -113,6 +115,9 @@ func startProxy(t *testing.T, target string, frames framing, plan func(message) 
 	return p
 }
 
+// lead makes new connections lead to these addresses.
+func (p *proxy) lead(targets ...string) { p.targets.Store(&targets) }
+
 func (p *proxy) addr() string { return p.listener.Addr().String() }
 
 // close waits until the clients have closed their connections and all messages have been
@@ -123,7 +128,8 @@ func (p *proxy) close() {
 }
 
 func (p *proxy) serve(client *net.TCPConn) {
-	conn, err := net.Dial("tcp", p.target)
+	targets := *p.targets.Load()
+	conn, err := net.Dial("tcp", targets[int(p.turn.Add(1))%len(targets)])
 	if err != nil {
 		_ = client.Close()
 		return

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/lab"
 	"go.yaml.in/yaml/v3"
 )
@@ -29,6 +30,7 @@ type system struct {
 	outage   string
 	latency  string
 	capacity float64
+	gate     bool
 }
 
 var outages = map[string]lab.OutageKind{
@@ -52,6 +54,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
 	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` of a full queue")
 	set.Float64Var(&model.Failures, "failures", 0, "`share` of the attempts that fail at any time, from 0 to 1")
+	set.BoolVar(&s.gate, "gate", false, "the server has an admission gate (package admit), which refuses attempts with a hint")
 	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with its own budget and limiter")
 	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy has a timeout")
 	set.DurationVar(&model.Deadline, "deadline", model.Deadline, "time limit of a call")
@@ -76,6 +79,9 @@ func (s *system) read(env *environment, set *flag.FlagSet) error {
 	var ok bool
 	if s.model.Outage.Kind, ok = outages[s.outage]; !ok {
 		return fmt.Errorf("outage: unknown %q; %s", s.outage, known(s.outage, []string{"stall", "down", "brown-out", "partial"}))
+	}
+	if s.gate {
+		s.model.Gate = func() *admit.Gate { return new(admit.Gate) }
 	}
 	if s.latency != "" {
 		if given["service"] {

@@ -75,6 +75,9 @@ func (s Storm) background() string {
 	if s.Storm.Failures > 0 {
 		text = fmt.Sprintf(" %s of the attempts fail at any time.", percent(s.Storm.Failures))
 	}
+	if s.Storm.Gate != nil {
+		text += " An admission gate (package admit) refuses attempts and tells each client when to return."
+	}
 	if l := s.Storm.Latency; l != nil {
 		text += fmt.Sprintf(" An attempt takes %v on average, as measured, and %v at most.", short(l.Mean()), l[len(l)-1].UpTo)
 	}

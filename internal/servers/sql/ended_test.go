@@ -1,0 +1,101 @@
+//go:build unix
+
+package sql_test
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
+)
+
+// TestEndedByFn: a function that commits by itself and then exceeds AttemptTimeout does not
+// run again.
+func TestEndedByFn(t *testing.T) {
+	policy := quick
+	policy.AttemptTimeout = 100 * time.Millisecond
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			db := v.connect(t, v.address(t), 1)
+			createTable(t, db, "lost", "id INT")
+			var err error
+			switch db := db.(type) {
+			case pgxDatabase:
+				err = retrysql.InTxFunc(t.Context(), policy, db.pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
+					require.NoError(t, pgxSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)"))
+					require.NoError(t, tx.Commit(ctx))
+					<-ctx.Done()
+					return ctx.Err()
+				})
+			case sqlDatabase:
+				err = retrysql.InTx(t.Context(), policy, db.db, nil, func(ctx context.Context, tx *sql.Tx) error {
+					require.NoError(t, sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)"))
+					require.NoError(t, tx.Commit())
+					<-ctx.Done()
+					return ctx.Err()
+				})
+			}
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.Equal(t, 1, number(t, db, "SELECT count(*) FROM lost"))
+		})
+	}
+}
+
+// TestLostWhileIdle: the server closes idle connections, and refuses statements of which
+// the table has changed. The next transaction runs on a new connection, or again.
+func TestLostWhileIdle(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			addr := v.address(t)
+			direct := v.connect(t, addr, 1)
+			createTable(t, direct, "lost", "id INT")
+			db := v.connect(t, addr, 1)
+			idle, lasting := "SET idle_session_timeout = 20", "SET idle_in_transaction_session_timeout = 0"
+			if v.server == mariadb {
+				idle, lasting = "SET wait_timeout = 1", "SET idle_transaction_timeout = 0"
+			}
+			require.NoError(t, db.exec(t.Context(), idle))
+			settleServer(t, v, direct) // until the server has closed the connection
+			require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+				return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
+			}))
+			require.NoError(t, db.exec(t.Context(), lasting))
+
+			attempts := 0
+			if v.server == postgres {
+				require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+					if attempts++; attempts == 1 {
+						require.NoError(t, tx.exec(ctx, "SET LOCAL idle_in_transaction_session_timeout = 20"))
+						settleServer(t, v, direct)
+					}
+					return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
+				}))
+				assert.Equal(t, 2, attempts, "25P03")
+			}
+			attempts = 0
+			for _, kind := range []string{"BIGINT", "INT", "BIGINT"} {
+				require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+					attempts++
+					_, err := tx.number(ctx, "SELECT max(id) FROM lost")
+					return err
+				}))
+				alter := "ALTER TABLE lost ALTER COLUMN id TYPE "
+				if v.server == mariadb {
+					alter = "ALTER TABLE lost MODIFY COLUMN id "
+				}
+				require.NoError(t, direct.exec(t.Context(), alter+kind))
+			}
+			if strings.HasPrefix(v.name, "pgx") {
+				assert.Equal(t, 5, attempts, "0A000 after each change")
+			}
+		})
+	}
+}

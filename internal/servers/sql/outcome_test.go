@@ -1,0 +1,90 @@
+//go:build unix
+
+package sql_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrysql"
+)
+
+var ledger = retrysql.Ledger{
+	Insert: "INSERT INTO outcome (id, void) VALUES (?, ?)",
+	Select: "SELECT void FROM outcome WHERE id = ?",
+}
+
+const ledgerColumns = "id CHAR(26) PRIMARY KEY, void BOOLEAN NOT NULL, at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP"
+
+// asking is a database whose lost COMMITs are asked for.
+type asking struct{ database }
+
+// asked lists what is done about lost COMMITs, by the end of a test's name.
+var asked = map[string]func(database) database{
+	"":        func(db database) database { return db },
+	", asked": func(db database) database { return asking{db} },
+}
+
+func askingPool(ctx context.Context, policy retry.Policy, pool *pgxpool.Pool, opts pgx.TxOptions, fn func(context.Context, pgx.Tx) error) error {
+	begin := func(ctx context.Context) (pgx.Tx, error) { return pool.BeginTx(ctx, opts) }
+	return retrysql.InTxFunc(ctx, policy, retrysql.Asking(begin, pool.QueryRow, pgx.Tx.QueryRow), fn)
+}
+
+// inTx is that of the database, with a witness.
+func (a asking) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLevel, fn func(context.Context, session) error) error {
+	switch d := a.database.(type) {
+	case pgxDatabase:
+		opts := pgx.TxOptions{IsoLevel: isoLevels[level]}
+		return askingPool(ctx, p, d.pool, opts, func(ctx context.Context, tx pgx.Tx) error { return fn(ctx, pgxSession{tx}) })
+	case sqlDatabase:
+		db := retrysql.AskingDB(d.db)
+		if d.ledger {
+			db = ledger.DB(d.db)
+		}
+		return retrysql.InTx(ctx, p, db, &sql.TxOptions{Isolation: level}, func(ctx context.Context, tx *sql.Tx) error {
+			return fn(ctx, sqlSession{tx})
+		})
+	}
+	panic(fmt.Sprintf("%T", a.database))
+}
+
+var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{sql.LevelDefault: "", sql.LevelSerializable: pgx.Serializable}
+
+// TestLostCommitKnown: however a COMMIT is lost, the call succeeds, and its row is there once.
+func TestLostCommitKnown(t *testing.T) {
+	for _, v := range variants {
+		t.Run(v.name, func(t *testing.T) {
+			addr := v.address(t)
+			direct := v.connect(t, addr, 1)
+			for _, test := range commitFaults {
+				t.Run(test.name, func(t *testing.T) {
+					createTable(t, direct, "lost", "id INT")
+					createTable(t, direct, "outcome", ledgerColumns)
+					p := startProxy(t, addr, v.frames, onceAtCommit(test.toServer, test.fault))
+					db := asking{v.open(t, p.addr(), 1)}
+					attempts := 0
+					require.NoError(t, db.inTx(t.Context(), quick, sql.LevelDefault, func(ctx context.Context, tx session) error {
+						attempts++
+						return tx.exec(ctx, "INSERT INTO lost VALUES (1)")
+					}))
+					assert.EqualValues(t, 1, p.cuts.Load())
+					db.Close()
+					p.close()
+					settleServer(t, v, direct)
+					assert.Equal(t, 1, number(t, direct, "SELECT count(*) FROM lost"))
+					if test.committed >= 0 {
+						assert.Equal(t, 2-test.committed, attempts)
+					}
+				})
+			}
+		})
+	}
+}

@@ -1,0 +1,169 @@
+package apis_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retryhttp/apis"
+	"github.com/gobackoff/retry/retrytest"
+)
+
+// A sample is a response as its source shows it.
+type sample struct {
+	api    string
+	status int
+	header []string // "name: value"
+	body   string
+	class  retry.Class // ClassUnknown: a success
+	wait   time.Duration
+	source string
+}
+
+const (
+	unknown   = retry.ClassUnknown
+	permanent = retry.ClassPermanent
+	transient = retry.ClassTransient
+	throttled = retry.ClassThrottled
+)
+
+func (s sample) response() *http.Response {
+	resp := &http.Response{StatusCode: s.status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(s.body)), ContentLength: int64(len(s.body))}
+	for _, line := range s.header {
+		name, value, _ := strings.Cut(line, ": ")
+		resp.Header.Add(name, value)
+	}
+	resp.Header.Set("Date", "Mon, 02 Nov 2026 12:00:00 GMT")
+	switch {
+	case resp.Header.Get("Content-Type") != "" || s.body == "":
+	case strings.HasPrefix(s.body, "{"), strings.HasPrefix(s.body, "["):
+		resp.Header.Set("Content-Type", "application/json; charset=utf-8")
+	default:
+		resp.Header.Set("Content-Type", "text/event-stream")
+	}
+	return resp
+}
+
+// TestCorpus: a Transport understands each sample, and docs/apis.md lists it. The body
+// is returned whole.
+func TestCorpus(t *testing.T) {
+	page, err := os.ReadFile("../../docs/apis.md")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(corpus), 50)
+	var rows []string
+	for _, s := range corpus {
+		t.Run(s.api, func(t *testing.T) {
+			var ended retry.Attempt
+			p := retry.Policy{MaxAttempts: 1, Clock: &retrytest.Clock{}, Hooks: retry.Hooks{
+				OnAttempt: func(context.Context, retry.Attempt) (context.Context, func(retry.Attempt)) {
+					return nil, func(a retry.Attempt) { ended = a }
+				},
+			}}
+			base := roundTripper(func(*http.Request) (*http.Response, error) { return s.response(), nil })
+			req, err := http.NewRequestWithContext(t.Context(), "GET", "https://api.example/", nil)
+			require.NoError(t, err)
+			resp, err := (&retryhttp.Transport{Base: base, Policy: p, Check: apis.Check}).RoundTrip(req)
+			require.NoError(t, err)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, s.body, string(body))
+			assert.Equal(t, s.class, ended.Class)
+			assert.Equal(t, s.wait, ended.Hint)
+			assert.Less(t, s.wait, 48*time.Hour)
+		})
+		rows = append(rows, s.row())
+	}
+	assert.Contains(t, string(page), strings.Join(rows, "\n")+"\n", "docs/apis.md should contain:\n%s", strings.Join(rows, "\n"))
+}
+
+func (s sample) row() string {
+	var cells []string
+	for _, line := range append(s.header, strings.Split(s.body, "\n")...) {
+		if line = strings.ReplaceAll(line, "|", "\\|"); line != "" {
+			cells = append(cells, "`"+line+"`")
+		}
+	}
+	class := s.class.String()
+	if s.class == unknown {
+		class = "success"
+	}
+	if cells == nil {
+		cells = []string{"nothing"}
+	}
+	return fmt.Sprintf("| %s | %d | %s | %s | %v | %s |", s.api, s.status, strings.Join(cells, "<br>"), class, s.wait, s.source)
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// TestStreamIsNotHeldUp: of an event stream, only the events before the first that is not
+// a ping are awaited, and other bodies are not read at all.
+func TestStreamIsNotHeldUp(t *testing.T) {
+	for _, tt := range []struct{ kind, begin string }{
+		{"text/event-stream", ": processing\n\nevent: ping\ndata: {\"type\": \"ping\"}\n\nevent: message_start\ndata: {\"type\":\"message_start\"}\n"},
+		{"text/event-stream; charset=utf-8", "data: {\"id\":\"chatcmpl-1\"}\r\n"},
+		{"application/json", `{"id":"chatcmpl-1","object":"chat.completion"`},
+		{"text/html", ""},
+	} {
+		r, w := io.Pipe()
+		go func() { _, _ = io.WriteString(w, tt.begin) }()
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {tt.kind}}, Body: r, ContentLength: -1}, nil
+		})
+		req, err := http.NewRequestWithContext(t.Context(), "POST", "https://api.example/", nil)
+		require.NoError(t, err)
+		resp, err := (&retryhttp.Transport{Base: base, Check: apis.Check}).RoundTrip(req)
+		require.NoError(t, err)
+		go func() {
+			_, _ = io.WriteString(w, "rest")
+			_ = w.Close()
+		}()
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, tt.begin+"rest", string(body))
+	}
+}
+
+// TestLongBodies: what is longer than 32 KiB, or no valid JSON, is left to the status.
+func TestLongBodies(t *testing.T) {
+	for _, body := range []string{
+		`{"error":{"code":"insufficient_quota","message":"` + strings.Repeat("x", 40<<10) + `"}}`,
+		`{"error":{"code":"insufficient_quota"`,
+		`"insufficient_quota"`,
+		`[]`,
+	} {
+		resp := sample{status: 429, body: body, header: []string{"Content-Type: application/json"}}.response()
+		assert.NoError(t, apis.Check(resp, func(n int) ([]byte, error) { return []byte(body[:min(n, len(body))]), nil }))
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range corpus {
+		f.Add(s.status, s.response().Header.Get("Content-Type"), s.body)
+	}
+	f.Fuzz(func(t *testing.T, status int, kind, body string) {
+		most := 0
+		resp := &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}}
+		err := apis.Check(resp, func(n int) ([]byte, error) {
+			most = max(most, n)
+			return []byte(body[:min(n, len(body))]), nil
+		})
+		assert.LessOrEqual(t, most, 32<<10)
+		if err != nil {
+			v := retry.Policy{}.Classify(err)
+			assert.NotEqual(t, retry.ClassUnknown, v.Class)
+			assert.GreaterOrEqual(t, v.Hint, time.Duration(0))
+		}
+	})
+}

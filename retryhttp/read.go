@@ -1,0 +1,45 @@
+package retryhttp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/gobackoff/retry/internal/errfacts"
+)
+
+type readKey struct{}
+
+// Read sends req with client and returns the response, whose body is closed, and its
+// content. If the Transport of client is a [Transport], the content is read within the
+// attempt: if it breaks off, the attempt has failed, and is retried if the request may
+// be executed twice, under the same Policy, Budget and hooks. Otherwise the error
+// matches [retry.ErrUnrepeatable]: the server has executed the request. The attempt's
+// time limit includes the reading.
+func Read(client *http.Client, req *http.Request) (*http.Response, []byte, error) {
+	resp, err := client.Do(req.WithContext(context.WithValue(req.Context(), readKey{}, true)))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	return resp, content, err
+}
+
+// read reads the body of the response into memory.
+func (c *call) read(ctx, limited context.Context) error {
+	content, err := io.ReadAll(c.response.Body)
+	if limited.Err() != nil && ctx.Err() == nil && err != nil {
+		err = &errfacts.Overtime{Err: err, Limit: c.limit}
+	}
+	_ = c.response.Body.Close()
+	if err == nil {
+		c.response.Body = io.NopCloser(bytes.NewReader(content))
+		return nil
+	}
+	c.response, c.cause, c.ambiguous = nil, err, true
+	c.err = fmt.Errorf("the response broke off after %d bytes: %w", len(content), err)
+	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat)
+}

@@ -1,0 +1,79 @@
+package retryhttp_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhttp"
+)
+
+// cutOff executes the request, and breaks off the response after a part of it.
+func cutOff(x *exchange) {
+	x.process()
+	x.begin(http.StatusOK, 1000, "only the begi")
+	abort(x)
+}
+
+// TestRead: a response that breaks off is retried if the request may be executed twice.
+// Otherwise the request is executed once and the error says so.
+func TestRead(t *testing.T) {
+	for _, k := range kinds {
+		t.Run(k.name, func(t *testing.T) {
+			overBoth(t, func(t *testing.T, protocol string) {
+				s := newServer(t, protocol, cutOff, ok)
+				req := k.request(t, s.URL, text(10))
+				resp, whole, err := retryhttp.Read(&http.Client{Transport: s.transport()}, req.Request)
+				_, executed := s.seen()
+				if k.repeatable {
+					require.NoError(t, err)
+					assert.Equal(t, content, string(whole))
+					assert.Equal(t, http.StatusOK, resp.StatusCode)
+					assert.Equal(t, 2, retryhttp.AttemptNumber(resp.Request.Context()))
+					assert.Len(t, executed, 2)
+					return
+				}
+				assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+				assert.ErrorContains(t, err, "the response broke off after")
+				assert.Len(t, executed, 1)
+			})
+		})
+	}
+}
+
+// TestReadElsewhere: a failure is returned with its content, a policy applies, and a
+// client without a Transport reads once.
+func TestReadElsewhere(t *testing.T) {
+	s := newServer(t, http1, respond(503, "later"), respond(503, "later"), respond(503, "still later"))
+	req := get.request(t, s.URL, "")
+	resp, data, err := retryhttp.Read(&http.Client{Transport: s.transport()}, req.Request)
+	require.NoError(t, err)
+	assert.Equal(t, 503, resp.StatusCode)
+	assert.Equal(t, "still later", string(data))
+
+	s = newServer(t, http1, cutOff)
+	for _, rt := range []http.RoundTripper{s.base, s.transport()} {
+		req := get.request(t, s.URL, "")
+		ctx := retryhttp.WithPolicy(req.Context(), retry.Policy{MaxAttempts: 1})
+		_, _, err = retryhttp.Read(&http.Client{Transport: rt}, req.WithContext(ctx))
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	}
+	_, executed := s.seen()
+	assert.Len(t, executed, 2)
+
+	_, _, err = retryhttp.Read(&http.Client{Transport: s.transport()}, req.WithContext(canceled(t)))
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.True(t, strings.HasPrefix(err.Error(), "Get "))
+}
+
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

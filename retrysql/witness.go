@@ -1,0 +1,141 @@
+package retrysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+// A witness tells whether a transaction whose COMMIT was lost took effect. The zero witness
+// does not know.
+type witness struct {
+	note func(ctx context.Context) error                  // called in the transaction, just before COMMIT
+	ask  func(ctx context.Context) (took bool, err error) // called after a lost COMMIT, on another connection
+}
+
+var (
+	errNotAsked = errors.New("not asked")
+	errNoAnswer = errors.New("no answer yet")
+)
+
+// longestPause bounds the policy's delays between two questions.
+const longestPause = grace / 10
+
+// settle asks until there is an answer, with the policy's delays, but not longer than the
+// grace, which begins when the COMMIT has failed, even if ctx has ended.
+func (w witness) settle(ctx context.Context, p retry.Policy) (took bool, err error) {
+	if w.ask == nil {
+		return false, errNotAsked
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	again := retry.Policy{
+		Backoff: retry.Capped{Of: p.Backoff, Cap: longestPause}, MaxAttempts: retry.Unlimited,
+		AttemptTimeout: time.Second, Clock: p.Clock, Rand: p.Rand,
+		Classifier: retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }),
+	}
+	return retry.DoValue(ctx, again, w.ask)
+}
+
+// A row is the result of a query with one row, such as a [*sql.Row] or a pgx.Row.
+type row interface{ Scan(dest ...any) error }
+
+// AskingDB returns db with a second source of truth about a lost COMMIT: PostgreSQL itself,
+// from version 13 on. Use it with [InTx] wherever db is used:
+//
+//	bank := retrysql.AskingDB(db)
+//	err := retrysql.InTx(ctx, policy, bank, nil, fn)
+//
+// Just before COMMIT, each transaction reads its number, which costs one statement. If the
+// COMMIT is lost, another connection of db is asked for pg_xact_status: "committed" is
+// success, and "aborted" runs again under the policy. A transaction that was not given a
+// number has written nothing, so it runs again, too. (One whose only effect is NOTIFY is
+// given its number by COMMIT, and may notify twice.)
+//
+// Only the server that executed the transaction is believed: the same system, on the same
+// timeline, without a crash in between. A promoted replica and a server that recovered from
+// a crash may have used the number again. As long as another server answers, or none, or
+// the transaction is still in progress, the question is repeated with the policy's delays,
+// at most half a second each, for five seconds, even if the context has ended. Then the
+// outcome remains unknown.
+func AskingDB(db *sql.DB) Beginner {
+	return beginner{db, func(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+		begin := func(ctx context.Context) (*sql.Tx, error) { return db.BeginTx(ctx, opts) }
+		return Asking(begin, db.QueryRowContext, (*sql.Tx).QueryRowContext)(ctx)
+	}}
+}
+
+// Asking is [AskingDB] for [InTxFunc]: it returns a begin function. queryDB queries a row
+// outside the transaction and queryTx inside. With a pgx pool:
+//
+//	begin := retrysql.Asking(pool.Begin, pool.QueryRow, pgx.Tx.QueryRow)
+//	err := retrysql.InTxFunc(ctx, policy, begin, fn)
+//
+// Both get complete statements without parameters.
+func Asking[T any, R row](
+	begin func(context.Context) (T, error),
+	queryDB func(ctx context.Context, query string, args ...any) R,
+	queryTx func(tx T, ctx context.Context, query string, args ...any) R,
+) func(context.Context) (T, error) {
+	return func(ctx context.Context) (T, error) {
+		tx, err := begin(ctx)
+		var number, server string
+		attemptOf(ctx).witness = witness{
+			note: func(ctx context.Context) error {
+				return queryTx(tx, ctx, selectNumber).Scan(&number, &server)
+			},
+			ask: func(ctx context.Context) (bool, error) {
+				if number == "" {
+					return false, nil // it has written nothing
+				}
+				var status string
+				if err := queryDB(ctx, selectStatus(number, server)).Scan(&status); err != nil {
+					return false, err
+				}
+				return tookEffect(status)
+			},
+		}
+		return tx, err
+	}
+}
+
+// identity is an expression for the history of transaction numbers that a server is part
+// of: its system, its timeline, and when its statistics began, which every recovery from a
+// crash resets. A number that was not flushed before a crash is given away again. The
+// control file's timeline would lag a promotion.
+const identity = `CASE WHEN pg_is_in_recovery() THEN 'recovery' ELSE concat_ws('/',
+	(SELECT system_identifier FROM pg_control_system()),
+	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+	extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time())) END`
+
+const selectNumber = "SELECT coalesce(pg_current_xact_id_if_assigned()::text, ''), " + identity
+
+func selectStatus(number, server string) string {
+	return fmt.Sprintf("SELECT CASE WHEN %s = '%s' THEN coalesce(pg_xact_status('%s'::xid8), 'forgotten') ELSE 'another server' END",
+		identity, strings.ReplaceAll(server, "'", ""), strings.ReplaceAll(number, "'", ""))
+}
+
+func tookEffect(status string) (bool, error) {
+	switch status {
+	case "committed":
+		return true, nil
+	case "aborted":
+		return false, nil
+	}
+	return false, fmt.Errorf("%w: %s", errNoAnswer, status)
+}
+
+// beginner is a db whose transactions have a witness.
+type beginner struct {
+	*sql.DB
+	begin func(context.Context, *sql.TxOptions) (*sql.Tx, error)
+}
+
+func (b beginner) BeginTx(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
+	return b.begin(ctx, opts)
+}
