@@ -142,7 +142,7 @@ func TestLoadBroken(t *testing.T) {
 	}}
 	var client counters
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 100 * time.Millisecond}, MaxAttempts: 30}.With(client.hooks())
-	outcomes := load(t, dial(t, s.start(t, f), retrygrpc.DialOptions(policy)...), calls)
+	outcomes := load(t, dial(t, s.start(t, f), repeatingAll(policy)...), calls)
 	assert.Equal(t, map[codes.Code]int64{codes.OK: int64(calls)}, outcomes)
 	seen := map[string]int{}
 	for _, md := range s.calls {
@@ -159,6 +159,20 @@ func TestLoadBroken(t *testing.T) {
 	t.Logf("%d calls: %d attempts, %d seen by the server", calls, client.attempts.Load(), len(seen))
 }
 
+// respond is an innermost interceptor, so that only the code above it is measured.
+var respond = grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
+	return nil
+})
+
+// TestAllocations: retries cost a call that succeeds three allocations.
+func TestAllocations(t *testing.T) {
+	count := func(options ...grpc.DialOption) float64 {
+		c, req := dial(t, "localhost:1", append(options, respond)...), &pb.SimpleRequest{}
+		return testing.AllocsPerRun(100, func() { _, _ = c.UnaryCall(t.Context(), req) })
+	}
+	assert.LessOrEqual(t, count(retrygrpc.DialOptions(retry.Policy{})...)-count(), 3.0)
+}
+
 // BenchmarkUnary compares a successful call with and without retries, on a no-op invoker and
 // on a real server.
 func BenchmarkUnary(b *testing.B) {
@@ -172,10 +186,6 @@ func BenchmarkUnary(b *testing.B) {
 		{"go-grpc-middleware", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3)))}},
 		{"go-grpc-middleware with timeout", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3), middleware.WithPerRetryTimeout(time.Minute)))}},
 	}
-	// The innermost interceptor responds, so only the code above it is measured.
-	respond := grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
-		return nil
-	})
 	s := &server{unary: failing(0, nil)}
 	address := s.start(b, nil)
 	for _, real := range []bool{false, true} {
