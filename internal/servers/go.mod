@@ -8,6 +8,7 @@ require (
 	github.com/go-sql-driver/mysql v1.10.1
 	github.com/gobackoff/retry v0.0.0
 	github.com/gobackoff/retry/retrynats v0.0.0
+	github.com/gobackoff/retry/retryotel v0.0.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/jmoiron/sqlx v1.4.0
@@ -80,4 +81,5 @@ tool github.com/nats-io/nats-server/v2
 replace (
 	github.com/gobackoff/retry => ../..
 	github.com/gobackoff/retry/retrynats => ../../retrynats
+	github.com/gobackoff/retry/retryotel => ../../retryotel
 )
