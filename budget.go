@@ -99,7 +99,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 
 // Deposit implements [Budget].
 func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
-	tokens := thousandths(b.gain(paid, succeeded))
+	tokens := thousandths(b.gain(&paid, succeeded))
 	lowest := -thousandths(b.Deficit)
 	for {
 		spent := b.spent.Load()
@@ -110,7 +110,7 @@ func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
 	}
 }
 
-func (b *TokenBudget) gain(paid Attempt, succeeded bool) float64 {
+func (b *TokenBudget) gain(paid *Attempt, succeeded bool) float64 {
 	if !succeeded && b.SuccessOnly {
 		return 0
 	}

@@ -2,7 +2,6 @@ package retrygrpc_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"net"
 	"strconv"
@@ -11,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	middleware "github.com/grpc-ecosystem/go-grpc-middleware/v2/interceptors/retry"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
@@ -171,39 +169,4 @@ func TestAllocations(t *testing.T) {
 		return testing.AllocsPerRun(100, func() { _, _ = c.UnaryCall(t.Context(), req) })
 	}
 	assert.LessOrEqual(t, count(retrygrpc.DialOptions(retry.Policy{})...)-count(), 3.0)
-}
-
-// BenchmarkUnary compares a successful call with and without retries, on a no-op invoker and
-// on a real server.
-func BenchmarkUnary(b *testing.B) {
-	variants := []struct {
-		name    string
-		options []grpc.DialOption
-	}{
-		{"none", nil},
-		{"retrygrpc", retrygrpc.DialOptions(retry.Policy{})},
-		{"retrygrpc with AttemptTimeout", retrygrpc.DialOptions(retry.Policy{AttemptTimeout: time.Minute})},
-		{"go-grpc-middleware", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3)))}},
-		{"go-grpc-middleware with timeout", []grpc.DialOption{grpc.WithUnaryInterceptor(middleware.UnaryClientInterceptor(middleware.WithMax(3), middleware.WithPerRetryTimeout(time.Minute)))}},
-	}
-	s := &server{unary: failing(0, nil)}
-	address := s.start(b, nil)
-	for _, real := range []bool{false, true} {
-		for _, v := range variants {
-			b.Run(fmt.Sprintf("server=%t/%s", real, v.name), func(b *testing.B) {
-				options := append([]grpc.DialOption{}, v.options...)
-				if !real {
-					options = append(options, respond)
-				}
-				c := dial(b, address, options...)
-				req := &pb.SimpleRequest{}
-				b.ReportAllocs()
-				for b.Loop() {
-					if _, err := c.UnaryCall(b.Context(), req); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		}
-	}
 }

@@ -53,6 +53,24 @@ var libraries = []struct {
 	{"openai-go", openaiFaults},
 	{"minio-go", minioFaults},
 	{"Kubernetes (apimachinery)", kubernetesFaults},
+	{"Vault", vaultFaults},
+	{"GitLab", gitlabFaults},
+	{"DigitalOcean (godo)", godoFaults},
+	{"Linode (linodego)", linodeFaults},
+	{"anthropic-sdk-go", anthropicFaults},
+	{"go-openai", gopenaiFaults},
+	{"genai", genaiFaults},
+	{"PagerDuty", pagerDutyFaults},
+	{"slack-go", slackFaults},
+	{"telegram-bot-api, discordgo, twilio-go", messengerFaults},
+	{"olivere/elastic, opensearch-go", searchFaults},
+	{"InfluxDB (influxdb-client-go)", influxFaults},
+	{"oauth2", oauthFaults},
+	{"gax-go", gaxFaults},
+	{"twirp", twirpFaults},
+	{"Temporal", temporalFaults},
+	{"kratos", kratosFaults},
+	{"containerd (errdefs)", containerdFaults},
 	{"PostgreSQL, CockroachDB (pgx)", pgxFaults},
 	{"PostgreSQL, CockroachDB (lib/pq)", pqFaults},
 	{"MySQL, MariaDB (go-sql-driver)", mysqlFaults},
@@ -61,7 +79,29 @@ var libraries = []struct {
 	{"SQLite (mattn)", mattnFaults},
 	{"SQLite (ncruces)", ncrucesFaults},
 	{"Redis (go-redis)", redisFaults},
+	{"Redis (redigo)", redigoFaults},
 	{"MongoDB (mongo-driver)", mongoFaults},
+	{"ClickHouse (clickhouse-go)", clickhouseFaults},
+	{"ClickHouse (ch-go)", chFaults},
+	{"Neo4j", neo4jFaults},
+	{"Oracle (go-ora)", oracleFaults},
+	{"Memcached (gomemcache)", memcacheFaults},
+	{"ZooKeeper (zk)", zookeeperFaults},
+	{"etcd", etcdFaults},
+	{"badger, bbolt, raft", embeddedFaults},
+	{"Kafka (kafka-go)", kafkaFaults},
+	{"Kafka (sarama)", saramaFaults},
+	{"Kafka (franz-go)", franzFaults},
+	{"RabbitMQ (amqp091-go)", amqp091Faults},
+	{"AMQP 1.0 (go-amqp)", goAMQPFaults},
+	{"NATS", natsFaults},
+	{"gorilla/websocket", webSocketFaults(gorillaClosed)},
+	{"coder/websocket", webSocketFaults(coderClosed)},
+	{"quic-go", quicFaults},
+	{"SMTP", smtpFaults},
+	{"FTP (jlaffaye/ftp)", ftpFaults},
+	{"LDAP (go-ldap)", ldapFaults},
+	{"SFTP (pkg/sftp)", sftpFaults},
 }
 
 // TestErrors: the libraries' errors are classified as expected, and docs/errors.md lists
@@ -102,6 +142,12 @@ func check(t *testing.T, f fault) {
 		assert.Equal(t, alone, retry.DefaultClassifier{}.Classify(err), "%T: %v", f.err, f.err)
 		assert.Equal(t, want, retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{})}.Classify(err))
 	}
+}
+
+// sorted returns faults in the order of their names.
+func sorted(faults []fault) []fault {
+	slices.SortFunc(faults, func(a, b fault) int { return strings.Compare(a.name, b.name) })
+	return faults
 }
 
 // lines returns one library's rows of the table, one per class, without the library's name.

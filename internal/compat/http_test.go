@@ -1,6 +1,7 @@
 package compat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +15,14 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/google/go-github/v74/github"
+	"github.com/google/go-github/v81/github"
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
-	"github.com/openai/openai-go"
-	"github.com/openai/openai-go/option"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
 	"github.com/stretchr/testify/require"
-	"github.com/stripe/stripe-go/v72"
-	"github.com/stripe/stripe-go/v72/coupon"
+	"github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/coupon"
 	"google.golang.org/api/googleapi"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -72,6 +73,18 @@ func statusFaults(t *testing.T, call func(status string) error) []fault {
 	return faults
 }
 
+// sdkFaults is statusFaults for SDKs whose clients repeat a request after 409.
+func sdkFaults(t *testing.T, call func(status string) error) []fault {
+	t.Helper()
+	faults := statusFaults(t, call)
+	for i := range faults {
+		if faults[i].name == "409" {
+			faults[i].class = transient
+		}
+	}
+	return append(faults, fault{name: "529", err: call("529"), class: throttled})
+}
+
 func fetch(t *testing.T, base string, check func(*http.Response) error) func(string) error {
 	return func(status string) error {
 		resp, err := http.Get(base + "/" + status)
@@ -112,7 +125,7 @@ func stripeFaults(t *testing.T) []fault {
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})
 	client := coupon.Client{B: backend, Key: "key"}
-	return statusFaults(t, func(status string) error {
+	return sdkFaults(t, func(status string) error {
 		_, err := client.Get(status, nil)
 		return err
 	})
@@ -120,7 +133,7 @@ func stripeFaults(t *testing.T) []fault {
 
 func openaiFaults(t *testing.T) []fault {
 	client := openai.NewClient(option.WithBaseURL(apiServer(t)), option.WithAPIKey("key"), option.WithMaxRetries(0))
-	return statusFaults(t, func(status string) error {
+	return sdkFaults(t, func(status string) error {
 		_, err := client.Models.Get(t.Context(), status)
 		return err
 	})
@@ -173,3 +186,18 @@ type apiError struct {
 }
 
 func (e apiError) Error() string { return fmt.Sprint(e.Path, " ", e.StatusCode) }
+
+// TestFanOut: in a tree, a cancellation beside another failure does not count, because a
+// fan-out cancels the siblings of what failed.
+func TestFanOut(t *testing.T) {
+	for _, f := range []fault{
+		{name: "503", err: errors.Join(apiError{StatusCode: 503}, context.Canceled), class: transient},
+		{name: "503, later", err: errors.Join(context.Canceled, apiError{StatusCode: 503}), class: transient},
+		{name: "404", err: errors.Join(context.Canceled, apiError{StatusCode: 404}), class: permanent},
+		{name: "alone", err: errors.Join(context.Canceled, context.Canceled), class: permanent},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			check(t, f)
+		})
+	}
+}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stripe/stripe-go/v72"
-	"github.com/stripe/stripe-go/v72/coupon"
+	"github.com/stripe/stripe-go/v85"
+	"github.com/stripe/stripe-go/v85/coupon"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"

@@ -1,5 +1,7 @@
 package errfacts
 
+import "reflect"
+
 // Class is what an error means for retrying, with the values of retry.Class.
 type Class uint8
 
@@ -34,7 +36,7 @@ func (f *Facts) class() Class {
 		return TimedOut
 	case f.Canceled || f.Verdict == No:
 		return Permanent
-	case f.Status == 429 || f.Class == Throttled || IsThrottlingCode(f.Code):
+	case f.Class == Throttled || IsThrottlingCode(f.Code) || ofStatus(int64(f.Status)) == Throttled:
 		return Throttled
 	case f.Verdict == Yes:
 		return Transient
@@ -55,7 +57,7 @@ func (f *Facts) local() Class {
 	switch f.Kind {
 	case Timeout:
 		return TimedOut
-	case TLS:
+	case TLS, Invalid:
 		return Permanent
 	case Connection, Closed, Truncated, NotFound:
 		return Transient
@@ -63,34 +65,59 @@ func (f *Facts) local() Class {
 	return f.Fallback
 }
 
+// ofStatus returns the class of an HTTP status. Numbers that are not in the registry, or
+// mean something else elsewhere, have none: SMTP has 450 to 452, SIP has 480 to 494, and
+// proxies have their own.
+//
+//go:noinline
 func ofStatus(status int64) Class {
-	switch {
-	case status < 400 || status > 599:
-		return Unknown
-	case status == 408:
+	switch status {
+	case 408:
 		return TimedOut
-	case status == 429:
+	case 420, 429, 430, 529: // 420, 430 and 529 of Twitter, Shopify and Anthropic
 		return Throttled
-	case status == 425, status >= 500 && status != 501 && status != 505:
+	case 421, 425:
 		return Transient
-	}
-	return Permanent
-}
-
-// ofRPC returns the class of a status code of gRPC or Connect. ABORTED is a conflict;
-// UNKNOWN has no class.
-func ofRPC(code int64) Class {
-	switch code {
-	case 1: // CANCELLED
-		return canceled
-	case 3, 5, 6, 7, 9, 11, 12, 15, 16:
+	case 501, 505, 506, 508, 510, 511:
 		return Permanent
-	case 4: // DEADLINE_EXCEEDED
-		return TimedOut
-	case 8: // RESOURCE_EXHAUSTED
-		return Throttled
-	case 10, 13, 14: // ABORTED, INTERNAL, UNAVAILABLE
+	}
+	switch {
+	case status >= 500 && status < 530:
 		return Transient
+	case status >= 400 && status <= 431:
+		return Permanent
 	}
 	return Unknown
+}
+
+// ofServiceStatus returns the class of a status that some services use in their own way.
+func ofServiceStatus(o origin, status int64, v reflect.Value) Class {
+	switch {
+	case o == sdkStatus && status == 409: // a lock; their clients repeat the request
+		return Transient
+	case o == vaultStatus && status == 412: // the server lags behind a write
+		return Transient
+	case o == oauthStatus: // RFC 6749 and RFC 8628
+		if c := ofWord(codeWord(text(v, "ErrorCode"))); c != Unknown {
+			return c
+		}
+	case o == googleStatus && isGoogleLimit(field(v, "Errors")):
+		return Throttled
+	}
+	return ofStatus(status)
+}
+
+// isGoogleLimit reports whether one of the items of the response is about a limit.
+// Several services send such errors with status 403.
+func isGoogleLimit(items reflect.Value) bool {
+	if items.Kind() != reflect.Slice {
+		return false
+	}
+	for i := range items.Len() {
+		switch text(items.Index(i), "Reason") {
+		case "rateLimitExceeded", "userRateLimitExceeded":
+			return true
+		}
+	}
+	return false
 }

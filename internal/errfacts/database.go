@@ -2,7 +2,6 @@ package errfacts
 
 import (
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -20,18 +19,20 @@ type Reply struct {
 func ReplyOf(err error) (r Reply, ok bool) {
 	v := reflect.ValueOf(err)
 	if e, ok := err.(sqlStater); ok {
-		r = replyOfSQLState(e)
+		state, _ := Guarded(e.SQLState)
+		r = replyOfSQLState(state, v)
 		r.Refused = r.Refused && !endsConnection(v)
 		return r, true
 	}
-	switch originOf(err) {
+	switch infoOf(err).origin {
 	case mysqlError:
-		r = replyOfMySQL(v)
-		r.Refused = refusedByMySQL(number(v, "Number"), field(v, "SQLState"))
+		number := number(v, "Number")
+		r = replyOf(mysqlError, number)
+		r.Refused = refusedByMySQL(number, field(v, "SQLState"))
 		return r, true
 	case sqliteError:
 		code := sqliteCode(v)
-		return replyOfSQLite(code), code != 0
+		return replyOf(sqliteError, code), code != 0
 	}
 	return Reply{}, false
 }
@@ -71,14 +72,14 @@ var sqlStates = [...]struct {
 	{"02", Reply{class: Permanent}},
 }
 
-func replyOfSQLState(err sqlStater) Reply {
-	state, _ := Guarded(err.SQLState)
+// replyOfSQLState returns what is known about a SQLSTATE of the error v.
+func replyOfSQLState(state string, v reflect.Value) Reply {
 	if len(state) != 5 {
 		return Reply{}
 	}
 	if state == "0A000" {
 		// As in pgJDBC, the routine decides, because the message is translated.
-		switch text(reflect.ValueOf(err), "Routine") {
+		switch text(v, "Routine") {
 		case "RevalidateCachedQuery": // a table has changed; the driver prepares the statement again
 			return Reply{class: Transient, Refused: true}
 		case "call_bool_check_hook": // lib/pq's BEGIN READ WRITE on a replica
@@ -104,38 +105,6 @@ func endsConnection(v reflect.Value) bool {
 	return severity == "FATAL" || severity == "PANIC"
 }
 
-// mysqlErrors are errors of MySQL, MariaDB, TiDB and ProxySQL that are not permanent.
-// Lists of numbers make smaller binaries than a switch. At COMMIT, refusedByMySQL decides.
-var mysqlErrors = [...]struct {
-	numbers []uint16
-	Reply
-}{
-	{[]uint16{
-		1213, 1205, 3572, 3058, 3132, 1613, 1614, // deadlock; lock not granted in time, or not at once; the same of a lock by name, and of XA
-		1412, 1615, // the table was changed since the transaction began or the statement was prepared
-		1020, 3101, // conflict with another transaction: MariaDB's snapshots, group replication
-		1047,                   // Galera: the node is not ready
-		1053, 1927, 2006, 4031, // shutdown; connection killed, lost before the statement was sent, idle for too long
-		1158, 1159, // the server did not receive the statement
-		8022, 8028, 9001, 9002, 9004, 9005, 9007, // TiDB: conflict, schema changed, no region; ProxySQL: no server in time
-	}, Reply{class: Transient}},
-	{[]uint16{1290, 1792, 1836}, Reply{class: Transient, ReadOnly: true}},
-	{[]uint16{1160, 1161, 2013}, Reply{class: Transient, unrepeatable: true}}, // connection lost during the statement, as reported by the server or a proxy
-	{[]uint16{1969, 3024}, Reply{class: TimedOut}},                            // the statement ran for too long
-	{[]uint16{1040, 1203, 1226, 1637, 9003}, Reply{class: Throttled}},         // too many connections or transactions, quota, TiKV is busy
-	{[]uint16{1317}, Reply{class: canceled}},                                  // query interrupted
-}
-
-func replyOfMySQL(v reflect.Value) Reply {
-	number := number(v, "Number")
-	for _, known := range mysqlErrors {
-		if isOneOf(known.numbers, number) {
-			return known.Reply
-		}
-	}
-	return Reply{class: Permanent}
-}
-
 // refusedByMySQL reports whether MySQL or MariaDB refused the COMMIT. The outcome is
 // unknown after a SQLSTATE of class 08 (connection) or 70 (killed), 1180 (error during
 // COMMIT, possibly in the second of two engines), 1105 (unknown error, which Vitess
@@ -152,85 +121,25 @@ func refusedByMySQL(number int64, state reflect.Value) bool {
 	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
 }
 
-// SQL Server errors that are not permanent, from "List of transient fault error codes"
-// in the documentation of Azure SQL Database, and from SqlServerTransientExceptionDetector
-// of Entity Framework Core 10.
-var (
-	sqlServerTransient = []uint16{
-		1203, 1205, 1221, 1222, 3935, 3960, 3966, // deadlock, lock not granted in time, snapshot conflict
-		41301, 41302, 41305, 41325, 41839, // conflicts of memory-optimized tables
-		601, 615, 617, 669, 921, 926, 997, 1807, 4060, 4221, 9515, 14355, 17197, 20041,
-		40143, 40197, 40540, 40613, 42108, 42109, 49977, 49983,
-		6005, // shutdown
-	}
-	sqlServerThrottled = []uint16{
-		10922, 10928, 10929, 10936, 40501, 49918, 49919, 49920, // limits of Azure
-		1204, 8628, 8645, 8651, // out of locks, memory or time for compilation
-	}
-)
-
-func ofSQLServer(number int64) Class {
-	switch {
-	case isOneOf(sqlServerTransient, number):
-		return Transient
-	case isOneOf(sqlServerThrottled, number):
-		return Throttled
-	}
-	return Permanent
-}
-
-func isOneOf(list []uint16, number int64) bool {
-	return number == int64(uint16(number)) && slices.Contains(list, uint16(number))
-}
-
-// sqliteCode returns the result code in a field of an error, or the error that is a
-// code itself.
+// sqliteCode returns the primary result code in a field of an error, or of the error that
+// is a code itself.
 func sqliteCode(v reflect.Value) int64 {
-	return max(number(v, "Code"), number(v, "code"), number(v, ""))
+	return max(number(v, "Code"), number(v, "code"), number(v, "")) & 0xff
 }
 
-// replyOfSQLite returns what is known about a result code, primary or extended
-// (sqlite.org/rescode.html).
-func replyOfSQLite(code int64) Reply {
-	switch code & 0xff {
-	case 0:
-		return Reply{class: Unknown}
-	case 5, 6: // BUSY, LOCKED
-		return Reply{class: Transient, Refused: true}
-	case 9: // INTERRUPT
-		return Reply{class: canceled}
-	case 15, 17: // PROTOCOL (a race for a lock of the write-ahead log), SCHEMA
-		return Reply{class: Transient}
-	}
-	return Reply{class: Permanent, Refused: code&0xff == 19} // CONSTRAINT
-}
-
-// ofRedis returns the class of an error reply, by its first word. Of go-redis's own
-// errors, only TxFailedErr is retryable: a watched key changed.
+// ofRedis returns the class of an error reply, by its first word, as go-redis 9.23 retries
+// it. Of go-redis's own errors, only TxFailedErr is retryable: a watched key changed.
 func ofRedis(reply string) Class {
 	word, _, _ := strings.Cut(reply, " ")
 	switch word {
-	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN":
+	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MOVED", "ASK":
 		return Transient
 	}
-	if reply == "redis: transaction failed" {
+	switch reply {
+	case "redis: transaction failed":
 		return Transient
-	}
-	return Permanent
-}
-
-// mongoTransient are the retryable codes in the specifications of retryable reads and
-// writes, plus WriteConflict.
-var mongoTransient = []uint16{6, 7, 89, 91, 112, 134, 189, 9001, 10107, 11600, 11602, 13435, 13436}
-
-func ofMongo(code int64) Class {
-	switch {
-	case code == 0:
-		return Unknown
-	case isOneOf(mongoTransient, code):
-		return Transient
-	case code == 50, code == 262: // MaxTimeMSExpired, ExceededTimeLimit
-		return TimedOut
+	case "ERR max number of clients reached":
+		return Throttled
 	}
 	return Permanent
 }

@@ -20,7 +20,7 @@ type Facts struct {
 	Code     string  // the error code of a service such as AWS
 	Message  string
 	Redis    string // an error reply
-	Canceled bool   // by the caller
+	Canceled bool   // by the caller; a cancellation beside another failure does not count
 	Lost     bool   // no connection was made, or the error reports itself as temporary
 	Kind     Kind
 
@@ -28,8 +28,11 @@ type Facts struct {
 	Class        Class // the class that a library or server reports
 	Fallback     Class // the class to use if nothing else is known
 	Unrepeatable bool  // the operation may have taken effect
-	Methods      bool  // an error in the chain has one of the methods below
+	Methods      bool  // an error in the chain has one of readMethods' methods
 	Overtime     bool  // the attempt exceeded its time limit
+
+	inTree         bool // the current error is in a tree
+	canceledBranch bool // of a tree
 }
 
 // Overtime is the failure of an attempt that exceeded its time limit.
@@ -72,6 +75,7 @@ const (
 	Timeout
 	NotFound // no such host name in DNS
 	TLS      // certificate or handshake
+	Invalid  // address or request
 )
 
 // Read returns the facts about err, which may be nil.
@@ -102,7 +106,10 @@ func Guarded[T any](method func() T) (v T, ok bool) {
 
 // A Walk visits an error and the errors it wraps, in the order of errors.As. It
 // keeps a list instead of recursing, so that a long chain does not grow the stack.
-type Walk struct{ rest []error }
+type Walk struct {
+	rest     []error
+	branched bool // a tree was visited
+}
 
 // Next returns the error to visit after err, or nil at the end.
 func (w *Walk) Next(err error) error {
@@ -111,6 +118,7 @@ func (w *Walk) Next(err error) error {
 		inner, _ := Guarded(e.Unwrap)
 		return w.Instead(inner)
 	case TreeUnwrapper:
+		w.branched = true
 		branches, _ := Guarded(e.Unwrap)
 		for _, branch := range slices.Backward(branches) {
 			if branch != nil {
@@ -158,6 +166,7 @@ func HasText(err error, text string) bool {
 func (f *Facts) read(err error) {
 	var walk Walk
 	for ; err != nil; err = walk.Next(err) {
+		f.inTree = walk.branched
 		if _, ok := err.(*Overtime); ok {
 			f.Overtime, f.Methods, f.Kind = true, true, Timeout
 			continue
@@ -165,11 +174,26 @@ func (f *Facts) read(err error) {
 		f.readTransport(err)
 		switch err.(type) {
 		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
-			retryableErr, retryable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
+			retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
 			f.readMethods(err)
 		}
 	}
-	f.Canceled = f.Canceled && !f.Overtime // by the time limit
+	f.Canceled = (f.Canceled || f.canceledBranch && !f.isKnown()) && !f.Overtime // by the time limit
+}
+
+// cancel records that the caller canceled the operation. In a tree, such as the errors of
+// a fan-out that ends with the first failure, the other errors decide.
+func (f *Facts) cancel() {
+	if f.inTree {
+		f.canceledBranch = true
+	} else {
+		f.Canceled = true
+	}
+}
+
+// isKnown reports whether anything but a cancellation is known about the error.
+func (f *Facts) isKnown() bool {
+	return f.IsResponse() || f.Verdict != None || f.Fallback != Unknown || f.Kind > Request
 }
 
 // IsResponse reports whether the error is a server's response, that is, has a status
@@ -183,7 +207,7 @@ func (f *Facts) readTransport(err error) {
 	k := NoKind
 	switch {
 	case err == context.Canceled: // the operation's own context: Do checks the caller's
-		f.Canceled = true
+		f.cancel()
 	case err == io.EOF:
 		k = Closed
 	case err == io.ErrUnexpectedEOF:

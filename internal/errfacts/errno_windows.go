@@ -24,3 +24,14 @@ func isConnectionErrno(err error) bool {
 	}
 	return false
 }
+
+// isLocalErrno reports whether err is a system error about a file or the program itself
+// that a retry cannot fix: an invalid name, a directory's name, a write-protected medium, a
+// name that is too long.
+func isLocalErrno(err error) bool {
+	switch err {
+	case syscall.Errno(19), syscall.Errno(123), syscall.Errno(206), syscall.Errno(267):
+		return true
+	}
+	return false
+}

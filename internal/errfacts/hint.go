@@ -10,24 +10,35 @@ import (
 
 // Hint returns the wait that err itself asks for, ignoring wrapped errors, or 0. It
 // reads the method RetryAfter() time.Duration, the RetryInfo of gRPC and Connect
-// errors, and the retry-after fields of Kubernetes and GitHub errors.
+// errors, and fields named RetryAfter, which are durations or seconds.
 func Hint(err error) time.Duration {
 	if e, ok := err.(retryAfterer); ok {
 		hint, _ := Guarded(e.RetryAfter)
 		return hint
 	}
-	v := reflect.ValueOf(err)
-	switch originOf(err) {
-	case grpcError:
-		return retryInfo(field(v, "s.s.Details"))
-	case connectError:
-		return retryInfo(field(v, "details"))
-	case kubernetesError:
-		return time.Duration(number(v, "ErrStatus.Details.RetryAfterSeconds")) * time.Second
-	case githubLimit:
-		return time.Duration(number(v, "RetryAfter"))
+	info := infoOf(err)
+	switch {
+	case info.hint != "":
+		return seconds(field(reflect.ValueOf(err), info.hint))
+	case info.origin != rpcError:
+	case info.field == "code":
+		return retryInfo(field(reflect.ValueOf(err), "details"))
+	default:
+		return retryInfo(field(reflect.ValueOf(err), "s.s.Details"))
 	}
 	return 0
+}
+
+// seconds returns a duration, or a number of seconds up to a week, as a duration.
+func seconds(v reflect.Value) time.Duration {
+	n := number(v, "")
+	if v = pointee(v); v.IsValid() && v.Type() == reflect.TypeFor[time.Duration]() {
+		return time.Duration(n)
+	}
+	if n < 0 || n > 7*24*3600 {
+		return 0
+	}
+	return time.Duration(n) * time.Second
 }
 
 // retryInfo returns the retry_delay of the google.rpc.RetryInfo in the details of an

@@ -1,6 +1,9 @@
 package errfacts
 
-import "time"
+import (
+	"reflect"
+	"time"
+)
 
 // These types are named so that one (cached) type switch skips errors that have none of
 // the methods.
@@ -16,6 +19,8 @@ type (
 	retryableErr  interface{ RetryableError() bool }
 	retryable     interface{ Retryable() bool }
 	safeToRetry   interface{ SafeToRetry() bool }
+	isRetriable   interface{ IsRetriable() bool }
+	isRetryable   interface{ IsRetryable() bool }
 	canceledErr   interface{ CanceledError() bool }
 	connectionErr interface{ ConnectionError() bool }
 	temporary     interface{ Temporary() bool }
@@ -36,11 +41,15 @@ func (f *Facts) readMethods(err error) {
 
 // readResponse calls the methods that describe the response of a service.
 func (f *Facts) readResponse(err error) {
-	if e, ok := err.(statusCoder); ok && f.Status == 0 {
-		f.Status, _ = Guarded(e.HTTPStatusCode)
+	var status func() int
+	switch e := err.(type) {
+	case statusCoder:
+		status = e.HTTPStatusCode
+	case httpCoder:
+		status = e.HTTPCode
 	}
-	if e, ok := err.(httpCoder); ok && f.Status == 0 {
-		f.Status, _ = Guarded(e.HTTPCode)
+	if status != nil && f.Status == 0 {
+		f.Status, _ = Guarded(status)
 	}
 	if e, ok := err.(errorCoder); ok && f.Code == "" {
 		f.Code, _ = Guarded(e.ErrorCode)
@@ -53,7 +62,8 @@ func (f *Facts) readResponse(err error) {
 // readDatabase calls the methods that describe the response of a database.
 func (f *Facts) readDatabase(err error) {
 	if e, ok := err.(sqlStater); ok {
-		r := replyOfSQLState(e)
+		state, _ := Guarded(e.SQLState)
+		r := replyOfSQLState(state, reflect.ValueOf(err))
 		f.report(r.class, r.unrepeatable)
 	}
 	if _, ok := err.(redisError); ok && f.Redis == "" {
@@ -72,7 +82,7 @@ func (f *Facts) readDatabase(err error) {
 	if e, ok := err.(mongoErr); ok {
 		codes, _ := Guarded(e.ErrorCodes)
 		for _, code := range codes {
-			f.report(ofMongo(int64(code)), false)
+			f.report(replyOf(mongoError, int64(code)).class, false)
 		}
 	}
 }
@@ -96,39 +106,42 @@ func (f *Facts) readConnection(err error) {
 
 // verdictOf calls the methods that report whether to retry. If they disagree, No wins.
 func verdictOf(err error) Verdict {
-	v := None
-	if e, ok := err.(retryable); ok {
-		v = max(v, asVerdict(e.Retryable))
+	var both, onlyYes func() bool
+	switch e := err.(type) {
+	case retryableErr:
+		both = e.RetryableError
+	case retryable:
+		both = e.Retryable
+	case isRetryable:
+		both = e.IsRetryable
 	}
-	if e, ok := err.(retryableErr); ok {
-		v = max(v, asVerdict(e.RetryableError))
+	switch e := err.(type) {
+	case nonRetriable:
+		return No
+	case safeToRetry:
+		onlyYes = e.SafeToRetry
+	case isRetriable: // false for errors of Kafka that a new request may avoid
+		onlyYes = e.IsRetriable
 	}
-	if e, ok := err.(safeToRetry); ok && Reports(e.SafeToRetry) {
-		v = max(v, Yes)
+	if both != nil {
+		if yes, ok := Guarded(both); ok && !yes {
+			return No
+		} else if yes {
+			return Yes
+		}
 	}
-	if e, ok := err.(labeler); ok && (hasLabel(e, "TransientTransactionError") || hasLabel(e, "RetryableWriteError")) {
-		v = max(v, Yes)
+	e, ok := err.(labeler)
+	if onlyYes != nil && Reports(onlyYes) || ok && (hasLabel(e, "TransientTransactionError") || hasLabel(e, "RetryableWriteError")) {
+		return Yes
 	}
-	if _, ok := err.(nonRetriable); ok {
-		v = No
-	}
-	return v
+	return None
 }
 
 // hasLabel reports whether an error of MongoDB has a label.
+//
+//go:noinline
 func hasLabel(e labeler, label string) bool {
 	return Reports(func() bool { return e.HasErrorLabel(label) })
-}
-
-// asVerdict calls a method that reports both what to retry and what not to.
-func asVerdict(method func() bool) Verdict {
-	switch yes, ok := Guarded(method); {
-	case !ok:
-		return None
-	case yes:
-		return Yes
-	}
-	return No
 }
 
 // IsThrottlingCode reports whether code means throttling to the AWS SDKs.

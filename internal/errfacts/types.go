@@ -1,136 +1,249 @@
 package errfacts
 
 import (
-	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"reflect"
 	"strings"
 	"sync"
 )
 
-// origin is where an error type comes from. Types are recognized by name, so that their
-// packages need not be linked: package net alone would add 107 kB and, with cgo,
-// make the binary dynamic.
+// origin is what kind of type an error has. Types are recognized by the names of their
+// package and type, so that their packages need not be linked (package net alone would
+// add 107 kB and, with cgo, make the binary dynamic), and so that forks and major
+// versions are recognized, too.
 type origin uint8
 
 const (
 	foreign origin = iota // nothing is known
 	plain                 // errors.New
 	systemError
+	cancellation
 	netError
 	dnsError
+	addressError
 	tlsError
 	urlError
 	localError // a failure that involves neither a network nor a server
-	withStatus // has a field for an HTTP status
-	grpcError
-	connectError
-	kubernetesError
-	googleError
-	githubLimit
-	mysqlError
-	sqliteError
-	sqlServerError
-	pgxLock
 	badConnection
+	lostCommit // connection lost during COMMIT
+	pgxLock
+	gaveUp // of a library that has retried
+
+	withStatus // has a field for an HTTP status
+	sdkStatus  // of an SDK that repeats requests after 409
+	vaultStatus
+	oauthStatus
+	googleStatus
+	withState // has a field for a SQLSTATE
+	withCode  // has a field for a code of words
+	redisReply
+
+	// Types with a number that means something only to their library: see replies.
+	rpcError
+	mysqlError
+	sqlServerError
+	sqliteError
+	mongoError
+	oracleError
+	clickhouseError
+	cassandraError
+	ldapError
+	kafkaError
+	amqpError
+	mailError
+	webSocketError
+	sftpError
 )
+
+const kubernetesError = "errors.StatusError"
+
+// knownTypes lists the types that are recognized by name, with the field for their
+// number or code.
+var knownTypes = [...]struct {
+	origin
+	field string
+	names string
+}{
+	{cancellation, "", "net.canceledError"},
+	{netError, "", "net.OpError"},
+	{dnsError, "", "net.DNSError"},
+	{addressError, "", "net.AddrError net.ParseError net.UnknownNetworkError net.InvalidAddrError"},
+	// Not all of crypto/tls: it also wraps network errors, in its own type.
+	{tlsError, "", "tls.CertificateVerificationError tls.RecordHeaderError tls.ECHRejectionError tls.AlertError tls.alert"},
+	{urlError, "", "url.Error"},
+	{localError, "", "exec.Error strconv.NumError time.ParseError url.EscapeError url.InvalidHostError"},
+	{badConnection, "", "mssql.RetryableError"},
+	{lostCommit, "", "errorutil.CommitFailedDeadError"},
+	{pgxLock, "", "pgconn.connLockError"},
+	{gaveUp, "", "retry.MaxAttemptsError ratelimit.QuotaExceededError backoff.RetryError retrypolicy.ExceededError retry.Error"},
+
+	{sdkStatus, "StatusCode", "apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
+	{sdkStatus, "HTTPStatusCode", "stripe.Error"},
+	{vaultStatus, "StatusCode", "api.ResponseError"},
+	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
+	{googleStatus, "Code", "googleapi.Error"},
+	{withStatus, "ErrStatus.Code", kubernetesError},
+	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
+	{withCode, "code", "twirp.twerr"},
+	{withCode, "Err", "slack.SlackErrorResponse"},
+	{withCode, "message", "jetstream.jsError"},
+	{withCode, "Condition", "encoding.Error amqp.Error"}, // of go-amqp
+	{redisReply, "", "redis.Error rueidis.RedisError valkey.ValkeyError internal.RedisError"},
+
+	{rpcError, "s.s.Code", "status.Error"},
+	{rpcError, "code", "connect.Error rpctypes.EtcdError"},
+	{sqlServerError, "Number", "mssql.Error"},
+	{oracleError, "ErrCode", "network.OracleError"},
+	{clickhouseError, "Code", "proto.Exception ch.Exception"},
+	{ldapError, "ResultCode", "ldap.Error"},
+	{kafkaError, "", "kafka.Error sarama.KError"},
+	{kafkaError, "Code", "kerr.Error"},
+	{amqpError, "Code", "amqp091.Error"},
+	{mailError, "Code", "textproto.Error smtp.SMTPError smtp.LMTPDataError"},
+	{mailError, "errcode", "mail.SendError"},
+	{webSocketError, "Code", "websocket.CloseError"},
+	{sftpError, "Code", "sftp.StatusError"},
+}
+
+// A typeInfo is what is known about a type.
+type typeInfo struct {
+	origin
+	field string // for the status, number or code
+	named Class  // according to its name, if nothing else is known
+	hint  string // the field for the wait that it asks for
+}
 
 // plainError is the most common type of error, which need not be looked up.
 var plainError = reflect.TypeOf(errors.New(""))
 
-// origins caches the results of originOfType, by reflect.Type.
-var origins sync.Map
+// typeInfos caches the results of describe, by reflect.Type.
+var typeInfos sync.Map
 
-func originOf(err error) origin {
+func infoOf(err error) *typeInfo {
 	t := reflect.TypeOf(err)
 	if t == plainError {
-		return plain
+		return &plainInfo
 	}
-	if o, ok := origins.Load(t); ok {
-		return o.(origin)
+	info, ok := typeInfos.Load(t)
+	if !ok {
+		info, _ = typeInfos.LoadOrStore(t, describe(t))
 	}
-	o, _ := origins.LoadOrStore(t, originOfType(t))
-	return o.(origin)
+	return info.(*typeInfo)
 }
 
-func originOfType(t reflect.Type) origin {
+var plainInfo = typeInfo{origin: plain}
+
+func describe(t reflect.Type) *typeInfo {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	path := t.PkgPath()
-	name := path + "." + t.Name()
+	if path == "fmt" || path == "errors" {
+		return new(typeInfo)
+	}
+	info := &typeInfo{named: ofWord(typeWord(t.Name()))}
+	if t.Kind() == reflect.Struct {
+		describeFields(t, info)
+	}
+	switch {
+	case path == "syscall":
+		info.origin = systemError
+	case path == "crypto/x509":
+		info.origin = tlsError
+	case strings.HasPrefix(path, "encoding/"):
+		info.origin = localError
+	case strings.Contains(path, "sqlite"): // several drivers
+		info.origin = sqliteError
+	case strings.Contains(path, "mongo"): // its methods are read
+		info.origin = foreign
+	}
 	for _, known := range knownTypes {
-		if name == known.name || path == known.name {
-			return known.origin
+		if hasWord(known.names, t.String()) {
+			info.origin, info.field = known.origin, known.field
 		}
 	}
-	if strings.HasPrefix(name, "github.com/google/go-github/") && strings.HasSuffix(name, "RateLimitError") {
-		return githubLimit
+	switch t.String() {
+	case kubernetesError:
+		info.hint = "ErrStatus.Details.RetryAfterSeconds"
+	case "tgbotapi.Error":
+		info.hint = "ResponseParameters.RetryAfter"
+	case "discordgo.RateLimitError":
+		info.hint = "RateLimit.TooManyRequests.RetryAfter"
 	}
-	if strings.Contains(path, "sqlite") { // of several drivers
-		return sqliteError
-	}
-	if t.Kind() == reflect.Struct {
-		for i := range t.NumField() {
-			switch field := t.Field(i); field.Name {
-			case "StatusCode", "HTTPStatusCode", "Response":
-				return withStatus
-			case "SQLState":
-				if field.Type == reflect.TypeFor[[5]byte]() { // of go-sql-driver/mysql
-					return mysqlError
-				}
+	return info
+}
+
+// knownFields lists the fields that structs are recognized by, with their type, or
+// number, and the field to read. A later one counts more.
+var knownFields = [...]struct {
+	origin
+	name, typ, field string
+}{
+	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
+	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
+	{withState, "SQLState", "string", "SQLState"},
+	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
+	{withCode, "Code", "string", "Code"},
+	{withStatus, "Code", "number", "Code"},
+	{withStatus, "Status", "number", "Status"},
+	{withStatus, "Response", "*http.Response", "Response.StatusCode"},
+	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
+	{withStatus, "StatusCode", "number", "StatusCode"},
+}
+
+func describeFields(t reflect.Type, info *typeInfo) {
+	best := -1
+	for i := range t.NumField() {
+		field := t.Field(i)
+		typ := field.Type.String()
+		switch kind := field.Type.Kind(); {
+		case kind >= reflect.Int && kind <= reflect.Uint64:
+			typ = "number"
+		case kind == reflect.String:
+			typ = "string"
+		}
+		if field.Name == "RetryAfter" {
+			info.hint = field.Name
+		}
+		for j := range knownFields {
+			if known := &knownFields[j]; j > best && known.name == field.Name && known.typ == typ {
+				best, info.origin, info.field = j, known.origin, known.field
 			}
 		}
 	}
-	return foreign
-}
-
-// knownTypes lists the error types that are recognized, and the packages whose types are
-// all recognized.
-var knownTypes = [...]struct {
-	name   string
-	origin origin
-}{
-	{"syscall", systemError},
-	{"net.OpError", netError},
-	{"net.DNSError", dnsError},
-	{"net/url.Error", urlError},
-	{"crypto/x509", tlsError},
-	// Not all of crypto/tls: it also wraps network errors, in its own type.
-	{"crypto/tls.CertificateVerificationError", tlsError},
-	{"crypto/tls.RecordHeaderError", tlsError},
-	{"crypto/tls.ECHRejectionError", tlsError},
-	{"crypto/tls.AlertError", tlsError},
-	{"crypto/tls.alert", tlsError},
-	{"encoding/json", localError},
-	{"os/exec.Error", localError},
-	{"google.golang.org/grpc/internal/status.Error", grpcError},
-	{"connectrpc.com/connect.Error", connectError},
-	{"k8s.io/apimachinery/pkg/api/errors.StatusError", kubernetesError},
-	{"google.golang.org/api/googleapi.Error", googleError},
-	{"github.com/microsoft/go-mssqldb.Error", sqlServerError},
-	{"github.com/microsoft/go-mssqldb.RetryableError", badConnection},
-	{"github.com/jackc/pgx/v5/pgconn.connLockError", pgxLock},
 }
 
 // readType reads the type and the fields of err.
 func (f *Facts) readType(err error) Kind {
-	o := originOf(err)
-	switch o {
+	info := infoOf(err)
+	if info.named == Throttled {
+		f.report(Throttled, false)
+	}
+	switch o := info.origin; o {
 	case foreign:
 	case plain:
-		if c, unrepeatable := ofPlain(err); c != Unknown {
-			f.Fallback = c
-			f.report(Unknown, unrepeatable)
+		c, unrepeatable := ofPlain(err)
+		f.Fallback = max(f.Fallback, c)
+		if unrepeatable {
+			f.report(Unknown, true)
 		}
-	case netError, dnsError, tlsError, urlError:
+		if f.Kind == Request && isInvalidRequest(err) {
+			return Invalid
+		}
+	case cancellation:
+		f.cancel()
+	case netError, dnsError, addressError, tlsError, urlError:
 		return f.readNetwork(o, reflect.ValueOf(err))
 	case systemError, localError, badConnection:
 		f.Fallback = max(f.Fallback, ofLocal(o, err))
+	case redisReply:
+		reply, _ := Guarded(err.Error)
+		f.report(ofRedis(reply), false)
 	default:
-		f.report(classOf(o, reflect.ValueOf(err)))
+		f.report(info.classOf(reflect.ValueOf(err)))
+	}
+	if info.named == Permanent {
+		f.Fallback = max(f.Fallback, Permanent)
 	}
 	return NoKind
 }
@@ -140,12 +253,21 @@ func (f *Facts) readNetwork(o origin, v reflect.Value) Kind {
 	case netError:
 		f.Lost = f.Lost || text(v, "Op") == "dial"
 	case dnsError:
+		if text(v, "Err") == "unknown port" {
+			return Invalid
+		}
 		if found := field(v, "IsNotFound"); found.Kind() == reflect.Bool && found.Bool() {
 			return NotFound
 		}
 	case tlsError:
 		return TLS
+	case addressError:
+		return Invalid
 	case urlError:
+		if text(v, "Op") == "parse" {
+			f.Fallback = max(f.Fallback, Permanent)
+			return NoKind
+		}
 		return Request
 	}
 	return Connection
@@ -160,32 +282,19 @@ func ofLocal(o origin, err error) Class {
 	case badConnection:
 		return Transient
 	}
-	// fs.ErrNotExist does not count after a dial: the socket of a server that is
-	// starting may not exist yet.
-	if e, ok := err.(interface{ Is(error) bool }); ok && e.Is(fs.ErrNotExist) {
+	// These do not count after a dial: the socket of a server that is starting may not
+	// exist yet.
+	if isLocalErrno(err) {
 		return Permanent
 	}
+	if e, ok := err.(interface{ Is(error) bool }); ok {
+		for _, local := range localErrors {
+			if e.Is(local) {
+				return Permanent
+			}
+		}
+	}
 	return Unknown
-}
-
-// ofPlain recognizes error variables of libraries by their text. It is not a method of
-// Facts, so that IsPlain's stack frame stays small.
-func ofPlain(err error) (fallback Class, unrepeatable bool) {
-	if err == fs.ErrNotExist {
-		return Permanent, false
-	}
-	switch err.Error() {
-	case "sql: no rows in result set",
-		"sql: connection is already closed",
-		"sql: transaction has already been committed or rolled back",
-		"mongo: no documents in result":
-		return Permanent, false
-	case "driver: bad connection":
-		return Transient, false
-	case "invalid connection": // of go-sql-driver/mysql: lost after the statement was sent
-		return Transient, true
-	}
-	return Unknown, false
 }
 
 // report records the class that a library or server reported, unless a class is already
@@ -193,128 +302,42 @@ func ofPlain(err error) (fallback Class, unrepeatable bool) {
 func (f *Facts) report(c Class, unrepeatable bool) {
 	switch {
 	case c == canceled:
-		f.Canceled = true
+		f.cancel()
 	case f.Class == Unknown:
 		f.Class = c
 	}
 	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
 }
 
-func classOf(o origin, v reflect.Value) (c Class, unrepeatable bool) {
-	switch o {
+// classOf returns the class of an error according to the field of its type, and whether
+// the operation may have taken effect.
+func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
+	number := number(v, info.field)
+	switch info.origin {
 	case withStatus:
-		return ofStatus(statusOf(v)), false
-	case grpcError:
-		return ofRPC(number(v, "s.s.Code")), false
-	case connectError:
-		return ofRPC(number(v, "code")), false
-	case kubernetesError:
-		return ofStatus(number(v, "ErrStatus.Code")), false
-	case googleError:
-		if isGoogleLimit(field(v, "Errors")) {
-			return Throttled, false
-		}
-		return ofStatus(number(v, "Code")), false
-	case githubLimit:
-		return Throttled, false
-	case mysqlError:
-		r := replyOfMySQL(v)
+		return ofStatus(number), false
+	case sdkStatus, vaultStatus, oauthStatus, googleStatus:
+		return ofServiceStatus(info.origin, number, v), false
+	case withState:
+		r := replyOfSQLState(text(v, info.field), v)
 		return r.class, r.unrepeatable
-	case sqliteError:
-		return replyOfSQLite(sqliteCode(v)).class, false
-	case sqlServerError:
-		return ofSQLServer(number(v, "Number")), false
+	case withCode:
+		return ofWord(codeWord(text(v, info.field))), false
+	case lostCommit:
+		return Transient, true
 	case pgxLock:
 		// SafeToRetry returns true for all of these errors, which is correct for "conn
 		// busy". But pgx 5.9 to 5.12 also report a connection lost during COMMIT as "conn
 		// closed".
-		if text(v, "status") == "conn closed" {
-			return Transient, true
+		if text(v, "status") != "conn closed" {
+			return Unknown, false
 		}
+		return Transient, true
+	case gaveUp:
+		return Unknown, false
+	case sqliteError:
+		number = sqliteCode(v)
 	}
-	return Unknown, false
-}
-
-// statusFields are the fields with an HTTP status in errors of azcore, OpenAI, MinIO,
-// Stripe and GitHub, and in many that programs define.
-var statusFields = [...]string{"StatusCode", "HTTPStatusCode", "Response.StatusCode"}
-
-func statusOf(v reflect.Value) (status int64) {
-	for _, path := range statusFields {
-		status = max(status, number(v, path))
-	}
-	return status
-}
-
-// isGoogleLimit reports whether one of the items of the response is about a limit.
-// Several services send such errors with status 403.
-func isGoogleLimit(items reflect.Value) bool {
-	if items.Kind() != reflect.Slice {
-		return false
-	}
-	for i := range items.Len() {
-		switch text(items.Index(i), "Reason") {
-		case "rateLimitExceeded", "userRateLimitExceeded":
-			return true
-		}
-	}
-	return false
-}
-
-// field returns a field of a struct that v is or points to, or the zero Value. path is
-// a field name, or several for nested fields, separated by dots. A loop over the
-// fields costs an importer 8 kB less than FieldByName.
-func field(v reflect.Value, path string) reflect.Value {
-	for path != "" && v.IsValid() {
-		var name string
-		name, path, _ = strings.Cut(path, ".")
-		s := pointee(v)
-		v = reflect.Value{}
-		if s.Kind() != reflect.Struct {
-			break
-		}
-		for i := range s.NumField() {
-			if s.Type().Field(i).Name == name {
-				v = s.Field(i)
-			}
-		}
-	}
-	return v
-}
-
-func pointee(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
-		return v.Elem()
-	}
-	return v
-}
-
-// number returns the integer in a field, or 0.
-func number(v reflect.Value, path string) int64 {
-	v = pointee(field(v, path))
-	switch {
-	case v.CanInt():
-		return v.Int()
-	case v.CanUint():
-		return int64(v.Uint())
-	}
-	return 0
-}
-
-// text returns the string in a field, or "".
-func text(v reflect.Value, path string) string {
-	if v = field(v, path); v.Kind() == reflect.String {
-		return v.String()
-	}
-	return ""
-}
-
-// IsPlain reports whether err was created by errors.New and is recognized neither by its
-// identity, like io.EOF, nor by its text.
-func IsPlain(err error) bool {
-	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
-		return false
-	}
-	c, _ := ofPlain(err)
-	return c == Unknown
+	r := replyOf(info.origin, number)
+	return r.class, r.unrepeatable
 }

@@ -30,8 +30,11 @@ func TestHalfBuilt(t *testing.T) {
 		struct{ RetryAfter *time.Duration }{},
 	}
 	for _, v := range values {
-		for o := foreign; o <= badConnection; o++ {
-			assert.NotPanics(t, func() { classOf(o, reflect.ValueOf(v)) }, "%d: %T", o, v)
+		for o := withStatus; o <= sftpError; o++ {
+			for _, field := range []string{"StatusCode", "Code", "s.s.Code", "ErrStatus.Code"} {
+				info := typeInfo{origin: o, field: field}
+				assert.NotPanics(t, func() { info.classOf(reflect.ValueOf(v)) }, "%d: %T", o, v)
+			}
 		}
 		for _, path := range []string{"", ".", "Code", "Code.Code", "s.s.Code", "ErrStatus.Details.RetryAfterSeconds", "RetryAfter"} {
 			assert.Zero(t, number(reflect.ValueOf(v), path+"x"))
