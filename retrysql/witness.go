@@ -62,7 +62,8 @@ type row interface{ Scan(dest ...any) error }
 //	bank := retrysql.AskingDB(db)
 //	err := retrysql.InTx(ctx, policy, bank, nil, fn)
 //
-// Just before COMMIT, each transaction reads its number, which costs one statement. If the
+// Just before COMMIT, each transaction reads its number, which costs one statement and
+// needs no privileges. If the
 // COMMIT is lost, another connection of db is asked for pg_xact_status: "committed" is
 // success, and "aborted" runs again under the policy. A transaction that was not given a
 // number has written nothing, so it runs again, too. (One whose only effect is NOTIFY is
