@@ -18,7 +18,8 @@ import (
 //   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
-// To change this for some errors, use [retry.FirstOf].
+// Whether a retry is allowed is decided apart from the class: see the package comment. To
+// change the class of some errors, use [retry.FirstOf].
 type Classifier struct{}
 
 // Classify implements [retry.Classifier].
