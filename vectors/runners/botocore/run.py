@@ -1,11 +1,5 @@
 """Answers the vectors with botocore: run.py FOLDER, where FOLDER contains the vectors. README.md describes the output."""
-
-import json
-import math
-import pathlib
-import sys
-import time
-import types
+import json, math, pathlib, sys, time, types
 from unittest import mock
 
 import botocore
@@ -40,8 +34,7 @@ def failure(name):
         raise Inexpressible
     return FAILURES[name](**dict.fromkeys(('endpoint_url', 'proxy_url', 'error'), 'x'))
 
-def detector():
-    return standard.ThrottlingErrorDetector(standard.RetryEventAdapter())
+detector = lambda: standard.ThrottlingErrorDetector(standard.RetryEventAdapter())
 
 def context(given, attempt=1):
     """The context of a failed attempt, as botocore's retry handler makes it."""
@@ -88,11 +81,9 @@ def quotas(given):
 def limiter(given):
     now, waits, rates, hooks = [given['start_s']], [], [], {}
     client, clock = mock.Mock(), types.SimpleNamespace(current_time=lambda: now[0])
-
     def wait(seconds):
         waits[-1] += 1000 * seconds
         now[0] += math.ceil(seconds * 1e6) / 1e6
-
     client.meta.events.register = hooks.__setitem__
     with mock.patch.object(bucket, 'Clock', lambda: clock):
         limit = adaptive.register_retry_handler(client)
@@ -124,7 +115,6 @@ def trace(given, session=botocore.session.Session()):
 
 def call(client, operation, responses, waits, tokens):
     sent, text = [], None
-
     def send(**_):
         sent.append(responses[min(len(sent), len(responses) - 1)])
         r, protocol = sent[-1], client.meta.service_model.protocol
@@ -133,7 +123,6 @@ def call(client, operation, responses, waits, tokens):
         body = SUCCESSES[protocol] if r['status'] < 300 else ERRORS[protocol] % (r['code'], len(sent)) if 'code' in r else ''
         raw = types.SimpleNamespace(stream=lambda *_, **__: iter([body.encode()]), read=lambda *_: body.encode())
         return AWSResponse('u', r['status'], r.get('headers', {}), raw)
-
     waits.clear()
     client.meta.events.register('before-send', send, 'vectors')
     try:
@@ -158,6 +147,4 @@ def main(folder):
             except Inexpressible:
                 continue
             print(json.dumps({'set': vectors['kind'] + '/' + vectors['set'], 'source': SOURCES[vectors['set']], 'id': case['id'], 'answer': answer}))
-
-if __name__ == '__main__':
-    main(sys.argv[1])
+main(sys.argv[1])

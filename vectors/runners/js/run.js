@@ -1,11 +1,9 @@
 // Answers the vectors with the AWS SDK for JavaScript v3: node run.js FOLDER, in a folder where the SDK is installed.
 // FOLDER contains the vectors. README.md describes the output.
 'use strict';
-
 const fs = require('node:fs');
 const path = require('node:path');
 const { Readable } = require('node:stream');
-
 const load = require('node:module').createRequire(process.cwd() + '/');
 const retry = load('@smithy/core/retry');
 const { HttpResponse } = load('@smithy/core/protocols');
@@ -19,9 +17,7 @@ const CODES = {
   'untrusted-certificate': 'EPROTO', 'expired-certificate': 'CERT_HAS_EXPIRED', hang: 'ETIMEDOUT', garbage: 'HPE_INVALID_CONSTANT',
 };
 const inexpressible = new Error('the SDK has no equivalent, or this runner does not replace it');
-
-// Replaces the clock and timers with ones that record the waits instead of waiting.
-const clock = { now: 0, waits: [] };
+const clock = { now: 0, waits: [] }; // records waits instead of waiting
 Date.now = () => clock.now;
 globalThis.setTimeout = (f, ms) => {
   clock.waits.push(Number.isNaN(ms) ? 1 : ms); // as timers do
@@ -30,11 +26,7 @@ globalThis.setTimeout = (f, ms) => {
 };
 retry.DefaultRateLimiter.setTimeoutFn = globalThis.setTimeout;
 
-function script(list, then) {
-  const numbers = [...list];
-  Math.random = () => (numbers.length > 0 ? numbers.shift() : then);
-}
-
+const script = ([...numbers], then) => (Math.random = () => (numbers.length > 0 ? numbers.shift() : then));
 function client(service, settings, respond) {
   if (!CLIENTS[service]) throw inexpressible;
   const Client = load(`@aws-sdk/client-${service === 'dynamodbstreams' ? 'dynamodb-streams' : service}`)[CLIENTS[service]];
@@ -49,29 +41,25 @@ function failure({ failure, wrapped, modeled, code, status, message }) {
   else Object.assign(e, { name: code ?? 'Error', $metadata: { httpStatusCode: status }, ...(modeled && { $retryable: modeled }) });
   return wrapped ? new Error('wrapped', { cause: e }) : e;
 }
-
 const typeOf = (e) => (retry.isThrottlingError(e) ? 'THROTTLING' : retry.isTransientError(e) ? 'TRANSIENT' : 'OTHER');
 
 async function hint(given) {
   const strategy = await client(given.service, { maxAttempts: 1000 }).config.retryStrategy();
   script([], given.random);
   clock.waits = [];
-  const response = new HttpResponse({ statusCode: given.status, headers: given.headers ?? {} });
   const token = { getRetryCount: () => given.attempt - 1, getRetryCost: () => 0, isLongPoll: () => false };
-  const info = { errorType: typeOf(failure(given)), retryAfterHint: retry.getRetryAfterHint(response) };
+  const hint = retry.getRetryAfterHint(new HttpResponse({ statusCode: given.status, headers: given.headers ?? {} }));
+  const info = { errorType: typeOf(failure(given)), retryAfterHint: hint };
   await strategy.refreshRetryTokenForRetry(token, info).catch(() => {}); // refuses what it does not retry
   if (clock.waits.length === 0) throw inexpressible;
   return { wait_ms: clock.waits[0] };
 }
 
 function delay(given) {
-  if (given.rule) throw inexpressible;
   return hint({ ...given, ...(given.class === 'throttled' ? { status: 400, code: 'Throttling' } : { status: 500 }) });
 }
 
-function classify(given) {
-  return { class: { THROTTLING: 'throttled', TRANSIENT: 'transient', OTHER: 'permanent' }[typeOf(failure(given))] };
-}
+const classify = (given) => ({ class: { THROTTLING: 'throttled', TRANSIENT: 'transient', OTHER: 'permanent' }[typeOf(failure(given))] });
 
 async function quota(given) {
   if (given.capacity !== 500) throw inexpressible; // the largest balance cannot be changed
@@ -99,8 +87,7 @@ async function limiter(given) {
   const limit = new retry.DefaultRateLimiter();
   const answer = { waits_ms: [], rates: [] };
   for (const { after_s: after, event } of given.events) {
-    clock.now += after * 1000;
-    clock.waits = [];
+    [clock.now, clock.waits] = [clock.now + after * 1000, []];
     if (event === 'send') {
       await limit.getSendToken();
       answer.waits_ms.push(clock.waits.reduce((sum, ms) => sum + ms, 0));
