@@ -1,6 +1,7 @@
 package retrygrpc
 
 import (
+	"os"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -12,7 +13,7 @@ import (
 // Classifier classifies errors by their gRPC status code:
 //
 //   - RESOURCE_EXHAUSTED is throttling, unless a message was too large;
-//   - DEADLINE_EXCEEDED is a timeout;
+//   - DEADLINE_EXCEEDED is a timeout, as is a CANCELLED caused by AttemptTimeout;
 //   - UNAVAILABLE, ABORTED and INTERNAL are transient;
 //   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
 //   - all other codes are permanent.
@@ -28,6 +29,9 @@ func classOf(err error) retry.Class {
 	s, ok := status.FromError(err)
 	if !ok {
 		return retry.ClassUnknown
+	}
+	if s.Code() == codes.Canceled && os.IsTimeout(err) { // AttemptTimeout has canceled the call
+		return retry.ClassTimeout
 	}
 	switch s.Code() {
 	case codes.ResourceExhausted:
