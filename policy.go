@@ -76,7 +76,7 @@ func (p Policy) With(h Hooks) Policy {
 
 // Validate checks the Policy and each part that has a method Validate() error. The
 // error lists everything that is wrong and matches [ErrInvalid]. [ParsePolicy] calls
-// it; Do checks only the Policy's own numbers, so call it in a test.
+// it; Do checks only the Policy's own numbers.
 func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {

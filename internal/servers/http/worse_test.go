@@ -21,7 +21,7 @@ import (
 
 var worseAttempts = flag.Int("worse.attempts", 10, "attempts that the clients of TestNeverWorse make")
 
-var worseRequests = flag.Int("worse.requests", 200, "requests that TestNeverWorse sends with each client")
+var worseRequests = flag.Int("worse.requests", 100, "requests that TestNeverWorse sends with each client")
 
 // A client sends the requests of TestNeverWorse.
 type client struct {
