@@ -125,7 +125,7 @@ func TestErrors(t *testing.T) {
 	for i, content := range contents {
 		table.WriteString("| " + names[i] + " " + content)
 	}
-	checkPage(t, table.String())
+	checkPage(t, "errors", table.String())
 }
 
 // check checks the classification of f's error and of errors that wrap it.
@@ -179,21 +179,22 @@ func lines(faults []fault) string {
 	return strings.Join(rows, "| ")
 }
 
-func checkPage(t *testing.T, table string) {
+// checkPage checks, or with -update writes, what is between two marks of docs/errors.md.
+func checkPage(t *testing.T, mark, table string) {
 	t.Helper()
 	const page = "../../docs/errors.md"
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(text), "<!-- errors -->\n")
+	before, rest, found := strings.Cut(string(text), "<!-- "+mark+" -->\n")
 	require.True(t, found)
 	_, after, found := strings.Cut(rest, "<!-- end -->\n")
 	require.True(t, found)
-	want := before + "<!-- errors -->\n" + table + "<!-- end -->\n" + after
+	want := before + "<!-- " + mark + " -->\n" + table + "<!-- end -->\n" + after
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
 	if want != string(text) { // both are too long to show
-		t.Errorf("the table of %s is stale: go test -run TestErrors -update", page)
+		t.Errorf("the table of %s is stale: go test -run '%s' -update", page, t.Name())
 	}
 }
