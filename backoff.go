@@ -140,7 +140,7 @@ func (b Schedule) Validate() error {
 	var faults []string
 	for i, d := range b {
 		if d < 0 {
-			faults = append(faults, fmt.Sprintf("delay %d is negative (%v)", i+1, d))
+			faults = append(faults, fmt.Sprint("delay ", i+1, " is negative (", d, ")"))
 		}
 	}
 	return ruleError("Schedule", faults)

@@ -11,9 +11,9 @@ import (
 
 // A Budget bounds the retries of all calls to one resource. Share it by pointer among
 // all policies for that resource. It must be safe for concurrent use and must not
-// block. If in doubt, use a [TokenBudget]. A [RatioBudget] bounds the share of retries
-// over time; a [ThrottleBudget] stops them early. These must not be copied or changed
-// after first use.
+// block. If in doubt, use a [TokenBudget], or above 100 processes a [FleetBudget]. A
+// [RatioBudget] bounds the share of retries over time; a [ThrottleBudget] stops them
+// early. These must not be copied or changed after first use.
 //
 // No Deposit follows a call that gives up or panics, so the cost of its retries stays
 // spent.
@@ -77,8 +77,8 @@ const defaultCapacity = 500
 
 var defaultCosts = TokenCosts{Transient: 14, Timeout: 14, Throttled: 5}
 
-// FleetBudget returns a [TokenBudget] for one of many processes with few calls each. It
-// holds one token, which a retry takes and ten successes return.
+// FleetBudget returns a [TokenBudget] for many small processes. Its one token, which a
+// retry takes, is returned by ten successes or by one that needed a retry.
 func FleetBudget() *TokenBudget {
 	return &TokenBudget{Capacity: 1, Costs: TokenCosts{1, 1, 1}, Success: 0.1}
 }
@@ -99,7 +99,7 @@ func (b *TokenBudget) TryWithdraw(a Attempt) bool {
 
 // Deposit implements [Budget].
 func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
-	tokens := thousandths(b.gain(paid, succeeded))
+	tokens := thousandths(b.gain(&paid, succeeded))
 	lowest := -thousandths(b.Deficit)
 	for {
 		spent := b.spent.Load()
@@ -110,7 +110,7 @@ func (b *TokenBudget) Deposit(paid Attempt, succeeded bool) {
 	}
 }
 
-func (b *TokenBudget) gain(paid Attempt, succeeded bool) float64 {
+func (b *TokenBudget) gain(paid *Attempt, succeeded bool) float64 {
 	if !succeeded && b.SuccessOnly {
 		return 0
 	}

@@ -1,8 +1,8 @@
 package retry
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gobackoff/retry/internal/errfacts"
 )
@@ -52,7 +52,7 @@ func (f firstOf) Classify(err error) Verdict {
 func (f firstOf) Validate() error {
 	var faults []string
 	for i, c := range f {
-		faults = append(faults, neededFaults(fmt.Sprintf("FirstOf[%d]", i), c)...)
+		faults = append(faults, neededFaults("FirstOf["+strconv.Itoa(i)+"]", c)...)
 	}
 	return invalid("classifier", faults)
 }

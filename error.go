@@ -150,6 +150,18 @@ func isTimeout(err error) bool {
 	return ok && errfacts.Reports(t.Timeout)
 }
 
+// tooLongWait returns the wait for which an inner call gave up because its context would
+// have ended, or -1.
+func tooLongWait(err error) time.Duration {
+	var walk errfacts.Walk
+	for ; err != nil; err = walk.Next(err) {
+		if e, ok := err.(*Error); ok && e.Reason == errDeadline {
+			return e.Next
+		}
+	}
+	return -1
+}
+
 // policyPanic replaces the value of a panic in one of the policy's own functions
 // after the operation has failed, so that the failure is not lost.
 type policyPanic struct {

@@ -2,9 +2,10 @@ module github.com/gobackoff/retry
 
 go 1.26.0
 
-require (
-	github.com/stretchr/testify v1.12.1
-	golang.org/x/exp v0.0.0-20260908205506-85c1c2202aba
-)
+require github.com/stretchr/testify v1.8.4
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	github.com/davecgh/go-spew v1.1.1 // indirect
+	github.com/pmezard/go-difflib v1.0.0 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
+)

@@ -47,7 +47,6 @@ func (g *Group) Go(ctx context.Context, op func(context.Context) error, done fun
 		go c.end(g.Policy.refuse(ctx, op != nil))
 		return
 	}
-	c.begin(&g.Policy, nil)
 	if g.enter(c) {
 		go c.run()
 	}

@@ -66,7 +66,6 @@ func TestHints(t *testing.T) {
 		{"55 years are ignored", retry.After(errOp, epoch), retry.HintIgnore{}, delay},
 		{"the longest hint does not overflow", retry.After(errOp, forever), nil, time.Hour},
 		{"the longest hint without a maximum", retry.After(errOp, forever), retry.HintOrGiveUp{Max: forever}, forever},
-		{"a negative maximum is the default", retry.After(errOp, epoch), retry.HintAtLeast{Max: -1}, time.Hour},
 		{"a negative hint is none", retry.After(errOp, -time.Hour), nil, delay},
 		{"the most negative hint is none", retry.After(errOp, math.MinInt64), nil, delay},
 		{"a negative hint of a server is none", retryAfter(-time.Hour), nil, delay},

@@ -13,7 +13,7 @@ type Hooks struct {
 	// operation receives the returned context, or ctx if that is nil. The returned
 	// function, unless nil, is called exactly once after the attempt, with the
 	// attempt's Err and Verdict. Err is ErrNoReturn if the operation panicked or called
-	// Goexit.
+	// Goexit, and the context's error if the hook ended ctx, so that none begins.
 	OnAttempt func(ctx context.Context, a Attempt) (context.Context, func(Attempt))
 
 	// OnRetry is called just before the wait for a retry, which may be 0. No retry

@@ -316,11 +316,11 @@ var otherTests = map[string][]string{
 		"model",   // random calls compared with a model
 		"house",   // the module's own rules
 		"readme",  // the code of README.md
+		"vectors", // published rules in the folder vectors
 	},
 	"awspreset": {
 		"table",   // the tables of the documentation
-		"vectors", // calls recorded from the SDKs; the files below are for one SDK each
-		"vectors_articles", "vectors_botocore", "vectors_go", "vectors_java", "vectors_javascript",
+		"vectors", // the SDKs' answers in the folder vectors
 	},
 	"retryhttp": {
 		"bench",
@@ -328,6 +328,7 @@ var otherTests = map[string][]string{
 		"soak",    // many requests with faults
 		"suite",   // cases of other clients' test suites
 		"servers", // responses of well-known servers
+		"vectors", // headers in the folder vectors
 	},
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/exp/stats"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
@@ -95,9 +94,9 @@ func checkUniform(t *testing.T, draws []time.Duration, low, high time.Duration) 
 	}
 }
 
-// TestJitterDistribution compares the mean, range, standard deviation and quartiles of
-// each jitter with the documented distribution. The draws are seeded; the tolerances
-// are about five standard errors.
+// TestJitterDistribution: the delays of each jitter are uniform in the documented range. The
+// Kolmogorov-Smirnov distance of 40,000 uniform draws is below 0.01 in 999 of 1,000 cases;
+// the draws are seeded.
 func TestJitterDistribution(t *testing.T) {
 	const draws = 40_000
 	fourth := retry.Attempt{Number: 4, Waited: 2 * time.Second} // a ceiling of 8 s
@@ -124,12 +123,13 @@ func TestJitterDistribution(t *testing.T) {
 				seconds[i] = tt.rule.Delay(fourth, next()).Seconds()
 			}
 			width := tt.high - tt.low
-			mean, deviation := stats.MeanAndStdDev(seconds)
-			assert.InDelta(t, tt.low+width/2, mean, width*0.0075, "mean")
-			assert.InDelta(t, width*0.288675, deviation, width*0.005, "standard deviation")
-			for i, q := range stats.Quantiles(seconds, 0.25, 0.5, 0.75) {
-				assert.InDelta(t, tt.low+width*0.25*float64(i+1), q, width*0.0125, "quartile %d", i+1)
+			slices.Sort(seconds)
+			distance := 0.0
+			for i, s := range seconds {
+				share := (s - tt.low) / width
+				distance = max(distance, share-float64(i)/draws, float64(i+1)/draws-share)
 			}
+			assert.Less(t, distance, 0.01)
 			assert.GreaterOrEqual(t, slices.Min(seconds), tt.low)
 			assert.LessOrEqual(t, slices.Max(seconds), tt.high)
 			assert.InDelta(t, tt.low, slices.Min(seconds), width*0.001, "lowest")

@@ -21,8 +21,8 @@ func Transient(err error) error { return marked(err, Verdict{Class: ClassTransie
 // Throttled marks err so that it is retried as throttling. See [Permanent].
 func Throttled(err error) error { return marked(err, Verdict{Class: ClassThrottled}, false) }
 
-// After marks err so that it is retried with the hint d: see [HintRule]. It overrides
-// the Classifier, so even a 404 is retried, as transient. A d of 0 or less means no
+// After marks err so that it is retried with the hint d: see [HintRule]. A class that
+// is permanent, such as that of a 404, becomes transient. A d of 0 or less means no
 // hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, Verdict{Hint: max(0, d)}, true)

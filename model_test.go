@@ -19,18 +19,20 @@ var modelScenarios = flag.Int("model.scenarios", 2000, "random scenarios that ar
 
 // A scenario is a call whose operation follows the steps.
 type scenario struct {
-	attempts               int           // 0: 3
-	elapsed, limit, cancel time.Duration // MaxElapsed, AttemptTimeout, and the time when the context ends; 0: never
-	deadline               bool          // the context ends by its deadline
-	stagger                time.Duration
-	tokens                 float64 // of a budget whose retries cost 1; below 0: no budget
-	steps                  []step  // the last one repeats
+	attempts         int           // 0: 3
+	elapsed, limit   time.Duration // MaxElapsed, AttemptTimeout; 0: none
+	cancel, deadline time.Duration // when the context is canceled, and its deadline; 0: never; below 0: before the call
+	hook             int           // the attempt whose OnAttempt cancels the context; 0: none
+	stagger          time.Duration
+	tokens           float64 // of a budget whose retries cost 1; below 0: no budget
+	steps            []step  // the last one repeats
 }
 
 type step struct {
 	takes    time.Duration
-	kind     string // ok, fail, permanent, unrepeatable, progress, hint
+	kind     string // ok, fail, permanent, unrepeatable, progress, hint, inner
 	obedient bool   // returns when its context ends, with a plain error
+	attempts int    // of an inner call that always fails at once and waits takes; such a call is obedient
 }
 
 const modelDelay = 10 * time.Second // the policy's constant delay; a hint asks for 25 s
@@ -43,64 +45,116 @@ func randomScenario(rng *rand.Rand) scenario {
 		return time.Duration(1+rng.IntN(int(most/time.Second)))*time.Second + 500*ms
 	}
 	s := scenario{
-		attempts: rng.IntN(6), elapsed: some(90 * time.Second), limit: some(8 * time.Second),
-		cancel: some(90 * time.Second), deadline: rng.IntN(2) == 0, stagger: some(20 * time.Second), tokens: float64(rng.IntN(5) - 2),
+		attempts: rng.IntN(6), elapsed: some(90 * time.Second), limit: some(8 * time.Second), stagger: some(20 * time.Second),
+		cancel: some(90 * time.Second), deadline: some(90 * time.Second), tokens: float64(rng.IntN(5) - 2),
 	}
-	if !s.deadline && s.cancel > 0 {
+	if s.cancel > 0 {
 		s.cancel += 137 * ms // never at the same time as another event, because their order is undefined
 	}
-	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "ok", "permanent", "unrepeatable"}
+	switch rng.IntN(12) {
+	case 0:
+		s.cancel = -1
+	case 1:
+		s.deadline = -1
+	case 2:
+		s.hook = 1 + rng.IntN(3)
+	}
+	if s.elapsed > 0 { // otherwise the policy would be invalid
+		s.stagger = min(s.stagger, s.elapsed)
+	}
+	kinds := []string{"fail", "fail", "fail", "fail", "hint", "progress", "inner", "inner", "ok", "permanent", "unrepeatable"}
 	for range 1 + rng.IntN(8) {
-		s.steps = append(s.steps, step{time.Duration(rng.IntN(10)) * time.Second, kinds[rng.IntN(len(kinds))], rng.IntN(2) == 0})
+		s.steps = append(s.steps, step{time.Duration(rng.IntN(10)) * time.Second, kinds[rng.IntN(len(kinds))], rng.IntN(2) == 0, 1 + rng.IntN(4)})
 	}
 	// A call that only fails or makes progress must end.
 	s.steps = append(s.steps, step{kind: []string{"ok", "permanent"}[rng.IntN(2)]})
 	return s
 }
 
+// deadAt reports whether the context has ended at that time.
+func (s scenario) deadAt(now time.Duration) bool {
+	return s.cancel != 0 && now >= s.cancel || s.deadline != 0 && now >= s.deadline
+}
+
+// sooner returns the earlier of two times, of which 0 means never.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
 // outcome returns how and when an attempt that begins now ends, and whether the
 // context ends at the same time.
 func (s scenario) outcome(st step, now time.Duration) (kind string, ends time.Duration, tie bool) {
+	if st.kind == "inner" {
+		kind, ends = s.inner(st, now)
+		return kind, ends, false
+	}
 	kind, ends = st.kind, now+st.takes
-	if ends == s.cancel {
+	if ends == s.deadline {
 		return "", 0, true
 	}
 	if st.obedient && s.limit > 0 && now+s.limit <= ends {
 		kind, ends = "fail", now+s.limit
-		if ends == s.cancel {
+		if ends == s.deadline {
 			return "", 0, true
 		}
 	}
-	if st.obedient && s.cancel > 0 && s.cancel < ends {
-		kind, ends = "fail", s.cancel
+	if end := sooner(s.cancel, s.deadline); st.obedient && end > 0 && end < ends {
+		kind, ends = "fail", end
 	}
 	return kind, ends, false
+}
+
+// inner returns how and when an inner call ends that begins now.
+func (s scenario) inner(st step, now time.Duration) (kind string, ends time.Duration) {
+	var limit time.Duration
+	if s.limit > 0 {
+		limit = now + s.limit
+	}
+	for number := 1; ; number++ {
+		if number == st.attempts {
+			return "permanent", now
+		}
+		after := now + st.takes
+		if end := sooner(limit, s.deadline); end > 0 && after >= end {
+			if limit > 0 && after >= limit && (s.deadline == 0 || after < s.deadline) {
+				return "fail", now
+			}
+			return "permanent", now
+		}
+		if s.cancel > 0 && s.cancel < after {
+			return "permanent", s.cancel // but then the outer call's context has ended
+		}
+		now = after
+	}
 }
 
 // model computes when the attempts of a call begin, and when and why the call ends. It
 // follows the documentation of Do.
 func (s scenario) model() (begins []time.Duration, now time.Duration, end string) {
 	var origin time.Duration
-	dead := func() bool { return s.cancel > 0 && now >= s.cancel }
 	sleep := func(d time.Duration) bool { // false if the context ends first
-		if s.cancel > 0 && now+d >= s.cancel {
-			now = max(now, s.cancel)
+		if end := sooner(s.cancel, s.deadline); end != 0 && now+d >= end {
+			now = max(now, end)
 			return false
 		}
 		now += d
 		return true
 	}
-	if s.stagger > 0 {
-		if s.cancel > 0 && s.deadline && s.stagger/2 >= s.cancel {
-			return nil, now, "context"
-		}
-		if !sleep(s.stagger / 2) {
-			return nil, now, "context"
-		}
+	if s.deadAt(now) {
+		return nil, now, "context"
+	}
+	if s.stagger > 0 && (s.deadline > 0 && s.stagger/2 >= s.deadline || !sleep(s.stagger/2)) {
+		return nil, now, "context"
 	}
 	tokens, paid := s.tokens, false
 	number := 0
 	for i := 0; ; i++ {
+		if s.hook == i+1 {
+			return begins, now, "context"
+		}
 		number++
 		begins = append(begins, now)
 		kind, ends, tie := s.outcome(s.steps[min(i, len(s.steps)-1)], now)
@@ -112,23 +166,21 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 		if most == 0 {
 			most = 3
 		}
-		deposit := func() {
+		if kind == "ok" {
+			return begins, now, "ok"
+		}
+		if kind == "progress" {
 			if paid {
 				tokens = min(tokens+1, s.tokens)
 			}
 			paid = false
 		}
-		switch kind {
-		case "ok":
-			return begins, now, "ok"
-		case "permanent":
-			return begins, now, "permanent"
-		}
-		if kind == "progress" {
-			deposit()
-		}
-		if dead() {
+		inner := s.steps[min(i, len(s.steps)-1)].kind == "inner"
+		if s.deadAt(now) && (kind != "permanent" || inner) {
 			return begins, now, "context"
+		}
+		if kind == "permanent" {
+			return begins, now, "permanent"
 		}
 		if kind == "progress" {
 			number, origin = 1, now
@@ -142,7 +194,7 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 			return begins, now, "unrepeatable"
 		case number >= most:
 			return begins, now, "attempts"
-		case s.deadline && s.cancel > 0 && wait >= s.cancel-now:
+		case s.deadline > 0 && wait >= s.deadline-now:
 			return begins, now, "context"
 		case s.elapsed > 0 && wait > s.elapsed-(now-origin):
 			return begins, now, "elapsed"
@@ -158,6 +210,23 @@ func (s scenario) model() (begins []time.Duration, now time.Duration, end string
 	}
 }
 
+// context returns the scenario's context and a function that cancels it.
+func (s scenario) context(ctx context.Context) (context.Context, context.CancelCauseFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if s.deadline != 0 {
+		limited, stop := context.WithTimeoutCause(ctx, s.deadline, errCause)
+		context.AfterFunc(ctx, stop)
+		ctx = limited
+	}
+	switch {
+	case s.cancel > 0:
+		time.AfterFunc(s.cancel, func() { cancel(errCause) })
+	case s.cancel < 0:
+		cancel(errCause)
+	}
+	return ctx, cancel
+}
+
 func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, end string) {
 	p := retry.Policy{
 		Backoff: retry.Constant(modelDelay), MaxAttempts: s.attempts, MaxElapsed: s.elapsed, AttemptTimeout: s.limit,
@@ -168,49 +237,63 @@ func (s scenario) play(ctx context.Context, do doer) (begins []time.Duration, en
 		// all tokens.
 		p.Budget = &retry.TokenBudget{Capacity: max(1, s.tokens), Deficit: max(1, s.tokens) - s.tokens, Success: 1e-9, Costs: retry.TokenCosts{Transient: 1, Timeout: 1, Throttled: 1}}
 	}
-	start := time.Now()
-	if s.cancel > 0 {
-		var cancel context.CancelFunc
-		if s.deadline {
-			ctx, cancel = context.WithTimeout(ctx, s.cancel)
-		} else {
-			ctx, cancel = context.WithCancel(ctx)
-			time.AfterFunc(s.cancel, cancel)
+	ctx, cancel := s.context(ctx)
+	defer cancel(nil)
+	attempts := 0
+	p.OnAttempt = func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
+		if attempts++; attempts == s.hook {
+			cancel(errCause)
 		}
-		defer cancel()
+		return ctx, nil
 	}
+	start := time.Now()
 	err := do(ctx, p, func(ctx context.Context) error {
 		st := s.steps[min(len(begins), len(s.steps)-1)]
 		begins = append(begins, time.Since(start))
-		if st.obedient {
-			select {
-			case <-time.After(st.takes):
-			case <-ctx.Done():
-				return errors.New("signal: killed")
-			}
-		} else {
-			time.Sleep(st.takes)
-		}
-		return map[string]error{
-			"fail": errOp, "permanent": retry.Permanent(errOp), "unrepeatable": retry.Unrepeatable(errOp),
-			"progress": retry.Progress(errOp), "hint": retry.After(errOp, 25*time.Second),
-		}[st.kind]
+		return st.run(ctx)
 	})
-	for reason, name := range map[error]string{
+	return begins, endOf(ctx, err)
+}
+
+func (st step) run(ctx context.Context) error {
+	switch {
+	case st.kind == "inner":
+		inner := retry.Policy{Backoff: retry.Constant(st.takes), MaxAttempts: st.attempts}
+		return fmt.Errorf("inner: %w", retry.Do(ctx, inner, fails))
+	case st.obedient:
+		select {
+		case <-time.After(st.takes):
+		case <-ctx.Done():
+			return errors.New("signal: killed")
+		}
+	default:
+		time.Sleep(st.takes)
+	}
+	return map[string]error{
+		"fail": errOp, "permanent": retry.Permanent(errOp), "unrepeatable": retry.Unrepeatable(errOp),
+		"progress": retry.Progress(errOp), "hint": retry.After(errOp, 25*time.Second),
+	}[st.kind]
+}
+
+// endOf returns the model's name of how a call ended. The reason must match the cause of a
+// context that has ended.
+func endOf(ctx context.Context, err error) string {
+	e, gaveUp := err.(*retry.Error)
+	switch {
+	case err == nil:
+		return "ok"
+	case !gaveUp:
+		return "permanent"
+	case errors.Is(e.Reason, context.Canceled), errors.Is(e.Reason, context.DeadlineExceeded):
+		if ctx.Err() != nil && !(errors.Is(e.Reason, ctx.Err()) && errors.Is(e.Reason, errCause)) {
+			return fmt.Sprintf("context, but %v", e.Reason)
+		}
+		return "context"
+	}
+	return map[error]string{
 		retry.ErrMaxAttempts: "attempts", retry.ErrMaxElapsed: "elapsed", retry.ErrBudget: "budget",
 		retry.ErrUnrepeatable: "unrepeatable",
-	} {
-		if errors.Is(err, reason) {
-			return begins, name
-		}
-	}
-	if e, ok := errors.AsType[*retry.Error](err); ok && (errors.Is(e.Reason, context.Canceled) || errors.Is(e.Reason, context.DeadlineExceeded)) {
-		return begins, "context"
-	}
-	if err != nil {
-		return begins, "permanent"
-	}
-	return begins, "ok"
+	}[e.Reason]
 }
 
 // TestModel compares random scenarios with the model, for Do and a Group.

@@ -24,8 +24,8 @@ type Policy struct {
 	Backoff Backoff
 
 	// MaxAttempts bounds the number of attempts, including the first. 0 means 3 or, if
-	// Backoff is a [Schedule], one more than its number of delays; 1 means no retry;
-	// [Unlimited] means no bound.
+	// Backoff itself is a [Schedule], one more than its number of delays; 1 means no
+	// retry; [Unlimited] means no bound.
 	MaxAttempts int
 
 	// MaxElapsed limits the time since the start of the call: if the next wait would
@@ -33,11 +33,9 @@ type Policy struct {
 	// the context do. 0 means no limit.
 	MaxElapsed time.Duration
 
-	// AttemptTimeout limits each attempt through the operation's context. The error
-	// of an attempt that exceeds it is wrapped by one that says so and has a method
-	// Timeout() bool, unless it is permanent. The context is canceled when the operation returns,
-	// so the operation must read a response to its end before it returns. 0 means no
-	// limit.
+	// AttemptTimeout limits each attempt through the operation's context. The error of
+	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context is canceled when the operation returns, so the
+	// operation must read a response to its end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
 	// Stagger bounds a random wait before the first attempt, for clients that start
@@ -83,6 +81,9 @@ func (p Policy) Validate() error { return invalid("policy", p.faults()) }
 
 func (p *Policy) faults() []string {
 	faults := p.ownFaults()
+	if p.MaxElapsed > 0 && p.Stagger > p.MaxElapsed {
+		faults = append(faults, fmt.Sprint("Stagger ", p.Stagger, " is above MaxElapsed ", p.MaxElapsed))
+	}
 	for _, part := range []struct {
 		path  string
 		value any
@@ -113,17 +114,16 @@ func (p *Policy) refuse(ctx context.Context, hasOp bool) error {
 
 func (p *Policy) ownFaults() []string {
 	var faults []string
-	if p.MaxAttempts < 0 {
-		faults = append(faults, fmt.Sprint("MaxAttempts is negative (", p.MaxAttempts, ")"))
-	}
-	if p.MaxElapsed < 0 {
-		faults = append(faults, fmt.Sprint("MaxElapsed is negative (", p.MaxElapsed, ")"))
-	}
-	if p.AttemptTimeout < 0 {
-		faults = append(faults, fmt.Sprint("AttemptTimeout is negative (", p.AttemptTimeout, ")"))
-	}
-	if p.Stagger < 0 {
-		faults = append(faults, fmt.Sprint("Stagger is negative (", p.Stagger, ")"))
+	for i, n := range [...]int64{int64(p.MaxAttempts), int64(p.MaxElapsed), int64(p.AttemptTimeout), int64(p.Stagger)} {
+		if n >= 0 {
+			continue
+		}
+		var number any = time.Duration(n)
+		if i == 0 {
+			number = n
+		}
+		name := [...]string{"MaxAttempts", "MaxElapsed", "AttemptTimeout", "Stagger"}[i]
+		faults = append(faults, fmt.Sprint(name, " is negative (", number, ")"))
 	}
 	return faults
 }

@@ -6,25 +6,23 @@ import (
 	"math"
 	"time"
 
+	"github.com/gobackoff/retry/internal/dur"
 	"github.com/gobackoff/retry/internal/errfacts"
 )
 
 // Do calls op until it succeeds or fails permanently, or until the policy gives up. It
-// returns nil if and only if op returned nil.
-//
-// A permanent error is returned unchanged. Otherwise Do returns an [*Error].
+// returns nil if and only if op returned nil. A permanent error is returned unchanged;
+// otherwise Do returns an [*Error].
 //
 // The call ends when ctx does, even during a wait. If ctx is done when op fails, Do
 // returns an [*Error], unless a marker, or the error's own status or code, makes the
 // failure permanent. Do begins no attempt once ctx is done. If a wait would end after
 // ctx's deadline, Do gives up at once with an error that matches
-// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.) An
-// attempt that exceeds its own time limit does not end the call; it is retried.
+// [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
 //
-// If the policy is invalid, or ctx or op is nil, Do returns an error that matches
-// [ErrInvalid] without calling op. Panics in op pass through. If a function of the
-// policy panics after op has failed, the panic value becomes an error that also matches
-// that failure.
+// If ctx or op is nil, or a number of the policy is negative, Do returns an error that
+// matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the policy panics after op
+// has failed, the panic value becomes an error that also matches that failure.
 //
 // If op itself calls Do and that inner call gives up, its error is permanent for the
 // outer call, unless it is marked with [Transient] or was caused only by the outer
@@ -66,8 +64,7 @@ func DoValue[T any](ctx context.Context, p Policy, op func(context.Context) (T, 
 // run is the loop: attempt, decide, wait. first is the failure of the first attempt,
 // or nil if it has not been made yet.
 func run(ctx context.Context, p *Policy, op func(context.Context) error, first error) error {
-	var c call
-	c.begin(p, first)
+	c := call{attempt: Attempt{Err: first}}
 	for {
 		wait, ended, err := c.turn(ctx, p, op)
 		if ended {
@@ -98,20 +95,14 @@ type call struct {
 	timer     *time.Timer
 }
 
-// begin starts the call. If the first attempt has already been made, first is its failure.
-func (c *call) begin(p *Policy, first error) {
-	c.attempt.Err = first
-	if p.MaxElapsed != 0 { // otherwise calls that succeed do not read the clock
-		c.timed, c.start = true, now(p.Clock)
-	}
-}
-
-// turn makes one attempt, unless begin received the first attempt's failure, and decides
-// what follows: a wait and another turn, or the end of the call with err. Only a wait
-// on the system's clock can be part of a select; with any other clock, turn itself
-// waits.
+// turn makes one attempt, unless the first one has already failed, and decides what
+// follows: a wait and another turn, or the end of the call with err. Only a wait on the
+// system's clock can be part of a select; with any other clock, turn itself waits.
 func (c *call) turn(ctx context.Context, p *Policy, op func(context.Context) error) (wait time.Duration, ended bool, err error) {
 	defer c.guard()
+	if p.MaxElapsed != 0 && !c.timed { // otherwise calls that succeed do not read the clock
+		c.timed, c.start = true, now(p.Clock)
+	}
 	var reason error
 	switch {
 	case c.attempt.Number == 0 && c.attempt.Err != nil:
@@ -192,12 +183,12 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 		return 0, ErrMaxAttempts
 	}
 	wait, follows := max(0, orDefault(p.Backoff).Delay(*a, p.random())), true
-	if a.Hint > 0 {
-		rule := p.Hint
-		if rule == nil {
-			rule = HintAtLeast{}
-		}
-		wait, follows = rule.Wait(wait, a.Hint)
+	switch {
+	case a.Hint <= 0:
+	case p.Hint == nil:
+		wait, follows = HintAtLeast{}.Wait(wait, a.Hint)
+	default:
+		wait, follows = p.Hint.Wait(wait, a.Hint)
 		wait = max(0, wait)
 	}
 	switch {
@@ -215,8 +206,10 @@ func (p *Policy) decide(a *Attempt, elapsed, left time.Duration) (time.Duration,
 
 // stagger returns the wait before the first attempt, or the reason to give up.
 func (c *call) stagger(ctx context.Context, p *Policy) (time.Duration, error) {
-	c.staggered = true
-	wait := FullJitter{Base: p.Stagger}.Delay(Attempt{}, p.random())
+	if c.staggered = true; ctx.Err() != nil {
+		return 0, contextReason(ctx, nil)
+	}
+	wait := dur.Saturate(dur.Unit(p.random())*float64(p.Stagger), p.Stagger)
 	if left := timeLeft(ctx, p.Clock); wait >= left && left != noDeadline {
 		return wait, errDeadline
 	}
@@ -239,10 +232,11 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 	return nil
 }
 
-// try makes an attempt.
+// try makes an attempt, unless OnAttempt ends the caller's context.
 func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
-	if c.attempt.Number != math.MaxInt {
-		c.attempt.Number++
+	begun := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
+	if begun.Number != math.MaxInt {
+		begun.Number++
 	}
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
@@ -252,29 +246,47 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		ctx = limited
 	}
 	if p.OnAttempt != nil {
-		ended := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
-		derived, done := p.OnAttempt(ctx, ended)
+		derived, done := p.OnAttempt(ctx, begun)
 		if derived != nil {
 			ctx = derived
 		}
-		if done != nil {
-			ended.Err = ErrNoReturn
+		ended := begun
+		if ended.Err = ErrNoReturn; done != nil {
 			defer func() {
-				if !c.inOp {
+				if !c.inOp && c.attempt.Number == begun.Number {
 					ended = c.attempt
 				}
 				done(ended)
 			}()
 		}
+		if caller.Err() != nil {
+			ended.Err = caller.Err()
+			return ended.Err
+		}
 	}
-	c.inOp = true
+	c.attempt.Number, c.inOp = begun.Number, true
 	err := op(ctx)
 	c.inOp = false
-	if err != nil && p.AttemptTimeout != 0 && limited.Err() != nil && caller.Err() == nil {
-		err = &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
+	if err != nil && p.AttemptTimeout != 0 {
+		err = p.overtime(caller, limited, err)
 	}
 	c.conclude(p, err)
 	return err
+}
+
+// overtime returns the error of an attempt, wrapped if only AttemptTimeout ended it: the
+// attempt was too long, or an inner call gave up because a wait would have made it so.
+func (p *Policy) overtime(caller, limited context.Context, err error) error {
+	if caller.Err() != nil {
+		return err
+	}
+	if limited.Err() == nil {
+		wait := tooLongWait(err)
+		if wait < timeLeft(limited, p.Clock) || wait >= timeLeft(caller, p.Clock) {
+			return err
+		}
+	}
+	return &errfacts.Overtime{Err: err, Limit: p.AttemptTimeout}
 }
 
 // conclude classifies the result of an attempt and reports it to the Limiter and the
@@ -327,10 +339,11 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 // caller deposits after a success, a permanent failure or progress. The Limiter, Stagger, AttemptTimeout, hooks and
 // the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
-	if faults := p.ownFaults(); faults != nil || failed.Err == nil {
-		if failed.Err == nil {
-			faults = append(faults, "the attempt has no error")
-		}
+	faults := p.ownFaults()
+	if failed.Err == nil {
+		faults = append(faults, "the attempt has no error")
+	}
+	if faults != nil {
 		return 0, invalid("call", faults)
 	}
 	failed.Number, failed.Verdict = max(1, failed.Number), verdict(p.Classifier, failed.Err)

@@ -622,15 +622,6 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 	t.Run("an inner call is retried", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			calls := 0
-			err := retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
-				if calls++; calls == 3 {
-					return nil
-				}
-				return retry.Do(ctx, retry.Policy{Backoff: retry.Constant(time.Minute)}, fails)
-			})
-			assert.Error(t, err, "the inner call gives up before the limit has passed")
-			assert.Equal(t, 1, calls)
-			calls = 0
 			assert.NoError(t, retry.Do(t.Context(), retry.Policy{AttemptTimeout: time.Second}, func(ctx context.Context) error {
 				if calls++; calls == 3 {
 					return nil
@@ -640,6 +631,55 @@ func TestAttemptTimeoutOfOthers(t *testing.T) {
 			assert.Equal(t, 3, calls)
 		})
 	})
+}
+
+// TestInnerWaitBeyondLimit: an inner call that gives up because its wait would outlast the
+// outer call's AttemptTimeout is retried. If another limit forbids the wait, too, it is
+// not.
+func TestInnerWaitBeyondLimit(t *testing.T) {
+	const s = time.Second
+	inner := func(ctx context.Context) error {
+		return retry.Do(ctx, retry.Policy{Backoff: retry.Constant(400 * ms), MaxAttempts: retry.Unlimited}, fails)
+	}
+	hurried := func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, 500*ms)
+		defer cancel()
+		return inner(ctx)
+	}
+	for name, tt := range map[string]struct {
+		limit, deadline time.Duration
+		op              func(context.Context) error
+		attempts        int
+		text            string
+	}{
+		"the limit":                {s, 0, inner, 3, "gave up after 3 attempts (all attempts used): attempt exceeded 1s: gave up after 3 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
+		"the limit, of a list":     {s, 0, func(ctx context.Context) error { return errors.Join(errOp, inner(ctx)) }, 3, ""},
+		"a shorter deadline of op": {s, 0, hurried, 1, "gave up after 2 attempts (wait would outlast the context: context deadline exceeded, next wait 400ms): operation failed"},
+		"the caller's deadline":    {time.Minute, s, inner, 1, ""},
+		"both":                     {s, 1100 * ms, inner, 1, ""},
+		"no limit":                 {0, s, inner, 1, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if tt.deadline > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tt.deadline)
+					defer cancel()
+				}
+				calls := 0
+				err := retry.Do(ctx, retry.Policy{AttemptTimeout: tt.limit, Backoff: retry.NoDelay{}}, func(ctx context.Context) error {
+					calls++
+					return tt.op(ctx)
+				})
+				assert.Equal(t, tt.attempts, calls)
+				if tt.text != "" {
+					assert.EqualError(t, err, tt.text)
+				}
+				assert.ErrorIs(t, err, context.DeadlineExceeded)
+			})
+		})
+	}
 }
 
 // TestStagger: only the first attempt is delayed by a random time.
@@ -676,10 +716,11 @@ func testStagger(t *testing.T, do doer) {
 	t.Run("counts for MaxElapsed", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := policy
-			p.MaxElapsed = 31 * time.Second
+			p.Stagger, p.MaxElapsed = 30*time.Second, 31*time.Second
+			p.Rand = retrytest.Fixed(almost1)
 			err := asError(t, do(t.Context(), p, fails))
 			assert.Equal(t, 2, err.Attempts)
-			assert.Equal(t, 31*time.Second, err.Elapsed)
+			assert.Equal(t, 31*time.Second, err.Elapsed.Round(ms))
 		})
 	})
 	t.Run("canceled", func(t *testing.T) {

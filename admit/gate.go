@@ -25,31 +25,27 @@ type Gate struct {
 	Now  func() time.Time // the clock; nil: time.Now
 	Rand func() float64   // random numbers in [0, 1) for Return; nil: math/rand/v2
 
-	mu       sync.Mutex
-	start    time.Time // zero before first use
-	inFlight int
-	admitted uint64
-	refused  uint64
-	limiter  limiter
+	mu                sync.Mutex
+	inFlight          int
+	admitted, refused uint64
+	limiter           limiter
 }
 
 // A Caller is what a [Gate] needs to know about a request. The zero value is a request
 // like any other.
 type Caller struct {
-	// Share is the share of the limit that must not be exceeded for this request to be
-	// admitted: under overload, requests with a share of 0.75 are refused before those
-	// with 1. 0 or less, and above 1: 1.
+	// Share is the share of the limit that the request may use: under overload, requests
+	// with 0.75 are refused before those with 1. 0 or less, and above 1: 1.
 	Share float64
 
-	// Patience is how long the caller will wait for the response, if it has announced
-	// that. A request is refused if it would probably take more than two thirds of it.
-	// 0 or less: unknown.
+	// Patience is the timeout that the caller has announced. A request is refused if it
+	// would probably take more than two thirds of it. 0 or less: unknown.
 	Patience time.Duration
 }
 
 // A Ticket is the admission of one request. Pass it to [Gate.Leave] exactly once.
 type Ticket struct {
-	admitted time.Duration // since the start of the Gate
+	admitted time.Duration // when
 	batch    uint64
 }
 
@@ -89,12 +85,12 @@ func (g *Gate) Enter(c Caller) (Ticket, error) {
 }
 
 func (g *Gate) refuse() Refused {
-	most, random := g.Return, g.Rand
+	most, random := g.Return, rand.Float64
 	if most <= 0 {
 		most = 5 * time.Second
 	}
-	if random == nil {
-		random = rand.Float64
+	if g.Rand != nil {
+		random = g.Rand
 	}
 	r := Refused(float64(most) * (0.2 + 0.8*random()))
 	if g.OnRefuse != nil {
@@ -129,13 +125,11 @@ func (g *Gate) Stats() Stats {
 	return Stats{cmp.Or(l.limit, initialLimit), g.inFlight, g.admitted, g.refused, l.own, l.rate}
 }
 
-// now returns the time since the first call.
+var epoch = time.Now()
+
 func (g *Gate) now() time.Duration {
-	if g.start.IsZero() {
-		if g.Now == nil {
-			g.Now = time.Now
-		}
-		g.start = g.Now()
+	if g.Now == nil {
+		return time.Since(epoch)
 	}
-	return g.Now().Sub(g.start)
+	return g.Now().Sub(epoch)
 }

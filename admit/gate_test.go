@@ -124,3 +124,38 @@ func BenchmarkGate(b *testing.B) {
 		})
 	})
 }
+
+// TestStreams: requests that stay for ever do not keep a Gate from learning.
+func TestStreams(t *testing.T) {
+	now := time.Unix(0, 0)
+	gate := &Gate{Now: func() time.Time { return now }}
+	for range batchSize {
+		_, err := gate.Enter(Caller{})
+		require.NoError(t, err)
+	}
+	for range 500 {
+		ticket, err := gate.Enter(Caller{})
+		require.NoError(t, err)
+		now = now.Add(50 * time.Millisecond)
+		gate.Leave(ticket)
+	}
+	assert.Equal(t, 50*time.Millisecond, gate.Stats().Own)
+	assert.Equal(t, batchSize, gate.Stats().InFlight)
+
+	// After a stall, too: the number in progress cannot fall to the limit.
+	now = now.Add(time.Minute)
+	gate.limiter.limit, gate.limiter.draining, gate.limiter.began = 8, true, gate.now()
+	_, err := gate.Enter(Caller{})
+	require.Error(t, err)
+	now = now.Add(6 * time.Second)
+	for range 500 {
+		if ticket, err := gate.Enter(Caller{}); err == nil {
+			now = now.Add(50 * time.Millisecond)
+			gate.Leave(ticket)
+		}
+		now = now.Add(time.Millisecond)
+	}
+	ticket, err := gate.Enter(Caller{})
+	require.NoError(t, err)
+	gate.Leave(ticket)
+}

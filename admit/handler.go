@@ -1,6 +1,6 @@
 //go:build !js
 
-// In a browser there is no server, and net/http would add two megabytes to the lab's page.
+// The lab runs the Gate in a browser, where net/http would add megabytes.
 
 package admit
 
@@ -16,23 +16,21 @@ import (
 // A Handler admits requests to Next through a Gate. Its fields must not be changed after
 // first use.
 //
-// Requests for an upgrade, such as WebSocket, CONNECT requests and requests that accept
-// only text/event-stream are not counted, because their time in progress says nothing
-// about waiting. Exclude other long-lived responses with Skip.
+// Upgrades, such as WebSocket, CONNECT requests and requests for text/event-stream bypass
+// the Gate. Exclude other long-lived responses with Skip.
 type Handler struct {
 	Gate *Gate        // decides about requests
 	Next http.Handler // serves admitted requests
 
-	// Status is the status of a refusal. 0 means 429: clients repeat any request after
-	// it, even a POST, and count it as throttling. Many repeat only idempotent requests
-	// after 503.
+	// Status is the status of a refusal. 0 means 429, after which clients repeat any
+	// request. Many repeat only idempotent requests after 503.
 	Status int
 
 	// Share returns the Share of a request's [Caller]. nil means 1 for all requests.
 	Share func(*http.Request) float64
 
-	// Skip reports whether a request bypasses the Gate: health checks, streams, and
-	// administration. nil means none.
+	// Skip reports whether a request, such as a health check, bypasses the Gate. nil
+	// means none.
 	Skip func(*http.Request) bool
 }
 
@@ -78,15 +76,13 @@ func longLived(r *http.Request) bool {
 
 // patience returns the shortest time that the caller announces, or 0.
 func patience(h http.Header, now time.Time) (shortest time.Duration) {
-	grpc, unit := h.Get("Grpc-Timeout"), time.Duration(0)
-	if last := len(grpc) - 1; last >= 0 {
-		grpc, unit = grpc[:last], grpcUnits[grpc[last]]
-	}
+	grpc := h.Get("Grpc-Timeout")
+	digits := strings.TrimRight(grpc, "HMSmun")
 	_, ttl, _ := strings.Cut(h.Get("Amz-Sdk-Request"), "ttl=")
 	ttl, _, _ = strings.Cut(ttl, ";")
 	end, _ := time.Parse("20060102T150405Z", ttl)
 	for _, d := range [...]time.Duration{
-		number(grpc, unit),
+		number(digits, grpcUnits[grpc[len(digits):]]),
 		number(h.Get("X-Envoy-Expected-Rq-Timeout-Ms"), time.Millisecond),
 		number(h.Get("X-Stainless-Timeout"), time.Second),
 		end.Sub(now),
@@ -98,9 +94,8 @@ func patience(h http.Header, now time.Time) (shortest time.Duration) {
 	return shortest
 }
 
-var grpcUnits = map[byte]time.Duration{
-	'H': time.Hour, 'M': time.Minute, 'S': time.Second,
-	'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond,
+var grpcUnits = map[string]time.Duration{
+	"H": time.Hour, "M": time.Minute, "S": time.Second, "m": time.Millisecond, "u": time.Microsecond, "n": time.Nanosecond,
 }
 
 func number(text string, unit time.Duration) time.Duration {

@@ -3,11 +3,8 @@ package admit
 import "github.com/gobackoff/retry"
 
 // Invited is a [retry.Budget] for clients of a server with a [Gate]: a retry that the
-// server invited, by throttling with a hint, costs nothing. Other retries, and all
-// deposits, are left to Budget.
-//
-// The policy's MaxAttempts still bounds the invited retries of a call. Do not use Invited
-// for a server that sends hints but does not refuse early enough: there, free retries
+// server invited, by throttling with a hint, costs nothing, and the rest is left to Budget.
+// Do not use it for a server that sends hints but refuses too late: there, free retries
 // prolong overload.
 type Invited struct {
 	retry.Budget // must not be nil

@@ -46,9 +46,8 @@ const (
 	fewest       = 5 // requests in a judged batch
 	fewestInTest = 15
 	initialLimit = 64
-	minLimit     = 1
 	maxLimit     = 1e6
-	doubtAfter   = 25 // times within, after which a risen own time is doubted
+	patient      = 25 // times within: to trust a risen own time, or to wait for requests to leave
 )
 
 func (l *limiter) begin(within, now time.Duration) {
@@ -78,7 +77,7 @@ func (l *limiter) room(c Caller) int {
 	if c.Patience > 0 && l.own > 0 {
 		limit *= min(1, float64(c.Patience)*2/3/float64(l.allowed()))
 	}
-	return int(max(minLimit, limit))
+	return int(max(1, limit))
 }
 
 // admit returns the batch of a request, or 0.
@@ -105,6 +104,9 @@ func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
 	}
 	l.left++
 	if t.batch != l.id {
+		if l.left > 10*batchSize && now-l.began > patient*l.within {
+			l.next(now) // a batch of long streams
+		}
 		return
 	}
 	l.took[l.done] = now - t.admitted
@@ -118,17 +120,21 @@ func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
 // complete reports whether more than half of the batch has left, so that its median is
 // known. A batch is larger while the effect of a cut is tested.
 func (l *limiter) complete(age time.Duration) bool {
-	need, enough := fewest, 4*l.within
+	need, overdue := fewest, 4*l.within
 	if l.cut.limit > 0 {
-		need, enough = fewestInTest, max(enough, 3*l.cut.median)
+		need, overdue = fewestInTest, max(overdue, 3*l.cut.median)
 	}
-	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+enough)
+	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+overdue)
 }
 
 // watch cuts the limit if no request leaves for a while.
 func (l *limiter) watch(now time.Duration, inFlight int) {
 	if inFlight == 0 {
 		l.lastLeft = now
+	}
+	if l.draining && now-l.began > patient*l.within { // those in progress stay for long: streams
+		l.limit, l.draining, l.lastLeft = max(l.limit, float64(inFlight+1)), false, now
+		l.next(now)
 	}
 	if !l.draining && l.own > 0 && now-l.lastLeft > l.allowed()+4*l.within {
 		l.reduce(0, inFlight)
@@ -173,7 +179,7 @@ func (l *limiter) reduce(target float64, inFlight int) {
 	if l.cut.limit == 0 {
 		l.cut.limit = l.limit
 	}
-	l.limit = max(minLimit, min(l.limit, max(target, float64(inFlight)/4)))
+	l.limit = max(1, min(l.limit, max(target, float64(inFlight)/4)))
 	l.draining = float64(inFlight) > l.limit
 }
 
@@ -183,7 +189,7 @@ func (l *limiter) learn(now, median time.Duration) {
 		l.own, l.least = median, median
 	}
 	l.own, l.least = min(l.own, median), min(l.least, median)
-	if l.own > l.least && now-l.risen > doubtAfter*l.within && (l.refused || median > l.own*3/2) {
+	if l.own > l.least && now-l.risen > patient*l.within && (l.refused || median > l.own*3/2) {
 		l.own = l.least
 	}
 }

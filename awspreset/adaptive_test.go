@@ -2,10 +2,12 @@ package awspreset_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"sync"
@@ -172,92 +174,27 @@ func sameState(got, want awspreset.AdaptiveState) error {
 	return errors.Join(errs...)
 }
 
-type bucketTrace struct {
-	Rate  float64 `json:"initial_max_rate"`
-	Start float64 `json:"start_time"`
-	Steps []struct {
-		adaptiveStep
-		Arg    float64
-		Result any
-	}
-}
-
-func checkTokenBucketTrace(trace bucketTrace) error {
-	clock := &traceClock{now: traceTime(trace.Start, 0)}
-	l := awspreset.AdaptiveBucket(trace.Rate)
-	l.Clock = clock
-	l.Start()
-	for i, step := range trace.Steps {
-		before := clock.now
-		clock.begin(step.time(), step.waits())
-		if clock.now.Before(before) { // these times are not whole milliseconds
-			clock.now = before
-		}
-		var err error
-		if step.Op == "set_rate" {
-			l.SetRate(step.Arg)
-		} else {
-			err = takeTokens(l, clock, step.Arg, step.Op == "acquire")
-			if errors.Is(err, errNoWait) && step.Result == "CapacityNotAvailableError" {
-				err = nil
-			}
-		}
-		if got := l.State(); err == nil {
-			err = sameState(
-				awspreset.AdaptiveState{Tokens: got.Tokens, Fill: got.Fill, Capacity: got.Capacity},
-				awspreset.AdaptiveState{Tokens: step.Tokens, Fill: step.Fill, Capacity: step.Capacity})
-		}
-		if err != nil || len(clock.waits) > 0 {
-			return fmt.Errorf("step %d, %s: waits left %v: %w", i, step.Op, clock.waits, err)
+// TestAdaptiveTraces: the limiters whose SDKs have clocks or waits of whole milliseconds,
+// with their state after each step. vectors/limiter contains the others.
+func TestAdaptiveTraces(t *testing.T) {
+	for _, tt := range []struct {
+		file       string
+		limiter    func() *awspreset.AdaptiveLimiter
+		tick, unit time.Duration
+	}{
+		{"java-v1", awspreset.AdaptiveJavaV1, 1, ms},
+		{"js-v3-flag-off", awspreset.AdaptiveJavaScriptV3, ms, 1},
+		{"js-v3-pre2026", awspreset.AdaptiveJavaScriptV3Before43, ms, 1},
+	} {
+		text, err := os.ReadFile("testdata/" + tt.file + "-adaptive-rate.json")
+		require.NoError(t, err)
+		var file struct{ Cases []adaptiveTrace }
+		require.NoError(t, json.Unmarshal(text, &file))
+		assert.Len(t, file.Cases, 5)
+		for i, trace := range file.Cases {
+			assert.NoError(t, checkAdaptiveTrace(tt.limiter, tt.tick, tt.unit)(trace), "%s, case %d", tt.file, i+1)
 		}
 	}
-	return nil
-}
-
-func takeTokens(l *awspreset.AdaptiveLimiter, clock *traceClock, n float64, block bool) error {
-	if !block {
-		clock.after = time.Time{}
-	}
-	for range int(n) {
-		if err := l.Wait(context.Background()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-type cubicTrace struct {
-	Top   float64 `json:"starting_max_rate"`
-	Start float64 `json:"start_time"`
-	Steps []struct {
-		T, Rate, K  float64
-		Op          string
-		CurrentRate float64 `json:"current_rate"`
-		Top         float64 `json:"w_max"`
-	}
-}
-
-func checkCubicTrace(trace cubicTrace) error {
-	var calculator awspreset.Cubic
-	calculator.Throttle(trace.Top)
-	throttledAt := trace.Start
-	for i, step := range trace.Steps {
-		var rate float64
-		if step.Op == "throttle" {
-			rate = calculator.Throttle(step.CurrentRate)
-			throttledAt = step.T
-		} else {
-			rate = calculator.Rate(step.T - throttledAt)
-		}
-		top, window := calculator.Shape()
-		got, want := []float64{rate, top, window}, []float64{step.Rate, step.Top, step.K}
-		for j := range want {
-			if math.Abs(got[j]-want[j]) > 1e-12*want[j] { // math.Cbrt and a power of 1/3 differ in the last digit
-				return fmt.Errorf("step %d, %s: rate, top and window are %v, want %v", i, step.Op, got, want)
-			}
-		}
-	}
-	return nil
 }
 
 // throttledOnce throttles l at 10 attempts per second.

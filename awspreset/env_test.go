@@ -1,6 +1,7 @@
 package awspreset_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -69,6 +70,26 @@ type envCase struct {
 	Attempts    *int `json:"total_max_attempts_configured"`
 	MaxAttempts *int `json:"max_attempts"`
 	Error       string
+}
+
+// TestEnv: FromEnv reads the variables as the SDKs do. Cases with other settings are left out.
+func TestEnv(t *testing.T) {
+	text, err := os.ReadFile("testdata/env.json")
+	require.NoError(t, err)
+	var file struct {
+		Cases []struct {
+			envCase
+			File    any            `json:"config_file"`
+			Options map[string]any `json:"client_config"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &file))
+	for _, c := range file.Cases {
+		env := fmt.Sprint(c.Env)
+		if c.File == nil && len(c.Options) == 0 && !strings.Contains(env, "DEFAULTS_MODE") && !strings.Contains(env, "2026") {
+			assert.NoError(t, checkEnv(c.envCase), "%s %s", c.SDK, env)
+		}
+	}
 }
 
 // checkEnv checks FromEnv. Here, values that some SDKs accept and others refuse are

@@ -248,14 +248,14 @@ func network(preset awspreset.Preset) string {
 		name string
 		err  error
 	}{
-		{"refused", exceptions["ECONNREFUSED"]},
-		{"reset", exceptions["ECONNRESET"]},
+		{"refused", failures["refused"]},
+		{"reset", failures["reset"]},
 		{"closed", requestError(io.EOF)},
 		{"cut short", requestError(io.ErrUnexpectedEOF)},
-		{"timeout", exceptions["TimeoutError"]},
+		{"timeout", failures["read-timeout"]},
 		{"unknown name", &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true}},
-		{"TLS", exceptions["SSLError"]},
-		{"other", exceptions["HTTPClientError"]},
+		{"TLS", failures["untrusted-certificate"]},
+		{"other", failures["client-error"]},
 	} {
 		if c.Classify(kind.err).Class != retry.ClassPermanent {
 			kinds = append(kinds, kind.name)

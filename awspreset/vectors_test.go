@@ -1,511 +1,382 @@
 package awspreset_test
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math"
-	"math/big"
 	"net"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
-	"github.com/gobackoff/retry/retrytest"
+	"github.com/gobackoff/retry/internal/vectors"
 )
 
-// vectorChecks contains the check for each file in testdata/vectors. The checks depend only
-// on the schema, so the files can be replaced.
-var vectorChecks = map[string]func(t *testing.T, file string){
-	"js-v2.json":                          vectors(checkJSDelay("")),
-	"js-v2-dynamodb.json":                 vectors(checkJSDelay("dynamodb")),
-	"js-v2-classification.json":           vectors(checkJSClass),
-	"js-v2-exec.json":                     vectors(checkJSExec),
-	"botocore-legacy.json":                vectors(checkBotocoreDelay),
-	"botocore-legacy-dynamodb.json":       vectors(checkBotocoreDelay),
-	"botocore-legacy-classification.json": vectors(checkBotocoreClass),
-	"botocore-legacy-exec.json":           vectors(checkBotocoreExec(awspreset.BotocoreLegacy)),
-	"java-v1.json":                        vectors(checkJavaDelay(awspreset.JavaV1Legacy, "")),
-	"java-v1-dynamodb.json":               vectors(checkJavaDelay(awspreset.JavaV1Legacy, "dynamodb")),
-	"java-v1-classification.json":         vectors(checkJavaClass),
-	"java-v1-exec.json":                   vectors(checkJavaExec),
-	"general-reference-polling.json":      vectors(checkPollingDelay),
-	"general-reference-polling-loop.json": vectors(checkPollingLoop),
-	"arch-blog.json":                      vectors(checkBlogDelay),
-	"botocore-adaptive-rate.json":         vectors(checkAdaptiveTrace(awspreset.AdaptiveBotocore, 1, 1)),
-	"botocore-cubic.json":                 vectors(checkCubicTrace),
-	"botocore-token-bucket.json":          vectors(checkTokenBucketTrace),
-	"go-v2-adaptive-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveGoV2, 1, 1)),
-	"java-v1-adaptive-rate.json":          vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaV1, 1, ms)),
-	"js-v3-2026-rate.json":                vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
-	"js-v3-flag-off-rate.json":            vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3, ms, 1)),
-	"js-v3-pre2026-rate.json":             vectors(checkAdaptiveTrace(awspreset.AdaptiveJavaScriptV3Before43, ms, 1)),
+// The sets of vectors/delay, classify, quota and limiter whose sources have presets.
+// vectors/conformance checks those with whole responses: hint and trace.
 
-	"js-v2-handle-request-with-retries.json": vectors(checkJSHandler),
-	"js-v3-pre2026.json":                     vectors(checkJSDelayV3(awspreset.JavaScriptV3StandardLateCap)),
-	"js-v3-flag-off.json":                    vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard)),
-	"js-v3-2026.json":                        vectors(checkJSDelayV3(awspreset.JavaScriptV3Standard2026)),
-	"js-v3-pre2026-classification.json":      vectors(checkJSClassV3(awspreset.JavaScriptV3StandardLateCap)),
-	"js-v3-flag-off-classification.json":     vectors(checkJSClassV3(awspreset.JavaScriptV3Standard)),
-	"js-v3-2026-classification.json":         vectors(checkJSClassV3(awspreset.JavaScriptV3Standard2026)),
-	"js-v3-pre2026-quota.json":               vectors(checkJSQuota(awspreset.JavaScriptV3StandardLateCap)),
-	"js-v3-flag-off-quota.json":              vectors(checkJSQuota(awspreset.JavaScriptV3Standard)),
-	"js-v3-2026-quota.json":                  vectors(checkJSQuota(awspreset.JavaScriptV3Standard2026)),
-	"js-v3-2026-exec.json":                   vectors(checkJSExecV3),
-	"botocore-standard-pre-1.34.107.json":    vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandardLateCap)),
-	"botocore-standard.json":                 vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard)),
-	"botocore-standard-2026.json":            vectors(checkBotocoreStandardDelay(awspreset.BotocoreStandard2026Preview)),
-	"botocore-standard-classification.json":  vectors(checkBotocoreStandardClass(awspreset.BotocoreStandardLateCap, awspreset.BotocoreStandard, awspreset.BotocoreStandard2026Preview)),
-	"standard-2026.json":                     vectors(both(checkBotocoreStandardDelay(awspreset.Standard2026), checkBotocoreStandardDelay(awspreset.BotocoreStandard2026))),
-	"standard-2026-classification.json":      vectors(checkBotocoreStandardClass(awspreset.Standard2026, awspreset.BotocoreStandard2026)),
-	"standard-2026-quota.json":               vectors(both(checkBotocoreQuota(awspreset.Standard2026), checkBotocoreQuota(awspreset.BotocoreStandard2026))),
-
-	"botocore-standard-quota.json":      vectors(checkBotocoreQuota(awspreset.BotocoreStandard)),
-	"botocore-standard-2026-quota.json": vectors(checkBotocoreQuota(awspreset.BotocoreStandard2026Preview)),
-	"botocore-standard-exec.json":       vectors(checkBotocoreExec(awspreset.BotocoreStandard)),
-	"botocore-standard-2026-exec.json":  vectors(checkBotocoreExec(awspreset.BotocoreStandard2026Preview)),
-	"go-v2.json":                        vectors(checkGoDelay(awspreset.GoV2Standard)),
-	"go-v2-2026.json":                   vectors(checkGoDelay(awspreset.GoV2Standard2026)),
-	"go-v2-classification.json":         vectors(checkGoClass),
-	"go-v2-exec.json":                   vectors(checkGoExec(awspreset.GoV2Standard, awspreset.GoV2Adaptive)),
-	"go-v2-2026-exec.json":              vectors(checkGoExec(awspreset.GoV2Standard2026, awspreset.GoV2Adaptive2026)),
-	"java-v1-standard.json":             vectors(checkJavaDelay(awspreset.JavaV1Standard, "")),
-	"java-v1-historic.json":             vectors(checkJavaHistoric),
-	"java-v2.json":                      vectors(checkJavaDelayV2),
-	"retry-mode-config.json":            vectors(checkEnv),
-}
-
-// excludedVectors are cases that this library does not reproduce.
-var excludedVectors = []struct {
-	files string // a pattern for path.Match
-	match func(c map[string]any) bool
-	why   string
-}{
-	{
-		"java-v1*.json",
-		func(c map[string]any) bool { n, ok := c["retry"].(float64); return ok && n < 0 },
-		"a retry before the first: the SDK throws or shifts by a negative number; here the number of a retry is never negative",
-	},
-	{
-		"java-v1-historic.json",
-		func(c map[string]any) bool {
-			return c["variant"] == "2015" && c["throttling"] == true && c["service"] == "default" ||
-				c["variant"] == "2016" && c["throttling"] == false
-		},
-		"arithmetic of releases before 2018, which have no preset",
-	},
-	{
-		"java-v2.json",
-		func(c map[string]any) bool { return c["retry"].(float64) < 0 },
-		"a delay before the first attempt; Do does not wait there",
-	},
-	{
-		"js-v2-handle-request-with-retries.json",
-		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["options"]), "customBackoff") },
-		"a user-defined function",
-	},
-	{
-		"js-v2-handle-request-with-retries.json",
-		func(c map[string]any) bool { return strings.Contains(fmt.Sprint(c["name"]), "Retry-After -1") },
-		"a negative wait, which the SDK passes to its timer",
-	},
-	{
-		"js-v3-*-classification.json",
-		func(c map[string]any) bool { return c["node_code"] == "ECONNABORTED" },
-		"the SDK does not retry a connection aborted by its own system; here it is a lost connection",
-	},
-	{
-		"js-v3-pre2026-classification.json",
-		func(c map[string]any) bool { return c["node_code"] == "EAI_AGAIN" },
-		"a temporary DNS failure is classified as in later releases",
-	},
-	{
-		"retry-mode-config.json",
-		func(c map[string]any) bool {
-			options, _ := c["client_config"].(map[string]any)
-			env := fmt.Sprint(c["env"])
-			return c["config_file"] != nil || len(options) > 0 || strings.Contains(env, "DEFAULTS_MODE") || strings.Contains(env, "2026")
-		},
-		"settings other than the two variables",
-	},
-	{
-		"js-v2-exec.json",
-		func(c map[string]any) bool {
-			// The SDK counts the retry before it checks the delay.
-			retries, _ := c["retry_count"].(float64)
-			delays, _ := c["delays_ms"].([]any)
-			return strings.Contains(fmt.Sprint(c["config"]), "customBackoff") && int(retries) > len(delays)
-		},
-		"a customBackoff that returns a negative number ends the call; a Backoff cannot",
-	},
-}
-
-func TestVectors(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "vectors", "*.json"))
-	require.NoError(t, err)
-	var names []string
-	for _, file := range files {
-		names = append(names, filepath.Base(file))
-		if vectorChecks[filepath.Base(file)] == nil {
-			t.Errorf("%s: no check for this file", file)
-		}
+// policyLike returns the policy of the preset that behaves like the source, which is one
+// of a set's sources.
+func policyLike(source, service string) retry.Policy {
+	text := "aws-" + source
+	if service != "" {
+		text += " service=" + service
 	}
-	for name, check := range vectorChecks {
-		if !slices.Contains(names, name) {
-			t.Errorf("%s: missing in testdata/vectors", name)
-			continue
-		}
-		t.Run(name, func(t *testing.T) { check(t, name) })
+	p, err := retry.ParsePolicy(text)
+	if err != nil {
+		panic(err)
 	}
+	return p
 }
 
-func vectors[C any](check func(C) error) func(t *testing.T, file string) {
-	return func(t *testing.T, file string) {
-		text, err := os.ReadFile(filepath.Join("testdata", "vectors", file))
-		require.NoError(t, err)
-		var content struct {
-			Count  *int
-			Params json.RawMessage // fields of all cases
-			Cases  []json.RawMessage
-		}
-		require.NoError(t, json.Unmarshal(text, &content), file)
-		require.NotEmpty(t, content.Cases, file)
-		if content.Count != nil {
-			require.Len(t, content.Cases, *content.Count, file)
-		}
-		excluded := 0
-		for _, raw := range content.Cases {
-			if why := exclusion(t, file, raw); why != "" {
-				excluded++
-				continue
-			}
-			var c C
-			err := json.Unmarshal([]byte(cmp.Or(string(content.Params), "{}")), &c)
-			if err == nil {
-				err = json.Unmarshal(raw, &c)
-			}
-			if err == nil {
-				err = check(c)
-			}
-			if err != nil {
-				t.Errorf("%s: case %.300s\n\t%v", file, raw, err)
-			}
-		}
-		require.Less(t, excluded, len(content.Cases), file)
-		t.Logf("%s: %d cases checked, %d excluded", file, len(content.Cases)-excluded, excluded)
-	}
-}
-
-func both[C any](one, other func(C) error) func(C) error {
-	return func(c C) error { return errors.Join(one(c), other(c)) }
-}
-
-func exclusion(t *testing.T, file string, raw json.RawMessage) string {
-	var c map[string]any
-	require.NoError(t, json.Unmarshal(raw, &c), file)
-	for _, e := range excludedVectors {
-		if ok, err := path.Match(e.files, file); err == nil && ok && e.match(c) {
-			return e.why
-		}
-	}
-	return ""
-}
-
-// number may also be the string "Infinity" or "NaN", because JSON has no such numbers.
-type number float64
-
-func (n *number) UnmarshalJSON(text []byte) error {
-	x, err := strconv.ParseFloat(string(bytes.Trim(text, `"`)), 64)
-	*n = number(x)
-	return err
-}
-
-func (n number) times(unit time.Duration) time.Duration {
-	return time.Duration(math.Round(float64(n) * float64(unit)))
-}
-
-// onlyRandom returns the only random number, or 0 for rules without jitter.
-func onlyRandom(random []float64) float64 {
-	if len(random) == 0 {
-		return 0
-	}
-	return random[0]
-}
-
-// afterRetry returns the failed attempt before retry n, where the first retry is 0.
-func afterRetry(n int64, class retry.Class) retry.Attempt {
-	return retry.Attempt{Number: int(min(n, math.MaxInt-1)) + 1, Verdict: retry.Verdict{Class: class}}
-}
-
-// wholeNanosecond is the slack for truncation to a Duration.
-const wholeNanosecond = 1.0
-
-// agree compares a delay with an SDK's. They may differ by less than slack nanoseconds plus
-// the resolution of a float64, which exceeds a nanosecond above 2⁵³ ns. Delays in the SDKs
-// are unbounded; here the longest is 2⁶³-1 ns.
-func agree(got time.Duration, sdk number, unit time.Duration, slack float64) error {
-	if math.IsNaN(float64(sdk)) {
-		return mustBe("delay", got, 0) // 0 · ∞, for which the SDK does not wait
-	}
-	if math.IsInf(float64(sdk), 1) {
-		return mustBe("delay", got, math.MaxInt64)
-	}
-	exact := new(big.Rat).SetFloat64(float64(sdk))
-	exact.Mul(exact, new(big.Rat).SetInt64(int64(unit)))
-	return near(got, exact, slack)
-}
-
-func near(got time.Duration, exact *big.Rat, slack float64) error {
-	largest := new(big.Rat).SetInt64(math.MaxInt64)
-	rounding := new(big.Rat).Mul(exact, new(big.Rat).SetFloat64(0x1p-52))
-	if new(big.Rat).Sub(exact, rounding).Cmp(largest) > 0 {
-		return mustBe("delay", got, math.MaxInt64)
-	}
-	if exact.Cmp(largest) > 0 {
-		exact = largest
-	}
-	diff := new(big.Rat).SetInt64(int64(got))
-	diff.Sub(diff, exact).Abs(diff)
-	if diff.Cmp(rounding.Add(rounding, new(big.Rat).SetFloat64(slack))) >= 0 {
-		return fmt.Errorf("delay is %d ns, want %s ns", got, exact.FloatString(3))
-	}
-	return nil
-}
-
-func agreeAll(got []time.Duration, sdk []number, unit time.Duration) error {
-	if len(got) != len(sdk) {
-		return fmt.Errorf("waits are %v, want %v of %v", got, sdk, unit)
-	}
-	for i := range got {
-		if err := agree(got[i], sdk[i], unit, wholeNanosecond); err != nil {
-			return fmt.Errorf("wait %d: %w", i+1, err)
-		}
-	}
-	return nil
-}
-
-// exceptions contains the Go equivalents of the SDKs' exceptions.
-var exceptions = map[string]error{
-	// aws-sdk-js: codes of Node.js and of the SDK itself.
-	"ECONNRESET":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"ECONNREFUSED":           dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
-	"ENOTFOUND":              &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"TimeoutError":           readError(os.ErrDeadlineExceeded),
-	"RequestAbortedError":    canceled{},                // by the caller
-	"AbortError":             errorOfCode("AbortError"), // by the caller, in version 3
-	"EPIPE":                  readError(syscall.EPIPE),
-	"ETIMEDOUT":              readError(os.ErrDeadlineExceeded),
-	"EHOSTUNREACH":           dialError(syscall.EHOSTUNREACH),
-	"ENETUNREACH":            dialError(syscall.ENETUNREACH),
-	"EAI_AGAIN":              &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
-	"EPROTO":                 requestError(x509.UnknownAuthorityError{}),
-	"CERT_HAS_EXPIRED":       requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
-	"fetch":                  dialError(syscall.ECONNREFUSED), // a browser that cannot connect
-	"ERR_HTTP2_STREAM_ERROR": errors.New("stream error: stream ID 1; CANCEL"),
-
-	// botocore.
-	"ConnectionError":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"EndpointConnectionError": dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
-	"ConnectTimeoutError":     dialError(os.ErrDeadlineExceeded),
-	"ReadTimeoutError":        readError(os.ErrDeadlineExceeded),
-	"ConnectionClosedError":   requestError(io.EOF), // closed before a response
-	"SSLError":                requestError(x509.UnknownAuthorityError{}),
-	"ProxyConnectionError":    &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
-	"IncompleteReadError":     errors.New("incomplete read"),      // after the call, while the caller reads a stream
-	"ResponseStreamingError":  requestError(errors.New("stream")), // a subclass of HTTPClientError
-	"HTTPClientError":         requestError(errors.New("client")),
-	"ValueError":              errors.New("value out of range"),
-	"ChecksumError":           errorOfCode("ChecksumError"),    // see Classifier
-	"CRC32CheckFailed":        errorOfCode("CRC32CheckFailed"), // in aws-sdk-js
-
-	// aws-sdk-java: the direct causes of its exceptions.
-	"IOException":             readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"SocketException":         readError(os.NewSyscallError("read", syscall.ECONNRESET)),
-	"SocketTimeoutException":  readError(os.ErrDeadlineExceeded),
-	"ConnectTimeoutException": dialError(os.ErrDeadlineExceeded),
-	"ConnectException":        dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
-	"UnknownHostException":    &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
-	"SSLHandshakeException":   requestError(x509.UnknownAuthorityError{}),
-	"NoHttpResponseException": requestError(io.EOF),              // closed before a response
-	"EOFException":            requestError(io.ErrUnexpectedEOF), // truncated body
-	"RuntimeException":        errors.New("bug"),                 // even if its own cause is an IOException
-	"no cause":                errors.New("client failed"),
-}
-
-func exception(name string) (error, error) {
-	err, ok := exceptions[name]
-	if !ok {
-		return nil, fmt.Errorf("no Go equivalent of %q in the table", name)
-	}
-	return err, nil
-}
-
-func checkClass(c retry.Classifier, err error, retryable bool) (retry.Class, error) {
-	class := c.Classify(err).Class
-	if class == retry.ClassUnknown || (class != retry.ClassPermanent) != retryable {
-		return class, fmt.Errorf("class is %v, want retryable %v", class, retryable)
-	}
-	return class, nil
-}
-
-func checkThrottled(class retry.Class, throttling *bool) error {
-	if throttling == nil {
-		return nil
-	}
-	return mustBe(fmt.Sprintf("whether class %v is throttled", class), class == retry.ClassThrottled, *throttling)
-}
-
-type playback struct {
-	waits    []time.Duration
-	attempts int
-	last     error // of the script
-	err      error // of the call
-	balances []float64
-}
-
-func play(p retry.Policy, outcomes []error, random func() float64) playback {
-	clock, op := &retrytest.Clock{}, retrytest.Script(outcomes...)
-	p.Clock, p.Rand = clock, random
-	var r playback
-	r.err = retry.Do(context.Background(), p, func(ctx context.Context) error {
-		r.balances = append(r.balances, balance(p))
-		r.last = op.Run(ctx)
-		return r.last
+// check also requires that every mutant of an answer is noticed.
+func check[G any](t *testing.T, set string, ask func(p retry.Policy, source string, given G) any, service func(G) string) vectors.Report {
+	t.Helper()
+	r := vectors.Check(t, set, func(source string, given G) any {
+		return ask(policyLike(source, service(given)), source, given)
 	})
-	r.waits, r.attempts = clock.Waits(), op.Calls()
+	assert.Equal(t, r.Answers.All, r.Answers.Of, "mutants of the answers: %v", r)
+	assert.Positive(t, r.Checked)
 	return r
 }
 
-func (r playback) ended(ok bool) error {
-	switch {
-	case ok && r.err != nil:
-		return fmt.Errorf("call failed: %w", r.err)
-	case !ok && r.err == nil:
-		return errors.New("call succeeded, want a failure")
-	case !ok && !errors.Is(r.err, r.last):
-		return fmt.Errorf("call returned %w, want the last failure %w", r.err, r.last)
+type delayCase struct {
+	Service string
+	Attempt int
+	Class   string
+	Random  float64
+}
+
+func (c delayCase) attempt() retry.Attempt {
+	return retry.Attempt{Number: c.Attempt, Verdict: retry.Verdict{Class: classNamed(c.Class)}}
+}
+
+func classNamed(name string) retry.Class {
+	switch name {
+	case "transient":
+		return retry.ClassTransient
+	case "throttled":
+		return retry.ClassThrottled
+	case "timeout":
+		return retry.ClassTimeout
 	}
+	return retry.ClassUnknown
+}
+
+func inMs(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func delayAnswer(p retry.Policy, _ string, c delayCase) any {
+	return map[string]float64{"wait_ms": inMs(p.Backoff.Delay(c.attempt(), c.Random))}
+}
+
+func TestDelayVectors(t *testing.T) {
+	for _, set := range []string{"delay/aws-standard-2026", "delay/aws-standard", "delay/aws-legacy"} {
+		t.Run(set, func(t *testing.T) {
+			check(t, set, delayAnswer, func(c delayCase) string { return c.Service })
+		})
+	}
+}
+
+type classCase struct {
+	Service, Failure string
+	Status           *int
+	Code             *string
+	Message          string
+	Wrapped          bool
+	Modeled          *struct{ Throttling bool }
+}
+
+// modeled is an error that is retryable in the SDK's model.
+type modeled struct{ error }
+
+func (e modeled) Unwrap() error { return e.error }
+
+func (e modeled) RetryableError() bool { return true }
+
+// failures are the errors of Go for the failures to get a response.
+var failures = map[string]error{
+	"reset":                 readError(os.NewSyscallError("read", syscall.ECONNRESET)),
+	"refused":               dialError(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
+	"closed":                requestError(io.EOF),
+	"truncated":             requestError(io.ErrUnexpectedEOF),
+	"broken-pipe":           readError(syscall.EPIPE),
+	"read-timeout":          readError(os.ErrDeadlineExceeded),
+	"connect-timeout":       dialError(os.ErrDeadlineExceeded),
+	"host-unreachable":      dialError(syscall.EHOSTUNREACH),
+	"network-unreachable":   dialError(syscall.ENETUNREACH),
+	"unknown-host":          &net.DNSError{Err: "no such host", Name: "service", IsNotFound: true},
+	"temporary-dns":         &net.DNSError{Err: "server misbehaving", Name: "service", IsTemporary: true},
+	"untrusted-certificate": requestError(x509.UnknownAuthorityError{}),
+	"expired-certificate":   requestError(x509.CertificateInvalidError{Reason: x509.Expired}),
+	"proxy-refused":         &net.OpError{Op: "proxyconnect", Net: "tcp", Err: syscall.ECONNREFUSED},
+	"broken-stream":         requestError(errors.New("stream")),
+	"client-error":          requestError(errors.New("client")),
+	"http2-refused":         errors.New("stream error: stream ID 1; REFUSED_STREAM"),
+	"http2-canceled":        errors.New("stream error: stream ID 1; CANCEL"),
+	"canceled":              canceled{},
+	"bad-checksum":          errorOfCode("ChecksumError"), // see Classifier
+	"other":                 errors.New("failure by script"),
+}
+
+func (c classCase) failure() error {
+	err := failures[c.Failure]
+	if c.Failure == "" {
+		err = serviceError(c.Status, c.Code, c.Message)
+	}
+	if m := c.Modeled; m != nil {
+		if err = (modeled{err}); m.Throttling {
+			err = retry.Throttled(err)
+		}
+	}
+	if c.Wrapped {
+		err = fmt.Errorf("wrapped: %w", err)
+	}
+	return err
+}
+
+// classAnswer says timeouts are transient, as the SDKs do in this place.
+func classAnswer(p retry.Policy, source string, c classCase) any {
+	if source == "js-v3-standard-late-cap" && c.Failure == "temporary-dns" {
+		return nil // it is classified as in later releases
+	}
+	name := "transient"
+	switch p.Classify(c.failure()).Class {
+	case retry.ClassPermanent:
+		name = "permanent"
+	case retry.ClassThrottled:
+		if source != "botocore-legacy" { // does not tell throttling from other failures
+			name = "throttled"
+		}
+	}
+	return map[string]string{"class": name}
+}
+
+func TestClassVectors(t *testing.T) {
+	for _, set := range []string{"classify/aws-standard-2026", "classify/aws-standard", "classify/aws-legacy"} {
+		t.Run(set, func(t *testing.T) {
+			check(t, set, classAnswer, func(c classCase) string { return c.Service })
+		})
+	}
+}
+
+type quotaCase struct {
+	Capacity, Tokens float64
+	Events           []struct{ Retry, End string }
+}
+
+type quotaStep struct {
+	Granted *bool   `json:"granted,omitempty"`
+	Tokens  float64 `json:"tokens"`
+}
+
+func quotaAnswer(p retry.Policy, source string, c quotaCase) any {
+	b := p.Budget
+	if c.Capacity != 500 || c.Tokens != 500 {
+		if source == "js-v3-standard-late-cap" {
+			return nil // a success fills this quota up
+		}
+		like := tokens(b)
+		b = &retry.TokenBudget{Capacity: c.Capacity, Costs: like.Costs, SuccessOnly: like.SuccessOnly, Deficit: c.Capacity - c.Tokens}
+	}
+	return quotaAnswerOf(b, c)
+}
+
+func quotaAnswerOf(b retry.Budget, c quotaCase) any {
+	steps, paid := []quotaStep{}, retry.Attempt{}
+	for _, e := range c.Events {
+		var step quotaStep
+		if e.Retry != "" {
+			a := retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: classNamed(e.Retry)}}
+			granted := b.TryWithdraw(a)
+			if step.Granted = &granted; granted {
+				paid = a
+			}
+		} else {
+			if e.End == "success" {
+				b.Deposit(paid, true)
+			}
+			paid = retry.Attempt{}
+		}
+		step.Tokens = balance(retry.Policy{Budget: b})
+		steps = append(steps, step)
+	}
+	return map[string]any{"after": steps}
+}
+
+func TestQuotaVectors(t *testing.T) {
+	for _, set := range []string{"quota/aws-standard-2026", "quota/aws-standard"} {
+		t.Run(set, func(t *testing.T) {
+			check(t, set, quotaAnswer, func(quotaCase) string { return "" })
+		})
+	}
+}
+
+type limiterCase struct {
+	Start  float64 `json:"start_s"`
+	Events []struct {
+		After float64 `json:"after_s"`
+		Event string
+	}
+}
+
+// A vectorClock takes whole microseconds to wait.
+type vectorClock struct {
+	now    time.Time
+	waited time.Duration
+}
+
+func (c *vectorClock) Now() time.Time { return c.now }
+
+func (c *vectorClock) Sleep(_ context.Context, d time.Duration) error {
+	c.waited += d
+	c.now = c.now.Add((d + time.Microsecond - 1).Truncate(time.Microsecond))
 	return nil
 }
 
-func (r playback) gaveUp(maxAttempts, budget bool) error {
-	return errors.Join(
-		mustBe("whether the number of attempts ended the call", errors.Is(r.err, retry.ErrMaxAttempts), maxAttempts),
-		mustBe("whether the quota ended the call", errors.Is(r.err, retry.ErrBudget), budget))
-}
+var _ retry.Clock = (*vectorClock)(nil)
 
-// recorded returns a source that replays the random numbers in us and, after them,
-// returns the constant then for the given number of attempts.
-func recorded(us []float64, then float64, attempts int) func() float64 {
-	return retrytest.Replay(slices.Concat(us, slices.Repeat([]float64{then}, attempts))...)
-}
-
-// response is the service's response in a trace, or the failure to get one.
-type response struct {
-	Status       *int
-	Code         *string
-	Headers      map[string]string
-	NetworkError string `json:"network_error"` // aws-sdk-js, aws-sdk-go-v2
-	ErrorName    string `json:"error_name"`    // of the network error in aws-sdk-js
-	Exception    string // botocore, aws-sdk-java
-}
-
-// scriptOf takes the exception for bad checksums, or "" if the SDK does not check them.
-func scriptOf(responses []response, badChecksum, message string, hint dialect) (script []error, err error) {
-	for _, r := range responses {
-		var failed error
-		sum := r.Headers["x-amz-crc32"]
-		switch {
-		case r.NetworkError != "" || r.Exception != "":
-			failed, err = exception(cmp.Or(r.ErrorName, r.NetworkError, r.Exception))
-		case r.Status == nil || *r.Status >= 300:
-			failed = withHint(serviceError(r.Status, r.Code, message), hint(r.Headers))
-		case badChecksum != "" && sum != "" && sum != strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte("{}"))), 10):
-			failed, err = exception(badChecksum)
+func limiterAnswer(p retry.Policy, _ string, c limiterCase) any {
+	seconds := func(s float64) time.Duration { return time.Duration(math.Round(s * 1e9)) }
+	clock := &vectorClock{now: time.Unix(0, 0).Add(seconds(c.Start))}
+	l := p.Limiter.(*awspreset.AdaptiveLimiter)
+	l.Clock = clock
+	l.Start()
+	waits, rates := []float64{}, []any{}
+	for _, e := range c.Events {
+		clock.now, clock.waited = clock.now.Add(seconds(e.After)), 0
+		if e.Event == "send" {
+			if err := l.Wait(context.Background()); err != nil {
+				return err.Error()
+			}
+			waits = append(waits, inMs(clock.waited))
+			continue
 		}
-		if err != nil {
-			return nil, err
+		l.Observe(map[string]retry.Attempt{"success": responded, "throttled": refused}[e.Event])
+		if state := l.State(); state.Enabled {
+			rates = append(rates, state.Fill)
+		} else {
+			rates = append(rates, nil)
 		}
-		script = append(script, failed)
 	}
-	return script, nil
+	return map[string]any{"waits_ms": waits, "rates": rates}
 }
 
-type hinted struct {
-	error
-	after time.Duration
-}
-
-func (e hinted) Unwrap() error { return e.error }
-
-func (e hinted) RetryAfter() time.Duration { return e.after }
-
-func withHint(err error, after time.Duration) error {
-	if after <= 0 {
-		return err
-	}
-	return hinted{err, after}
-}
-
-// A dialect reads a hint from headers as an SDK does; 0 means none.
-type dialect func(headers map[string]string) time.Duration
-
-func noHint(map[string]string) time.Duration { return 0 }
-
-// wholeHint refuses negative numbers, as all SDKs do.
-func wholeHint(text string, unit func(int64) time.Duration) time.Duration {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return unit(n)
-}
-
-func isLongPoll(operation string) bool {
-	switch strings.ToLower(strings.ReplaceAll(operation, "_", "")) {
-	case "receivemessage", "getactivitytask", "pollforactivitytask", "pollfordecisiontask":
-		return true
-	}
-	return false
-}
-
-func fill(b retry.Budget, to float64) {
-	p := retry.Policy{Budget: b}
-	for balance(p) > to && b.TryWithdraw(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: retry.ClassThrottled}}) {
-	}
-	for before := -1.0; balance(p) < to && balance(p) > before; {
-		before = balance(p)
-		b.Deposit(retry.Attempt{}, true)
+func TestLimiterVectors(t *testing.T) {
+	for _, set := range []string{"limiter/aws-adaptive-2026", "limiter/aws-adaptive"} {
+		t.Run(set, func(t *testing.T) {
+			check(t, set, limiterAnswer, func(limiterCase) string { return "" })
+		})
 	}
 }
 
-func classOf(throttling bool) retry.Class {
-	if throttling {
-		return retry.ClassThrottled
-	}
-	return retry.ClassTransient
+// A twice is a quota that returns tokens twice.
+type twice struct{ *retry.TokenBudget }
+
+func (b twice) Deposit(a retry.Attempt, succeeded bool) {
+	b.TokenBudget.Deposit(a, succeeded)
+	b.TokenBudget.Deposit(a, succeeded)
 }
 
-func afterHint(p retry.Policy, a retry.Attempt, u float64, hint time.Duration) time.Duration {
-	delay := p.Backoff.Delay(a, u)
-	if hint > 0 {
-		delay, _ = p.Hint.Wait(delay, hint)
+// caught returns how many answers of a source to a set the function ask does not give.
+func caught[G any](t *testing.T, set, source string, ask func(G) any) (differ, of int) {
+	for _, c := range vectors.Read(t, set) {
+		var given G
+		require.NoError(t, json.Unmarshal(c.Given, &given))
+		for _, want := range c.Answers {
+			if !slices.Contains(vectors.Sources(want), source) {
+				continue
+			}
+			of++
+			if vectors.Difference(t, ask(given), want) != "" {
+				differ++
+			}
+		}
 	}
-	return delay
+	return differ, of
+}
+
+// TestWrongImplementations: the vectors catch a policy with one wrong rule.
+func TestWrongImplementations(t *testing.T) {
+	delayOf := func(b retry.Backoff) func(delayCase) any {
+		return func(c delayCase) any {
+			if strings.HasPrefix(c.Service, "dynamodb") { // has another base
+				return delayAnswer(policyLike("botocore-standard-2026", c.Service), "", c)
+			}
+			return delayAnswer(retry.Policy{Backoff: b}, "", c)
+		}
+	}
+	const ms, s = time.Millisecond, time.Second
+	full := func(base time.Duration) retry.Backoff { return retry.FullJitter{Base: base, Cap: 20 * s} }
+	late := func(base time.Duration) retry.Backoff {
+		return retry.Capped{Of: retry.FullJitter{Base: base}, Cap: 20 * s}
+	}
+	classWith := func(wrong bool) func(classCase) any {
+		return func(c classCase) any {
+			if wrong && c.Status != nil && *c.Status == 503 && c.Code == nil {
+				return map[string]string{"class": "throttled"}
+			}
+			return classAnswer(policyLike("botocore-standard-2026", c.Service), "", c)
+		}
+	}
+	quotaWith := func(wrong bool) func(quotaCase) any {
+		return func(c quotaCase) any {
+			b := &retry.TokenBudget{Capacity: c.Capacity, SuccessOnly: true, Deficit: c.Capacity - c.Tokens}
+			if wrong {
+				return quotaAnswerOf(twice{b}, c)
+			}
+			return quotaAnswerOf(b, c)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		wrong bool
+		run   func() (int, int)
+	}{
+		{"right delays", false, func() (int, int) {
+			return caught(t, "delay/aws-standard-2026", "botocore-standard-2026", delayOf(retry.WhenThrottled{Throttled: full(s), Else: full(50 * ms)}))
+		}},
+		{"base 51 ms", true, func() (int, int) {
+			return caught(t, "delay/aws-standard-2026", "botocore-standard-2026", delayOf(retry.WhenThrottled{Throttled: full(s), Else: full(51 * ms)}))
+		}},
+		{"cap after jitter", true, func() (int, int) {
+			return caught(t, "delay/aws-standard-2026", "botocore-standard-2026", delayOf(retry.WhenThrottled{Throttled: late(s), Else: late(50 * ms)}))
+		}},
+		{"right late cap", false, func() (int, int) {
+			return caught(t, "delay/aws-standard", "botocore-standard-late-cap", delayOf(late(s)))
+		}},
+		{"cap before jitter", true, func() (int, int) {
+			return caught(t, "delay/aws-standard", "botocore-standard-late-cap", delayOf(full(s)))
+		}},
+		{"right classes", false, func() (int, int) {
+			return caught(t, "classify/aws-standard-2026", "botocore-standard-2026", classWith(false))
+		}},
+		{"503 is throttling", true, func() (int, int) {
+			return caught(t, "classify/aws-standard-2026", "botocore-standard-2026", classWith(true))
+		}},
+		{"right quota", false, func() (int, int) {
+			return caught(t, "quota/aws-standard-2026", "botocore-standard-2026", quotaWith(false))
+		}},
+		{"tokens returned twice", true, func() (int, int) {
+			return caught(t, "quota/aws-standard-2026", "botocore-standard-2026", quotaWith(true))
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			differ, of := tt.run()
+			t.Logf("%d of %d cases differ", differ, of)
+			assert.Positive(t, of)
+			assert.Equal(t, tt.wrong, differ > 0, "%d of %d cases differ", differ, of)
+		})
+	}
 }

@@ -19,10 +19,6 @@ const (
 	unknown
 )
 
-var endingNames = [...]string{"answered", "unsent", "unprocessed", "unknown"}
-
-func (e ending) String() string { return endingNames[e] }
-
 // errLost and errHidden are the errors of stopped exchanges. They replace net/http's
 // error, which reports a canceled request.
 const (

@@ -169,6 +169,32 @@ func TestNoConnection(t *testing.T) {
 	})
 }
 
+// TestCheckConnect: with CheckConnect, the status of a proxy's refusal and its
+// Retry-After are known. Nothing was sent, so a POST is retried, too.
+func TestCheckConnect(t *testing.T) {
+	for status, sent := range map[int]int{http.StatusForbidden: 1, http.StatusServiceUnavailable: 3} {
+		connects := 0
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			connects++
+			if status == http.StatusServiceUnavailable {
+				w.Header().Set("Retry-After", "7")
+			}
+			w.WriteHeader(status)
+		}))
+		base := &http.Transport{Proxy: http.ProxyURL(parse(t, proxy.URL)), OnProxyConnectResponse: retryhttp.CheckConnect}
+		req, p, hint := request(t, "POST", "content"), quick(), time.Duration(0)
+		req.URL = parse(t, "https://host/")
+		p.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) { hint = failed.Hint }
+		_, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(req)
+		refusal, ok := errors.AsType[*retryhttp.StatusError](err)
+		require.True(t, ok, err)
+		assert.Equal(t, status, refusal.HTTPStatusCode())
+		assert.Equal(t, sent, connects)
+		assert.Equal(t, time.Duration(sent-1)/2*7*time.Second, hint)
+		proxy.Close()
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, tt := range []struct {
 		err     error

@@ -5,8 +5,8 @@ package retryhttp
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -18,9 +18,12 @@ import (
 // quic-go are tested with quic-go, in internal/servers.
 func TestMessages(t *testing.T) {
 	var source strings.Builder
-	files, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/net/http/*.go"))
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	require.NoError(t, err)
-	more, err := filepath.Glob(filepath.Join(runtime.GOROOT(), "src/net/http/internal/httpcommon/*.go"))
+	dir := filepath.Join(strings.TrimSpace(string(root)), "src/net/http")
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	require.NoError(t, err)
+	more, err := filepath.Glob(filepath.Join(dir, "internal/httpcommon/*.go"))
 	require.NoError(t, err)
 	for _, name := range append(files, more...) {
 		if strings.HasSuffix(name, "_test.go") {

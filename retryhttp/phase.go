@@ -15,10 +15,6 @@ const (
 	over                   // Base has returned
 )
 
-var phaseNames = [...]string{"quiet", "asking", "connected", "written", "rewriting", "responded", "held", "stopped", "over"}
-
-func (p phase) String() string { return phaseNames[p] }
-
 // An event is what a trace reports.
 type event uint8
 
@@ -27,15 +23,12 @@ const (
 	obtained              // GotConn
 	wrote                 // WroteHeaders
 	heard                 // GotFirstResponseByte
+	events
 )
-
-var eventNames = [...]string{"asked", "obtained", "wrote", "heard"}
-
-func (e event) String() string { return eventNames[e] }
 
 // transitions lists the phase after each event. An exchange also leaves a phase when it
 // is stopped or over; nothing follows those.
-var transitions = [...][len(eventNames)]phase{
+var transitions = [...][events]phase{
 	quiet:     {asked: asking, obtained: connected, wrote: written, heard: responded},
 	asking:    {asked: asking, obtained: connected, wrote: written, heard: responded},
 	connected: {asked: connected, obtained: rewriting, wrote: written, heard: responded},

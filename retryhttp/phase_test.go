@@ -12,6 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+var (
+	phaseNames = [...]string{"quiet", "asking", "connected", "written", "rewriting", "responded", "held", "stopped", "over"}
+	eventNames = [events]string{"asked", "obtained", "wrote", "heard"}
+)
+
+func (p phase) String() string { return phaseNames[p] }
+func (e event) String() string { return eventNames[e] }
+
 // TestTransitions prints the table of an exchange's phases, which docs/http.md repeats.
 // Once an exchange is stopped or over, nothing changes it, and no event leads there.
 func TestTransitions(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// protocols remembers which version of HTTP each host uses. An outdated entry costs at
-// most an attempt.
+// protocols remembers which version of HTTP each host uses. With an outdated entry,
+// nothing is executed twice that must not be, but a resend by net/http may not be counted.
 type protocols struct {
 	mu sync.RWMutex
 	of map[string]int

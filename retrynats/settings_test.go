@@ -13,8 +13,8 @@ import (
 // TestSettingsJudged: a setting that a new version of the client has is noticed here. The
 // tests with a server compare the client's settings with the server's.
 func TestSettingsJudged(t *testing.T) {
-	assert.Equal(t, names[jetstream.ConsumerConfig](), judged(t, consumerSettings))
-	assert.Equal(t, names[jetstream.StreamConfig](), judged(t, letterSettings))
+	assert.Subset(t, judged(t, consumerSettings), names[jetstream.ConsumerConfig]()) // an older client has fewer
+	assert.Subset(t, judged(t, letterSettings), names[jetstream.StreamConfig]())
 }
 
 func names[C any]() []string {

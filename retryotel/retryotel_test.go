@@ -3,21 +3,15 @@ package retryotel_test
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
-	"net/http"
-	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/propagation"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -199,48 +193,6 @@ func TestPanic(t *testing.T) {
 	})
 	require.Len(t, tel.spans.Ended(), 1)
 	assert.Equal(t, retry.ErrNoReturn.Error(), tel.spans.Ended()[0].Status().Description)
-}
-
-// TestHTTP: each request has its own traceparent, and its span has the resend count.
-func TestHTTP(t *testing.T) {
-	tel := newTelemetry()
-	var hits atomic.Int64
-	parents := make(chan string, 3)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		parents <- req.Header.Get("traceparent")
-		if hits.Add(1) < 3 {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	defer server.Close()
-	client := http.Client{Transport: otelhttp.NewTransport(retryotel.ResendCount(nil),
-		otelhttp.WithTracerProvider(tel.tracer), otelhttp.WithPropagators(propagation.TraceContext{}))}
-	policy := tel.Instrument(seconds, "fetch page")
-	require.NoError(t, retry.Do(t.Context(), policy, func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
-		if err != nil {
-			return err
-		}
-		resp, err := client.Do(req)
-		if err != nil {
-			return err
-		}
-		_, _ = io.Copy(io.Discard, resp.Body)
-		_ = resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return errors.New(resp.Status)
-		}
-		return nil
-	}))
-	seen := map[string]bool{<-parents: true, <-parents: true, <-parents: true}
-	assert.Len(t, seen, 3)
-	var counts []any
-	for _, span := range tel.spans.Ended() {
-		if span.Name() != "fetch page attempt" {
-			counts = append(counts, attributes(span)["http.request.resend_count"])
-		}
-	}
-	assert.Equal(t, []any{nil, int64(1), int64(2)}, counts)
 }
 
 // TestGlobal: without an Instrumentation, the global providers are used.

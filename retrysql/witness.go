@@ -39,7 +39,18 @@ func (w witness) settle(ctx context.Context, p retry.Policy) (took bool, err err
 		AttemptTimeout: time.Second, Clock: p.Clock, Rand: p.Rand,
 		Classifier: retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }),
 	}
-	return retry.DoValue(ctx, again, w.ask)
+	var said error // by the database
+	took, err = retry.DoValue(ctx, again, func(ctx context.Context) (bool, error) {
+		took, err := w.ask(ctx)
+		if errors.Is(err, errNoAnswer) {
+			said = err
+		}
+		return took, err
+	})
+	if err != nil && said != nil {
+		err = said
+	}
+	return took, err
 }
 
 // A row is the result of a query with one row, such as a [*sql.Row] or a pgx.Row.

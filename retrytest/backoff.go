@@ -131,23 +131,52 @@ type argument struct {
 }
 
 func (c argument) String() string {
-	return fmt.Sprintf("Delay({Number: %d, Waited: %v, Class: %v}, %v)", c.a.Number, c.a.Waited, c.a.Class, c.u)
+	hint := ""
+	if c.a.Hint > 0 {
+		hint = fmt.Sprintf(", Hint: %v", c.a.Hint)
+	}
+	return fmt.Sprintf("Delay({Number: %d, Waited: %v, Class: %v%s}, %v)", c.a.Number, c.a.Waited, c.a.Class, hint, c.u)
 }
+
+// Extreme arguments. Some waits overflow if they are multiplied by 1.5, 2, 3 or 4.
+var (
+	numbers = []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt}
+	waits   = []time.Duration{0, 1, time.Millisecond, time.Second, 24 * time.Hour, math.MaxInt64/4 + 1, math.MaxInt64 / 3, math.MaxInt64/3 + 1, math.MaxInt64/2 + 1, math.MaxInt64 / 3 * 2, math.MaxInt64}
+	classes = []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled, retry.ClassUnknown}
+	hints   = []time.Duration{1, time.Second, 24 * time.Hour, math.MaxInt64/2 + 1, math.MaxInt64}
+	randoms = []float64{0, math.SmallestNonzeroFloat64, 0.1, 0.25, 0.3, 0.5, 0.7, 0.75, 0.9, almost1}
+)
 
 func arguments() []argument {
 	var list []argument
-	for _, number := range []int{1, 2, 3, 4, 10, 31, 32, 63, 64, 65, 1024, math.MaxInt32, math.MaxInt, 0, -1, math.MinInt} {
-		for _, delay := range []time.Duration{0, 1, time.Millisecond, time.Second, 24 * time.Hour, math.MaxInt64} {
-			for _, class := range []retry.Class{retry.ClassTransient, retry.ClassTimeout, retry.ClassThrottled, retry.ClassUnknown} {
-				a := retry.Attempt{Number: number, Waited: delay, Verdict: retry.Verdict{Class: class}}
-				if class != retry.ClassUnknown {
-					a.Err = errors.New("failure")
-				}
-				for _, u := range []float64{0, math.SmallestNonzeroFloat64, 0.1, 0.25, 0.3, 0.5, 0.7, 0.75, 0.9, almost1} {
-					list = append(list, argument{a, u})
-				}
+	add := func(a retry.Attempt, us []float64) {
+		if a.Class != retry.ClassUnknown {
+			a.Err = errors.New("failure")
+		}
+		for _, u := range us {
+			list = append(list, argument{a, u})
+		}
+	}
+	for _, number := range numbers {
+		for _, wait := range waits {
+			for _, class := range classes {
+				add(retry.Attempt{Number: number, Waited: wait, Verdict: retry.Verdict{Class: class}}, randoms)
 			}
 		}
+		for _, hint := range hints {
+			for _, wait := range []time.Duration{0, time.Second} {
+				v := retry.Verdict{Class: retry.ClassThrottled, Hint: hint}
+				add(retry.Attempt{Number: number, Waited: wait, Verdict: v}, []float64{0, 0.5, almost1})
+			}
+		}
+	}
+	// A rule may be wrong in a small range of u only.
+	var fine []float64
+	for i := range 1000 {
+		fine = append(fine, (float64(i)+0.5)/1000)
+	}
+	for _, number := range []int{1, 4} {
+		add(retry.Attempt{Number: number, Waited: time.Second, Verdict: retry.Verdict{Class: retry.ClassTransient}}, fine)
 	}
 	return list
 }

@@ -106,10 +106,20 @@ func TestTestBackoff(t *testing.T) {
 		{"overflows", func(a retry.Attempt, u float64) time.Duration {
 			return time.Second << min(34, max(0, a.Number))
 		}, []string{"not negative: Delay({Number: 63, Waited: 0s, Class: transient}, 0) = -"}},
+		{"overflows after long waits", func(a retry.Attempt, _ float64) time.Duration { return 3*a.Waited + 1 },
+			[]string{"not negative: Delay({Number: 1, Waited: 8"}},
+		{"subtracts the hint", func(a retry.Attempt, _ float64) time.Duration { return time.Second - a.Hint },
+			[]string{"not negative: Delay({Number: 1, Waited: 0s, Class: throttled, Hint: 24h0m0s}, 0) = -"}},
+		{"negative in a part of u", func(_ retry.Attempt, u float64) time.Duration {
+			if u > 0.612 && u < 0.614 {
+				return -1
+			}
+			return 0
+		}, []string{"not negative: Delay({Number: 1, Waited: 1s, Class: transient}, 0.6125) = -1ns", "ends: "}},
 		{"counts its calls", func(retry.Attempt, float64) time.Duration { return time.Duration(calls.Add(1)) },
 			[]string{"pure: ", "ends: ", "shareable: "}},
 		{"panics later", func(retry.Attempt, float64) time.Duration {
-			if calls.Add(1) > 30_000 {
+			if calls.Add(1) > 74_000 {
 				panic("worn out")
 			}
 			return 0

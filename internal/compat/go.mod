@@ -38,11 +38,13 @@ require (
 	github.com/go-viper/mapstructure/v2 v2.5.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/gobackoff/retry v0.0.0
+	github.com/gobackoff/retry/retrygrpc v0.0.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/gomodule/redigo v1.9.3
 	github.com/google/go-github/v81 v81.0.0
 	github.com/googleapis/gax-go/v2 v2.27.0
 	github.com/gorilla/websocket v1.5.3
+	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.4
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	github.com/hashicorp/raft v1.8.0
 	github.com/hashicorp/vault/api v1.23.0
@@ -151,7 +153,6 @@ require (
 	github.com/google/s2a-go v0.1.11 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/googleapis/enterprise-certificate-proxy v0.3.24 // indirect
-	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.2 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.29.0 // indirect
 	github.com/hashicorp/errwrap v1.1.0 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
@@ -278,4 +279,7 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.4.2 // indirect
 )
 
-replace github.com/gobackoff/retry => ../..
+replace (
+	github.com/gobackoff/retry => ../..
+	github.com/gobackoff/retry/retrygrpc => ../../retrygrpc
+)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -16,13 +17,14 @@ import (
 // A Load is a server with a number of slots, which serves requests in the order of their
 // arrival, and calls that begin at random times.
 type Load struct {
-	Slots   int                                  // requests served at the same time
-	Service func(at time.Duration) time.Duration // how long a request takes that begins at a time
-	Stall   [2]time.Duration                     // nothing ends between these times
-	Rate    float64                              // calls a second
-	Burst   int                                  // more calls, at the same time, at half of Length
-	Length  time.Duration
-	Timeout time.Duration // of an attempt; a call has 10 s
+	Slots    int                                  // requests served at the same time
+	Service  func(at time.Duration) time.Duration // how long a request takes that begins at a time
+	Stall    [2]time.Duration                     // nothing ends between these times
+	Rate     float64                              // calls a second
+	Burst    int                                  // more calls, at the same time, at half of Length
+	Length   time.Duration
+	Timeout  time.Duration // of an attempt; a call has 10 s
+	Announce bool          // in X-Envoy-Expected-Rq-Timeout-Ms, the Timeout
 
 	Paths  []string                                   // of the calls, in turn; nil: "/"
 	Admit  func(http.Handler) http.Handler            // what is in front of the server; nil: nothing
@@ -70,7 +72,11 @@ func (l Load) Run(ctx context.Context) (Outcome, error) {
 	defer s.Close()
 	transport := &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 10_000, Protocols: protocols}
 	defer transport.CloseIdleConnections()
-	out := l.call(ctx, l.Client(transport, l), "http://"+listener.Addr().String(), server.start)
+	var base http.RoundTripper = transport
+	if l.Announce {
+		base = announcing{base, strconv.FormatInt(l.Timeout.Milliseconds(), 10)}
+	}
+	out := l.call(ctx, l.Client(base, l), "http://"+listener.Addr().String(), server.start)
 	for ctx.Err() == nil && len(server.free)+int(server.waiting.Load()) > 0 {
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -131,11 +137,22 @@ func get(ctx context.Context, client *http.Client, url string) bool {
 	return err == nil && resp.StatusCode == http.StatusOK
 }
 
+type announcing struct {
+	http.RoundTripper
+	milliseconds string
+}
+
+func (a announcing) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("X-Envoy-Expected-Rq-Timeout-Ms", a.milliseconds)
+	return a.RoundTripper.RoundTrip(r)
+}
+
 func (l Load) network() (net.Listener, func(context.Context, string, string) (net.Conn, error), error) {
 	if l.Real {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		return listener, new(net.Dialer).DialContext, err
 	}
-	m := &memory{connections: make(chan net.Conn), closed: make(chan struct{})}
-	return m, m.dial, nil
+	m := NewMemory()
+	return m, m.Dial, nil
 }

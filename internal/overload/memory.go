@@ -6,14 +6,20 @@ import (
 	"sync"
 )
 
-// memory is a network in memory: real connections do not work in virtual time.
-type memory struct {
+// Memory is a network in memory, and its listener: real connections do not work in virtual time.
+type Memory struct {
 	connections chan net.Conn
 	closed      chan struct{}
 	once        sync.Once
 }
 
-func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+// NewMemory returns a network.
+func NewMemory() *Memory {
+	return &Memory{connections: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// Dial connects to the listener, whatever the address.
+func (m *Memory) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	client, server := net.Pipe()
 	select {
 	case m.connections <- server:
@@ -24,7 +30,8 @@ func (m *memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-func (m *memory) Accept() (net.Conn, error) {
+// Accept implements [net.Listener].
+func (m *Memory) Accept() (net.Conn, error) {
 	select {
 	case c := <-m.connections:
 		return c, nil
@@ -33,9 +40,11 @@ func (m *memory) Accept() (net.Conn, error) {
 	}
 }
 
-func (m *memory) Close() error {
+// Close implements [net.Listener].
+func (m *Memory) Close() error {
 	m.once.Do(func() { close(m.closed) })
 	return nil
 }
 
-func (m *memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }
+// Addr implements [net.Listener].
+func (m *Memory) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "memory"} }

@@ -119,8 +119,8 @@ func TestRefusals(t *testing.T) {
 		{"uncommitted changes", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
 		{"untracked files", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
 		{"released before", []string{"git", "tag", "lab/" + version}, []string{version}, "release: the tag lab/v0.1.0 exists"},
-		{"an unreleased requirement", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/conformance@v0.0.0 && git commit -aqm x"},
-			[]string{version}, "release: lab requires github.com/gobackoff/retry/conformance, which is not released"},
+		{"an unreleased requirement", []string{"sh", "-c", "cd lab && go mod edit -require=" + root + "/vectors@v0.0.0 && git commit -aqm x"},
+			[]string{version}, "release: lab requires github.com/gobackoff/retry/vectors, which is not released"},
 		{"a failure after the first tag", []string{"sh", "-c", "cd lab && go mod edit -replace=golang.org/x/term=../term && git commit -aqm x"},
 			[]string{version}, "release: lab/go.mod still has a replace directive"},
 	} {

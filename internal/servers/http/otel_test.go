@@ -2,8 +2,12 @@ package http_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +22,8 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhttp"
+	"github.com/gobackoff/retry/retryotel"
+	"github.com/gobackoff/retry/retrytest"
 )
 
 // resendCount, below otelhttp, records the number of the retry in the span, as the
@@ -200,4 +206,48 @@ func TestTracedEnds(t *testing.T) {
 			assert.Len(t, ended(t, recorder), test.spans)
 		})
 	}
+}
+
+// TestResendCount: each request of an operation under retryotel has its own traceparent, and
+// its span has the resend count.
+func TestResendCount(t *testing.T) {
+	recorder := tracetest.NewSpanRecorder()
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
+	var hits atomic.Int64
+	parents := make(chan string, 3)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		parents <- req.Header.Get("traceparent")
+		if hits.Add(1) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer server.Close()
+	client := http.Client{Transport: otelhttp.NewTransport(retryotel.ResendCount(nil),
+		otelhttp.WithTracerProvider(tracer), otelhttp.WithPropagators(propagation.TraceContext{}))}
+	policy := retryotel.Instrumentation{TracerProvider: tracer}.Instrument(retry.Policy{Clock: &retrytest.Clock{}}, "fetch page")
+	require.NoError(t, retry.Do(t.Context(), policy, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+		if err != nil {
+			return err
+		}
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return errors.New(resp.Status)
+		}
+		return nil
+	}))
+	seen := map[string]bool{<-parents: true, <-parents: true, <-parents: true}
+	assert.Len(t, seen, 3)
+	var counts []int
+	for _, span := range recorder.Ended() {
+		if span.Name() != "fetch page attempt" {
+			counts = append(counts, number(span, "http.request.resend_count"))
+		}
+	}
+	assert.Equal(t, []int{0, 1, 2}, counts)
 }

@@ -95,6 +95,30 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// TestStalled: if the server no longer responds, a call with pgx ends soon after its context.
+func TestStalled(t *testing.T) {
+	for _, v := range variants[:2] {
+		addr := v.address(t)
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			p := startProxy(t, addr, v.frames, func(m message) fault {
+				if m.commit {
+					return fault{delay: 8 * time.Second}
+				}
+				return fault{}
+			})
+			db := v.open(t, p.addr(), 1)
+			t.Cleanup(db.Close)
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			start := time.Now()
+			err := db.inTx(ctx, quick, sql.LevelDefault, func(ctx context.Context, tx session) error { return tx.exec(ctx, "SELECT 1") })
+			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+			assert.Less(t, time.Since(start), 7*time.Second)
+		})
+	}
+}
+
 // TestRestart: no acknowledged transaction is lost when the server shuts down or crashes.
 func TestRestart(t *testing.T) {
 	for _, v := range variants {

@@ -58,6 +58,34 @@ func (a asking) inTx(ctx context.Context, p retry.Policy, level sql.IsolationLev
 
 var isoLevels = map[sql.IsolationLevel]pgx.TxIsoLevel{sql.LevelDefault: "", sql.LevelSerializable: pgx.Serializable}
 
+// TestLedgerOfPostgres: a ledger also works with a server of PostgreSQL's protocol, such as
+// CockroachDB.
+func TestLedgerOfPostgres(t *testing.T) {
+	ledger := retrysql.Ledger{
+		Insert: "INSERT INTO outcome (id, void) VALUES ($1, $2)",
+		Select: "SELECT void FROM outcome WHERE id = $1",
+	}
+	for _, v := range variants[1:3] { // of database/sql
+		t.Run(v.name, func(t *testing.T) {
+			addr := v.address(t)
+			direct := v.connect(t, addr, 1)
+			createTable(t, direct, "outcome", ledgerColumns)
+			createTable(t, direct, "lost", "id INT")
+			for _, test := range commitFaults {
+				p := startProxy(t, addr, v.frames, onceAtCommit(test.toServer, test.fault))
+				db := v.open(t, p.addr(), 1)
+				require.NoError(t, retrysql.InTx(t.Context(), quick, ledger.DB(db.(sqlDatabase).db), nil, func(ctx context.Context, tx *sql.Tx) error {
+					return sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)")
+				}), test.name)
+				db.Close()
+				p.close()
+			}
+			settleServer(t, v, direct)
+			assert.Equal(t, len(commitFaults), number(t, direct, "SELECT count(*) FROM lost"))
+		})
+	}
+}
+
 // TestLostCommitKnown: however a COMMIT is lost, the call succeeds, and its row is there once.
 func TestLostCommitKnown(t *testing.T) {
 	for _, v := range variants {

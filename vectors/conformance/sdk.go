@@ -1,0 +1,186 @@
+package main
+
+// This file lists the SDKs and runs their drivers.
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// driverTime limits the duration of an installation and of a driver's run with a preset.
+const driverTime = 10 * time.Minute
+
+// An sdk is one version of an AWS SDK with its driver. In the commands, $cache is
+// replaced by the absolute path of the cache folder.
+type sdk struct {
+	name    string
+	version string   // distinguishes installations with the same name
+	reports string   // the SDK and its version in the driver's output
+	folder  string   // where the commands run
+	install []string // installs the SDK and its dependencies into $cache
+	driver  []string
+	without *regexp.Regexp // matches the cases that the driver does not run; may be nil
+	presets []string       // in the library's text form
+}
+
+var sdks = []sdk{
+	botocore("1.34.106", "aws-botocore-standard-late-cap", "aws-botocore-adaptive-late-cap"),
+	botocore("1.43.11", "aws-botocore-legacy", "aws-botocore-standard", "aws-botocore-adaptive",
+		"aws-botocore-standard-2026-preview", "aws-botocore-adaptive-2026-preview"),
+	botocore("1.44.5", "aws-botocore-standard-2026", "aws-botocore-adaptive-2026", "aws-standard-2026", "aws-adaptive-2026"),
+	javaScript("js-v2", "2.1693.0", "v2", "aws-sdk 2.1693.0", "aws-js-v2"),
+	javaScript("js-v3", "late-cap", "v3-late-cap", "@aws-sdk/client-sts 3.1024.0, @smithy/util-retry 4.2.13",
+		"aws-js-v3-standard-late-cap"),
+	javaScript("js-v3", "flag-off", "v3-flag-off", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.39.0",
+		"aws-js-v3-standard", "aws-js-v3-adaptive"),
+	javaScript("js-v3", "2026", "v3-2026", "@aws-sdk/client-sts 3.1162.0, @smithy/core 3.41.0",
+		"aws-js-v3-standard-2026", "aws-js-v3-adaptive-2026"),
+	java("v1", "aws-sdk-java 1.12.797", "aws-java-v1-legacy", "aws-java-v1-standard", "aws-java-v1-adaptive"),
+	java("v2", "aws-sdk-java-v2 2.54.14", "aws-java-v2-legacy", "aws-java-v2-standard", "aws-java-v2-adaptive",
+		"aws-java-v2-standard-2026", "aws-java-v2-adaptive-2026"),
+	{
+		name: "go-v2", version: "1", reports: "aws-sdk-go-v2 1.47.6", folder: "drivers/go",
+		install: []string{"go", "build", "-o", "$cache/go-v2", "."}, driver: []string{"$cache/go-v2"},
+		presets: []string{"aws-go-v2-standard", "aws-go-v2-adaptive", "aws-go-v2-standard-2026", "aws-go-v2-adaptive-2026"},
+	},
+}
+
+func botocore(version string, presets ...string) sdk {
+	return sdk{
+		name: "botocore", version: version, reports: "botocore " + version, folder: "drivers/botocore",
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		presets: presets,
+	}
+}
+
+func javaScript(name, version, folder, reports string, presets ...string) sdk {
+	return sdk{
+		name: name, version: version, reports: reports, folder: "drivers/js",
+		install: []string{"sh", "install.sh", folder, "$cache"},
+		driver:  []string{"sh", "run.sh", folder, "$cache"},
+		presets: presets,
+	}
+}
+
+func java(version, reports string, presets ...string) sdk {
+	return sdk{
+		name: "java-" + version, version: version, reports: reports, folder: "drivers/java",
+		install: []string{"sh", "install.sh", version, "$cache"},
+		driver:  []string{"sh", "run.sh", version, "$cache"},
+		without: regexp.MustCompile(`^s3 `),
+		presets: presets,
+	}
+}
+
+// prepare installs the SDK unless it is already installed and its driver is unchanged.
+func (s sdk) prepare(cache string) error {
+	key, err := s.driverHash()
+	if err != nil {
+		return err
+	}
+	done := filepath.Join(cache, s.name+"-"+s.version+".installed")
+	if was, err := os.ReadFile(done); err == nil && string(was) == key {
+		return nil
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return err
+	}
+	// A failed installation may damage the earlier one.
+	if err := os.Remove(done); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := s.command(s.install, cache, nil); err != nil {
+		return err
+	}
+	return os.WriteFile(done, []byte(key), 0o644)
+}
+
+func (s sdk) driverHash() (string, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(s.folder, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(h, "%s %d\n%s", path, len(data), data)
+		return err
+	})
+	return hex.EncodeToString(h.Sum(nil)), err
+}
+
+// cases returns the cases of a set that the driver runs.
+func (s sdk) cases(known *set) []testCase {
+	var cases []testCase
+	for _, c := range known.Cases {
+		if s.without == nil || !s.without.MatchString(c.ID) {
+			cases = append(cases, c.Given)
+		}
+	}
+	return cases
+}
+
+func (s sdk) record(server *server, cache, preset string, cases []testCase) (recording, error) {
+	placed := slices.Clone(cases)
+	for i, c := range placed {
+		if c.TLS {
+			placed[i].Endpoint = server.endpoint(c)
+		}
+	}
+	in, err := json.Marshal(input{Endpoint: server.URL, Preset: preset, Cases: placed})
+	if err != nil {
+		return recording{}, err
+	}
+	data, err := s.command(s.driver, cache, in)
+	if err != nil {
+		return recording{}, fmt.Errorf("%s: the driver: %w", preset, err)
+	}
+	var out output
+	if err := json.Unmarshal(data, &out); err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+	}
+	r, err := newRecording(preset, cases, out)
+	if err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+	}
+	if err := r.check(s, cases); err != nil {
+		return recording{}, fmt.Errorf("%s: the driver's output: %w", preset, err)
+	}
+	return r, nil
+}
+
+// command runs a command in the driver's folder. The error includes the end of standard
+// error.
+func (s sdk) command(words []string, cache string, stdin []byte) ([]byte, error) {
+	args := slices.Clone(words)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "$cache", cache)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), driverTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Stdin, cmd.WaitDelay = s.folder, bytes.NewReader(stdin), time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.Output()
+	if err == nil {
+		return stdout, nil
+	}
+	text := strings.TrimSpace(stderr.String())
+	text = text[max(0, len(text)-2000):]
+	return nil, fmt.Errorf("%w: %s", cmp.Or(ctx.Err(), err), text)
+}
