@@ -186,6 +186,7 @@ var knownFields = [...]struct {
 	{withCode, "Code", "string", "Code"},
 	{withStatus, "Code", "number", "Code"},
 	{withStatus, "Status", "number", "Status"},
+	{withStatus, "statusCode", "number", "statusCode"},
 	{withStatus, "Response", "*http.Response", "Response.StatusCode"},
 	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
 	{withStatus, "StatusCode", "number", "StatusCode"},
