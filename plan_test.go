@@ -261,3 +261,10 @@ func TestPlanOfRareRetries(t *testing.T) {
 		assert.Equal(t, truncated, p.Plan().Truncated, text)
 	}
 }
+
+// TestPlanOfUncommonRetries: the waits before the third retry, which 1 call in 48 makes,
+// are uniform in a simplex, so their mean is a quarter of MaxElapsed.
+func TestPlanOfUncommonRetries(t *testing.T) {
+	p := retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 10 * time.Second}, MaxAttempts: 7, MaxElapsed: 50 * ms}
+	assert.InDelta(t, 12.5, p.Plan().Retries[2].Mean.Seconds()*1000, 0.5, "1 % of Max")
+}
