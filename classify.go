@@ -125,8 +125,7 @@ func isAnswer(err error) bool {
 //     IsRetryable() bool, NonRetriable() and CanceledError() bool;
 //   - throttling: statuses 429 and 529, ErrorCode() string with a throttling code of AWS,
 //     and what libraries report as throttling;
-//   - methods that allow a retry: those, SafeToRetry and IsRetriable() bool, MongoDB's
-//     labels;
+//   - methods that allow a retry: those, SafeToRetry() bool, MongoDB's labels;
 //   - HTTP statuses, from HTTPStatusCode() int or HTTPCode() int: 408 is a timeout; 421,
 //     425 and 5xx except 501 and 505 are transient; other 4xx are permanent;
 //   - SQLState() string and Redis replies;
