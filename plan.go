@@ -49,8 +49,8 @@ type WaitStats struct {
 
 const maxPlannedRetries = 100
 
-// These constants determine how many calls Plan simulates: up to ten times as many if
-// MaxElapsed makes some retries rare. The simulation takes about 20 or 100 ms.
+// These constants determine how many calls Plan simulates: up to five times as many if
+// MaxElapsed makes some retries rare. The simulation takes about 20 or 50 ms.
 const (
 	minWalks = 4_000
 	maxWalks = 20_000
@@ -101,7 +101,7 @@ func (p Policy) Plan() Plan {
 func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
 	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
 	if p.MaxElapsed > 0 {
-		walks = min(10*walks, 10*maxDraws/max(1, retries))
+		walks = min(5*walks, 5*maxDraws/max(1, retries))
 	}
 	// For each retry, [0, 1) is divided into as many parts as there are walks, and each
 	// walk is assigned one part at random, so the distribution for a single retry has no
