@@ -184,7 +184,7 @@ func TestReplayRefused(t *testing.T) {
 	}
 }
 
-// TestReplayHeader: Header waits for the attempt that has headers.
+// TestReplayHeader: Header waits for the attempt that has headers, and that attempt goes on.
 func TestReplayHeader(t *testing.T) {
 	for _, kind := range kinds[1:] {
 		s := &levelServer{fault: failTwice(atBegin)}
@@ -192,14 +192,56 @@ func TestReplayHeader(t *testing.T) {
 		stream, err := conn.NewStream(withID(t.Context(), "a"), &kind, "/"+levels+"/Put"+kind.StreamName)
 		require.NoError(t, err)
 		require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: []byte("x")}))
-		require.NoError(t, stream.CloseSend())
+		echoes := kind.ClientStreams && kind.ServerStreams
+		if !echoes {
+			require.NoError(t, stream.CloseSend())
+		}
 		header, err := stream.Header()
 		require.NoError(t, err)
 		assert.Equal(t, []string{"application/grpc"}, header["content-type"])
 		var m wrapperspb.BytesValue
 		require.NoError(t, stream.RecvMsg(&m))
 		assert.Equal(t, "x", string(m.GetValue()))
+		if echoes {
+			require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: []byte("y")}))
+			require.NoError(t, stream.RecvMsg(&m))
+			assert.Equal(t, "y", string(m.GetValue()))
+			require.NoError(t, stream.CloseSend())
+		}
 		assert.Equal(t, 3, s.of("a"))
+	}
+}
+
+// TestReplayWhileSending: SendMsg finds that an attempt has ended, so that the stream is
+// sent again before the caller receives, and may then go beyond the buffer.
+func TestReplayWhileSending(t *testing.T) {
+	for _, kind := range kinds[2:] {
+		s := &levelServer{fault: failTwice(afterRead)}
+		client := retrygrpc.Client{Policy: quick, MaxBuffer: 100_000}
+		if kind.ServerStreams {
+			s.fault = failTwice(atBegin)
+		}
+		conn := connect(t, s.serve(t, nil), client.DialOptions()...)
+		stream, err := conn.NewStream(withID(t.Context(), "a"), &kind, "/"+levels+"/Put"+kind.StreamName)
+		require.NoError(t, err)
+		sent := 0
+		for ; s.of("a") < 3 && sent < 20_000; sent++ {
+			require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: []byte{'x'}}))
+			time.Sleep(50 * time.Microsecond)
+		}
+		assert.Equal(t, 3, s.of("a"))
+		require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: make([]byte, 200_000)}))
+		require.NoError(t, stream.CloseSend())
+		received := 0
+		var m wrapperspb.BytesValue
+		for err = stream.RecvMsg(&m); err == nil && kind.ServerStreams; err = stream.RecvMsg(&m) {
+			received += len(m.GetValue())
+		}
+		if !kind.ServerStreams {
+			received, err = len(m.GetValue()), io.EOF
+		}
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, sent+200_000, received)
 	}
 }
 
@@ -279,4 +321,36 @@ func TestReplayFlow(t *testing.T) {
 	assert.Equal(t, io.EOF, err)
 	assert.NoError(t, <-sent)
 	assert.Equal(t, 5_000_000, received)
+}
+
+// TestReplayAsGoodAsServiceConfig: streams that succeed with grpc-go's own retries, at equal
+// attempts, also do so with this package.
+func TestReplayAsGoodAsServiceConfig(t *testing.T) {
+	policy := retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4}
+	config, _, err := retrygrpc.ServiceConfig(policy)
+	require.NoError(t, err)
+	clients := [][]grpc.DialOption{{grpc.WithDefaultServiceConfig(config)}, retrygrpc.DialOptions(policy)}
+	var successes [2]int
+	for _, kind := range kinds[1:] {
+		for _, at := range []point{atBegin, afterRead, afterAll, afterHeaders, afterMessage} {
+			for _, messages := range []int{1, 4, 5} { // of 60 KiB: the buffer holds 4
+				if messages > 1 && !kind.ClientStreams {
+					continue
+				}
+				var good [2]bool
+				for i, options := range clients {
+					s := &levelServer{fault: failTwice(at)}
+					all, err := exchange(withID(t.Context(), "a"), connect(t, s.serve(t, nil), options...), kind, "Put", messages, 60<<10)
+					if good[i] = err == nil; good[i] {
+						successes[i]++
+						assert.True(t, bytes.Equal(numbered(messages, 60<<10), all))
+					}
+				}
+				if messages < 5 { // beyond the buffer, it depends on when the client learns of the failure
+					assert.True(t, good[1] || !good[0], "%s %s %d", kind.StreamName, at, messages)
+				}
+			}
+		}
+	}
+	t.Logf("%d streams succeed with grpc-go's retries, %d with this package's", successes[0], successes[1])
 }
