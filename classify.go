@@ -122,21 +122,20 @@ func isAnswer(err error) bool {
 // precedence, it considers
 //
 //   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
-//     NonRetriable() and CanceledError() bool;
-//   - throttling: status 429, ErrorCode() string with a throttling code of AWS, and
-//     what other libraries report as throttling;
-//   - methods that allow a retry: RetryableError, Retryable, SafeToRetry() bool, and
-//     MongoDB's labels;
-//   - HTTP statuses, from HTTPStatusCode() int or HTTPCode() int: 408 is a timeout; 425
-//     and 5xx except 501 and 505 are transient; the rest of 4xx and 5xx is permanent;
+//     IsRetryable() bool, NonRetriable() and CanceledError() bool;
+//   - throttling: statuses 429 and 529, ErrorCode() string with a throttling code of AWS,
+//     and what libraries report as throttling;
+//   - methods that allow a retry: those, SafeToRetry() bool, MongoDB's labels;
+//   - HTTP statuses, from HTTPStatusCode() int or HTTPCode() int: 408 is a timeout; 421,
+//     425 and 5xx except 501 and 505 are transient; other 4xx are permanent;
 //   - SQLState() string and Redis replies;
-//   - errors of gRPC, Connect, Kubernetes, Google, MySQL, SQL Server, SQLite and
-//     MongoDB, and of any type with a field StatusCode, HTTPStatusCode or Response;
+//   - codes of gRPC, databases, Kafka, AMQP, SMTP and others, and fields StatusCode,
+//     HTTPStatusCode, Status, Code or Response with an HTTP status;
 //   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
 //     timeouts, broken connections and unknown host names are retried; failed TLS
-//     handshakes and invalid certificates are not;
-//   - local failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound,
-//     sql.ErrNoRows, and JSON errors.
+//     handshakes, invalid certificates, addresses, requests are not;
+//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows,
+//     encoding errors, types named NotFound.
 //
 // docs/errors.md lists every error. A few, such as a connection lost during a MySQL
 // statement, are unrepeatable because the operation may have taken effect: see

@@ -81,21 +81,30 @@ func (m *marks) read(err error) {
 				err = walk.Instead(e.Err)
 				continue
 			}
-			// The inner call has already retried: retrying it would multiply attempts
-			// with each layer.
-			m.gaveUp = m.add(&mark{Verdict: Verdict{Class: ClassPermanent}}) || m.gaveUp
-			err = walk.Instead(nil)
+			err = m.addGiveUp(&walk)
 			continue
 		default:
 			if err == ErrInvalid { // an inner call was refused and would be refused again
 				m.add(&mark{Verdict: Verdict{Class: ClassPermanent}})
 			}
+			wait, gaveUp := errfacts.Advice(err)
+			if gaveUp {
+				err = m.addGiveUp(&walk)
+				continue
+			}
 			if m.own == 0 {
-				m.own = max(0, errfacts.Hint(err))
+				m.own = wait
 			}
 		}
 		err = walk.Next(err)
 	}
+}
+
+// addGiveUp records that an inner call, of this or another library, has already retried,
+// so that attempts do not multiply with each layer. It returns the error to visit next.
+func (m *marks) addGiveUp(walk *errfacts.Walk) error {
+	m.gaveUp = m.add(&mark{Verdict: Verdict{Class: ClassPermanent}}) || m.gaveUp
+	return walk.Instead(nil)
 }
 
 // add merges a mark from deeper in the chain and reports whether its class was used.

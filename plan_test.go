@@ -246,3 +246,25 @@ func TestPlan(t *testing.T) {
 		assert.Equal(t, forever, retry.Policy{Backoff: retry.Constant(forever)}.Plan().Total.Max)
 	})
 }
+
+// TestPlanOfRareRetries: retries so rare that no simulated call makes them are not
+// planned, and Truncated says so.
+func TestPlanOfRareRetries(t *testing.T) {
+	for text, truncated := range map[string]bool{
+		"standard attempts=10 elapsed=100ms":          true,
+		"standard attempts=3 elapsed=100ms":           false,
+		"constant delay=40ms attempts=10 elapsed=1s":  false,
+		"constant delay=40ms attempts=9 elapsed=80ms": false,
+	} {
+		p, err := retry.ParsePolicy(text)
+		require.NoError(t, err)
+		assert.Equal(t, truncated, p.Plan().Truncated, text)
+	}
+}
+
+// TestPlanOfUncommonRetries: the waits before the third retry, which 1 call in 48 makes,
+// are uniform in a simplex, so their mean is a quarter of MaxElapsed.
+func TestPlanOfUncommonRetries(t *testing.T) {
+	p := retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 10 * time.Second}, MaxAttempts: 7, MaxElapsed: 50 * ms}
+	assert.InDelta(t, 12.5, p.Plan().Retries[2].Mean.Seconds()*1000, 0.5, "1 % of Max")
+}

@@ -234,10 +234,7 @@ func (c *call) admit(ctx context.Context, p *Policy) error {
 
 // try makes an attempt, unless OnAttempt ends the caller's context.
 func (c *call) try(caller context.Context, p *Policy, op func(context.Context) error) error {
-	begun := Attempt{Number: c.attempt.Number, Waited: c.attempt.Waited}
-	if begun.Number != math.MaxInt {
-		begun.Number++
-	}
+	number := c.attempt.Number + min(1, math.MaxInt-c.attempt.Number)
 	ctx, limited := caller, caller
 	if p.AttemptTimeout != 0 {
 		var cancel context.CancelFunc
@@ -246,6 +243,7 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		ctx = limited
 	}
 	if p.OnAttempt != nil {
+		begun := Attempt{Number: number, Waited: c.attempt.Waited}
 		derived, done := p.OnAttempt(ctx, begun)
 		if derived != nil {
 			ctx = derived
@@ -253,7 +251,7 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 		ended := begun
 		if ended.Err = ErrNoReturn; done != nil {
 			defer func() {
-				if !c.inOp && c.attempt.Number == begun.Number {
+				if !c.inOp && c.attempt.Number == number {
 					ended = c.attempt
 				}
 				done(ended)
@@ -264,7 +262,7 @@ func (c *call) try(caller context.Context, p *Policy, op func(context.Context) e
 			return ended.Err
 		}
 	}
-	c.attempt.Number, c.inOp = begun.Number, true
+	c.attempt.Number, c.inOp = number, true
 	err := op(ctx)
 	c.inOp = false
 	if err != nil && p.AttemptTimeout != 0 {

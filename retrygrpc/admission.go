@@ -21,7 +21,9 @@ import (
 //
 // A refused call gets a status with the time to come back in the metadata key
 // grpc-retry-pushback-ms, which clients with a retryPolicy in their service config honor,
-// and in RetryInfo, which others read. The deadline of a call counts as announced.
+// and in RetryInfo, which others read. Nothing of the call has run: clients of this
+// package repeat it if they set Client.TrustPushback. The deadline of a call counts as
+// announced.
 //
 // A stream is refused like a unary call, but counts as in progress only until its handler
 // sends the first message.

@@ -84,7 +84,7 @@ func TestAdmissionClients(t *testing.T) {
 		"maxBackoff": "600s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`
 	for name, options := range map[string][]grpc.DialOption{
 		"grpc-go":   {grpc.WithDefaultServiceConfig(config)},
-		"retrygrpc": retrygrpc.DialOptions(retry.Policy{Backoff: retry.NoDelay{}}),
+		"retrygrpc": retrygrpc.Client{Policy: retry.Policy{Backoff: retry.NoDelay{}}, TrustPushback: true}.DialOptions(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			gate := &admit.Gate{Return: 5 * time.Millisecond}

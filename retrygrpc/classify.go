@@ -1,6 +1,7 @@
 package retrygrpc
 
 import (
+	"os"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -12,12 +13,13 @@ import (
 // Classifier classifies errors by their gRPC status code:
 //
 //   - RESOURCE_EXHAUSTED is throttling, unless a message was too large;
-//   - DEADLINE_EXCEEDED is a timeout;
+//   - DEADLINE_EXCEEDED is a timeout, as is a CANCELLED caused by AttemptTimeout;
 //   - UNAVAILABLE, ABORTED and INTERNAL are transient;
 //   - UNKNOWN, and errors without a status, are classified as [retry.ClassUnknown];
 //   - all other codes are permanent.
 //
-// To change this for some errors, use [retry.FirstOf].
+// Whether a retry is allowed is decided apart from the class: see the package comment. To
+// change the class of some errors, use [retry.FirstOf].
 type Classifier struct{}
 
 // Classify implements [retry.Classifier].
@@ -27,6 +29,9 @@ func classOf(err error) retry.Class {
 	s, ok := status.FromError(err)
 	if !ok {
 		return retry.ClassUnknown
+	}
+	if s.Code() == codes.Canceled && os.IsTimeout(err) { // AttemptTimeout has canceled the call
+		return retry.ClassTimeout
 	}
 	switch s.Code() {
 	case codes.ResourceExhausted:

@@ -4,16 +4,32 @@
 //	options := append(retrygrpc.DialOptions(policy), grpc.WithTransportCredentials(creds))
 //	conn, err := grpc.NewClient(target, options...)
 //
-// The policy applies to all calls on the connection. Calls that must not run twice need
-// their own policy: after UNAVAILABLE and DEADLINE_EXCEEDED, the server may or may not have
-// executed the call.
+// The policy applies to all calls on the connection, unless [WithPolicy] overrides it.
 //
-//	client.Pay(ctx, req, retrygrpc.WithPolicy(retry.Policy{MaxAttempts: 1}))
+// # What is retried
+//
+// The policy's Classifier, by default [Classifier], decides whether a failure is
+// temporary. A temporary failure is retried only if the call
+//
+//   - was not sent, because there was no connection;
+//   - or may be executed twice: its method has an idempotency_level in its .proto file
+//     (NO_SIDE_EFFECTS or IDEMPOTENT), and the generated code is linked into the
+//     program; or Client.Repeatable names the method or its service;
+//   - or was refused with a pushback and without headers, if Client.TrustPushback is set.
+//
+// Otherwise the call ends with [retry.ErrUnrepeatable], and the error names the option
+// that would allow a retry. No code proves that a call was not executed: a server's
+// handler may return any of them, and a connection that is lost while the handler runs
+// gives UNAVAILABLE. docs/grpc.md in the repository explains every code.
+//
+//	client := retrygrpc.Client{Policy: policy, Repeatable: []string{"shop.Catalog", "shop.Orders/Get"}}
+//	options := append(client.DialOptions(), grpc.WithTransportCredentials(creds))
+//
+// Interceptors in later options must pass the call options on. Otherwise, a call that was
+// sent looks like one that was not.
 //
 // # Information from and for the server
 //
-//   - Status codes decide whether a call is retried: see [Classifier], which is used if
-//     Policy.Classifier is nil.
 //   - The trailer grpc-retry-pushback-ms is the hint for the next wait (gRPC proposal A6).
 //     A negative or malformed value ends the call.
 //   - Without a pushback, a google.rpc.RetryInfo in the details of the status is the hint.
@@ -29,15 +45,21 @@
 //
 // # Streams
 //
-// A stream with one request (a server stream) is retried until its first message arrives
-// or it ends without an error; it then counts as successful. Until then, the request is
-// kept and must not be changed. AttemptTimeout bounds the wait for the first message.
-// Calling Header ends the retries. If the stream cannot be opened, the first RecvMsg
-// returns the error. If the client sends a stream, only opening it is retried.
+// A stream is retried until its first message or its headers have been returned to the
+// caller, or it ends without an error; it then counts as successful. Until then, its
+// requests are kept. The request of a server stream must not be changed. The messages of
+// a stream of requests are copied, up to Client.MaxBuffer bytes, and only if the method
+// may be repeated or TrustPushback is set; after a message that is not kept, or that is
+// not a proto.Message, the stream is not retried.
+//
+// While a stream is retried, SendMsg may return nil for messages that the next attempt
+// sends. If a server stream cannot be opened, the first RecvMsg returns the error.
 //
 // # Time limits and WaitForReady
 //
-// AttemptTimeout becomes the deadline of each attempt, which is sent to the server. With
+// AttemptTimeout becomes the deadline of each attempt of a unary call, which is sent to
+// the server. It bounds the wait for the first message of a server stream, and the time
+// to open a stream of requests and to send again what was kept. With
 // grpc.WaitForReady(true), an attempt without a connection waits for one until its deadline:
 // without an AttemptTimeout, the first attempt may take all the time of the call.
 //
@@ -45,9 +67,10 @@
 //
 // grpc-go has its own retries, enabled by its service config. If each of a policy's four
 // attempts made four of its own, the server would see 16. So [DialOptions] includes
-// grpc.WithDisableRetry, which leaves only transparent retries (of requests that no server
-// has received). Do not combine this package with another retrying interceptor.
-// [ServiceConfig] converts a policy to a service config.
+// grpc.WithDisableRetry, which leaves only transparent retries, of requests that were not
+// sent or that the server reports as not processed: see [Resends]. Do not combine this
+// package with another retrying interceptor. [ServiceConfig] converts a policy to a
+// service config.
 //
 // Hedging is not supported: sending a second request before the first has failed is not a
 // retry.

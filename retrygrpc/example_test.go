@@ -19,7 +19,24 @@ func ExampleDialOptions() {
 		panic(err)
 	}
 	defer conn.Close()
-	// All calls of clients that use conn are retried.
+	// Calls of clients that use conn are retried if their methods have an
+	// idempotency_level, or if they could not be sent.
+}
+
+// All methods of the catalog may be executed twice, and one of the orders. A refusal of
+// the server with a pushback means that it has not begun the call.
+func ExampleClient() {
+	client := retrygrpc.Client{
+		Policy:        retry.Policy{MaxAttempts: 4},
+		Repeatable:    []string{"shop.Catalog", "shop.Orders/Get"},
+		TrustPushback: true,
+	}
+	options := append(client.DialOptions(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient("localhost:50051", options...)
+	if err != nil {
+		panic(err)
+	}
+	defer conn.Close()
 }
 
 func ExampleServiceConfig() {

@@ -140,7 +140,7 @@ func TestLoadBroken(t *testing.T) {
 	}}
 	var client counters
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 100 * time.Millisecond}, MaxAttempts: 30}.With(client.hooks())
-	outcomes := load(t, dial(t, s.start(t, f), retrygrpc.DialOptions(policy)...), calls)
+	outcomes := load(t, dial(t, s.start(t, f), repeatingAll(policy)...), calls)
 	assert.Equal(t, map[codes.Code]int64{codes.OK: int64(calls)}, outcomes)
 	seen := map[string]int{}
 	for _, md := range s.calls {
@@ -155,4 +155,18 @@ func TestLoadBroken(t *testing.T) {
 	assert.Positive(t, client.retries.Load())
 	assert.Equal(t, client.attempts.Load(), int64(calls)+client.retries.Load())
 	t.Logf("%d calls: %d attempts, %d seen by the server", calls, client.attempts.Load(), len(seen))
+}
+
+// respond is an innermost interceptor, so that only the code above it is measured.
+var respond = grpc.WithChainUnaryInterceptor(func(context.Context, string, any, any, *grpc.ClientConn, grpc.UnaryInvoker, ...grpc.CallOption) error {
+	return nil
+})
+
+// TestAllocations: retries cost a call that succeeds three allocations.
+func TestAllocations(t *testing.T) {
+	count := func(options ...grpc.DialOption) float64 {
+		c, req := dial(t, "localhost:1", append(options, respond)...), &pb.SimpleRequest{}
+		return testing.AllocsPerRun(100, func() { _, _ = c.UnaryCall(t.Context(), req) })
+	}
+	assert.LessOrEqual(t, count(retrygrpc.DialOptions(retry.Policy{})...)-count(), 3.0)
 }

@@ -32,8 +32,8 @@ func TestAdmissionStall(t *testing.T) {
 		least float64
 		most  float64
 	}{
-		{"retrygrpc", retrygrpc.DialOptions(retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second}), true, 0.99, 1},
-		{"retrygrpc without admission", retrygrpc.DialOptions(retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second}), false, 0, 0.5},
+		{"retrygrpc", repeatingAll(retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second}), true, 0.99, 1},
+		{"retrygrpc without admission", repeatingAll(retry.Policy{MaxAttempts: 4, AttemptTimeout: time.Second}), false, 0, 0.5},
 		{"grpc-go", []grpc.DialOption{grpc.WithDefaultServiceConfig(config)}, true, 0.99, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -93,9 +93,14 @@ func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServi
 	return pb.NewTestServiceClient(conn)
 }
 
+// repeatingAll allows all methods to be repeated.
+func repeatingAll(p retry.Policy) []grpc.DialOption {
+	return retrygrpc.Client{Policy: p, Repeatable: []string{"*"}}.DialOptions()
+}
+
 func newClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
 	t.Helper()
-	return dial(t, s.start(t, nil), retrygrpc.DialOptions(p)...)
+	return dial(t, s.start(t, nil), repeatingAll(p)...)
 }
 
 func failing(times int, err error) func(context.Context, int) error {

@@ -18,7 +18,8 @@ import (
 // ServiceConfig converts a policy to the JSON of a gRPC service config, for clients in other
 // languages, or for grpc.WithDefaultServiceConfig instead of [DialOptions]. A method is
 // "package.Service/Method", or "package.Service" for all its methods; without methods, the
-// config applies to all services.
+// config applies to all services. gRPC repeats them whether or not they may be executed
+// twice.
 //
 // gRPC has fewer features than a policy; the result lost contains one sentence per
 // difference. The mean delays are as close to the policy's as possible, and the codes are

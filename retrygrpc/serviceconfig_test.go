@@ -115,7 +115,7 @@ func TestStacked(t *testing.T) {
 	config, _, err := retrygrpc.ServiceConfig(retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4})
 	require.NoError(t, err)
 	s := &server{unary: failing(99, unavailable)}
-	options := append(retrygrpc.DialOptions(quick), grpc.WithDefaultServiceConfig(config))
+	options := append(repeatingAll(quick), grpc.WithDefaultServiceConfig(config))
 	_, err = dial(t, s.start(t, nil), options...).UnaryCall(t.Context(), &pb.SimpleRequest{})
 	assert.Error(t, err)
 	assert.Equal(t, 4, s.hits())

@@ -4,151 +4,222 @@ import (
 	"context"
 	"io"
 	"math"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 
 	"github.com/gobackoff/retry"
 )
 
-func streamInterceptor(connection retry.Policy) grpc.StreamClientInterceptor {
-	return func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-		policy := *policyOf(opts, &connection)
-		timeout := policy.AttemptTimeout
-		policy.AttemptTimeout = 0 // it would end an open stream
-		open := func(ctx context.Context, previous int) (grpc.ClientStream, error) {
-			return streamer(withAttempts(ctx, previous), desc, cc, method, opts...)
-		}
-		if desc.ClientStreams {
-			return openStream(ctx, policy, open)
-		}
-		return &serverStream{
-			ctx: ctx, policy: policy, timeout: timeout, open: open,
-			target: make(chan any), settled: make(chan struct{}),
-		}, nil
+func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	if c.fault != nil {
+		return nil, c.fault
 	}
-}
-
-type opener func(ctx context.Context, previous int) (grpc.ClientStream, error)
-
-func openStream(ctx context.Context, p retry.Policy, open opener) (grpc.ClientStream, error) {
-	var last error
-	previous := 0
-	stream, err := retry.DoValue(ctx, p, func(ctx context.Context) (grpc.ClientStream, error) {
-		var s grpc.ClientStream
-		if s, last = open(ctx, previous); last != nil {
-			previous++
-			return nil, withHint(last, nil)
-		}
+	s := &clientStream{
+		call: call{connection: c, method: method}, ctx: ctx, policy: *c.policyOf(opts),
+		requests: requests{many: desc.ClientStreams},
+		target:   make(chan any), settled: make(chan struct{}),
+	}
+	s.timeout, s.policy.AttemptTimeout = s.policy.AttemptTimeout, 0 // it would end an open stream
+	s.open = func(ctx context.Context) (grpc.ClientStream, error) {
+		return streamer(ctx, desc, cc, method, opts...)
+	}
+	s.changed.L = &s.mu
+	if !desc.ClientStreams {
 		return s, nil
-	})
-	if err != nil {
-		return nil, outcome(ctx, err, last)
 	}
-	return stream, nil
+	if c.TrustPushback || c.mayRepeat(method) {
+		s.requests.limit = c.maxBuffer()
+	}
+	return s, s.start()
 }
 
-// A serverStream is a stream with one request. It is retried until its first message
-// arrives. A separate goroutine makes the attempts, so the server gets the request when
+func (c *Client) maxBuffer() int {
+	if c.MaxBuffer == 0 {
+		return 256 << 10
+	}
+	return c.MaxBuffer
+}
+
+// A clientStream is retried until its first message or its headers arrive. A separate
+// goroutine makes the attempts, so the server gets the only request of a stream when
 // CloseSend is called, not when the caller first receives.
-type serverStream struct {
+type clientStream struct {
+	call
 	ctx     context.Context
 	policy  retry.Policy
-	timeout time.Duration // for the first message
-	open    opener
+	timeout time.Duration // Policy.AttemptTimeout
+	open    func(context.Context) (grpc.ClientStream, error)
+	target  chan any // the message for the first RecvMsg to fill, or nil to receive the headers
 
-	requests []any    // the arguments of SendMsg
-	begun    bool     // CloseSend was called
-	target   chan any // the message for the first RecvMsg to fill, or nil to stop retrying
+	mu       sync.Mutex // held while a request is sent
+	changed  sync.Cond  // current was set, or the attempts are over
+	requests requests
+	current  grpc.ClientStream // the attempt that has got all requests, or nil
+	broken   chan struct{}     // closed if SendMsg finds that current has ended
 
+	// Used by the goroutine that makes the attempts.
 	asked   bool // a message or nil was received from target
 	message any
 	cancel  context.CancelFunc // cancels the current attempt
 
 	settled  chan struct{} // closed when the attempts are over and the fields below are set
-	stream   grpc.ClientStream
+	chosen   grpc.ClientStream
 	first    error // of the first RecvMsg: nil or io.EOF
 	err      error // the call's error, if no stream could be used
 	panicked any   // the value with which a function of the policy panicked
 }
 
-func (s *serverStream) SendMsg(m any) error {
-	if s.begun {
+func (s *clientStream) SendMsg(m any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.requests.closed {
 		return status.Error(codes.Internal, "SendMsg called after CloseSend")
 	}
-	s.requests = append(s.requests, m)
-	return nil
+	kept := s.requests.keep(m)
+	for {
+		switch {
+		case s.isSettled() && s.err != nil:
+			return io.EOF // RecvMsg returns the reason
+		case s.isSettled():
+			return s.chosen.SendMsg(m)
+		case s.current == nil && kept:
+			return nil // sent by the next attempt
+		case s.current == nil:
+			s.changed.Wait()
+			continue
+		}
+		err := s.current.SendMsg(m)
+		ended := err == io.EOF && !s.requests.dropped
+		switch {
+		case ended && s.drop():
+			continue
+		case ended && kept:
+			return nil // the first RecvMsg decides
+		case !kept:
+			s.requests.forget()
+		}
+		return err
+	}
 }
 
-func (s *serverStream) CloseSend() error {
-	if !s.begun {
-		s.begun = true
-		go s.run()
+// drop gives up the current attempt, which has ended. It does not if the attempt has
+// headers: a message may have arrived, too.
+func (s *clientStream) drop() bool {
+	if header, _ := s.current.Header(); header != nil {
+		return false
+	}
+	s.current = nil
+	close(s.broken)
+	return true
+}
+
+func (s *clientStream) CloseSend() error {
+	if !s.requests.many {
+		if !s.requests.closed {
+			s.requests.closed = true
+			go s.run()
+		}
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests.closed = true
+	switch {
+	case s.isSettled() && s.err == nil:
+		return s.chosen.CloseSend()
+	case s.current != nil:
+		return s.current.CloseSend()
 	}
 	return nil
 }
 
-func (s *serverStream) RecvMsg(m any) error {
-	_ = s.CloseSend()
-	select {
-	case s.target <- m:
+// start opens a stream of requests.
+func (s *clientStream) start() error {
+	go s.run()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.current == nil && !s.isSettled() {
+		s.changed.Wait()
+	}
+	if s.isSettled() {
+		return s.settle()
+	}
+	return nil
+}
+
+func (s *clientStream) RecvMsg(m any) error {
+	if s.ask(m) {
 		if err := s.settle(); err != nil {
 			return err
 		}
 		return s.first
-	case <-s.settled:
 	}
 	if err := s.settle(); err != nil {
 		return err
 	}
-	err := s.stream.RecvMsg(m)
+	err := s.chosen.RecvMsg(m)
 	if err != nil {
 		s.cancel()
 	}
 	return err
 }
 
-// Header ends the retries: it commits to the current attempt.
-func (s *serverStream) Header() (metadata.MD, error) {
-	_ = s.CloseSend()
-	select {
-	case s.target <- nil:
-	case <-s.settled:
-	}
+// Header ends the retries if the current attempt has headers.
+func (s *clientStream) Header() (metadata.MD, error) {
+	s.ask(nil)
 	if err := s.settle(); err != nil {
 		return nil, err
 	}
-	return s.stream.Header()
+	return s.chosen.Header()
 }
 
-func (s *serverStream) Trailer() metadata.MD {
+// ask asks for a message or, if m is nil, for the headers. It reports false if the attempts
+// are over.
+func (s *clientStream) ask(m any) bool {
+	if !s.requests.many {
+		_ = s.CloseSend()
+	}
 	select {
+	case s.target <- m:
+		return true
 	case <-s.settled:
-		if s.stream != nil {
-			return s.stream.Trailer()
-		}
-	default:
+		return false
+	}
+}
+
+func (s *clientStream) Trailer() metadata.MD {
+	if s.isSettled() && s.chosen != nil {
+		return s.chosen.Trailer()
 	}
 	return nil
 }
 
-func (s *serverStream) Context() context.Context {
-	select {
-	case <-s.settled:
-		if s.err == nil {
-			return s.stream.Context()
-		}
-	default:
+func (s *clientStream) Context() context.Context {
+	if s.isSettled() && s.err == nil {
+		return s.chosen.Context()
 	}
 	return s.ctx
 }
 
+func (s *clientStream) isSettled() bool {
+	select {
+	case <-s.settled:
+		return true
+	default:
+		return false
+	}
+}
+
 // settle waits until the attempts end. A panic in a function of the policy continues
 // here, where the caller can recover.
-func (s *serverStream) settle() error {
+func (s *clientStream) settle() error {
 	<-s.settled
 	if s.panicked != nil {
 		panic(s.panicked)
@@ -156,44 +227,66 @@ func (s *serverStream) settle() error {
 	return s.err
 }
 
-func (s *serverStream) run() {
-	defer close(s.settled)
-	defer func() { s.panicked = recover() }()
-	var last error
-	previous := 0
+func (s *clientStream) run() {
+	defer s.conclude()
 	err := retry.Do(s.ctx, s.policy, func(ctx context.Context) error {
-		var trailer metadata.MD
-		if last = s.attempt(ctx, previous); last == nil {
-			return nil
-		}
-		if s.stream != nil {
-			trailer = s.stream.Trailer()
-		}
-		previous++
-		return withHint(last, trailer)
+		return s.end(s.attempt(s.begin(ctx)))
 	})
-	s.err = outcome(s.ctx, err, last)
+	s.err = s.outcome(s.ctx, err)
 }
 
-func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
+// conclude lets RecvMsg continue at once, because SendMsg may hold the lock until the
+// server's messages have been received.
+func (s *clientStream) conclude() {
+	if s.panicked = recover(); s.panicked != nil {
+		s.err = status.Error(codes.Internal, "a function of the policy panicked")
+	}
+	close(s.settled)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests.forget()
+	s.changed.Broadcast()
+}
+
+// end is that of the call, but nothing is sent again that was not kept.
+func (s *clientStream) end(err error) error {
+	if err == nil || s.chosen == nil {
+		return s.call.end(err)
+	}
+	s.cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = nil
+	s.sent = true
+	s.header, _ = s.chosen.Header()
+	s.trailer = s.chosen.Trailer()
+	err = s.call.end(err)
+	if s.requests.dropped && s.advice == "" {
+		s.advice = "its messages were not kept: see Client.MaxBuffer"
+		return retry.Unrepeatable(err)
+	}
+	return err
+}
+
+func (s *clientStream) attempt(ctx context.Context) (err error) {
 	ctx, s.cancel = context.WithCancel(ctx)
-	limit := time.AfterFunc(s.limit(), s.cancel)
-	if s.stream, err = s.begin(ctx, previous); err == nil && !s.asked {
+	var late atomic.Bool
+	limit := time.AfterFunc(s.limit(), func() {
+		late.Store(true)
+		s.cancel()
+	})
+	defer limit.Stop()
+	if err = s.send(ctx); err == nil && (s.requests.many || !s.asked) {
 		inTime := limit.Stop() // the time until the caller calls RecvMsg does not count
-		select {
-		case s.message = <-s.target:
-			s.asked = true
-		case <-ctx.Done():
-			err = status.FromContextError(ctx.Err()).Err()
-		}
-		if inTime {
+		err = s.await(ctx)
+		if inTime && !s.requests.many {
 			limit.Reset(s.limit())
 		}
 	}
-	if err == nil && s.message != nil {
-		err = s.receive(s.message)
+	if err == nil {
+		err = s.receive()
 	}
-	if !limit.Stop() && err != nil {
+	if late.Load() && err != nil {
 		err = status.Error(codes.DeadlineExceeded, "no message within the policy's AttemptTimeout")
 	}
 	if err != nil || s.first != nil {
@@ -202,31 +295,59 @@ func (s *serverStream) attempt(ctx context.Context, previous int) (err error) {
 	return err
 }
 
-func (s *serverStream) limit() time.Duration {
+func (s *clientStream) limit() time.Duration {
 	if s.timeout == 0 {
 		return math.MaxInt64
 	}
 	return s.timeout
 }
 
-func (s *serverStream) begin(ctx context.Context, previous int) (grpc.ClientStream, error) {
-	stream, err := s.open(ctx, previous)
+// send opens the stream and sends the requests so far.
+func (s *clientStream) send(ctx context.Context) (err error) {
+	s.chosen = nil
+	stream, err := s.open(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, m := range s.requests {
-		if err := stream.SendMsg(m); err == io.EOF {
-			break // RecvMsg returns the reason
-		} else if err != nil {
-			return stream, err
-		}
+	s.chosen = stream
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.requests.sendTo(stream); err != nil {
+		return err
 	}
-	return stream, stream.CloseSend()
+	s.current, s.broken = stream, make(chan struct{})
+	s.changed.Broadcast()
+	return nil
 }
 
-// receive receives the first message. A stream that ends without a message is a success.
-func (s *serverStream) receive(m any) error {
-	s.first = s.stream.RecvMsg(m)
+// await waits until the caller asks for the first message or the headers.
+func (s *clientStream) await(ctx context.Context) error {
+	if s.asked {
+		return nil
+	}
+	select {
+	case s.message = <-s.target:
+		s.asked = true
+		return nil
+	case <-s.broken:
+		return s.chosen.RecvMsg(&emptypb.Empty{}) // no message, because there are no headers
+	case <-ctx.Done():
+		return status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+// receive receives the first message or the headers. A stream that ends without a message
+// is a success.
+func (s *clientStream) receive() error {
+	s.first = nil
+	m := s.message
+	if m == nil {
+		if header, _ := s.chosen.Header(); header != nil {
+			return nil
+		}
+		m = &emptypb.Empty{} // no message, because there are no headers
+	}
+	s.first = s.chosen.RecvMsg(m)
 	if s.first == io.EOF {
 		return nil
 	}

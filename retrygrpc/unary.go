@@ -4,28 +4,28 @@ import (
 	"context"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 
 	"github.com/gobackoff/retry"
 )
 
-func unaryInterceptor(connection retry.Policy) grpc.UnaryClientInterceptor {
-	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		var (
-			trailer  metadata.MD
-			previous int
-			last     error
-		)
-		attemptOpts := append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))
-		err := retry.Do(ctx, *policyOf(opts, &connection), func(ctx context.Context) error {
-			trailer = nil
-			last = invoker(withAttempts(ctx, previous), method, req, reply, cc, attemptOpts...)
-			if last == nil {
-				return nil
-			}
-			previous++
-			return withHint(last, trailer)
-		})
-		return outcome(ctx, err, last)
+func (c *connection) unary(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if c.fault != nil {
+		return c.fault
 	}
+	call := struct { // one allocation
+		call
+		peer peer.Peer // has an address if and only if an HTTP/2 stream was created
+	}{call: call{connection: c, method: method}}
+	attemptOpts := append(opts[:len(opts):len(opts)], grpc.Peer(&call.peer), grpc.Trailer(&call.trailer))
+	if c.TrustPushback {
+		attemptOpts = append(attemptOpts, grpc.Header(&call.header))
+	}
+	err := retry.Do(ctx, *c.policyOf(opts), func(ctx context.Context) error {
+		call.peer.Addr = nil
+		err := invoker(call.begin(ctx), method, req, reply, cc, attemptOpts...)
+		call.sent = call.peer.Addr != nil
+		return call.end(err)
+	})
+	return call.outcome(ctx, err)
 }

@@ -272,3 +272,18 @@ func TestNested(t *testing.T) {
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 	assert.Equal(t, 4, s.hits())
 }
+
+// TestCanceledByAttemptTimeout: a server that reports the end of an attempt's time as
+// CANCELLED does not make it permanent.
+func TestCanceledByAttemptTimeout(t *testing.T) {
+	policy := retry.Policy{AttemptTimeout: time.Millisecond, MaxAttempts: 2, Backoff: retry.NoDelay{}, Classifier: retrygrpc.Classifier{}}
+	calls := 0
+	err := retry.Do(t.Context(), policy, func(ctx context.Context) error {
+		calls++
+		<-ctx.Done()
+		return status.Error(codes.Canceled, "the client has gone")
+	})
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.Equal(t, 2, calls)
+	assert.Equal(t, retry.ClassPermanent, retrygrpc.Classifier{}.Classify(status.Error(codes.Canceled, "the caller")).Class)
+}

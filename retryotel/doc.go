@@ -13,9 +13,10 @@
 //	retry.attempt  the number of the attempt, from 1
 //	retry.waited   the seconds waited before it, if any
 //	retry.class    transient, timeout, throttled or permanent, if it failed
+//	error.type     the kind of the error, if it failed
 //
 // When the policy gives up, the span in the context of the call gets an event
-// retry.give_up with the attribute retry.reason.
+// retry.give_up with the attributes retry.reason and error.type.
 //
 // If the context of the call comes from [OneCall], each attempt's span is linked to the
 // span of the previous attempt. For HTTP, [ResendCount] numbers the spans of otelhttp.
@@ -27,6 +28,17 @@
 //	retry.give_ups  counter    calls that failed, by retry.reason
 //
 // All metrics have the attribute retry.operation. The values of retry.reason are those
-// returned by [retry.Error.ReasonLabel].
-// There is no general convention for retries; the names are this package's own.
+// returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute
+// error.type. docs/telemetry.md in the repository has alert rules.
+//
+// # Conventions
+//
+// error.type and http.request.resend_count follow OpenTelemetry's semantic conventions
+// 1.43.0, whose schema URL the scope has. They define nothing else for retries, so the
+// other names are this package's own. The version of the scope is that of this module.
+//
+// error.type is the result of a method ErrorType() string or HTTPStatusCode() int of the
+// error, "timeout" if its method Timeout() bool reports true, or else its type, such as
+// "*fs.PathError". The errors of package [retry], of fmt.Errorf and of errors.Join stand
+// for the first error in them.
 package retryotel

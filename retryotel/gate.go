@@ -19,7 +19,7 @@ func (i Instrumentation) ObserveGate(gate *admit.Gate, name string) (metric.Regi
 	if i.MeterProvider == nil {
 		i.MeterProvider = otel.GetMeterProvider()
 	}
-	meter := i.MeterProvider.Meter(scope)
+	meter := i.meter()
 	limit, err1 := meter.Float64ObservableGauge("admit.limit", metric.WithUnit("{request}"),
 		metric.WithDescription("Requests that may be in progress."))
 	inFlight, err2 := meter.Int64ObservableGauge("admit.in_flight", metric.WithUnit("{request}"),

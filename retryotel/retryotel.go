@@ -3,6 +3,8 @@ package retryotel
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,7 +17,29 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-const scope = "github.com/gobackoff/retry/retryotel"
+const (
+	module = "github.com/gobackoff/retry"
+	scope  = module + "/retryotel"
+
+	// schema is that of OpenTelemetry's semantic conventions 1.43.0, whose names are used
+	// where they have one.
+	schema = "https://opentelemetry.io/schemas/1.43.0"
+)
+
+// version returns the version of this module in the program, such as v0.1.0, or "" if
+// the program was built without one.
+var version = sync.OnceValue(func() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, module := range append(info.Deps, &info.Main) {
+		if module.Path == scope {
+			return module.Version
+		}
+	}
+	return ""
+})
 
 // bounds are the bucket boundaries for waits in seconds. OpenTelemetry's defaults are
 // for milliseconds and would put nearly all waits in one bucket.
@@ -44,6 +68,10 @@ func (i Instrumentation) Instrument(p retry.Policy, operation string) retry.Poli
 	return p.With(newRecorder(i, operation).hooks())
 }
 
+func (i Instrumentation) meter() metric.Meter {
+	return i.MeterProvider.Meter(scope, metric.WithInstrumentationVersion(version()), metric.WithSchemaURL(schema))
+}
+
 type recorder struct {
 	span      string
 	tracer    trace.Tracer
@@ -51,23 +79,19 @@ type recorder struct {
 	delay     metric.Float64Histogram
 	giveUps   metric.Int64Counter
 	operation attribute.KeyValue
-	plain     metric.MeasurementOption            // retry.operation alone
-	outcomes  map[string]metric.MeasurementOption // retry.operation and retry.outcome
+	plain     metric.MeasurementOption // retry.operation alone
+	succeeded metric.MeasurementOption // and retry.outcome
 }
 
 func newRecorder(i Instrumentation, operation string) *recorder {
 	r := &recorder{
 		span:      operation + " attempt",
-		tracer:    i.TracerProvider.Tracer(scope),
+		tracer:    i.TracerProvider.Tracer(scope, trace.WithInstrumentationVersion(version()), trace.WithSchemaURL(schema)),
 		operation: attribute.String("retry.operation", operation),
-		outcomes:  map[string]metric.MeasurementOption{},
 	}
-	r.plain = metric.WithAttributeSet(attribute.NewSet(r.operation))
-	r.outcomes[success] = r.with("retry.outcome", success)
-	for class := retry.ClassUnknown; class <= retry.ClassThrottled; class++ {
-		r.outcomes[class.String()] = r.with("retry.outcome", class.String())
-	}
-	meter := i.MeterProvider.Meter(scope)
+	r.plain = r.with()
+	r.succeeded = r.with(attribute.String("retry.outcome", "success"))
+	meter := i.meter()
 	var err error
 	// An instrument returned with an error is usable and does nothing.
 	if r.attempts, err = meter.Int64Counter("retry.attempts", metric.WithUnit("{attempt}"),
@@ -85,10 +109,8 @@ func newRecorder(i Instrumentation, operation string) *recorder {
 	return r
 }
 
-const success = "success"
-
-func (r *recorder) with(key, value string) metric.MeasurementOption {
-	return metric.WithAttributeSet(attribute.NewSet(r.operation, attribute.String(key, value)))
+func (r *recorder) with(attributes ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributeSet(attribute.NewSet(append(attributes, r.operation)...))
 }
 
 func (r *recorder) hooks() retry.Hooks {
@@ -113,13 +135,14 @@ func (r *recorder) onAttempt(ctx context.Context, a retry.Attempt) (context.Cont
 		call.last.Store(&this)
 	}
 	return context.WithValue(inner, attemptKey{}, a.Number), func(a retry.Attempt) {
-		outcome := success
+		measured := r.succeeded
 		if a.Err != nil {
-			outcome = a.Class.String()
-			span.SetAttributes(attribute.String("retry.class", outcome))
+			class, kind := a.Class.String(), errorType(a.Err)
+			span.SetAttributes(attribute.String("retry.class", class), kind)
 			span.SetStatus(codes.Error, fmt.Sprint(a.Err)) // Sprint, because Error may panic on a typed nil
+			measured = r.with(attribute.String("retry.outcome", class), kind)
 		}
-		r.attempts.Add(inner, 1, r.outcomes[outcome])
+		r.attempts.Add(inner, 1, measured)
 		span.End()
 	}
 }
@@ -129,9 +152,9 @@ func (r *recorder) onRetry(ctx context.Context, _ retry.Attempt, wait time.Durat
 }
 
 func (r *recorder) onGiveUp(ctx context.Context, e *retry.Error) {
-	reason := e.ReasonLabel()
-	r.giveUps.Add(ctx, 1, r.with("retry.reason", reason))
-	trace.SpanFromContext(ctx).AddEvent("retry.give_up", trace.WithAttributes(r.operation, attribute.String("retry.reason", reason)))
+	reason, kind := attribute.String("retry.reason", e.ReasonLabel()), errorType(e)
+	r.giveUps.Add(ctx, 1, r.with(reason, kind))
+	trace.SpanFromContext(ctx).AddEvent("retry.give_up", trace.WithAttributes(r.operation, reason, kind))
 }
 
 // call is shared by the attempts of one call.

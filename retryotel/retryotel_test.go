@@ -90,8 +90,8 @@ func TestSpans(t *testing.T) {
 	spans := tel.spans.Ended()
 	require.Len(t, spans, 4)
 	for i, want := range []map[attribute.Key]any{
-		{"retry.attempt": int64(1), "retry.class": "transient"},
-		{"retry.attempt": int64(2), "retry.class": "throttled", "retry.waited": 1.0},
+		{"retry.attempt": int64(1), "retry.class": "transient", "error.type": "*errors.errorString"},
+		{"retry.attempt": int64(2), "retry.class": "throttled", "retry.waited": 1.0, "error.type": "*errors.errorString"},
 		{"retry.attempt": int64(3), "retry.waited": 2.0},
 	} {
 		span := spans[i]
@@ -111,6 +111,8 @@ func TestSpans(t *testing.T) {
 		}
 	}
 	assert.Empty(t, spans[3].Events(), "it did not give up")
+	assert.Equal(t, "github.com/gobackoff/retry/retryotel", spans[0].InstrumentationScope().Name)
+	assert.Equal(t, "https://opentelemetry.io/schemas/1.43.0", spans[0].InstrumentationScope().SchemaURL)
 }
 
 // TestGiveUp: the reason is recorded as an event and a metric.

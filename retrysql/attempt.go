@@ -87,18 +87,19 @@ func (a *attempt) undo() error {
 	return a.rollback(ctx)
 }
 
-// leave rolls back after an attempt failed with err. If the server accepts no writes, its
-// connection is closed, so that the next attempt may reach another server.
+// leave rolls back after an attempt failed with err before COMMIT. If the server accepts no
+// writes, its connection is closed, so that the next attempt may reach another server.
 func (a *attempt) leave(err error) error {
 	if !readOnly(err) {
 		return a.undo()
 	}
-	if a.closeConn() {
-		_ = a.undo() // returns the closed connection to its pool
+	defer a.dropIdle()
+	closed := a.closeConn()
+	cause := a.undo() // also returns a closed connection to its pool
+	if closed && !hasEnded(cause) {
 		return nil
 	}
-	defer a.dropIdle()
-	return a.undo()
+	return cause
 }
 
 func readOnly(err error) bool {

@@ -110,19 +110,28 @@ func TestReadOnly(t *testing.T) {
 	readOnly := sqlState("25006")
 	t.Run("pgx", func(t *testing.T) {
 		closed := 0
-		f := &fake{scripts: []script{{fn: readOnly, rollback: safe{}}, {commit: readOnly}}}
+		f := &fake{scripts: []script{{fn: readOnly, rollback: safe{}}}}
 		require.NoError(t, retrysql.InTxFunc(t.Context(), atOnce, func(ctx context.Context) (closing, error) {
 			tx, err := f.begin(ctx)
 			return closing{tx, &closed}, err
 		}, func(ctx context.Context, tx closing) error { return f.fn(ctx, tx.fakeTx) }))
-		assert.Equal(t, 2, closed)
-		assert.Equal(t, "begin fn rollback begin fn commit begin fn commit", f.takeCalls())
+		assert.Equal(t, 1, closed)
+		assert.Equal(t, "begin fn rollback begin fn commit", f.takeCalls())
 	})
 	t.Run("database/sql", func(t *testing.T) {
 		f := &fake{scripts: []script{{begin: readOnly}, {commit: readOnly}}}
 		require.NoError(t, retrysql.InTx(t.Context(), atOnce, f.open(t), nil, func(context.Context, *sql.Tx) error { return nil }))
 		assert.Equal(t, 2, f.closed)
 		assert.Equal(t, "begin begin commit begin commit", f.takeCalls())
+	})
+	t.Run("ended by fn", func(t *testing.T) {
+		f := new(fake)
+		err := retrysql.InTxFunc(t.Context(), atOnce, func(ctx context.Context) (closing, error) {
+			tx, err := f.begin(ctx)
+			return closing{tx, new(int)}, err
+		}, func(ctx context.Context, tx closing) error { return errors.Join(tx.Commit(ctx), readOnly) })
+		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+		assert.Equal(t, "begin commit", f.takeCalls())
 	})
 	t.Run("unknown", func(t *testing.T) {
 		f := &fake{scripts: []script{{fn: readOnly}}}

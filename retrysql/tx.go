@@ -136,8 +136,11 @@ func (a *attempt) undone(err error) error {
 // uncommitted returns the error of an attempt whose COMMIT failed with err.
 func (a *attempt) uncommitted(err error) error {
 	f := &failure{err: err}
-	if cause := a.leave(err); cause != nil && !hasEnded(cause) {
+	if cause := a.undo(); cause != nil && !hasEnded(cause) {
 		f.rollback = cause
+	}
+	if readOnly(err) {
+		a.dropIdle()
 	}
 	switch outcome := outcomeOf(err); {
 	case hasEnded(err):

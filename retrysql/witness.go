@@ -62,11 +62,11 @@ type row interface{ Scan(dest ...any) error }
 //	bank := retrysql.AskingDB(db)
 //	err := retrysql.InTx(ctx, policy, bank, nil, fn)
 //
-// Just before COMMIT, each transaction reads its number, which costs one statement. If the
-// COMMIT is lost, another connection of db is asked for pg_xact_status: "committed" is
-// success, and "aborted" runs again under the policy. A transaction that was not given a
-// number has written nothing, so it runs again, too. (One whose only effect is NOTIFY is
-// given its number by COMMIT, and may notify twice.)
+// Just before COMMIT, each transaction reads its number, which costs one statement and
+// needs no privileges. If the COMMIT is lost, another connection of db is asked for
+// pg_xact_status: "committed" is success, and after "aborted" the transaction runs again
+// under the policy. A transaction without a number has written nothing, so it runs again,
+// too. (NOTIFY alone gets its number from COMMIT, and may notify twice.)
 //
 // Only the server that executed the transaction is believed: the same system, on the same
 // timeline, without a crash in between. A promoted replica and a server that recovered from

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -38,100 +39,117 @@ const (
 
 // libraries lists the libraries in the order of the table in docs/errors.md.
 var libraries = []struct {
-	name   string
-	faults func(*testing.T) []fault
+	name    string
+	modules string // separated by spaces; none for the standard library
+	source  string // of the expected classes
+	faults  func(*testing.T) []fault
 }{
-	{"net, crypto/x509", networkFaults},
-	{"os, os/exec, encoding/json", localFaults},
-	{"database/sql", databaseFaults},
-	{"grpc-go", grpcFaults},
-	{"connect", connectFaults},
-	{"googleapi", googleFaults},
-	{"azcore", azureFaults},
-	{"go-github", githubFaults},
-	{"stripe-go", stripeFaults},
-	{"openai-go", openaiFaults},
-	{"minio-go", minioFaults},
-	{"Kubernetes (apimachinery)", kubernetesFaults},
-	{"Vault", vaultFaults},
-	{"GitLab", gitlabFaults},
-	{"DigitalOcean (godo)", godoFaults},
-	{"Linode (linodego)", linodeFaults},
-	{"anthropic-sdk-go", anthropicFaults},
-	{"go-openai", gopenaiFaults},
-	{"genai", genaiFaults},
-	{"PagerDuty", pagerDutyFaults},
-	{"slack-go", slackFaults},
-	{"telegram-bot-api, discordgo, twilio-go", messengerFaults},
-	{"olivere/elastic, opensearch-go", searchFaults},
-	{"InfluxDB (influxdb-client-go)", influxFaults},
-	{"oauth2", oauthFaults},
-	{"gax-go", gaxFaults},
-	{"twirp", twirpFaults},
-	{"Temporal", temporalFaults},
-	{"kratos", kratosFaults},
-	{"containerd (errdefs)", containerdFaults},
-	{"PostgreSQL, CockroachDB (pgx)", pgxFaults},
-	{"PostgreSQL, CockroachDB (lib/pq)", pqFaults},
-	{"MySQL, MariaDB (go-sql-driver)", mysqlFaults},
-	{"SQL Server (go-mssqldb)", sqlServerFaults},
-	{"SQLite (modernc.org)", moderncFaults},
-	{"SQLite (mattn)", mattnFaults},
-	{"SQLite (ncruces)", ncrucesFaults},
-	{"Redis (go-redis)", redisFaults},
-	{"Redis (redigo)", redigoFaults},
-	{"MongoDB (mongo-driver)", mongoFaults},
-	{"ClickHouse (clickhouse-go)", clickhouseFaults},
-	{"ClickHouse (ch-go)", chFaults},
-	{"Neo4j", neo4jFaults},
-	{"Oracle (go-ora)", oracleFaults},
-	{"Memcached (gomemcache)", memcacheFaults},
-	{"ZooKeeper (zk)", zookeeperFaults},
-	{"etcd", etcdFaults},
-	{"badger, bbolt, raft", embeddedFaults},
-	{"Kafka (kafka-go)", kafkaFaults},
-	{"Kafka (sarama)", saramaFaults},
-	{"Kafka (franz-go)", franzFaults},
-	{"RabbitMQ (amqp091-go)", amqp091Faults},
-	{"AMQP 1.0 (go-amqp)", goAMQPFaults},
-	{"NATS", natsFaults},
-	{"gorilla/websocket", webSocketFaults(gorillaClosed)},
-	{"coder/websocket", webSocketFaults(coderClosed)},
-	{"quic-go", quicFaults},
-	{"SMTP", smtpFaults},
-	{"FTP (jlaffaye/ftp)", ftpFaults},
-	{"LDAP (go-ldap)", ldapFaults},
-	{"SFTP (pkg/sftp)", sftpFaults},
+	{"net, crypto/x509", "", "go-retryablehttp 0.7.8, baseRetryPolicy", networkFaults},
+	{"os, os/exec, encoding/json", "", "documentation of the packages", localFaults},
+	{"database/sql", "", "documentation of database/sql", databaseFaults},
+	{"grpc-go", "google.golang.org/grpc", "retryable codes of gRPC A6, google.rpc.Code", grpcFaults},
+	{"connect", "connectrpc.com/connect", "connectrpc.com, error codes", connectFaults},
+	{"googleapi", "google.golang.org/api", "gensupport.shouldRetry", googleFaults},
+	{"azcore", "github.com/Azure/azure-sdk-for-go/sdk/azcore", "policy.RetryOptions.StatusCodes", azureFaults},
+	{"go-github", "github.com/google/go-github/v81", "docs.github.com, rate limits", githubFaults},
+	{"stripe-go", "github.com/stripe/stripe-go/v85", "BackendImplementation.shouldRetry", stripeFaults},
+	{"openai-go", "github.com/openai/openai-go/v3", "requestconfig.shouldRetry", openaiFaults},
+	{"minio-go", "github.com/minio/minio-go/v7", "retry.go", minioFaults},
+	{"Kubernetes (apimachinery)", "k8s.io/apimachinery", "errors.SuggestsClientDelay, client-go rest.withRetry", kubernetesFaults},
+	{"Vault", "github.com/hashicorp/vault/api", "DefaultRetryPolicy", vaultFaults},
+	{"GitLab", "gitlab.com/gitlab-org/api/client-go", "retryHTTPCheck", gitlabFaults},
+	{"DigitalOcean (godo)", "github.com/digitalocean/godo", "WithRetryAndBackoffs (go-retryablehttp)", godoFaults},
+	{"Linode (linodego)", "github.com/linode/linodego", "retries.go", linodeFaults},
+	{"anthropic-sdk-go", "github.com/anthropics/anthropic-sdk-go", "requestconfig.shouldRetry", anthropicFaults},
+	{"go-openai", "github.com/sashabaranov/go-openai", "platform.openai.com, error codes", gopenaiFaults},
+	{"genai", "google.golang.org/genai", "ai.google.dev, troubleshooting", genaiFaults},
+	{"PagerDuty", "github.com/PagerDuty/go-pagerduty", "APIError.Temporary", pagerDutyFaults},
+	{"slack-go", "github.com/slack-go/slack", "RateLimitedError.Retryable, StatusCodeError.Retryable", slackFaults},
+	{"telegram-bot-api, discordgo, twilio-go", "github.com/go-telegram-bot-api/telegram-bot-api/v5 github.com/bwmarrin/discordgo github.com/twilio/twilio-go", "documentation of the APIs", messengerFaults},
+	{"olivere/elastic, opensearch-go", "github.com/olivere/elastic/v7 github.com/opensearch-project/opensearch-go/v4", "RetryOnStatus of elastic-transport-go 8.9", searchFaults},
+	{"InfluxDB (influxdb-client-go)", "github.com/influxdata/influxdb-client-go/v2", "internal/write.Service.HandleWrite", influxFaults},
+	{"oauth2", "golang.org/x/oauth2", "Config.DeviceAccessToken; RFC 8628", oauthFaults},
+	{"gax-go", "github.com/googleapis/gax-go/v2", "OnCodes, OnHTTPCodes", gaxFaults},
+	{"twirp", "github.com/twitchtv/twirp", "twirp specification, error codes", twirpFaults},
+	{"Temporal", "go.temporal.io/api", "common/retry of the Go SDK", temporalFaults},
+	{"kratos", "github.com/go-kratos/kratos/v2", "errors/types.go", kratosFaults},
+	{"containerd (errdefs)", "github.com/containerd/errdefs", "errors.go", containerdFaults},
+	{"PostgreSQL, CockroachDB (pgx)", "github.com/jackc/pgx/v5", "PostgreSQL Error Codes", pgxFaults},
+	{"PostgreSQL, CockroachDB (lib/pq)", "github.com/lib/pq", "PostgreSQL Error Codes", pqFaults},
+	{"MySQL, MariaDB (go-sql-driver)", "github.com/go-sql-driver/mysql", "MySQL 8.4 Error Message Reference", mysqlFaults},
+	{"SQL Server (go-mssqldb)", "github.com/microsoft/go-mssqldb", "SqlServerTransientExceptionDetector of Entity Framework Core", sqlServerFaults},
+	{"SQLite (modernc.org)", "modernc.org/sqlite", "sqlite.org/rescode.html", moderncFaults},
+	{"SQLite (mattn)", "github.com/mattn/go-sqlite3", "sqlite.org/rescode.html", mattnFaults},
+	{"SQLite (ncruces)", "github.com/ncruces/go-sqlite3", "sqlite.org/rescode.html", ncrucesFaults},
+	{"Redis (go-redis)", "github.com/redis/go-redis/v9", "shouldRetry", redisFaults},
+	{"Redis (redigo)", "github.com/gomodule/redigo", "shouldRetry of go-redis", redigoFaults},
+	{"MongoDB (mongo-driver)", "go.mongodb.org/mongo-driver/v2", "specifications of retryable reads and writes", mongoFaults},
+	{"ClickHouse (clickhouse-go)", "github.com/ClickHouse/clickhouse-go/v2", "ErrorCodes.cpp", clickhouseFaults},
+	{"ClickHouse (ch-go)", "github.com/ClickHouse/ch-go", "ErrorCodes.cpp", chFaults},
+	{"Neo4j", "github.com/neo4j/neo4j-go-driver/v5", "IsRetryable", neo4jFaults},
+	{"Oracle (go-ora)", "github.com/sijms/go-ora/v2", "OracleError.Bad; Oracle Database Error Messages", oracleFaults},
+	{"Memcached (gomemcache)", "github.com/bradfitz/gomemcache", "resumableError", memcacheFaults},
+	{"ZooKeeper (zk)", "github.com/go-zookeeper/zk", "ZooKeeper Programmer's Guide, recoverable errors", zookeeperFaults},
+	{"etcd", "go.etcd.io/etcd/api/v3", "client/v3 retry_interceptor.go", etcdFaults},
+	{"badger, bbolt, raft", "github.com/dgraph-io/badger/v4 go.etcd.io/bbolt github.com/hashicorp/raft", "documentation of the errors", embeddedFaults},
+	{"Kafka (kafka-go)", "github.com/segmentio/kafka-go", "Error.Temporary; Kafka protocol guide", kafkaFaults},
+	{"Kafka (sarama)", "github.com/IBM/sarama", "asyncProducer.retryMessages; Kafka protocol guide", saramaFaults},
+	{"Kafka (franz-go)", "github.com/twmb/franz-go", "kerr.IsRetriable", franzFaults},
+	{"RabbitMQ (amqp091-go)", "github.com/rabbitmq/amqp091-go", "AMQP 0-9-1, reply codes", amqp091Faults},
+	{"AMQP 1.0 (go-amqp)", "github.com/Azure/go-amqp", "azservicebus, internal.GetRecoveryKind", goAMQPFaults},
+	{"NATS", "github.com/nats-io/nats.go", "processAuthError; JetStream API errors", natsFaults},
+	{"gorilla/websocket", "github.com/gorilla/websocket", "RFC 6455, section 7.4", webSocketFaults(gorillaClosed)},
+	{"coder/websocket", "github.com/coder/websocket", "RFC 6455, section 7.4", webSocketFaults(coderClosed)},
+	{"quic-go", "github.com/quic-go/quic-go", "net.Error of the types", quicFaults},
+	{"SMTP", "github.com/emersion/go-smtp github.com/wneessen/go-mail", "RFC 5321, section 4.2.1; SMTPError.Temporary", smtpFaults},
+	{"FTP (jlaffaye/ftp)", "github.com/jlaffaye/ftp", "RFC 959, section 4.2.1", ftpFaults},
+	{"LDAP (go-ldap)", "github.com/go-ldap/ldap/v3", "RFC 4511, appendix A", ldapFaults},
+	{"SFTP (pkg/sftp)", "github.com/pkg/sftp", "draft-ietf-secsh-filexfer-02", sftpFaults},
 }
 
 // TestErrors: the libraries' errors are classified as expected, and docs/errors.md lists
 // all of them.
 func TestErrors(t *testing.T) {
-	var names, contents []string
+	var rows []string
+	modules, errs := map[string]bool{}, 0
 	for _, library := range libraries {
 		faults := library.faults(t)
 		for _, f := range faults {
 			t.Run(library.name+"/"+f.name, func(t *testing.T) { check(t, f) })
 		}
-		content := lines(faults)
-		if i := slices.Index(contents, content); i >= 0 {
-			names[i] += ", " + library.name
-			continue
+		var versions []string
+		for module := range strings.FieldsSeq(library.modules) {
+			modules[module] = true
+			versions = append(versions, version(t, module))
 		}
-		names, contents = append(names, library.name), append(contents, content)
+		rows = append(rows, lines(library.name, strings.Join(versions, ", "), library.source, faults)...)
+		errs += len(faults)
 	}
-	var table strings.Builder
-	table.WriteString("| library | class | errors |\n|---|---|---|\n")
-	for i, content := range contents {
-		table.WriteString("| " + names[i] + " " + content)
+	assert.GreaterOrEqual(t, len(modules), 60)
+	assert.GreaterOrEqual(t, errs, 200)
+	t.Logf("%d errors of %d modules and the standard library", errs, len(modules))
+	checkPage(t, "errors", "| library | version | class | errors | source of the class |\n|---|---|---|---|---|\n"+strings.Join(rows, ""))
+}
+
+// version returns the version of a module in go.mod.
+func version(t *testing.T, module string) string {
+	t.Helper()
+	text, err := os.ReadFile("go.mod")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(strings.TrimPrefix(strings.TrimSpace(line), "require "))
+		if len(words) > 1 && words[0] == module {
+			return strings.TrimSuffix(words[1], "+incompatible")
+		}
 	}
-	checkPage(t, table.String())
+	t.Errorf("go.mod does not require %s", module)
+	return ""
 }
 
 // check checks the classification of f's error and of errors that wrap it.
 func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
-	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err)} {
+	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err), several{f.err, errors.New("other")}} {
 		got := retry.Policy{}.Classify(err)
 		want := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
 		if f.class == unknown {
@@ -144,15 +162,20 @@ func check(t *testing.T, f fault) {
 	}
 }
 
+// several is an error of another package's that wraps more than one.
+type several []error
+
+func (s several) Error() string   { return fmt.Sprint(len(s), " errors") }
+func (s several) Unwrap() []error { return s }
+
 // sorted returns faults in the order of their names.
 func sorted(faults []fault) []fault {
 	slices.SortFunc(faults, func(a, b fault) int { return strings.Compare(a.name, b.name) })
 	return faults
 }
 
-// lines returns one library's rows of the table, one per class, without the library's name.
-func lines(faults []fault) string {
-	var order []string
+// lines returns one library's rows of the table, one per class.
+func lines(name, version, source string, faults []fault) []string {
 	names := map[string][]string{}
 	for _, f := range faults {
 		class := f.class.String()
@@ -162,38 +185,36 @@ func lines(faults []fault) string {
 		case f.unrepeatable:
 			class = "unrepeatable (" + class + ")"
 		}
-		if !slices.Contains(order, class) {
-			order = append(order, class)
-		}
 		name := f.name
 		if f.hint > 0 {
 			name += " (with hint)"
 		}
 		names[class] = append(names[class], name)
 	}
-	slices.Sort(order)
 	var rows []string
-	for _, class := range order {
-		rows = append(rows, fmt.Sprintf("| %s | %s |\n", class, strings.Join(names[class], "; ")))
+	for _, class := range slices.Sorted(maps.Keys(names)) {
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", name, version, class, strings.Join(names[class], "; "), source))
+		name, version, source = "", "", ""
 	}
-	return strings.Join(rows, "| ")
+	return rows
 }
 
-func checkPage(t *testing.T, table string) {
+// checkPage checks, or with -update writes, what is between two marks of docs/errors.md.
+func checkPage(t *testing.T, mark, table string) {
 	t.Helper()
 	const page = "../../docs/errors.md"
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(text), "<!-- errors -->\n")
+	before, rest, found := strings.Cut(string(text), "<!-- "+mark+" -->\n")
 	require.True(t, found)
 	_, after, found := strings.Cut(rest, "<!-- end -->\n")
 	require.True(t, found)
-	want := before + "<!-- errors -->\n" + table + "<!-- end -->\n" + after
+	want := before + "<!-- " + mark + " -->\n" + table + "<!-- end -->\n" + after
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o644))
 		return
 	}
 	if want != string(text) { // both are too long to show
-		t.Errorf("the table of %s is stale: go test -run TestErrors -update", page)
+		t.Errorf("the table of %s is stale: go test -run '%s' -update", page, t.Name())
 	}
 }

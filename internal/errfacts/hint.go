@@ -8,37 +8,45 @@ import (
 	"time"
 )
 
-// Hint returns the wait that err itself asks for, ignoring wrapped errors, or 0. It
-// reads the method RetryAfter() time.Duration, the RetryInfo of gRPC and Connect
-// errors, and fields named RetryAfter, which are durations or seconds.
-func Hint(err error) time.Duration {
+// Advice returns what err itself, ignoring wrapped errors, says to a caller that could
+// repeat the call: the wait that it asks for, or 0, and whether a library gave up with it
+// after retries of its own. The wait is read from the method RetryAfter() time.Duration, the
+// RetryInfo of gRPC and Connect errors, and fields named RetryAfter, which are durations
+// or seconds.
+func Advice(err error) (wait time.Duration, gaveUp bool) {
 	if e, ok := err.(retryAfterer); ok {
-		hint, _ := Guarded(e.RetryAfter)
-		return hint
+		wait, _ = Guarded(e.RetryAfter)
+		return max(0, wait), false
 	}
 	info := infoOf(err)
-	switch {
+	switch v := reflect.ValueOf(err); {
+	case info.origin == giveUp:
+		return 0, hasRetried(v)
 	case info.hint != "":
-		return seconds(field(reflect.ValueOf(err), info.hint))
-	case info.origin != rpcError:
-	case info.field == "code":
-		return retryInfo(field(reflect.ValueOf(err), "details"))
-	default:
-		return retryInfo(field(reflect.ValueOf(err), "s.s.Details"))
+		return hint(field(v, info.hint)), false
+	case info.origin == rpcError:
+		details := "s.s.Details"
+		if info.field == "code" {
+			details = "details"
+		}
+		return retryInfo(field(v, details)), false
 	}
-	return 0
+	return 0, false
 }
 
-// seconds returns a duration, or a number of seconds up to a week, as a duration.
-func seconds(v reflect.Value) time.Duration {
-	n := number(v, "")
-	if v = pointee(v); v.IsValid() && v.Type() == reflect.TypeFor[time.Duration]() {
-		return time.Duration(n)
+// hasRetried reports whether a library gave up after more than one attempt, as far as its
+// error counts them: a program may have switched off its retries.
+func hasRetried(v reflect.Value) bool {
+	return number(v, "Attempt") != 1 && (v.Kind() != reflect.Slice || v.Len() > 1)
+}
+
+// hint returns the wait in a field: up to a week in seconds, otherwise a time.Duration.
+func hint(v reflect.Value) time.Duration {
+	n := max(0, number(v, ""))
+	if n <= 7*24*3600 {
+		n *= int64(time.Second)
 	}
-	if n < 0 || n > 7*24*3600 {
-		return 0
-	}
-	return time.Duration(n) * time.Second
+	return time.Duration(n)
 }
 
 // retryInfo returns the retry_delay of the google.rpc.RetryInfo in the details of an

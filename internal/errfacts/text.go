@@ -22,7 +22,7 @@ func ofPlain(err error) (fallback Class, unrepeatable bool) {
 	case "executable file not found in $PATH", "executable file not found in %PATH%", // exec.ErrNotFound
 		"stopped after 10 redirects",                                 // net/http
 		"tx is closed", "closed pool", "too many rows in result set", // pgx
-		"Key not found",                                                        // badger
+		"not found", "record not found", "Key not found", // gocql, gorm, badger
 		"token is malformed", "token is expired", "token signature is invalid", // golang-jwt
 		"record failed after being retried too many times": // franz-go
 		return Permanent, false

@@ -27,7 +27,7 @@ const (
 	badConnection
 	lostCommit // connection lost during COMMIT
 	pgxLock
-	gaveUp // of a library that has retried
+	giveUp // of a library that has retried
 
 	withStatus // has a field for an HTTP status
 	sdkStatus  // of an SDK that repeats requests after 409
@@ -75,7 +75,7 @@ var knownTypes = [...]struct {
 	{badConnection, "", "mssql.RetryableError"},
 	{lostCommit, "", "errorutil.CommitFailedDeadError"},
 	{pgxLock, "", "pgconn.connLockError"},
-	{gaveUp, "", "retry.MaxAttemptsError ratelimit.QuotaExceededError backoff.RetryError retrypolicy.ExceededError retry.Error"},
+	{giveUp, "", "retry.MaxAttemptsError ratelimit.QuotaExceededError backoff.RetryError retrypolicy.ExceededError retry.Error"},
 
 	{sdkStatus, "StatusCode", "apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
 	{sdkStatus, "HTTPStatusCode", "stripe.Error"},
@@ -186,6 +186,7 @@ var knownFields = [...]struct {
 	{withCode, "Code", "string", "Code"},
 	{withStatus, "Code", "number", "Code"},
 	{withStatus, "Status", "number", "Status"},
+	{withStatus, "statusCode", "number", "statusCode"},
 	{withStatus, "Response", "*http.Response", "Response.StatusCode"},
 	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
 	{withStatus, "StatusCode", "number", "StatusCode"},
@@ -333,7 +334,7 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 			return Unknown, false
 		}
 		return Transient, true
-	case gaveUp:
+	case giveUp:
 		return Unknown, false
 	case sqliteError:
 		number = sqliteCode(v)

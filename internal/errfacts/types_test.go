@@ -80,7 +80,7 @@ func TestAllocations(t *testing.T) {
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
 			Classify(err)
-			Hint(err)
+			Advice(err)
 		}), name)
 	}
 }

@@ -6,9 +6,9 @@ import "strings"
 // services, in lower case and without underscores, hyphens and spaces.
 const (
 	permanentWords = "nosuchkey keyexists permissiondenied accessdenied unauthorized unauthenticated " +
-		"invalidauth notauthed unauthorizedaccess unauthorizedoperation authfailure authentication authorization forbidden invalidargument invalidparameter invalidinput " +
+		"invalidauth notauthed unauthorizedaccess unauthorizedoperation authfailure authentication authorization forbidden invalidargument invalidparameter invalidparametervalue invalidinput " +
 		"invalidrequest invalidfield badrequest validation constraint failedprecondition preconditionfailed conditionalcheckfailed " +
-		"outofrange unimplemented notimplemented notallowed notsupported unsupported badroute malformed syntax parse unmarshaltype type " +
+		"outofrange unimplemented notimplemented notallowed notsupported unsupported badroute malformed syntax parse parseconfig parseaddr maxbytes tokenexpired unmarshaltype type " +
 		"decodeerror clienterror databaseerror messagesizeexceeded messagetoolarge invalidgrant invalidclient unauthorizedclient unsupportedgranttype invalidscope"
 	throttledWords = "ratelimited ratelimitexceeded throttling throttled toomanyrequests requestlimitexceeded " +
 		"resourceexhausted resourcelimitexceeded slowdown serverbusy overloaded"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -108,23 +109,35 @@ func (p *Program) prepare() (err error) {
 	if p.dir, err = os.MkdirTemp("", "retry"); err != nil { // a short name, because the length of a socket's path is limited
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freePort()
 	if err != nil {
 		return err
 	}
-	p.addr = listener.Addr().String()
-	_ = listener.Close()
+	p.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	if id := p.credential(); id != nil {
 		if err := os.Chown(p.dir, int(id.Uid), int(id.Gid)); err != nil {
 			return err
 		}
 	}
-	p.command, err = p.SetUp(p, p.dir, listener.Addr().(*net.TCPAddr).Port)
+	p.command, err = p.SetUp(p, p.dir, port)
 	if err != nil {
 		p.missing = errors.Is(err, exec.ErrNotFound)
 		return err
 	}
 	return p.Run()
+}
+
+// freePort returns a port that the system does not give to clients, which could take it
+// before the server starts, or while it restarts.
+func freePort() (port int, err error) {
+	for range 100 {
+		port = 10_000 + rand.IntN(22_000)
+		listener, listenErr := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err = listenErr; err == nil {
+			return port, listener.Close()
+		}
+	}
+	return 0, err
 }
 
 // credential returns the server's user; nil means the user of the tests.

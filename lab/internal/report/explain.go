@@ -44,7 +44,7 @@ func (e Explain) Facts() []Note {
 		{Name: "waits in all", Value: rangeText(plan.Total)},
 		{Name: "while all attempts fail", Value: number(mean) + " times the load"},
 	}
-	endless := plan.Truncated
+	endless := e.endless()
 	if endless {
 		facts[1].Value, facts[3].Value = "without end, and below the first hundred", "more load from second to second"
 	}
@@ -137,11 +137,15 @@ func quantile(list []time.Duration, p float64) float64 {
 	return float64(list[int(p*float64(len(list)-1))])
 }
 
+// endless reports whether the plan ends only because it has a hundred retries, not because
+// the next one is rare.
+func (e Explain) endless() bool { return e.plan.Truncated && len(e.plan.Retries) >= 100 }
+
 // Section returns the table, the picture, and a finding about the policy.
 func (e Explain) Section(...string) Section {
 	mean, _ := e.attempts()
 	load := fmt.Sprintf("While all attempts fail, it makes %s attempts a call.", number(mean))
-	if e.plan.Truncated {
+	if e.endless() {
 		load = "While all attempts fail, a call never ends."
 	}
 	var facts []string

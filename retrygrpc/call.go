@@ -1,0 +1,152 @@
+package retrygrpc
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/gobackoff/retry"
+)
+
+// The metadata keys defined in gRPC proposal A6.
+const (
+	pushbackKey = "grpc-retry-pushback-ms"
+	attemptsKey = "grpc-previous-rpc-attempts"
+)
+
+// A call records how the attempts of a call end.
+type call struct {
+	*connection
+	method string
+	failed int   // attempts
+	last   error // of the latest attempt
+	advice string
+
+	// The latest attempt.
+	sent            bool // an HTTP/2 stream was created; otherwise, nothing was sent
+	header, trailer metadata.MD
+}
+
+func (c *call) begin(ctx context.Context) context.Context {
+	c.sent, c.header, c.trailer = false, nil, nil
+	if c.failed == 0 {
+		return ctx
+	}
+	return metadata.AppendToOutgoingContext(ctx, attemptsKey, strconv.Itoa(c.failed))
+}
+
+// end returns the error of an attempt for the policy: with the server's hint, and marked
+// if the call must not be repeated.
+func (c *call) end(err error) error {
+	if c.last = err; err == nil {
+		return nil
+	}
+	c.failed++
+	wait, pushed := c.pushback()
+	switch {
+	case pushed && wait < 0:
+		return retry.Permanent(err)
+	case pushed:
+		err = &hinted{err, wait}
+	default:
+		err = withRetryInfo(err)
+	}
+	refused := pushed && len(c.header) == 0
+	if !c.sent || refused && c.TrustPushback || c.mayRepeat(c.method) {
+		return err
+	}
+	c.advice = "the server may have executed " + c.method + ": see Client.Repeatable"
+	if refused {
+		c.advice += " and Client.TrustPushback"
+	}
+	return retry.Unrepeatable(err)
+}
+
+// pushback returns the wait that the server asks for; below 0, no retry may follow.
+func (c *call) pushback() (wait time.Duration, ok bool) {
+	values := c.trailer[pushbackKey]
+	if len(values) == 0 {
+		return 0, false
+	}
+	ms, err := strconv.ParseInt(values[0], 10, 32) // an int32 in A6
+	if err != nil || len(values) > 1 {
+		ms = -1
+	}
+	return time.Duration(ms) * time.Millisecond, true
+}
+
+// hinted is an attempt's error with the wait requested by the server.
+type hinted struct {
+	error
+	wait time.Duration
+}
+
+func (h *hinted) Unwrap() error             { return h.error }
+func (h *hinted) RetryAfter() time.Duration { return h.wait }
+
+func withRetryInfo(err error) error {
+	if s, ok := status.FromError(err); ok {
+		for _, detail := range s.Details() {
+			if info, ok := detail.(*errdetails.RetryInfo); ok {
+				return &hinted{err, info.GetRetryDelay().AsDuration()}
+			}
+		}
+	}
+	return err
+}
+
+type gaveUp struct {
+	err    *retry.Error
+	code   codes.Code
+	advice string // what would allow another attempt, if anything
+}
+
+func (e *gaveUp) Error() string {
+	if e.advice == "" {
+		return e.err.Error()
+	}
+	return e.err.Error() + " (" + e.advice + ")"
+}
+
+func (e *gaveUp) Unwrap() error { return e.err }
+
+// GRPCStatus returns the status that package status finds in the error.
+func (e *gaveUp) GRPCStatus() *status.Status {
+	last := status.Convert(e.err.Err)
+	if last.Code() != e.code {
+		return status.New(e.code, e.Error())
+	}
+	s := last.Proto() // with its details
+	s.Message = e.Error()
+	return status.FromProto(s)
+}
+
+// outcome returns the error of a call, given the error returned by Do.
+func (c *call) outcome(ctx context.Context, err error) error {
+	e, isGiveUp := err.(*retry.Error) // from this Do, not from a nested one
+	switch {
+	case !isGiveUp && c.last != nil:
+		return c.last // permanent, without this package's marks
+	case !isGiveUp:
+		return err // success, or an invalid policy
+	}
+	code := codes.Unavailable // for a Limiter that refused the first attempt
+	switch {
+	case ctx.Err() == context.Canceled:
+		code = codes.Canceled
+	case ctx.Err() != nil || e.Err == nil && e.ReasonLabel() == "deadline":
+		code = codes.DeadlineExceeded
+	case e.Err != nil:
+		code = status.Code(e.Err)
+	}
+	g := &gaveUp{err: e, code: code}
+	if e.Reason == retry.ErrUnrepeatable {
+		g.advice = c.advice
+	}
+	return g
+}

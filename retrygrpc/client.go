@@ -1,0 +1,114 @@
+package retrygrpc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/gobackoff/retry"
+)
+
+// A Client retries the calls of a connection, and says which of them the server may
+// execute more than once. The zero value is ready to use.
+type Client struct {
+	Policy retry.Policy
+
+	// Repeatable lists methods ("package.Service/Method") and services
+	// ("package.Service") that may be executed more than once, in addition to those that
+	// their idempotency_level allows. "*" means all methods.
+	Repeatable []string
+
+	// TrustPushback declares that the server has not begun a call if it refuses it with
+	// a wait in grpc-retry-pushback-ms and without headers. This holds for an
+	// [Admission]; gRPC does not require it of other servers.
+	TrustPushback bool
+
+	// MaxBuffer limits the encoded size of the messages that are kept for a retry of a
+	// stream of requests. 0 means 256 KiB, as in grpc-go; below 0, none are kept.
+	MaxBuffer int
+}
+
+// DialOptions returns options for grpc.NewClient that retry every call on the connection
+// and turn off grpc-go's own retries. Interceptors in later options see every attempt;
+// those in earlier options see the call once.
+func (c Client) DialOptions() []grpc.DialOption {
+	c.Policy = withClassifier(c.Policy)
+	conn := &connection{Client: c, repeatable: map[string]bool{}}
+	for _, name := range c.Repeatable {
+		if _, err := methodNames([]string{name}); err != nil {
+			conn.fault = fmt.Errorf("retrygrpc: %w Client.Repeatable: %w", retry.ErrInvalid, err)
+		}
+		conn.repeatable[strings.TrimPrefix(name, "/")] = true
+	}
+	return []grpc.DialOption{
+		grpc.WithChainUnaryInterceptor(conn.unary),
+		grpc.WithChainStreamInterceptor(conn.stream),
+		grpc.WithDisableRetry(),
+	}
+}
+
+// DialOptions is Client.DialOptions for a Client with only a Policy.
+func DialOptions(p retry.Policy) []grpc.DialOption { return Client{Policy: p}.DialOptions() }
+
+type connection struct {
+	Client
+	repeatable map[string]bool // the names in Client.Repeatable
+	fault      error           // of Client.Repeatable
+}
+
+// mayRepeat reports whether the server may execute a method, "/package.Service/Method",
+// more than once.
+func (c *connection) mayRepeat(method string) bool {
+	name := strings.TrimPrefix(method, "/")
+	service, _, _ := strings.Cut(name, "/")
+	return c.repeatable["*"] || c.repeatable[service] || c.repeatable[name] || isIdempotent(name)
+}
+
+// isIdempotent reports whether the descriptor of a method is registered and has an
+// idempotency_level. NO_SIDE_EFFECTS implies idempotent.
+func isIdempotent(name string) bool {
+	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Replace(name, "/", ".", 1)))
+	if err != nil {
+		return false
+	}
+	method, ok := found.(protoreflect.MethodDescriptor)
+	if !ok {
+		return false
+	}
+	options, _ := method.Options().(*descriptorpb.MethodOptions) // nil has no level
+	return options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
+}
+
+// WithPolicy returns an option that overrides the connection's policy for one call. It
+// has no effect without [DialOptions].
+func WithPolicy(p retry.Policy) grpc.CallOption {
+	p = withClassifier(p)
+	return callPolicy{policy: &p}
+}
+
+type callPolicy struct {
+	grpc.EmptyCallOption
+	policy *retry.Policy
+}
+
+func withClassifier(p retry.Policy) retry.Policy {
+	if p.Classifier == nil {
+		p.Classifier = Classifier{}
+	}
+	return p
+}
+
+// policyOf returns the last policy among a call's options, or the connection's.
+func (c *connection) policyOf(opts []grpc.CallOption) *retry.Policy {
+	for _, o := range slices.Backward(opts) {
+		if o, ok := o.(callPolicy); ok {
+			return o.policy
+		}
+	}
+	return &c.Policy
+}

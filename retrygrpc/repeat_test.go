@@ -1,0 +1,237 @@
+package retrygrpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	pb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retrygrpc"
+)
+
+// TestRepeatable: which calls are made again after the server has failed.
+func TestRepeatable(t *testing.T) {
+	const unnamed = "the server may have executed /retry.test.Levels/Pay: see Client.Repeatable"
+	plain := errors.New("plain")
+	for name, tt := range map[string]struct {
+		client retrygrpc.Client
+		method string
+		err    error
+		push   string
+		at     point
+		hits   int
+		text   string
+	}{
+		"no level":                             {retrygrpc.Client{}, "Pay", plain, "", atBegin, 1, unnamed},
+		"no level, unavailable":                {retrygrpc.Client{}, "Pay", unavailable, "", atBegin, 1, unnamed},
+		"no level, after headers":              {retrygrpc.Client{}, "Pay", unavailable, "", afterHeaders, 1, unnamed},
+		"no level, pushback":                   {retrygrpc.Client{}, "Pay", unavailable, "1", atBegin, 1, unnamed + " and Client.TrustPushback"},
+		"no level, no pushback, trusted":       {retrygrpc.Client{TrustPushback: true}, "Pay", unavailable, "", atBegin, 1, unnamed},
+		"no level, pushback, trusted":          {retrygrpc.Client{TrustPushback: true}, "Pay", unavailable, "1", atBegin, 2, ""},
+		"no level, no more attempts, trusted":  {retrygrpc.Client{TrustPushback: true}, "Pay", unavailable, "-1", atBegin, 1, "not now"},
+		"no level, headers, pushback, trusted": {retrygrpc.Client{TrustPushback: true}, "Pay", unavailable, "1", afterHeaders, 1, unnamed},
+		"idempotent":                           {retrygrpc.Client{}, "Put", plain, "", atBegin, 2, ""},
+		"idempotent, after headers":            {retrygrpc.Client{}, "Put", unavailable, "", afterHeaders, 2, ""},
+		"no side effects":                      {retrygrpc.Client{}, "Get", unavailable, "", atBegin, 2, ""},
+		"method named":                         {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pay"}}, "Pay", plain, "", atBegin, 2, ""},
+		"service named":                        {retrygrpc.Client{Repeatable: []string{"other.Service", "retry.test.Levels"}}, "Pay", plain, "", atBegin, 2, ""},
+		"all named":                            {retrygrpc.Client{Repeatable: []string{"*"}}, "Pay", plain, "", atBegin, 2, ""},
+		"another named":                        {retrygrpc.Client{Repeatable: []string{"retry.test.Levels/Pa"}}, "Pay", plain, "", atBegin, 1, unnamed},
+		"permanent":                            {retrygrpc.Client{}, "Pay", status.Error(codes.NotFound, "none"), "", atBegin, 1, "rpc error: code = NotFound desc = none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &levelServer{fault: func(ctx context.Context, _ string, execution int, at point) error {
+				if execution > 1 || at != tt.at {
+					return nil
+				}
+				if tt.push != "" {
+					_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", tt.push))
+				}
+				return tt.err
+			}}
+			tt.client.Policy = quick
+			conn := connect(t, s.serve(t, nil), tt.client.DialOptions()...)
+			err := conn.Invoke(withID(t.Context(), "a"), "/"+levels+"/"+tt.method, &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{})
+			assert.Equal(t, tt.hits, s.of("a"))
+			if tt.text == "" {
+				assert.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, tt.text)
+			assert.Equal(t, status.Code(tt.err), status.Code(err))
+			isPermanent := tt.push == "-1" || name == "permanent"
+			assert.Equal(t, !isPermanent, errors.Is(err, retry.ErrUnrepeatable))
+		})
+	}
+}
+
+// TestRepeatableInvalid: a client with a malformed name makes no calls.
+func TestRepeatableInvalid(t *testing.T) {
+	conn := connect(t, "localhost:1", retrygrpc.Client{Repeatable: []string{"a/b/c"}}.DialOptions()...)
+	err := conn.Invoke(t.Context(), "/a/b", &pb.Empty{}, &pb.Empty{})
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+	assert.ErrorContains(t, err, `"a/b/c"`)
+	_, err = conn.NewStream(t.Context(), &kinds[1], "/a/b")
+	assert.ErrorIs(t, err, retry.ErrInvalid)
+}
+
+// TestRepeatableUnregistered: without a descriptor, a method is not repeated.
+func TestRepeatableUnregistered(t *testing.T) {
+	s := &server{unary: failing(9, unavailable)}
+	c := dial(t, s.start(t, nil), retrygrpc.DialOptions(quick)...)
+	_, err := c.UnaryCall(t.Context(), &pb.SimpleRequest{})
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.Equal(t, 1, s.hits())
+	for _, method := range []string{"/no.such.Service/Method", "/google.protobuf.BytesValue/value", "nonsense"} {
+		assert.Equal(t, codes.Unimplemented, status.Code(connect(t, s.start(t, nil), retrygrpc.DialOptions(quick)...).Invoke(t.Context(), "/"+method, &pb.Empty{}, &pb.Empty{})))
+	}
+}
+
+// TestUnsent: without a connection, any call is repeated.
+func TestUnsent(t *testing.T) {
+	_, err := nowhere(t, quick).UnaryCall(t.Context(), &pb.SimpleRequest{})
+	assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+	assert.ErrorContains(t, err, "gave up after 4 attempts")
+}
+
+// faulty makes a script of faults for an id, the same for every client. It breaks
+// connections only if told to.
+func faulty(broken *fragile, slow time.Duration) func(context.Context, string, int, point) error {
+	return func(ctx context.Context, id string, execution int, at point) error {
+		h := fnv.New32a()
+		fmt.Fprint(h, id, execution)
+		kind := (h.Sum32() >> 8) % 32
+		switch {
+		case kind < 6 && at == atBegin:
+			return []error{unavailable, errors.New("plain"), status.Error(codes.Internal, "bug"), status.Error(codes.Aborted, "conflict"),
+				status.Error(codes.ResourceExhausted, "quota"), status.Error(codes.DeadlineExceeded, "of another server")}[kind]
+		case kind == 6 && at == afterAll || kind == 7 && at == afterHeaders:
+			return unavailable
+		case kind == 8 && at == afterAll && slow > 0:
+			time.Sleep(slow)
+		case kind == 9 && at == afterMessage:
+			return unavailable
+		case kind == 10 && broken != nil && at == afterAll && h.Sum32()%8 == 0:
+			broken.breakAll()
+		}
+		return nil
+	}
+}
+
+// callAll makes calls in 50 goroutines and reports which succeeded.
+func callAll(t *testing.T, conn *grpc.ClientConn, method string, calls int) map[string]bool {
+	t.Helper()
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	succeeded := map[string]bool{}
+	for w := range 50 {
+		wg.Go(func() {
+			for i := w; i < calls; i += 50 {
+				id := fmt.Sprint(method, i)
+				err := conn.Invoke(withID(t.Context(), id), "/"+levels+"/"+method, &wrapperspb.BytesValue{}, &wrapperspb.BytesValue{})
+				mu.Lock()
+				succeeded[id] = err == nil
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return succeeded
+}
+
+// everyThird closes every third connection before it is used.
+type everyThird struct {
+	*fragile
+	n atomic.Int64
+}
+
+func (e *everyThird) Accept() (net.Conn, error) {
+	conn, err := e.fragile.Accept()
+	if err == nil && e.n.Add(1)%3 == 0 {
+		_ = conn.Close()
+	}
+	return conn, err
+}
+
+// TestNeverTwice: whatever fails, a method without a level is executed at most once, and
+// retries of the others are not lost.
+func TestNeverTwice(t *testing.T) {
+	calls := callsOf(10_000)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	f := &fragile{Listener: l}
+	s := &levelServer{fault: faulty(f, 120*time.Millisecond)}
+	address := s.serve(t, &everyThird{fragile: f}, grpc.KeepaliveParams(keepalive.ServerParameters{ // sends GOAWAY
+		MaxConnectionAge: 50 * time.Millisecond, MaxConnectionAgeGrace: 20 * time.Millisecond}))
+	var client counters
+	var resends retrygrpc.Resends
+	policy := retry.Policy{Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 50 * time.Millisecond}, MaxAttempts: 10, AttemptTimeout: 100 * time.Millisecond}
+	quickly := grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: time.Millisecond, MaxDelay: 10 * time.Millisecond}, MinConnectTimeout: time.Second})
+	conn := connect(t, address, append(retrygrpc.DialOptions(policy.With(client.hooks())), grpc.WithStatsHandler(&resends), quickly)...)
+	for method, calls := range map[string]int{"Pay": calls, "Put": calls / 5} {
+		ok, most, never := 0, 0, 0
+		for id, succeeded := range callAll(t, conn, method, calls) {
+			if succeeded {
+				ok++
+				assert.Positive(t, s.of(id))
+			}
+			if s.of(id) == 0 {
+				never++
+			}
+			most = max(most, s.of(id))
+		}
+		if method == "Pay" {
+			assert.Equal(t, 1, most)
+			assert.Positive(t, ok)
+		} else {
+			assert.Greater(t, most, 1)
+			assert.Greater(t, ok, calls/2)
+		}
+		t.Logf("%s: %d calls, %d succeeded, %d never executed, executed at most %d times; so far %d retries, %d resends of grpc-go",
+			method, calls, ok, never, most, client.retries.Load(), resends.Count())
+	}
+}
+
+// TestAsGoodAsServiceConfig: with a level, every call succeeds that succeeds with
+// grpc-go's own retries, at equal attempts and with the same faults.
+func TestAsGoodAsServiceConfig(t *testing.T) {
+	calls := callsOf(5_000)
+	policy := retry.Policy{Backoff: retry.Constant(time.Microsecond), MaxAttempts: 4}
+	config, _, err := retrygrpc.ServiceConfig(policy)
+	require.NoError(t, err)
+	successes := map[string]map[string]bool{}
+	for name, options := range map[string][]grpc.DialOption{
+		"retrygrpc": retrygrpc.DialOptions(policy), "grpc-go": {grpc.WithDefaultServiceConfig(config)},
+	} {
+		s := &levelServer{fault: faulty(nil, 0)}
+		successes[name] = callAll(t, connect(t, s.serve(t, nil), options...), "Put", calls)
+	}
+	ours, theirs := 0, 0
+	for id, succeeded := range successes["grpc-go"] {
+		if succeeded {
+			theirs++
+			assert.True(t, successes["retrygrpc"][id], id)
+		}
+		if successes["retrygrpc"][id] {
+			ours++
+		}
+	}
+	t.Logf("of %d calls, %d succeeded with grpc-go's retries, %d with this package's", calls, theirs, ours)
+}
