@@ -25,7 +25,7 @@ var corpus = []sample{
 	{"Anthropic, internal", 500, nil, `{"type":"error","error":{"type":"api_error","message":"Internal server error"}}`, transient, 0, anthropicErrors},
 	{"Anthropic, stream after a ping", 200, nil, "event: ping\ndata: {\"type\": \"ping\"}\n\nevent: error\ndata: {\"type\": \"error\", \"error\": {\"type\": \"overloaded_error\", \"message\": \"Overloaded\"}}\n\n", throttled, 0, anthropicStream},
 	{"Anthropic, stream that begins", 200, nil, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\"}}\n\nevent: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", unknown, 0, anthropicStream},
-	{"Anthropic, spend limit", 429, nil, `{"type":"error","error":{"type":"rate_limit_error","message":"You have reached your API usage limits: your organization has crossed its monthly API usage threshold, set based on your organization's API tier. You will regain access on 2026-12-01 at 00:00 UTC.","details":{"error_code":"enforced_spend_limit_reached"}}}`, permanent, 0, "[rate limits](https://platform.claude.com/docs/en/api/rate-limits)"},
+	{"Anthropic, spend limit", 429, nil, `{"type":"error","error":{"type":"rate_limit_error","message":"You have reached your API usage limits: your organization has crossed its monthly API usage threshold, set based on your organization's API tier. You will regain access on 2026-12-01 at 00:00 UTC.","details":{"error_code":"enforced_spend_limit_reached"}}}`, permanent, 0, anthropicLimits},
 	{"Gemini, per minute", 429, nil, `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier","quotaValue":"15"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"58s"}]}}`, throttled, 58 * time.Second, geminiLimits},
 	{"Gemini, per day", 429, nil, `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"36s"}]}}`, permanent, 36 * time.Second, "[OmniRoute issue 9504](https://github.com/diegosouzapw/OmniRoute/issues/9504)"},
 	{"Gemini, overloaded", 503, nil, `{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}`, transient, 0, "[troubleshooting](https://ai.google.dev/gemini-api/docs/troubleshooting)"},
@@ -56,8 +56,8 @@ var corpus = []sample{
 	{"GitHub, GraphQL", 200, nil, `{"errors":[{"type":"RATE_LIMIT","code":"graphql_rate_limit","message":"API rate limit already exceeded for user ID 1."}]}`, throttled, 0, "[githubkit issue 271](https://github.com/yanyongyu/githubkit/issues/271)"},
 	{"GitLab", 429, []string{"RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 1793620830", "Retry-After: 30"}, "", throttled, 30 * time.Second, gitLab},
 	{"GitLab, without Retry-After", 429, []string{"RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 1793620830"}, "", throttled, 30 * time.Second, gitLab},
-	{"Stripe, retry", 402, []string{"Stripe-Should-Retry: true"}, "", transient, 0, stripe + " (the header; the status is an example)"},
-	{"Stripe, no retry", 429, []string{"Stripe-Should-Retry: false"}, "", permanent, 0, stripe + " (the header; the status is an example)"},
+	{"Stripe, retry", 402, []string{"Stripe-Should-Retry: true"}, "", transient, 0, "[errors, of the header alone](https://docs.stripe.com/error-low-level)"},
+	{"Stripe, no retry", 429, []string{"Stripe-Should-Retry: false"}, "", permanent, 0, "[errors, of the header alone](https://docs.stripe.com/error-low-level)"},
 	{"Stripe, a lock", 429, nil, `{"error":{"code":"lock_timeout","message":"This object cannot be accessed right now because another API request or Stripe process is currently accessing it.","type":"invalid_request_error"}}`, throttled, 0, "[rate limits](https://docs.stripe.com/rate-limits)"},
 	{"Stripe, same key", 409, []string{"Stripe-Version: 2026-10-29.dahlia"}, `{"error":{"type":"idempotency_error","code":"idempotency_key_in_use","message":"There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): key_1. Please try again later."}}`, transient, 0, stripe},
 	{"Slack", 429, []string{"Retry-After: 30"}, `{"ok":false,"error":"ratelimited"}`, throttled, 30 * time.Second, slack},
@@ -84,9 +84,9 @@ const (
 	openAILimits    = "[rate limits](https://platform.openai.com/docs/guides/rate-limits)"
 	openAIErrors    = "[error codes](https://platform.openai.com/docs/guides/error-codes)"
 	azureQuota      = "[quota](https://learn.microsoft.com/azure/ai-services/openai/how-to/quota)"
-	anthropicLimits = "[rate limits](https://docs.anthropic.com/en/api/rate-limits)"
-	anthropicErrors = "[errors](https://docs.anthropic.com/en/api/errors)"
-	anthropicStream = "[streaming](https://docs.anthropic.com/en/docs/build-with-claude/streaming)"
+	anthropicLimits = "[rate limits](https://platform.claude.com/docs/en/api/rate-limits)"
+	anthropicErrors = "[errors](https://platform.claude.com/docs/en/api/errors)"
+	anthropicStream = "[streaming](https://platform.claude.com/docs/en/build-with-claude/streaming)"
 	geminiLimits    = "[rate limits](https://ai.google.dev/gemini-api/docs/rate-limits)"
 	googleErrors    = "[Drive, errors](https://developers.google.com/workspace/drive/api/guides/handle-errors)"
 	bedrock         = "[InvokeModel](https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModel.html)"
