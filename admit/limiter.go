@@ -18,8 +18,8 @@ type limiter struct {
 	cut      cut           // the first of the cuts since a batch was not slow
 	risen    time.Duration // when own last rose; 0: never
 	lastCame time.Duration // when a request was admitted
-	lastLeft time.Duration // when a request left, or came to an idle server
-	came     int           // requests admitted since lastLeft
+	came     int           // requests admitted since one left
+	since    time.Duration // when the first of them was
 
 	batch
 }
@@ -80,6 +80,9 @@ func (l *limiter) room(c Caller) int {
 
 // admit returns the batch of a request, or 0.
 func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
+	if l.came == 0 {
+		l.since = now
+	}
 	l.lastCame = now
 	l.came++
 	if l.admitted == batchSize {
@@ -94,7 +97,7 @@ func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
 }
 
 func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
-	l.lastLeft, l.came = now, 0
+	l.came = 0
 	l.left++
 	if t.batch == l.id {
 		l.took[l.done] = now - t.admitted
@@ -122,14 +125,11 @@ func (l *limiter) complete(age time.Duration) bool {
 // request beyond the limit, because none was admitted for long: those in progress may be
 // streams, or hang, and say nothing about others.
 func (l *limiter) watch(now time.Duration, inFlight int) (beyond bool) {
-	if inFlight == 0 {
-		l.lastLeft = now
-	}
-	switch {
-	case now-l.lastCame > patient*l.within:
-		l.limit, l.lastLeft, l.came = max(l.limit, float64(inFlight+1)), now, 0
+	if now-l.lastCame > patient*l.within {
+		l.limit, l.came = max(l.limit, float64(inFlight+1)), 0
 		return true
-	case l.came >= fewest && float64(inFlight) <= l.limit && l.own > 0 && now-l.lastLeft > l.allowed()+4*l.within:
+	}
+	if l.came >= fewest && float64(inFlight) <= l.limit && l.own > 0 && now-l.since > l.allowed()+4*l.within {
 		l.reduce(0, inFlight)
 		l.next(now)
 	}
