@@ -17,7 +17,9 @@
 // context of the attempt ends before COMMIT, the transaction is rolled back. It had no
 // effect, even if the connection was lost, so the class of the error decides: serialization
 // failures, deadlocks, lock timeouts and lost connections are retried; violated constraints
-// are not.
+// are not. An error that [retry.DefaultClassifier] calls unrepeatable is retried, too. One
+// that fn marks with [retry.Unrepeatable], or that only the policy's own Classifier calls
+// unrepeatable, is not.
 //
 // If COMMIT fails, the rule is:
 //
