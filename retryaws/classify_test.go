@@ -80,10 +80,10 @@ func TestClasses(t *testing.T) {
 				common, byDefault = retry.ClassTransient, retry.ClassTransient
 			case slices.Contains([]int{425, 509}, status):
 				byDefault = retry.ClassTransient
-			case status == 499 || status == 599: // not in the registry
+			case status == 499 || status == 599: // not in the registry of statuses
 				byDefault = retry.ClassUnknown
 			}
-			if code == "slowdown" || code == "Throttling " { // as other services write them
+			if code == "slowdown" || code == "Throttling " { // the default reads a code as words
 				byDefault = retry.ClassThrottled
 			}
 			assert.Equal(t, sdkClass(err), asGoV2.Classify(err).Class, "go-v2: %d %s", status, code)
