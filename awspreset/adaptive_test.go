@@ -2,14 +2,10 @@ package awspreset_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -31,171 +27,11 @@ var (
 	errNoWait = errors.New("this clock does not wait")
 )
 
-// adaptiveTrace is a recording of an SDK's limiter with its state after each step. The
-// units of times and waits differ between files.
-type adaptiveTrace struct {
-	Start   float64 `json:"start_time"`
-	StartNS int64   `json:"start_time_ns"`
-	Steps   []adaptiveStep
-}
+// A stoppedClock does not wait.
+type stoppedClock struct{ now time.Time }
 
-type adaptiveStep struct {
-	awspreset.AdaptiveState
-	Op          string
-	T           float64
-	TNS         int64     `json:"t_ns"`
-	ThrottledNS float64   `json:"last_throttle_time_ns"`
-	WaitsS      []float64 `json:"waits_s"`
-	WaitsMS     []float64 `json:"waits_ms"`
-	WaitsNS     []float64 `json:"waits_ns"`
-}
-
-func (s *adaptiveStep) time() time.Time { return traceTime(s.T, s.TNS) }
-
-func traceTime(seconds float64, ns int64) time.Time {
-	return time.Unix(0, int64(math.Round(seconds*1e9))+ns)
-}
-
-// waits returns the recorded waits in nanoseconds.
-func (s *adaptiveStep) waits() []float64 {
-	waits := slices.Clone(s.WaitsNS)
-	for _, w := range s.WaitsS {
-		waits = append(waits, w*1e9)
-	}
-	for _, w := range s.WaitsMS {
-		waits = append(waits, w*1e6)
-	}
-	return waits
-}
-
-// traceClock waits as recorded and checks each wait to within a nanosecond. It skips
-// the additional waits of less than a nanosecond that rounding causes in some SDKs.
-type traceClock struct {
-	tick, unit time.Duration // of the SDK's clock and waits
-	now        time.Time
-	waits      []float64 // remaining in the step
-	after      time.Time // end of the waits; zero: the clock does not wait
-}
-
-func (c *traceClock) Now() time.Time { return c.now.Round(c.tick) }
-
-func (c *traceClock) Sleep(_ context.Context, d time.Duration) error {
-	if c.after.IsZero() {
-		return errNoWait
-	}
-	if len(c.waits) == 0 {
-		return fmt.Errorf("waits another %v", d)
-	}
-	// In an SDK's floating-point seconds, a whole number of units may come out slightly
-	// too small and then be truncated to one unit less.
-	want, most := time.Duration(c.waits[0]).Truncate(c.unit), time.Duration(c.waits[0]+1).Truncate(c.unit)
-	if d < want || d > most {
-		return fmt.Errorf("waits %v, want %v to %v", d, want, most)
-	}
-	c.now = c.now.Add(want)
-	for c.waits = c.waits[1:]; len(c.waits) > 0 && c.waits[0] < 1; {
-		c.waits = c.waits[1:]
-	}
-	if len(c.waits) == 0 {
-		c.now = c.after
-	}
-	return nil
-}
-
-// begin sets the clock to the time before the recorded waits.
-func (c *traceClock) begin(after time.Time, waits []float64) {
-	c.after, c.waits, c.now = after, waits, after
-	for _, w := range waits {
-		c.now = c.now.Add(-time.Duration(w).Truncate(c.unit))
-	}
-	if len(waits) > 0 {
-		c.now = c.now.Round(ms) // whole milliseconds in all traces
-	}
-}
-
-func checkAdaptiveTrace(limiter func() *awspreset.AdaptiveLimiter, tick, unit time.Duration) func(adaptiveTrace) error {
-	return func(trace adaptiveTrace) error {
-		clock := &traceClock{tick: tick, unit: unit, now: traceTime(trace.Start, trace.StartNS)}
-		l := limiter()
-		l.Clock = clock
-		l.Start()
-		responses := 0
-		for i, step := range trace.Steps {
-			clock.begin(step.time(), step.waits())
-			var err error
-			switch step.Op {
-			case "send":
-				err = l.Wait(context.Background())
-			case "success":
-				l.Observe(responded)
-				responses++
-			case "throttle":
-				l.Observe(refused)
-				responses++
-			default:
-				err = fmt.Errorf("unknown op %q", step.Op)
-			}
-			if err == nil && len(clock.waits) > 0 {
-				err = fmt.Errorf("does not wait another %v ns", clock.waits)
-			}
-			if err == nil {
-				err = step.check(l.State(), responses > 0)
-			}
-			if err != nil {
-				return fmt.Errorf("step %d, %s: %w", i, step.Op, err)
-			}
-		}
-		return nil
-	}
-}
-
-func (s *adaptiveStep) check(got awspreset.AdaptiveState, responded bool) error {
-	want := s.AdaptiveState
-	want.ThrottledAt += s.ThrottledNS / 1e9
-	if !responded && got.Fill == 0 {
-		// The JavaScript SDK begins with a rate that it never uses.
-		want.Fill, want.Capacity = 0, 0
-	}
-	return sameState(got, want)
-}
-
-// sameState allows numbers to differ by 1e-9: the SDKs subtract floating-point times of about
-// 1000 seconds, each with an error of 1e-13 s; times here are whole nanoseconds.
-func sameState(got, want awspreset.AdaptiveState) error {
-	var errs []error
-	w := reflect.ValueOf(want)
-	for field, v := range reflect.ValueOf(got).Fields() {
-		other := w.FieldByName(field.Name)
-		if v.Kind() == reflect.Float64 && math.Abs(v.Float()-other.Float()) <= 1e-9 || v.Equal(other) {
-			continue
-		}
-		errs = append(errs, fmt.Errorf("%s is %v, want %v", field.Name, v, other))
-	}
-	return errors.Join(errs...)
-}
-
-// TestAdaptiveTraces: the limiters whose SDKs have clocks or waits of whole milliseconds,
-// with their state after each step. vectors/limiter contains the others.
-func TestAdaptiveTraces(t *testing.T) {
-	for _, tt := range []struct {
-		file       string
-		limiter    func() *awspreset.AdaptiveLimiter
-		tick, unit time.Duration
-	}{
-		{"java-v1", awspreset.AdaptiveJavaV1, 1, ms},
-		{"js-v3-flag-off", awspreset.AdaptiveJavaScriptV3, ms, 1},
-		{"js-v3-pre2026", awspreset.AdaptiveJavaScriptV3Before43, ms, 1},
-	} {
-		text, err := os.ReadFile("testdata/" + tt.file + "-adaptive-rate.json")
-		require.NoError(t, err)
-		var file struct{ Cases []adaptiveTrace }
-		require.NoError(t, json.Unmarshal(text, &file))
-		assert.Len(t, file.Cases, 5)
-		for i, trace := range file.Cases {
-			assert.NoError(t, checkAdaptiveTrace(tt.limiter, tt.tick, tt.unit)(trace), "%s, case %d", tt.file, i+1)
-		}
-	}
-}
+func (c stoppedClock) Now() time.Time                           { return c.now }
+func (stoppedClock) Sleep(context.Context, time.Duration) error { return errNoWait }
 
 // throttledOnce throttles l at 10 attempts per second.
 func throttledOnce(t *testing.T, l *awspreset.AdaptiveLimiter) *awspreset.AdaptiveLimiter {
@@ -236,7 +72,7 @@ func TestAdaptiveLimiterUnthrottled(t *testing.T) {
 	for _, tt := range everyAdaptive {
 		t.Run(tt.name, func(t *testing.T) {
 			l := tt.make()
-			l.Clock = &traceClock{now: time.Unix(1000, 0)}
+			l.Clock = stoppedClock{time.Unix(1000, 0)}
 			ctx := t.Context()
 			assert.Zero(t, testing.AllocsPerRun(100, func() {
 				if l.Wait(ctx) != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"net"
 	"net/url"
 	"reflect"
@@ -44,11 +43,6 @@ func mustBe[T comparable](what string, got, want T) error {
 		return fmt.Errorf("%s is %v, want %v", what, got, want)
 	}
 	return nil
-}
-
-// milliseconds converts n to a Duration. It saturates instead of overflowing.
-func milliseconds(n int64) time.Duration {
-	return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond
 }
 
 // These types are parts of service errors. An error must not have methods for fields that

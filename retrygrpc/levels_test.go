@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -33,12 +32,12 @@ var kinds = []grpc.StreamDesc{{StreamName: ""}, {StreamName: "Down", ServerStrea
 
 // init registers the descriptor, as generated code does.
 func init() {
-	service := &descriptorpb.ServiceDescriptorProto{Name: proto.String("Levels")}
+	service := &descriptorpb.ServiceDescriptorProto{Name: new("Levels")}
 	for name, level := range levelOf {
 		for _, kind := range kinds {
 			method := &descriptorpb.MethodDescriptorProto{
-				Name: proto.String(name + kind.StreamName), InputType: proto.String(".google.protobuf.BytesValue"), OutputType: proto.String(".google.protobuf.BytesValue"),
-				ClientStreaming: proto.Bool(kind.ClientStreams), ServerStreaming: proto.Bool(kind.ServerStreams),
+				Name: new(name + kind.StreamName), InputType: new(".google.protobuf.BytesValue"), OutputType: new(".google.protobuf.BytesValue"),
+				ClientStreaming: new(kind.ClientStreams), ServerStreaming: new(kind.ServerStreams),
 			}
 			if level != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN {
 				method.Options = &descriptorpb.MethodOptions{IdempotencyLevel: level.Enum()}
@@ -47,7 +46,7 @@ func init() {
 		}
 	}
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("retry/test/levels.proto"), Package: proto.String("retry.test"), Syntax: proto.String("proto3"),
+		Name: new("retry/test/levels.proto"), Package: new("retry.test"), Syntax: new("proto3"),
 		Dependency: []string{"google/protobuf/wrappers.proto"}, Service: []*descriptorpb.ServiceDescriptorProto{service},
 	}, protoregistry.GlobalFiles)
 	if err == nil {

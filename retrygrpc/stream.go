@@ -37,7 +37,10 @@ func (c *connection) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc
 	if c.TrustPushback || c.mayRepeat(method) {
 		s.requests.limit = c.maxBuffer()
 	}
-	return s, s.start()
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (c *Client) maxBuffer() int {

@@ -136,19 +136,15 @@ func (c *call) exchange() (end ending, again bool) {
 	case c.response == nil:
 		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
 	default:
-		c.transport.learn(x, c.response.ProtoMajor)
-	}
-	switch {
-	case last != stopped && last != held:
-		c.err = legible(c.err)
-	case c.mayRepeat:
-		c.err = errLost
-	default:
-		c.err = errHidden
+		c.transport.protocols.set(hostOf(&x.request), c.response.ProtoMajor)
 	}
 	if last == stopped || last == held {
-		c.transport.learn(x, 2)
+		c.transport.protocols.set(hostOf(&x.request), 2)
+		if c.err = errHidden; c.mayRepeat {
+			c.err = errLost
+		}
 	}
+	c.err = legible(c.err)
 	c.meaning = meaningOf(c.err)
 	return x.ending(c.err, c.meaning, last, c.transport.TrustRefusedStream)
 }
@@ -160,17 +156,10 @@ func (c *call) pause(ctx context.Context, inRow int) error {
 		return ctx.Err()
 	}
 	wait := retry.EqualJitter{Base: 25 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: inRow}, rand.Float64())
-	if c.clock != nil {
-		return c.clock.Sleep(ctx, wait)
+	if c.clock == nil {
+		return retry.SystemClock{}.Sleep(ctx, wait)
 	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return c.clock.Sleep(ctx, wait)
 }
 
 // prepare makes the next exchange.

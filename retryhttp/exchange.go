@@ -150,11 +150,11 @@ func (x *exchange) wroteHeaderField(name string, _ []string) {
 func (x *exchange) wroteHeaders() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.phase = transitions[x.phase][wrote]
-	if x.phase != over {
-		x.writes++
+	if x.phase = transitions[x.phase][wrote]; x.phase == over {
+		return
 	}
-	if x.direct != nil && x.phase != over && !x.given && x.request.GetBody != nil {
+	x.writes++
+	if x.direct != nil && !x.given && x.request.GetBody != nil {
 		x.request.GetBody = nil
 	}
 }

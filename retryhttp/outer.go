@@ -4,19 +4,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 )
 
-// outer remembers which clients above a Transport retry.
-type outer struct {
-	mu   sync.Mutex
-	seen map[outerClient]bool
-}
-
-// An outerClient is a kind of client, of one host or of any.
+// An outerClient is a kind of client that retries, of one host or of any.
 type outerClient struct{ kind, host string }
-
-const maxOuter = 1024
 
 // retriedAbove reports whether the client above retries req by itself.
 func (t *Transport) retriedAbove(req *http.Request) bool {
@@ -24,25 +15,16 @@ func (t *Transport) retriedAbove(req *http.Request) bool {
 	if kind == "" {
 		return false
 	}
-	client := outerClient{kind: kind}
-	if req.URL != nil {
-		client.host = req.URL.Host
+	client := outerClient{kind, hostOf(req)}
+	if !certain && attempt <= 1 {
+		return t.outer.get(client)
 	}
-	t.outer.mu.Lock()
-	seen := t.outer.seen[client]
-	retries := certain || attempt > 1
-	first := retries && !t.outer.seen[outerClient{kind: kind}]
-	if retries && !seen {
-		if t.outer.seen == nil || len(t.outer.seen) >= maxOuter {
-			t.outer.seen = map[outerClient]bool{}
-		}
-		t.outer.seen[client], t.outer.seen[outerClient{kind: kind}] = true, true
-	}
-	t.outer.mu.Unlock()
+	first := t.outer.set(outerClient{kind: kind}, true)
+	t.outer.set(client, true)
 	if first && t.OnOuterRetry != nil {
 		t.OnOuterRetry(kind, req)
 	}
-	return retries || seen
+	return true
 }
 
 // outerAttempt returns the kind of client that sent h and the number of its attempt, or
@@ -54,10 +36,7 @@ func outerAttempt(h http.Header) (kind string, attempt int, certain bool) {
 		return "AWS SDK", 1, ok && most != 1
 	}
 	if values := h["X-Stainless-Retry-Count"]; len(values) > 0 {
-		retries, err := strconv.Atoi(values[0])
-		if err != nil {
-			return "", 0, false
-		}
+		retries, _ := strconv.Atoi(values[0])
 		return "Stainless SDK", retries + 1, false
 	}
 	for _, line := range h["X-Goog-Api-Client"] {

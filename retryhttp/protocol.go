@@ -5,42 +5,50 @@ import (
 	"sync"
 )
 
-// protocols remembers which version of HTTP each host uses. With an outdated entry,
-// nothing is executed twice that must not be, but a resend by net/http may not be counted.
-type protocols struct {
+// A memory maps keys to what is known about them. It forgets everything when it is full.
+type memory[K comparable, V comparable] struct {
 	mu sync.RWMutex
-	of map[string]int
+	of map[K]V
 }
 
-const maxProtocols = 1024
+const maxMemory = 1024
+
+func (m *memory[K, V]) get(key K) V {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.of[key]
+}
+
+// set reports whether the value is new.
+func (m *memory[K, V]) set(key K, value V) bool {
+	if m.get(key) == value {
+		return false
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.of == nil || len(m.of) >= maxMemory {
+		m.of = map[K]V{}
+	}
+	known := m.of[key] == value
+	m.of[key] = value
+	return !known
+}
 
 // protocolOf returns the major version of HTTP that the host of x used last, or 0 if it
-// is not known or does not matter.
+// is not known or does not matter. With an outdated version, nothing is executed twice
+// that must not be, but a resend by net/http may not be counted.
 func (t *Transport) protocolOf(x *exchange) int {
-	if x.empty == (x.direct != nil) || x.request.URL == nil {
+	if x.empty == (x.direct != nil) {
 		return 0
 	}
-	t.protocols.mu.RLock()
-	defer t.protocols.mu.RUnlock()
-	return t.protocols.of[x.request.URL.Host]
+	return t.protocols.get(hostOf(&x.request))
 }
 
-func (t *Transport) learn(x *exchange, protocol int) {
-	if x.request.URL == nil {
-		return
+func hostOf(req *http.Request) string {
+	if req.URL == nil {
+		return ""
 	}
-	t.protocols.mu.RLock()
-	known := t.protocols.of[x.request.URL.Host] == protocol
-	t.protocols.mu.RUnlock()
-	if known {
-		return
-	}
-	t.protocols.mu.Lock()
-	defer t.protocols.mu.Unlock()
-	if t.protocols.of == nil || len(t.protocols.of) >= maxProtocols {
-		t.protocols.of = map[string]int{}
-	}
-	t.protocols.of[x.request.URL.Host] = protocol
+	return req.URL.Host
 }
 
 // isReplayable reports whether net/http resends the request over HTTP/1 although the

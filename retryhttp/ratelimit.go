@@ -2,7 +2,6 @@ package retryhttp
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -101,16 +100,16 @@ func rateLimit(h http.Header) limits {
 	for _, m := range members {
 		key, value, _ := strings.Cut(m.item, "=")
 		dictionary[key] = value
-		reset, ok := seconds(m.params["t"])
+		reset, ok := parseNumber(m.params["t"], time.Second)
 		if !ok {
 			reset, ok = policyWindow(h, m.item)
 		}
 		if ok {
-			found = append(found, limit{isZero(m.params["r"]), reset})
+			found = append(found, limit{m.params["r"] == "0", reset})
 		}
 	}
-	if reset, ok := seconds(dictionary["reset"]); ok {
-		return limits{{isZero(dictionary["remaining"]), reset}}
+	if reset, ok := parseNumber(dictionary["reset"], time.Second); ok {
+		return limits{{dictionary["remaining"] == "0", reset}}
 	}
 	return found
 }
@@ -118,7 +117,7 @@ func rateLimit(h http.Header) limits {
 func policyWindow(h http.Header, name string) (time.Duration, bool) {
 	for _, policy := range members(h["Ratelimit-Policy"]) {
 		if policy.item == name && strings.HasPrefix(name, `"`) {
-			return seconds(policy.params["w"])
+			return parseNumber(policy.params["w"], time.Second)
 		}
 	}
 	return 0, false
@@ -165,22 +164,4 @@ func split(text string, separator byte) []string {
 		return nil
 	}
 	return append(parts, strings.Trim(text[start:], " \t"))
-}
-
-func isZero(text string) bool {
-	n, err := strconv.ParseInt(text, 10, 64)
-	return err == nil && n == 0
-}
-
-func seconds(text string) (time.Duration, bool) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 {
-		return 0, false
-	}
-	return saturatedSeconds(n), true
-}
-
-func saturatedSeconds(n int64) time.Duration {
-	const most = int64(1<<63-1) / int64(time.Second)
-	return time.Duration(min(n, most)) * time.Second
 }

@@ -26,7 +26,7 @@ func TestRateLimitHeaders(t *testing.T) {
 		{"no time, broken policy", 429, []string{`RateLimit: "a";r=0`, `RateLimit-Policy: "a`}, 0},
 		{"negative time", 429, []string{`RateLimit: "a";r=0;t=-5`}, 0},
 		{"time of another type", 429, []string{`RateLimit: "a";r=0;t=soon`}, 0},
-		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63-1) / time.Second * time.Second},
+		{"the longest time", 429, []string{`RateLimit: "a";r=0;t=999999999999999`}, time.Duration(1<<63 - 1)},
 		{"a name with separators", 429, []string{`RateLimit: "a,b;c\",t=1";r=0;t=5;pk=:aGk=:, "d";r=1;t=9`}, 5 * time.Second},
 		{"no time, policy of this name", 429, []string{`RateLimit: "a\"";r=0`, `RateLimit-Policy: "b";w=1, "a\"";q=1;qu="requests, sent";w=5`}, 5 * time.Second},
 		{"no time, policy of no name", 429, []string{"RateLimit: a;r=0", "RateLimit-Policy: a;q=1;w=5"}, 0},

@@ -91,6 +91,7 @@ func TestResume(t *testing.T) {
 			want := sha256.Sum256([]byte(s.content))
 			assert.Equal(t, want[:], hash.Sum(nil))
 			assert.EqualValues(t, 6, s.requests.Load())
+			s.Close() // the handlers have ended
 			assert.EqualValues(t, 1<<20, s.sent.Load(), "bytes sent")
 			assert.Equal(t, []int{1, 2, 2, 2, 2, 2}, attempts)
 			assert.Equal(t, 5, retries)

@@ -84,8 +84,8 @@ func (e *StatusError) verdict() error {
 }
 
 // isThrottling reports whether a response is equivalent to 429: some APIs send 403 with
-// a used-up limit or a Retry-After, Shopify sends 430, and Anthropic, Cloudflare and
-// Notion send 529 if they are overloaded.
+// a used-up limit or a Retry-After, Shopify sends 430, and Anthropic and Notion send 529
+// if they are overloaded.
 func isThrottling(resp *http.Response) bool {
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests, statusShopify, statusOverloaded:

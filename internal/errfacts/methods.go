@@ -124,10 +124,10 @@ func verdictOf(err error) Verdict {
 		onlyYes = e.IsRetriable
 	}
 	if both != nil {
-		if yes, ok := Guarded(both); ok && !yes {
-			return No
-		} else if yes {
+		if yes, ok := Guarded(both); yes {
 			return Yes
+		} else if ok {
+			return No
 		}
 	}
 	e, ok := err.(labeler)

@@ -131,11 +131,15 @@ var codes = map[string]retry.Class{
 	"server_is_overloaded":       retry.ClassThrottled,
 	"engine_overloaded":          retry.ClassThrottled,
 	"server_error":               retry.ClassTransient,
+
+	"openrouter_in_flight_budget": retry.ClassThrottled,
 	// Anthropic
 	"rate_limit_error": retry.ClassThrottled,
 	"overloaded_error": retry.ClassThrottled,
 	"api_error":        retry.ClassTransient,
 	"timeout_error":    retry.ClassTransient,
+
+	"enforced_spend_limit_reached": retry.ClassPermanent,
 	// Google
 	"rateLimitExceeded":     retry.ClassThrottled,
 	"userRateLimitExceeded": retry.ClassThrottled,
@@ -149,7 +153,9 @@ var codes = map[string]retry.Class{
 	"TooManyRequestsException":      retry.ClassThrottled,
 	"ModelNotReadyException":        retry.ClassTransient,
 	"ServiceQuotaExceededException": retry.ClassPermanent,
-	// Slack, Shopify, Twilio, Notion
+	// GitHub, Slack, Shopify, Twilio, Notion
+	"RATE_LIMIT":             retry.ClassThrottled,
+	"RATE_LIMITED":           retry.ClassThrottled,
 	"ratelimited":            retry.ClassThrottled,
 	"rate_limited":           retry.ClassThrottled,
 	"message_limit_exceeded": retry.ClassThrottled,
@@ -161,7 +167,7 @@ var codes = map[string]retry.Class{
 // codeFields are the fields that contain codes, objectFields those that contain more of
 // the error, and waitFields numbers of seconds.
 var (
-	codeFields   = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId"}
+	codeFields   = []string{"code", "type", "status", "reason", "__type", "error", "quota_limit", "quotaId", "error_code", "limit_source"}
 	objectFields = []string{"error", "errors", "details", "metadata", "extensions", "violations"}
 	waitFields   = []string{"retry_after", "retry_after_seconds", "retryDelay", "retryAfterSeconds"}
 )

@@ -25,6 +25,7 @@ var corpus = []sample{
 	{"Anthropic, internal", 500, nil, `{"type":"error","error":{"type":"api_error","message":"Internal server error"}}`, transient, 0, anthropicErrors},
 	{"Anthropic, stream after a ping", 200, nil, "event: ping\ndata: {\"type\": \"ping\"}\n\nevent: error\ndata: {\"type\": \"error\", \"error\": {\"type\": \"overloaded_error\", \"message\": \"Overloaded\"}}\n\n", throttled, 0, anthropicStream},
 	{"Anthropic, stream that begins", 200, nil, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\"}}\n\nevent: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n", unknown, 0, anthropicStream},
+	{"Anthropic, spend limit", 429, nil, `{"type":"error","error":{"type":"rate_limit_error","message":"You have reached your API usage limits: your organization has crossed its monthly API usage threshold, set based on your organization's API tier. You will regain access on 2026-12-01 at 00:00 UTC.","details":{"error_code":"enforced_spend_limit_reached"}}}`, permanent, 0, anthropicLimits},
 	{"Gemini, per minute", 429, nil, `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaMetric":"generativelanguage.googleapis.com/generate_content_free_tier_requests","quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier","quotaValue":"15"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"58s"}]}}`, throttled, 58 * time.Second, geminiLimits},
 	{"Gemini, per day", 429, nil, `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED","details":[{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier","quotaValue":"20"}]},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"36s"}]}}`, permanent, 36 * time.Second, "[OmniRoute issue 9504](https://github.com/diegosouzapw/OmniRoute/issues/9504)"},
 	{"Gemini, overloaded", 503, nil, `{"error":{"code":503,"message":"The model is overloaded. Please try again later.","status":"UNAVAILABLE"}}`, transient, 0, "[troubleshooting](https://ai.google.dev/gemini-api/docs/troubleshooting)"},
@@ -44,19 +45,21 @@ var corpus = []sample{
 	{"OpenRouter, per day", 429, []string{"X-RateLimit-Limit: 50", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793664000000"}, `{"error":{"message":"Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day","code":429}}`, permanent, 12 * time.Hour, openRouter},
 	{"OpenRouter, upstream", 429, nil, `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"temporarily rate-limited upstream. Please retry shortly","provider_name":"Venice","retry_after_seconds":17,"headers":{"Retry-After":"17"}}}}`, throttled, 17 * time.Second, openRouter},
 	{"OpenRouter, no credits", 402, nil, `{"error":{"code":402,"message":"Insufficient credits"}}`, permanent, 0, openRouter},
+	{"OpenRouter, requests in flight", 402, []string{"Retry-After: 12"}, `{"error":{"message":"This request would exceed your available credits given your current in-flight requests. Retry after in-flight requests settle, or add credits.","code":402,"metadata":{"reason":"in_flight_budget_exhausted","limit_source":"openrouter_in_flight_budget"}}}`, throttled, 12 * time.Second, openRouter},
 	{"OpenRouter, stream", 200, nil, ": OPENROUTER PROCESSING\n\ndata: {\"id\":\"gen-1\",\"error\":{\"code\":\"server_error\",\"message\":\"Provider disconnected\"},\"choices\":[{\"index\":0,\"finish_reason\":\"error\"}]}\n\n", transient, 0, openRouter},
-	{"Mistral", 429, []string{"RateLimitBySize-Limit: 500000", "RateLimitBySize-Remaining: 0", "RateLimitBySize-Reset: 32"}, `{"message":"Requests rate limit exceeded"}`, throttled, 32 * time.Second, "[limits](https://docs.mistral.ai/deployment/laplateforme/tier/)"},
+	{"Mistral", 429, []string{"RateLimitBySize-Limit: 500000", "RateLimitBySize-Remaining: 0", "RateLimitBySize-Reset: 32"}, `{"object":"error","message":"Rate limit exceeded","type":"rate_limited","param":null,"code":"1300","raw_status_code":429}`, throttled, 32 * time.Second, "[pi issue 9815](https://github.com/earendil-works/pi/issues/9815)"},
 	{"Cohere, trial key", 429, nil, `{"message":"You are using a Trial key, which is limited to 1000 API calls / month. You can continue to use the Trial key for free or upgrade to a Production key."}`, permanent, 0, cohere},
 	{"Cohere, per minute", 429, nil, `{"message":"You are using a Trial key, which is limited to 20 API calls / minute."}`, throttled, 0, cohere},
 	{"GitHub, primary limit", 403, []string{"X-RateLimit-Limit: 60", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 1793620845"}, "", throttled, 45 * time.Second, gitHub},
 	{"GitHub, secondary limit", 403, []string{"Retry-After: 60", "X-RateLimit-Remaining: 4999"}, `{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again.","documentation_url":"https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}`, throttled, time.Minute, gitHub},
 	{"GitHub, no permission", 403, []string{"X-RateLimit-Remaining: 4999", "X-RateLimit-Reset: 1793620845"}, `{"message":"Resource not accessible by integration"}`, permanent, 0, gitHub},
+	{"GitHub, GraphQL", 200, nil, `{"errors":[{"type":"RATE_LIMIT","code":"graphql_rate_limit","message":"API rate limit already exceeded for user ID 1."}]}`, throttled, 0, "[githubkit issue 271](https://github.com/yanyongyu/githubkit/issues/271)"},
 	{"GitLab", 429, []string{"RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 1793620830", "Retry-After: 30"}, "", throttled, 30 * time.Second, gitLab},
 	{"GitLab, without Retry-After", 429, []string{"RateLimit-Limit: 60", "RateLimit-Remaining: 0", "RateLimit-Reset: 1793620830"}, "", throttled, 30 * time.Second, gitLab},
-	{"Stripe, retry", 402, []string{"Stripe-Should-Retry: true"}, "", transient, 0, stripe},
-	{"Stripe, no retry", 429, []string{"Stripe-Should-Retry: false"}, "", permanent, 0, stripe},
+	{"Stripe, retry", 402, []string{"Stripe-Should-Retry: true"}, "", transient, 0, "[errors, of the header alone](https://docs.stripe.com/error-low-level)"},
+	{"Stripe, no retry", 429, []string{"Stripe-Should-Retry: false"}, "", permanent, 0, "[errors, of the header alone](https://docs.stripe.com/error-low-level)"},
 	{"Stripe, a lock", 429, nil, `{"error":{"code":"lock_timeout","message":"This object cannot be accessed right now because another API request or Stripe process is currently accessing it.","type":"invalid_request_error"}}`, throttled, 0, "[rate limits](https://docs.stripe.com/rate-limits)"},
-	{"Stripe, same key", 409, []string{"Stripe-Version: 2026-10-29.dahlia"}, `{"error":{"type":"idempotency_error","message":"There is currently another in-progress request using this Stripe key."}}`, transient, 0, stripe},
+	{"Stripe, same key", 409, []string{"Stripe-Version: 2026-10-29.dahlia"}, `{"error":{"type":"idempotency_error","code":"idempotency_key_in_use","message":"There is currently another in-progress request using this Idempotent Key (that probably means you submitted twice, and the other request is still going through): key_1. Please try again later."}}`, transient, 0, stripe},
 	{"Slack", 429, []string{"Retry-After: 30"}, `{"ok":false,"error":"ratelimited"}`, throttled, 30 * time.Second, slack},
 	{"Slack, status 200", 200, nil, `{"ok":false,"error":"ratelimited"}`, throttled, 0, slack},
 	{"Slack, another error", 200, nil, `{"ok":false,"error":"channel_not_found"}`, unknown, 0, slack},
@@ -68,11 +71,10 @@ var corpus = []sample{
 	{"Shopify, GraphQL", 200, nil, `{"errors":[{"message":"Throttled","extensions":{"code":"THROTTLED","documentation":"https://shopify.dev/api/usage/rate-limits"}}],"extensions":{"cost":{"requestedQueryCost":752,"actualQueryCost":null,"throttleStatus":{"maximumAvailable":1000.0,"currentlyAvailable":502,"restoreRate":50.0}}}}`, throttled, 5 * time.Second, shopify},
 	{"Twilio", 429, nil, `{"code":20429,"message":"Too Many Requests","more_info":"https://www.twilio.com/docs/errors/20429","status":429}`, throttled, 0, "[error 20429](https://www.twilio.com/docs/api/errors/20429)"},
 	{"Cloudflare API", 429, []string{`RateLimit: "default";r=0;t=30`, `RateLimit-Policy: "default";q=1200;w=300`, "Retry-After: 30"}, "", throttled, 30 * time.Second, "[API limits](https://developers.cloudflare.com/fundamentals/api/reference/limits/)"},
-	{"Cloudflare, overloaded", 529, nil, "", throttled, 0, "[5xx errors](https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/)"},
 	{"Atlassian", 429, []string{"Retry-After: 20", "X-RateLimit-Limit: 40", "X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-02T12:00Z"}, "", throttled, 20 * time.Second, atlassian},
 	{"Atlassian, reset alone", 429, []string{"X-RateLimit-Remaining: 0", "X-RateLimit-Reset: 2026-11-02T12:01Z"}, "", throttled, time.Minute, atlassian},
 	{"Notion", 429, []string{"Retry-After: 10"}, `{"object":"error","status":429,"code":"rate_limited","message":"You have been rate limited. Please try again in a few minutes."}`, throttled, 10 * time.Second, notion},
-	{"Notion, overloaded", 529, nil, `{"object":"error","status":529,"code":"service_overload","message":"Notion is temporarily unable to respond. Please try again later."}`, throttled, 0, notion},
+	{"Notion, overloaded", 529, nil, `{"object":"error","status":529,"code":"service_overload","message":"Notion is temporarily overloaded. Respect the Retry-After response header and try again later."}`, throttled, 0, notion},
 	{"Azure Cosmos DB", 429, []string{"X-Ms-Retry-After-Ms: 1234"}, "", throttled, 1234 * time.Millisecond, "[request rate too large](https://learn.microsoft.com/azure/cosmos-db/nosql/troubleshoot-request-rate-too-large)"},
 	{"X", 429, []string{"X-Rate-Limit-Limit: 900", "X-Rate-Limit-Remaining: 0", "X-Rate-Limit-Reset: 1793621700"}, "", throttled, 15 * time.Minute, "[rate limits](https://docs.x.com/x-api/fundamentals/rate-limits)"},
 	{"Groq", 429, []string{"Retry-After: 2", "X-RateLimit-Remaining-Tokens: 0", "X-RateLimit-Reset-Tokens: 7.66s"}, "", throttled, 2 * time.Second, "[rate limits](https://console.groq.com/docs/rate-limits)"},
@@ -82,20 +84,20 @@ const (
 	openAILimits    = "[rate limits](https://platform.openai.com/docs/guides/rate-limits)"
 	openAIErrors    = "[error codes](https://platform.openai.com/docs/guides/error-codes)"
 	azureQuota      = "[quota](https://learn.microsoft.com/azure/ai-services/openai/how-to/quota)"
-	anthropicLimits = "[rate limits](https://docs.anthropic.com/en/api/rate-limits)"
-	anthropicErrors = "[errors](https://docs.anthropic.com/en/api/errors)"
-	anthropicStream = "[streaming](https://docs.anthropic.com/en/docs/build-with-claude/streaming)"
+	anthropicLimits = "[rate limits](https://platform.claude.com/docs/en/api/rate-limits)"
+	anthropicErrors = "[errors](https://platform.claude.com/docs/en/api/errors)"
+	anthropicStream = "[streaming](https://platform.claude.com/docs/en/build-with-claude/streaming)"
 	geminiLimits    = "[rate limits](https://ai.google.dev/gemini-api/docs/rate-limits)"
 	googleErrors    = "[Drive, errors](https://developers.google.com/workspace/drive/api/guides/handle-errors)"
 	bedrock         = "[InvokeModel](https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModel.html)"
-	openRouter      = "[errors](https://openrouter.ai/docs/api-reference/errors)"
+	openRouter      = "[errors](https://openrouter.ai/docs/api/reference/errors-and-debugging)"
 	cohere          = "[errors](https://docs.cohere.com/reference/errors)"
 	gitHub          = "[rate limits](https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api)"
 	gitLab          = "[rate limits](https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/)"
 	stripe          = "[errors](https://docs.stripe.com/error-low-level)"
 	slack           = "[rate limits](https://docs.slack.dev/apis/web-api/rate-limits)"
-	discord         = "[rate limits](https://discord.com/developers/docs/topics/rate-limits)"
+	discord         = "[rate limits](https://docs.discord.com/developers/topics/rate-limits)"
 	shopify         = "[limits](https://shopify.dev/docs/api/usage/limits)"
 	atlassian       = "[rate limiting](https://developer.atlassian.com/cloud/jira/platform/rate-limiting/)"
-	notion          = "[errors](https://developers.notion.com/reference/status-codes)"
+	notion          = "[status codes](https://developers.notion.com/reference/status-codes)"
 )
