@@ -90,7 +90,7 @@ func verdict(c Classifier, err error) Verdict {
 	if v.Class == ClassUnknown {
 		found := c.Classify(err)
 		v.Class = found.Class
-		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable && !m.after
+		v.Unrepeatable = v.Unrepeatable || found.Unrepeatable
 		v.Progress = v.Progress || found.Progress
 		if !m.after {
 			v.Hint = max(0, found.Hint)

@@ -222,7 +222,7 @@ func TestUnrepeatableErrors(t *testing.T) {
 		{"retryable further out", nil, errors.Join(retryableError{true}, errLost), retry.ClassTransient, false},
 		{"not retryable further out", nil, errors.Join(retryableError{false}, errLost), retry.ClassPermanent, false},
 		{"marked transient", nil, retry.Transient(errLost), retry.ClassTransient, false},
-		{"marked with a hint", nil, retry.After(errLost, time.Second), retry.ClassTransient, false},
+		{"marked with a hint", nil, retry.After(errLost, time.Second), retry.ClassTransient, true},
 		{"a plain error", nil, errOp, retry.ClassTransient, false},
 	}
 	for _, tt := range tests {
@@ -295,7 +295,7 @@ func TestUnrepeatableUnderEveryClassifier(t *testing.T) {
 }
 
 // TestVerdictOfClassifier: every field of a Classifier's verdict reaches the call, and
-// After overrides all of them.
+// After overrides the class and the hint.
 func TestVerdictOfClassifier(t *testing.T) {
 	const s = time.Second
 	says := func(v retry.Verdict) retry.Classifier {
@@ -311,7 +311,7 @@ func TestVerdictOfClassifier(t *testing.T) {
 		"no hint":                        {says(retry.Verdict{Class: throttled}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
 		"a negative hint":                {says(retry.Verdict{Class: throttled, Hint: -s}), retryAfter(9 * s), retry.Verdict{Class: throttled, Hint: 9 * s}},
 		"After before a hint":            {says(retry.Verdict{Class: timeout, Hint: s}), retry.After(errOp, 2*s), retry.Verdict{Class: timeout, Hint: 2 * s}},
-		"After 0 before a hint":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.After(errOp, 0), retry.Verdict{Class: transient}},
+		"After 0 before a hint":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.After(errOp, 0), retry.Verdict{Class: transient, Unrepeatable: true}},
 		"progress":                       {says(retry.Verdict{Progress: true}), errOp, retry.Verdict{Class: transient, Progress: true}},
 		"a marker with a class":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.Throttled(retryAfter(9 * s)), retry.Verdict{Class: throttled, Hint: 9 * s}},
 		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: s}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: s}},

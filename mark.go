@@ -10,20 +10,20 @@ import (
 
 // Permanent marks err so that neither this call of [Do] nor an outer one retries it.
 // Markers override every [Classifier]. They change neither the text of an error nor
-// what errors.Is and errors.As find in it, and they work inside other errors; the
-// outermost decides, in the order of errors.As. A nil err stays nil.
+// what errors.Is and errors.As find, and work inside other errors; the outermost
+// decides, in the order of errors.As. A nil err stays nil.
 func Permanent(err error) error { return marked(err, Verdict{Class: ClassPermanent}, false) }
 
-// Transient marks err so that it is retried, even if it is the give-up of an inner
-// call of [Do]. See [Permanent].
+// Transient marks err so that it is retried, even if it is unrepeatable or the give-up
+// of an inner call of [Do]. See [Permanent].
 func Transient(err error) error { return marked(err, Verdict{Class: ClassTransient}, false) }
 
 // Throttled marks err so that it is retried as throttling. See [Permanent].
 func Throttled(err error) error { return marked(err, Verdict{Class: ClassThrottled}, false) }
 
-// After marks err so that it is retried with the hint d: see [HintRule]. A class that
-// is permanent, such as that of a 404, becomes transient. A d of 0 or less means no
-// hint. See [Permanent].
+// After marks err so that it is retried with the hint d: see [HintRule]. A permanent
+// class, such as that of a 404, becomes transient, but an unrepeatable err stays so. A d
+// of 0 or less means no hint. See [Permanent].
 func After(err error, d time.Duration) error {
 	return marked(err, Verdict{Hint: max(0, d)}, true)
 }
@@ -112,7 +112,7 @@ func (m *marks) addGiveUp(walk *errfacts.Walk) error {
 func (m *marks) add(inner *mark) bool {
 	first := m.Class == ClassUnknown
 	used := first && inner.Class != ClassUnknown && !(m.after && inner.Class == ClassPermanent)
-	if first && !m.after {
+	if first {
 		m.Unrepeatable = m.Unrepeatable || inner.Unrepeatable
 	}
 	if used {

@@ -34,8 +34,9 @@ type Policy struct {
 	MaxElapsed time.Duration
 
 	// AttemptTimeout limits each attempt through the operation's context. The error of
-	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context is canceled when the operation returns, so the
-	// operation must read a response to its end before it returns. 0 means no limit.
+	// an attempt that exceeds it is wrapped in one that has Timeout() bool. The context is
+	// canceled when the operation returns, so the operation must read a response to its
+	// end before it returns. 0 means no limit.
 	AttemptTimeout time.Duration
 
 	// Stagger bounds a random wait before the first attempt, for clients that start

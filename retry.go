@@ -21,8 +21,9 @@ import (
 // [context.DeadlineExceeded]. (This does not bound the time in Limiter.Wait.)
 //
 // If ctx or op is nil, or a number of the policy is negative, Do returns an error that
-// matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the policy panics after op
-// has failed, the panic value becomes an error that also matches that failure.
+// matches [ErrInvalid] without calling op. Panics in op pass through. If a function of the
+// policy panics after op has failed, the panic value becomes an error that also matches
+// that failure.
 //
 // If op itself calls Do and that inner call gives up, its error is permanent for the
 // outer call, unless it is marked with [Transient] or was caused only by the outer
@@ -334,8 +335,8 @@ func (c *call) giveUp(ctx context.Context, p *Policy, reason error, next time.Du
 //
 // After an error marked with [Progress] (see [Policy.Classify]), the caller must
 // restart the attempt count and the elapsed time. Next withdraws from the Budget; the
-// caller deposits after a success, a permanent failure or progress. The Limiter, Stagger, AttemptTimeout, hooks and
-// the context's deadline are left to the caller.
+// caller deposits after a success, a permanent failure or progress. The Limiter, Stagger,
+// AttemptTimeout, hooks and the context's deadline are left to the caller.
 func (p Policy) Next(failed Attempt, elapsed time.Duration) (time.Duration, error) {
 	faults := p.ownFaults()
 	if failed.Err == nil {

@@ -78,8 +78,13 @@ func TestClasses(t *testing.T) {
 				byDefault = retry.ClassTimeout
 			case slices.Contains([]int{500, 502, 503, 504}, status):
 				common, byDefault = retry.ClassTransient, retry.ClassTransient
-			case slices.Contains([]int{425, 509, 599}, status):
+			case slices.Contains([]int{425, 509}, status):
 				byDefault = retry.ClassTransient
+			case status == 499 || status == 599: // not in the registry of statuses
+				byDefault = retry.ClassUnknown
+			}
+			if code == "slowdown" || code == "Throttling " { // the default reads a code as words
+				byDefault = retry.ClassThrottled
 			}
 			assert.Equal(t, sdkClass(err), asGoV2.Classify(err).Class, "go-v2: %d %s", status, code)
 			assert.Equal(t, common, asCommon.Classify(err).Class, "standard-2026: %d %s", status, code)

@@ -17,7 +17,6 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -37,12 +36,12 @@ func vectorServer(t *testing.T, code codes.Code, trailer metadata.MD) (address s
 	t.Helper()
 	if _, err := protoregistry.GlobalFiles.FindDescriptorByName("retry.vectors.Service"); err != nil {
 		method := &descriptorpb.MethodDescriptorProto{
-			Name: proto.String("Get"), InputType: proto.String(".google.protobuf.Empty"), OutputType: proto.String(".google.protobuf.Empty"),
+			Name: new("Get"), InputType: new(".google.protobuf.Empty"), OutputType: new(".google.protobuf.Empty"),
 			Options: &descriptorpb.MethodOptions{IdempotencyLevel: descriptorpb.MethodOptions_IDEMPOTENT.Enum()},
 		}
 		file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-			Name: proto.String("retry/vectors.proto"), Package: proto.String("retry.vectors"), Dependency: []string{"google/protobuf/empty.proto"},
-			Service: []*descriptorpb.ServiceDescriptorProto{{Name: proto.String("Service"), Method: []*descriptorpb.MethodDescriptorProto{method}}},
+			Name: new("retry/vectors.proto"), Package: new("retry.vectors"), Dependency: []string{"google/protobuf/empty.proto"},
+			Service: []*descriptorpb.ServiceDescriptorProto{{Name: new("Service"), Method: []*descriptorpb.MethodDescriptorProto{method}}},
 		}, protoregistry.GlobalFiles)
 		require.NoError(t, err)
 		require.NoError(t, protoregistry.GlobalFiles.RegisterFile(file))

@@ -28,7 +28,7 @@ type attempt struct {
 	tx               any
 	commit, rollback func(context.Context) error
 	pool             pool // of the transaction's connection; nil if it has none, or none is known
-	witness          witness
+	outcome          outcomeQuery
 }
 
 // attemptKey is a key in the context of begin.

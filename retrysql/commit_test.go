@@ -74,6 +74,10 @@ func TestOutcome(t *testing.T) {
 		{mysqlError(1317, "70100"), false},
 		{mysqlError(2013, "HY000"), false},
 		{mysqlError(9001, "HY000"), false},
+		{mysqlError(8022, "HY000"), true},
+		{mysqlError(8028, "HY000"), true},
+		{mysqlError(9005, "HY000"), false},
+		{mysqlError(9007, "HY000"), true},
 		{errors.New("invalid connection"), false},
 
 		// SQLite

@@ -17,7 +17,9 @@
 // context of the attempt ends before COMMIT, the transaction is rolled back. It had no
 // effect, even if the connection was lost, so the class of the error decides: serialization
 // failures, deadlocks, lock timeouts and lost connections are retried; violated constraints
-// are not.
+// are not. An error that [retry.DefaultClassifier] calls unrepeatable is retried, too. One
+// that fn marks with [retry.Unrepeatable], or that only the policy's own Classifier calls
+// unrepeatable, is not.
 //
 // If COMMIT fails, the rule is:
 //
@@ -33,8 +35,9 @@
 //     PANIC. This is the rule for PostgreSQL, CockroachDB and other databases with the
 //     same protocol, through pgx and lib/pq;
 //   - an error packet from MySQL or MariaDB, through go-sql-driver/mysql, other than
-//     1105, 1180, those with a SQLSTATE in class 08 or 70, and numbers that only proxies
-//     use;
+//     1105, 1180, those with a SQLSTATE in class 08 or 70, and numbers outside these
+//     servers' own ranges, which proxies and TiDB use; of those, 8022, 8028 and 9007,
+//     TiDB's conflicts and changed schemas, count as refused;
 //   - SQLITE_BUSY, SQLITE_LOCKED or SQLITE_CONSTRAINT, through modernc.org/sqlite,
 //     mattn/go-sqlite3 and ncruces/go-sqlite3.
 //

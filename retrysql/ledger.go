@@ -27,10 +27,10 @@ import (
 //
 // Just before COMMIT, the transaction inserts a row with a random id, which costs one
 // statement. If the COMMIT is lost, another connection tries to insert a void row with the
-// same id. The primary key makes it wait for the end of the transaction, so afterwards the
-// id belongs for good either to the transaction, which is success, or to the void row, and
-// the transaction runs again under the policy. The question is repeated for five seconds,
-// as by AskingDB.
+// same id. The primary key makes it wait for the end of the transaction. The id then
+// permanently belongs to the transaction, which is success, or to the void row, and the
+// transaction runs again under the policy. The question is repeated for five seconds, as by
+// AskingDB.
 //
 // Nothing removes the rows. Delete those that are older than any call and any connection
 // of a client may last, such as a day:
@@ -49,7 +49,7 @@ func (l Ledger) DB(db *sql.DB) Beginner {
 	return beginner{db, func(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 		tx, err := db.BeginTx(ctx, opts)
 		id := rand.Text()
-		w := witness{
+		q := outcomeQuery{
 			note: func(ctx context.Context) error {
 				_, err := tx.ExecContext(ctx, l.Insert, id, false)
 				return err
@@ -57,9 +57,9 @@ func (l Ledger) DB(db *sql.DB) Beginner {
 			ask: func(ctx context.Context) (bool, error) { return l.took(ctx, db, id) },
 		}
 		if opts != nil && opts.ReadOnly {
-			w = witness{ask: func(context.Context) (bool, error) { return false, nil }}
+			q = outcomeQuery{ask: func(context.Context) (bool, error) { return false, nil }}
 		}
-		attemptOf(ctx).witness = w
+		attemptOf(ctx).outcome = q
 		return tx, err
 	}}
 }

@@ -104,8 +104,8 @@ func run[T any](a *attempt, begin func(context.Context) (T, error), fn func(cont
 	if err == nil {
 		err = a.ctx.Err() // before COMMIT, the outcome is certain
 	}
-	if err == nil && a.witness.note != nil {
-		err = a.witness.note(a.ctx)
+	if err == nil && a.outcome.note != nil {
+		err = a.outcome.note(a.ctx)
 	}
 	if err != nil {
 		returned = true
@@ -159,7 +159,7 @@ func (a *attempt) uncommitted(err error) error {
 
 // asked asks the database whether a transaction took effect whose COMMIT was lost.
 func (a *attempt) asked(f *failure) error {
-	took, err := a.witness.settle(a.ctx, a.policy)
+	took, err := a.outcome.settle(a.ctx, a.policy)
 	switch {
 	case err != nil:
 		f.question = err
@@ -200,7 +200,7 @@ func (f *failure) Error() string {
 		text += "; rollback failed: " + f.rollback.Error()
 	}
 	if f.question != nil && f.question != errNotAsked {
-		text += "; nor did the database tell: " + f.question.Error()
+		text += "; asking the database failed: " + f.question.Error()
 	}
 	return text
 }
@@ -217,8 +217,8 @@ func (f *failure) Unwrap() []error {
 }
 
 // classifier classifies an attempt by the error of fn or Commit alone, whatever a failed
-// rollback reports. It ignores that, according to its error, a statement may have taken
-// effect, because no statement takes effect without COMMIT.
+// rollback reports. It ignores that, according to DefaultClassifier, a statement may have
+// taken effect, because no statement takes effect without COMMIT.
 type classifier struct{ next retry.Classifier }
 
 func (c classifier) Classify(err error) retry.Verdict {
@@ -231,7 +231,7 @@ func (c classifier) Classify(err error) retry.Verdict {
 		}
 	}
 	v := retry.Policy{Classifier: c.next}.Classify(err)
-	v.Unrepeatable = false
+	v.Unrepeatable = v.Unrepeatable && !retry.DefaultClassifier{}.Classify(err).Unrepeatable
 	if ok && f.uncertain && v.Class == retry.ClassPermanent {
 		v.Class = retry.ClassTransient // so the call ends with ErrUnrepeatable
 	}

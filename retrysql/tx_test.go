@@ -270,3 +270,31 @@ func TestMarkers(t *testing.T) {
 	f.scripts = []script{{fn: errUnique, rollback: errRollback}}
 	require.NoError(t, retrysql.InTxFunc(t.Context(), policy, f.begin, f.fn))
 }
+
+// TestUnrepeatable: what DefaultClassifier calls unrepeatable runs again, because a statement
+// takes effect only with COMMIT; what a marker or another Classifier calls so does not.
+func TestUnrepeatable(t *testing.T) {
+	mailed, lost := errors.New("mail sent"), errors.New("invalid connection")
+	mine := retry.ClassifierFunc(func(err error) retry.Verdict { return retry.Verdict{Unrepeatable: errors.Is(err, mailed)} })
+	for _, test := range []struct {
+		name       string
+		classifier retry.Classifier
+		err        error
+		calls      string
+	}{
+		{"by default", nil, lost, "begin fn rollback begin fn commit"},
+		{"by default, after another Classifier", retry.FirstOf(mine, retry.DefaultClassifier{}), lost, "begin fn rollback begin fn commit"},
+		{"another Classifier", mine, mailed, "begin fn rollback"},
+		{"another Classifier, before the default one", retry.FirstOf(mine, retry.DefaultClassifier{}), mailed, "begin fn rollback"},
+		{"a marker", nil, retry.Unrepeatable(mailed), "begin fn rollback"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{scripts: []script{{fn: test.err}}}
+			policy := atOnce
+			policy.Classifier = test.classifier
+			err := retrysql.InTxFunc(t.Context(), policy, f.begin, f.fn)
+			assert.Equal(t, test.calls, f.takeCalls())
+			assert.Equal(t, errors.Is(test.err, mailed), errors.Is(err, retry.ErrUnrepeatable))
+		})
+	}
+}

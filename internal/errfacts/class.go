@@ -32,10 +32,10 @@ func Classify(err error) (c Class, unrepeatable bool) {
 
 func (f *Facts) class() Class {
 	switch {
-	case f.Overtime && !f.IsResponse():
-		return TimedOut
 	case f.Canceled || f.Verdict == No:
 		return Permanent
+	case f.Overtime && !f.IsResponse():
+		return TimedOut
 	case f.Class == Throttled || IsThrottlingCode(f.Code) || ofStatus(int64(f.Status)) == Throttled:
 		return Throttled
 	case f.Verdict == Yes:

@@ -28,7 +28,7 @@ func ReplyOf(err error) (r Reply, ok bool) {
 	case mysqlError:
 		number := number(v, "Number")
 		r = replyOf(mysqlError, number)
-		r.Refused = refusedByMySQL(number, field(v, "SQLState"))
+		r.Refused = r.Refused || refusedByMySQL(number, field(v, "SQLState"))
 		return r, true
 	case sqliteError:
 		code := sqliteCode(v)

@@ -60,6 +60,8 @@ func TestReplies(t *testing.T) {
 		{"statement to be prepared again", mysqlReply(1615, "HY000"), Reply{class: Transient, Refused: true}},
 		{"read-only transaction", mysqlReply(1792, "25006"), Reply{class: Transient, ReadOnly: true, Refused: true}},
 		{"too slow", mysqlReply(3024, "HY000"), Reply{class: TimedOut, Refused: true}},
+		{"unknown error", mysqlReply(1105, "HY000"), Reply{}},
+		{"conflict of TiDB", mysqlReply(9007, "HY000"), Reply{class: Transient, Refused: true}},
 		{"region of TiDB", mysqlReply(9005, "HY000"), Reply{class: Transient}},
 		{"duplicate key", mysqlReply(1062, "23000"), Reply{class: Permanent, Refused: true}},
 	} {

@@ -18,7 +18,8 @@ var replies = [...]struct {
 	{rpcError, Reply{class: Throttled}, []uint16{8}},
 	{rpcError, Reply{class: Transient}, []uint16{10, 13, 14}},
 
-	// MySQL, MariaDB, TiDB and ProxySQL. At COMMIT, refusedByMySQL decides.
+	// MySQL, MariaDB, TiDB and ProxySQL. At COMMIT, refusedByMySQL
+	// decides about the servers' own numbers.
 	{mysqlError, Reply{class: Transient}, []uint16{
 		1213, 1205, 3572, 3058, 3132, 1613, 1614, // deadlock; lock not granted in time, or not at once; the same of a lock by name, and of XA
 		1412, 1615, // the table was changed since the transaction began or the statement was prepared
@@ -26,8 +27,10 @@ var replies = [...]struct {
 		1047,                   // Galera: the node is not ready
 		1053, 1927, 2006, 4031, // shutdown; connection killed, lost before the statement was sent, idle for too long
 		1158, 1159, // the server did not receive the statement
-		8022, 8028, 9001, 9002, 9004, 9005, 9007, // TiDB: conflict, schema changed, no region; ProxySQL: no server in time
+		9001, 9002, 9004, 9005, // ProxySQL: no server in time; TiDB: no region
 	}},
+	{mysqlError, Reply{class: Transient, Refused: true}, []uint16{8022, 8028, 9007}}, // TiDB: conflict, schema changed
+	{mysqlError, Reply{}, []uint16{1105}},                                            // unknown error
 	{mysqlError, Reply{class: Transient, ReadOnly: true}, []uint16{1290, 1792, 1836}},
 	{mysqlError, Reply{class: Transient, unrepeatable: true}, []uint16{1160, 1161, 2013}}, // connection lost during the statement, as reported by the server or a proxy
 	{mysqlError, Reply{class: TimedOut}, []uint16{1969, 3024}},                            // the statement ran for too long

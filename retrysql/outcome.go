@@ -11,9 +11,9 @@ import (
 	"github.com/gobackoff/retry"
 )
 
-// A witness tells whether a transaction whose COMMIT was lost took effect. The zero witness
-// does not know.
-type witness struct {
+// An outcomeQuery asks whether a transaction whose COMMIT was lost took effect. The zero
+// outcomeQuery does not ask.
+type outcomeQuery struct {
 	note func(ctx context.Context) error                  // called in the transaction, just before COMMIT
 	ask  func(ctx context.Context) (took bool, err error) // called after a lost COMMIT, on another connection
 }
@@ -23,32 +23,33 @@ var (
 	errNoAnswer = errors.New("no answer yet")
 )
 
-// longestPause bounds the policy's delays between two questions.
-const longestPause = grace / 10
+// pauses are the delays between two questions. They are not the policy's, which may be 0:
+// all clients ask at once, at the moment of a failover.
+var pauses = retry.EqualJitter{Base: grace / 50, Cap: grace / 10}
 
-// settle asks until there is an answer, with the policy's delays, but not longer than the
-// grace, which begins when the COMMIT has failed, even if ctx has ended.
-func (w witness) settle(ctx context.Context, p retry.Policy) (took bool, err error) {
-	if w.ask == nil {
+// settle asks until there is an answer, but not longer than the grace, which begins when
+// the COMMIT has failed, even if ctx has ended.
+func (q outcomeQuery) settle(ctx context.Context, p retry.Policy) (took bool, err error) {
+	if q.ask == nil {
 		return false, errNotAsked
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
 	again := retry.Policy{
-		Backoff: retry.Capped{Of: p.Backoff, Cap: longestPause}, MaxAttempts: retry.Unlimited,
+		Backoff: pauses, MaxAttempts: retry.Unlimited,
 		AttemptTimeout: time.Second, Clock: p.Clock, Rand: p.Rand,
 		Classifier: retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{Class: retry.ClassTransient} }),
 	}
-	var said error // by the database
+	var reported error // by the database
 	took, err = retry.DoValue(ctx, again, func(ctx context.Context) (bool, error) {
-		took, err := w.ask(ctx)
+		took, err := q.ask(ctx)
 		if errors.Is(err, errNoAnswer) {
-			said = err
+			reported = err
 		}
 		return took, err
 	})
-	if err != nil && said != nil {
-		err = said
+	if err != nil && reported != nil {
+		err = reported
 	}
 	return took, err
 }
@@ -68,12 +69,12 @@ type row interface{ Scan(dest ...any) error }
 // under the policy. A transaction without a number has written nothing, so it runs again,
 // too. (NOTIFY alone gets its number from COMMIT, and may notify twice.)
 //
-// Only the server that executed the transaction is believed: the same system, on the same
-// timeline, without a crash in between. A promoted replica and a server that recovered from
-// a crash may have used the number again. As long as another server answers, or none, or
-// the transaction is still in progress, the question is repeated with the policy's delays,
-// at most half a second each, for five seconds, even if the context has ended. Then the
-// outcome remains unknown.
+// An answer counts only if it comes from the server that executed the transaction: the same
+// system, on the same timeline, without a crash in between. A promoted replica and a server
+// that recovered from a crash may have used the number again. As long as another server
+// answers, or none, or the transaction is still in progress, the question is repeated for
+// five seconds, even if the context has ended, with delays of its own that grow from a tenth
+// of a second to half a second. Then the outcome remains unknown.
 func AskingDB(db *sql.DB) Beginner {
 	return beginner{db, func(ctx context.Context, opts *sql.TxOptions) (*sql.Tx, error) {
 		begin := func(ctx context.Context) (*sql.Tx, error) { return db.BeginTx(ctx, opts) }
@@ -96,7 +97,7 @@ func Asking[T any, R row](
 	return func(ctx context.Context) (T, error) {
 		tx, err := begin(ctx)
 		var number, server string
-		attemptOf(ctx).witness = witness{
+		attemptOf(ctx).outcome = outcomeQuery{
 			note: func(ctx context.Context) error {
 				return queryTx(tx, ctx, selectNumber).Scan(&number, &server)
 			},
@@ -117,8 +118,8 @@ func Asking[T any, R row](
 
 // identity is an expression for the history of transaction numbers that a server is part
 // of: its system, its timeline, and when its statistics began, which every recovery from a
-// crash resets. A number that was not flushed before a crash is given away again. The
-// control file's timeline would lag a promotion.
+// crash resets. A number that was not flushed before a crash may be reused. The control
+// file's timeline would lag a promotion.
 const identity = `CASE WHEN pg_is_in_recovery() THEN 'recovery' ELSE concat_ws('/',
 	(SELECT system_identifier FROM pg_control_system()),
 	substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
@@ -141,7 +142,7 @@ func tookEffect(status string) (bool, error) {
 	return false, fmt.Errorf("%w: %s", errNoAnswer, status)
 }
 
-// beginner is a db whose transactions have a witness.
+// beginner is a db whose transactions have an outcomeQuery.
 type beginner struct {
 	*sql.DB
 	begin func(context.Context, *sql.TxOptions) (*sql.Tx, error)
