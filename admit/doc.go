@@ -1,6 +1,6 @@
 // Package admit protects a server from overload: it admits only requests that the server
-// can answer in time, refuses the rest before they begin, and tells each refused client a
-// different time to come back.
+// can answer in time, refuses the rest before they begin, and sends each refused client a
+// different Retry-After.
 //
 //	var gate admit.Gate
 //	http.ListenAndServe(":8080", gate.Handler(mux))
@@ -14,12 +14,14 @@
 //   - While they do not, the limit only rises: to the number in progress at which they
 //     would begin to, by Little's law. If requests are refused although none waits, it
 //     doubles.
-//   - After two slow batches in a row, or a second in which no request leaves, the limit
-//     falls to that number, but at least to a quarter of those in progress. The next batch
-//     begins once the number in progress has fallen to the limit.
+//   - After two slow batches in a row, or a second in which requests come and none leaves,
+//     the limit falls to that number, but at least to a quarter of those in progress.
 //   - If at most half as many requests take as long as before, they were not waiting for
 //     each other: a slow dependency has become the handler's own time, and the limit
-//     rises again. Five seconds later, a Gate that still refuses requests doubts this.
+//     rises again. Five seconds later, the Gate tests this again if it still refuses
+//     requests.
+//   - If none is admitted for five seconds, a request is admitted beyond the limit: those
+//     in progress may hang.
 //
 // docs/overload.md contains measurements, and cases in which a Gate does not help.
 package admit

@@ -70,8 +70,7 @@ func (g *Gate) Enter(c Caller) (Ticket, error) {
 	g.mu.Lock()
 	now := g.now()
 	g.limiter.begin(g.Within, now)
-	g.limiter.watch(now, g.inFlight)
-	if g.inFlight >= g.limiter.room(c) {
+	if !g.limiter.watch(now, g.inFlight) && g.inFlight >= g.limiter.room(c) {
 		g.refused++
 		g.limiter.refused = true
 		g.mu.Unlock()
@@ -85,14 +84,11 @@ func (g *Gate) Enter(c Caller) (Ticket, error) {
 }
 
 func (g *Gate) refuse() Refused {
-	most, random := g.Return, rand.Float64
-	if most <= 0 {
-		most = 5 * time.Second
+	random := g.Rand
+	if random == nil {
+		random = rand.Float64
 	}
-	if g.Rand != nil {
-		random = g.Rand
-	}
-	r := Refused(float64(most) * (0.2 + 0.8*random()))
+	r := Refused(float64(cmp.Or(max(0, g.Return), 5*time.Second)) * (0.2 + 0.8*random()))
 	if g.OnRefuse != nil {
 		g.OnRefuse(r)
 	}

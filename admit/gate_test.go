@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"math/rand/v2"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -143,8 +144,7 @@ func TestStreams(t *testing.T) {
 	assert.Equal(t, batchSize, gate.Stats().InFlight)
 
 	// After a stall, too: the number in progress cannot fall to the limit.
-	now = now.Add(time.Minute)
-	gate.limiter.limit, gate.limiter.draining, gate.limiter.began = 8, true, gate.now()
+	gate.limiter.limit = 8
 	_, err := gate.Enter(Caller{})
 	require.Error(t, err)
 	now = now.Add(6 * time.Second)
@@ -158,4 +158,74 @@ func TestStreams(t *testing.T) {
 	ticket, err := gate.Enter(Caller{})
 	require.NoError(t, err)
 	gate.Leave(ticket)
+}
+
+// TestHung: requests that never leave, and a phase in which a dependency is slow, do not
+// keep a Gate from admitting requests afterwards.
+func TestHung(t *testing.T) {
+	for hung := range 18 {
+		for seed := range uint64(3) {
+			for _, caller := range []Caller{{}, {Share: 0.5}, {Patience: 300 * time.Millisecond}} {
+				now := time.Unix(0, 0)
+				gate := &Gate{Now: func() time.Time { return now }}
+				for range hung {
+					gate.Enter(caller)
+				}
+				random := rand.New(rand.NewPCG(seed, 0))
+				phase := func(length, took time.Duration) (refused float64) {
+					asked := 0.0
+					departures := map[Ticket]time.Time{}
+					for end := now.Add(length); now.Before(end); asked++ {
+						now = now.Add(time.Duration(random.ExpFloat64() * float64(10*time.Millisecond)))
+						for ticket, at := range departures {
+							if !at.After(now) {
+								gate.Leave(ticket)
+								delete(departures, ticket)
+							}
+						}
+						if ticket, err := gate.Enter(caller); err == nil {
+							departures[ticket] = now.Add(took)
+						} else {
+							refused++
+						}
+					}
+					for ticket, at := range departures {
+						now = later(now, at)
+						gate.Leave(ticket)
+					}
+					return refused / asked
+				}
+				assert.LessOrEqual(t, phase(10*time.Second, 5*time.Millisecond), 0.01)
+				phase(20*time.Second, 3*time.Second)
+				phase(30*time.Second, 5*time.Millisecond)
+				assert.LessOrEqual(t, phase(10*time.Second, 5*time.Millisecond), 0.01, "%d hung, seed %d, %+v: %+v", hung, seed, caller, gate.Stats())
+			}
+		}
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// TestQuiet: slow requests on a quiet server are no stall.
+func TestQuiet(t *testing.T) {
+	now := time.Unix(0, 0)
+	gate := &Gate{Now: func() time.Time { return now }}
+	for range 100 {
+		ticket, err := gate.Enter(Caller{})
+		require.NoError(t, err)
+		now = now.Add(5 * time.Millisecond)
+		gate.Leave(ticket)
+	}
+	for range fewest - 1 {
+		_, err := gate.Enter(Caller{})
+		require.NoError(t, err)
+		now = now.Add(2 * time.Second)
+	}
+	_, err := gate.Enter(Caller{})
+	require.NoError(t, err)
 }

@@ -16,8 +16,8 @@ import (
 // A Handler admits requests to Next through a Gate. Its fields must not be changed after
 // first use.
 //
-// Upgrades, such as WebSocket, CONNECT requests and requests for text/event-stream bypass
-// the Gate. Exclude other long-lived responses with Skip.
+// WebSocket handshakes and CONNECT requests bypass the Gate. Exclude other long-lived
+// responses, such as event streams, with Skip.
 type Handler struct {
 	Gate *Gate        // decides about requests
 	Next http.Handler // serves admitted requests
@@ -38,7 +38,7 @@ type Handler struct {
 //
 // The Patience of a request's [Caller] is the shortest time that it announces in one of
 // the headers Grpc-Timeout, X-Envoy-Expected-Rq-Timeout-Ms, X-Stainless-Timeout (seconds),
-// and Amz-Sdk-Request (ttl).
+// and Amz-Sdk-Request (ttl; one in the past is ignored, because a clock may be wrong).
 func (g *Gate) Handler(next http.Handler) *Handler { return &Handler{Gate: g, Next: next} }
 
 // ServeHTTP implements [http.Handler]. A refusal has the headers Retry-After, in seconds,
@@ -69,9 +69,11 @@ func (h *Handler) refuse(w http.ResponseWriter, err error) {
 	http.Error(w, err.Error(), cmp.Or(h.Status, http.StatusTooManyRequests))
 }
 
+// longLived ignores other upgrades: clients that speak HTTP/2 offer h2c with any request.
 func longLived(r *http.Request) bool {
-	return r.Method == http.MethodConnect || r.Header.Get("Upgrade") != "" ||
-		r.Header.Get("Accept") == "text/event-stream"
+	connection := strings.ToLower(strings.Join(r.Header["Connection"], ","))
+	return r.Method == http.MethodConnect ||
+		strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.Contains(connection, "upgrade")
 }
 
 // patience returns the shortest time that the caller announces, or 0.

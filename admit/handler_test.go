@@ -3,6 +3,7 @@ package admit
 import (
 	"context"
 	"flag"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -26,13 +27,17 @@ func TestHandler(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(*Handler)
-		header string // name: value
+		header http.Header
+		limit  float64 // 0: 1
 		expect int
 	}{
 		{name: "refused", expect: 429},
 		{name: "status", change: func(h *Handler) { h.Status = 503 }, expect: 503},
-		{name: "upgrade", header: "Upgrade: websocket", expect: 200},
-		{name: "events", header: "Accept: text/event-stream", expect: 200},
+		{name: "WebSocket", header: http.Header{"Upgrade": {"WebSocket"}, "Connection": {"keep-alive", "Upgrade"}}, expect: 200},
+		{name: "WebSocket without Connection", header: http.Header{"Upgrade": {"websocket"}}, expect: 429},
+		{name: "offer of HTTP/2", header: http.Header{"Upgrade": {"h2c"}, "Connection": {"Upgrade, HTTP2-Settings"}}, expect: 429},
+		{name: "events", header: http.Header{"Accept": {"text/event-stream"}}, expect: 429},
+		{name: "ttl in the past", header: http.Header{"Amz-Sdk-Request": {"ttl=20000101T000000Z"}}, limit: 2, expect: 200},
 		{name: "skipped", change: func(h *Handler) { h.Skip = func(r *http.Request) bool { return r.URL.Path == "/healthz" } }, expect: 200},
 		{name: "not skipped", change: func(h *Handler) { h.Skip = func(*http.Request) bool { return false } }, expect: 429},
 	} {
@@ -42,9 +47,8 @@ func TestHandler(t *testing.T) {
 				test.change(h)
 			}
 			r := httptest.NewRequest("POST", "/healthz", nil)
-			if name, value, ok := cutHeader(test.header); ok {
-				r.Header.Set(name, value)
-			}
+			maps.Copy(r.Header, test.header)
+			h.Gate.limiter.limit = max(1, test.limit)
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, r)
 			assert.Equal(t, test.expect, w.Code)
@@ -54,15 +58,6 @@ func TestHandler(t *testing.T) {
 			}
 		})
 	}
-}
-
-func cutHeader(line string) (name, value string, ok bool) {
-	for i := range line {
-		if line[i] == ':' {
-			return line[:i], line[i+2:], true
-		}
-	}
-	return "", "", false
 }
 
 func TestPatience(t *testing.T) {

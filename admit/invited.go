@@ -7,12 +7,12 @@ import "github.com/gobackoff/retry"
 // Do not use it for a server that sends hints but refuses too late: there, free retries
 // prolong overload.
 type Invited struct {
-	retry.Budget // must not be nil
+	retry.Budget // nil: no bound on other retries
 }
 
 // TryWithdraw implements [retry.Budget].
 func (b Invited) TryWithdraw(failed retry.Attempt) bool {
-	return invited(failed) || b.Budget.TryWithdraw(failed)
+	return invited(failed) || b.Budget == nil || b.Budget.TryWithdraw(failed)
 }
 
 // Deposit implements [retry.Budget]. After an invited retry, it refunds nothing.
@@ -20,7 +20,12 @@ func (b Invited) Deposit(paid retry.Attempt, succeeded bool) {
 	if invited(paid) {
 		paid = retry.Attempt{}
 	}
-	b.Budget.Deposit(paid, succeeded)
+	if b.Budget != nil {
+		b.Budget.Deposit(paid, succeeded)
+	}
 }
+
+// Validate reports an invalid Budget.
+func (b Invited) Validate() error { return retry.Policy{Budget: b.Budget}.Validate() }
 
 func invited(a retry.Attempt) bool { return a.Class == retry.ClassThrottled && a.Hint > 0 }

@@ -32,9 +32,32 @@ func TestInvited(t *testing.T) {
 			assert.Equal(t, 500-14-test.cost+max(1, test.cost), tokens.Balance())
 		})
 	}
+	unbounded := Invited{}
+	assert.True(t, unbounded.TryWithdraw(retry.Attempt{}))
+	unbounded.Deposit(retry.Attempt{}, false)
 	empty := &retry.TokenBudget{Deficit: 500}
 	assert.True(t, Invited{empty}.TryWithdraw(retry.Attempt{Verdict: invitation}))
 	assert.False(t, Invited{empty}.TryWithdraw(retry.Attempt{}))
+}
+
+func TestInvitedValidate(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		budget retry.Budget
+		valid  bool
+	}{
+		{"none", nil, true},
+		{"valid", &retry.TokenBudget{}, true},
+		{"invalid", &retry.TokenBudget{Capacity: -1}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			err := retry.Policy{Budget: Invited{test.budget}}.Validate()
+			assert.Equal(t, test.valid, err == nil, err)
+			if !test.valid {
+				assert.ErrorContains(t, err, "Capacity")
+			}
+		})
+	}
 }
 
 // TestInvitedClients: the default budget of one busy client process is too small for a

@@ -17,8 +17,9 @@ type limiter struct {
 	suspect  bool          // the last batch was slow, and no cut preceded it
 	cut      cut           // the first of the cuts since a batch was not slow
 	risen    time.Duration // when own last rose; 0: never
-	lastLeft time.Duration // when a request left, or came to an idle server
-	draining bool          // the number in progress has not yet fallen to the limit
+	lastCame time.Duration // when a request was admitted
+	came     int           // requests admitted since one left
+	since    time.Duration // when the first of them was
 
 	batch
 }
@@ -32,7 +33,7 @@ type cut struct {
 // batch is a sample of requests that were admitted one after the other.
 type batch struct {
 	id       uint64
-	began    time.Duration // the first admission
+	began    time.Duration // the first admission, or before it, the end of the last batch
 	admitted int
 	inFlight int // sum over the admissions
 	done     int
@@ -47,18 +48,15 @@ const (
 	fewestInTest = 15
 	initialLimit = 64
 	maxLimit     = 1e6
-	patient      = 25 // times within: to trust a risen own time, or to wait for requests to leave
+	patient      = 25 // times within: to trust a risen own time, or to wait for a request to leave
 )
 
 func (l *limiter) begin(within, now time.Duration) {
-	if l.within > 0 {
-		return
+	if l.within == 0 {
+		l.within, l.limit = cmp.Or(max(0, within), 200*time.Millisecond), cmp.Or(l.limit, initialLimit)
+		l.lastCame = now
+		l.next(now)
 	}
-	l.within, l.limit = within, cmp.Or(l.limit, initialLimit)
-	if within <= 0 {
-		l.within = 200 * time.Millisecond
-	}
-	l.next(now)
 }
 
 func (l *limiter) next(now time.Duration) {
@@ -82,11 +80,16 @@ func (l *limiter) room(c Caller) int {
 
 // admit returns the batch of a request, or 0.
 func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
-	if l.draining || l.admitted == batchSize {
+	if l.came == 0 {
+		l.since = now
+	}
+	l.lastCame = now
+	l.came++
+	if l.admitted == batchSize {
 		return 0
 	}
 	if l.admitted == 0 {
-		l.began = now
+		l.next(now)
 	}
 	l.admitted++
 	l.inFlight += inFlight
@@ -94,26 +97,17 @@ func (l *limiter) admit(now time.Duration, inFlight int) uint64 {
 }
 
 func (l *limiter) leave(t Ticket, now time.Duration, inFlight int) {
-	l.lastLeft = now
-	if l.draining {
-		if float64(inFlight) <= l.limit {
-			l.draining = false
+	l.came = 0
+	l.left++
+	if t.batch == l.id {
+		l.took[l.done] = now - t.admitted
+		l.done++
+		if l.complete(now - l.began) {
+			l.judge(now, inFlight)
 			l.next(now)
 		}
-		return
-	}
-	l.left++
-	if t.batch != l.id {
-		if l.left > 10*batchSize && now-l.began > patient*l.within {
-			l.next(now) // a batch of long streams
-		}
-		return
-	}
-	l.took[l.done] = now - t.admitted
-	l.done++
-	if l.complete(now - l.began) {
-		l.judge(now, inFlight)
-		l.next(now)
+	} else if l.left > 10*batchSize && now-l.began > patient*l.within {
+		l.next(now) // a batch of long streams
 	}
 }
 
@@ -127,19 +121,19 @@ func (l *limiter) complete(age time.Duration) bool {
 	return 2*l.done > l.admitted && (l.done >= need && age >= l.within/4 || age > l.allowed()+overdue)
 }
 
-// watch cuts the limit if no request leaves for a while.
-func (l *limiter) watch(now time.Duration, inFlight int) {
-	if inFlight == 0 {
-		l.lastLeft = now
+// watch cuts the limit if no request leaves for a while. It reports whether to admit a
+// request beyond the limit, because none was admitted for long: those in progress may be
+// streams, or hang, and say nothing about others.
+func (l *limiter) watch(now time.Duration, inFlight int) (beyond bool) {
+	if now-l.lastCame > patient*l.within {
+		l.limit, l.came = max(l.limit, float64(inFlight+1)), 0
+		return true
 	}
-	if l.draining && now-l.began > patient*l.within { // those in progress stay for long: streams
-		l.limit, l.draining, l.lastLeft = max(l.limit, float64(inFlight+1)), false, now
-		l.next(now)
-	}
-	if !l.draining && l.own > 0 && now-l.lastLeft > l.allowed()+4*l.within {
+	if l.came >= fewest && float64(inFlight) <= l.limit && l.own > 0 && now-l.since > l.allowed()+4*l.within {
 		l.reduce(0, inFlight)
 		l.next(now)
 	}
+	return false
 }
 
 // judge changes the limit according to the batch.
@@ -180,7 +174,6 @@ func (l *limiter) reduce(target float64, inFlight int) {
 		l.cut.limit = l.limit
 	}
 	l.limit = max(1, min(l.limit, max(target, float64(inFlight)/4)))
-	l.draining = float64(inFlight) > l.limit
 }
 
 // learn updates the handler's own time.

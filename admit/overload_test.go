@@ -21,10 +21,6 @@ var (
 	inReal = flag.Bool("admit.real", false, "run the scenarios of overload in real time, over the loopback interface")
 )
 
-func exponential(mean time.Duration) func(time.Duration) time.Duration {
-	return func(time.Duration) time.Duration { return time.Duration(rand.ExpFloat64() * float64(mean)) }
-}
-
 func always(d time.Duration) func(time.Duration) time.Duration {
 	return func(time.Duration) time.Duration { return d }
 }
@@ -167,13 +163,15 @@ func TestCapacityDoubles(t *testing.T) {
 	assert.GreaterOrEqual(t, float64(good), 0.99*float64(late))
 }
 
-// TestAnnounced: calls with short timeouts, at 1.4 times the capacity. Announced timeouts
-// halve the work in vain on average; single runs differ by more than that.
+// TestAnnounced: at 1.4 times the capacity, callers with a timeout barely longer than
+// Within succeed if they announce it. The jitter of the clients and the order of
+// goroutines differ between runs, even in virtual time, so the bounds are far from what
+// was measured: 11 to 13 % without, 98 to 99 % with announcements.
 func TestAnnounced(t *testing.T) {
-	impatient := busy(func(l *overload.Load) {
-		l.Rate, l.Timeout, l.Service, l.Announce = 560, 300*time.Millisecond, exponential(10*time.Millisecond), true
-	})
+	impatient := busy(func(l *overload.Load) { l.Rate, l.Timeout, l.Length = 560, 220*time.Millisecond, 10*time.Second })
+	assert.Less(t, run(t, impatient, new(Gate), retryhttp.Unbudgeted()).Percent(""), 50.0)
+	impatient.Announce = true
 	out := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
-	assert.GreaterOrEqual(t, out.Percent(""), 75.0)
-	assert.LessOrEqual(t, float64(out.Wasted), 0.08*float64(out.Served))
+	assert.Greater(t, out.Percent(""), 75.0)
+	assert.LessOrEqual(t, float64(out.Wasted), 0.1*float64(out.Served))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/sijms/go-ora/v2/network"
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 
 	"github.com/gobackoff/retry"
@@ -196,7 +197,7 @@ func embeddedFaults(t *testing.T) []fault {
 		{name: "badger, `ErrConflict`", err: badger.ErrConflict, class: unknown},
 		{name: "badger, `ErrKeyNotFound`", err: missing, class: permanent},
 		{name: "bbolt, no such folder", err: open, class: permanent},
-		{name: "bbolt, `ErrTimeout`", err: bbolt.ErrTimeout, class: unknown},
+		{name: "bbolt, `ErrTimeout`", err: bbolterrors.ErrTimeout, class: unknown},
 		{name: "raft, `ErrNotLeader`", err: raft.ErrNotLeader, class: unknown},
 		{name: "raft, `ErrEnqueueTimeout`", err: raft.ErrEnqueueTimeout, class: unknown},
 		{name: "raft, `ErrLeadershipLost`", err: raft.ErrLeadershipLost, class: transient, unrepeatable: true},

@@ -42,6 +42,7 @@ func TestStripe(t *testing.T) {
 				_, _ = w.Write([]byte(`{"id": "half-price"}`))
 			}))
 			defer server.Close()
+			//lint:ignore SA1019 most programs still use the clients of one resource
 			created, err := newStripe(server.URL, retry.Policy{Backoff: retry.NoDelay{}}).New(&stripe.CouponParams{PercentOff: stripe.Float64(50)})
 			if tt.succeeds {
 				assert.NoError(t, err)

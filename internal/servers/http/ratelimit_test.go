@@ -22,7 +22,7 @@ func listWait(t *testing.T, field, policy string) time.Duration {
 	require.NoError(t, err, field)
 	policies, err := httpsfv.UnmarshalList([]string{policy})
 	require.NoError(t, err, policy)
-	var usedUp, all []int64
+	var usedUp, all []time.Duration
 	for _, m := range list {
 		item := m.(httpsfv.Item)
 		reset, ok := seconds(item, "t")
@@ -42,35 +42,41 @@ func listWait(t *testing.T, field, policy string) time.Duration {
 	}
 	switch {
 	case len(usedUp) > 0:
-		return time.Duration(slices.Max(usedUp)) * time.Second
+		return slices.Max(usedUp)
 	case len(all) > 0:
-		return time.Duration(slices.Min(all)) * time.Second
+		return slices.Min(all)
 	}
 	return 0
 }
 
-func seconds(item httpsfv.Item, param string) (int64, bool) {
-	value, _ := item.Params.Get(param)
-	n, ok := value.(int64)
-	return n, ok && n >= 0
+// seconds also accepts a decimal, although the draft asks for an integer.
+func seconds(item httpsfv.Item, param string) (time.Duration, bool) {
+	switch n, _ := item.Params.Get(param); n := n.(type) {
+	case int64:
+		return time.Duration(n) * time.Second, n >= 0
+	case float64:
+		return time.Duration(n * float64(time.Second)), n >= 0
+	}
+	return 0, false
 }
 
 // TestRateLimitFields compares RetryAfter with the draft's rules on random fields that
 // httpsfv reads.
 func TestRateLimitFields(t *testing.T) {
 	names := []string{`"a"`, `"b,c"`, `"d;t=1"`, `"e\""`, `"\\"`, `""`}
-	params := []string{"r=0", "r=3", "t=5", "t=60", "t=soon", `t="7"`, "t=-1", "t=1.5", "r=-0", "pk=:aGk=:", `qu="x, y;t=9"`, "on", "off=?0", "*x=a/b"}
+	params := []string{"r=0", "r=3", "t=5", "t=60", "t=soon", `t="7"`, "t=-1", "t=1.5", "pk=:aGk=:", `qu="x, y;t=9"`, "on", "off=?0", "*x=a/b"}
 	rng := rand.New(rand.NewPCG(1, 2))
 	pick := func(from []string) string { return from[rng.IntN(len(from))] }
 	space := func() string { return pick([]string{"", "", " "}) }
 	members := func(params []string) string {
 		var list []string
 		for range 1 + rng.IntN(4) {
-			member := pick(names)
+			var member strings.Builder
+			member.WriteString(pick(names))
 			for range rng.IntN(5) {
-				member += ";" + space() + pick(params)
+				member.WriteString(";" + space() + pick(params))
 			}
-			list = append(list, member)
+			list = append(list, member.String())
 		}
 		return strings.Join(list, pick([]string{",", ", ", "\t, "}))
 	}

@@ -29,7 +29,7 @@ func TestContention(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			addr := v.address(t)
 			direct := v.connect(t, addr, 1)
-			const workers, accounts = 8, 4
+			const workers, accounts = 8, 2
 			createBank(t, direct, accounts)
 			db := v.connect(t, addr, workers)
 			w := work{transactions: size(400), workers: workers, accounts: accounts, policy: patient}

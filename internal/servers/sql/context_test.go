@@ -23,7 +23,7 @@ func TestContextEnds(t *testing.T) {
 			addr := v.address(t)
 			direct := v.connect(t, addr, 1)
 			createBank(t, direct, 8)
-			target := addr
+			target, within := addr, 2*time.Millisecond
 			if v.server != nil { // delay COMMIT, so that contexts end during it
 				p := startProxy(t, addr, v.frames, func(m message) fault {
 					if m.commit {
@@ -31,10 +31,10 @@ func TestContextEnds(t *testing.T) {
 					}
 					return fault{}
 				})
-				target = p.addr()
+				target, within = p.addr(), 15*time.Millisecond
 			}
 			db := v.open(t, target, 4)
-			sum := work{transactions: size(200), workers: 2, accounts: 8, policy: quick, within: 15 * time.Millisecond}.run(t.Context(), db)
+			sum := work{transactions: size(200), workers: 2, accounts: 8, policy: quick, within: within}.run(t.Context(), db)
 			db.Close()
 			if v.server != nil {
 				settleServer(t, v, direct)
