@@ -27,6 +27,7 @@ type call struct {
 	direct     *http.Transport  // nil: Base is of another type
 	clock      retry.Clock      // nil: the system's
 	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
+	rest       *resumedBody     // the body that the response continues, if any
 	classifier retry.Classifier // the caller's
 
 	body      io.ReadCloser                 // of the first attempt
@@ -87,9 +88,14 @@ func (c *call) attempt(ctx context.Context) error {
 	if err := c.judge(gaveUp); err != nil {
 		return err
 	}
-	c.resumable()
-	if c.whole {
+	switch {
+	case c.rest != nil:
+		return c.continueBody(ctx, limited)
+	case c.whole && c.response.StatusCode != http.StatusSwitchingProtocols:
 		return c.read(ctx, limited)
+	}
+	if !c.whole {
+		c.resumable()
 	}
 	return nil
 }

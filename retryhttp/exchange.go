@@ -115,7 +115,7 @@ func (x *exchange) gotConn(info httptrace.GotConnInfo) {
 	}
 }
 
-// stopResend prevents that net/http resends a request without a body over HTTP/2. It
+// stopResend prevents net/http from resending a request without a body over HTTP/2. It
 // does not report why it would: the request may have been processed.
 func (x *exchange) stopResend() {
 	if x.cancel != nil && x.http2 && x.writes > 0 && (x.phase == written || x.phase == rewriting) {

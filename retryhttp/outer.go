@@ -28,8 +28,8 @@ func (t *Transport) retriedAbove(req *http.Request) bool {
 }
 
 // outerAttempt returns the kind of client that sent h and the number of its attempt, or
-// "". A first attempt may be the only one: only AWS SDKs, which send their maximum, make
-// it certain that they retry.
+// "". A first attempt may be the only one: only AWS SDKs announce their
+// maximum, which proves that they retry.
 func outerAttempt(h http.Header) (kind string, attempt int, certain bool) {
 	if values := h["Amz-Sdk-Request"]; len(values) > 0 {
 		most, ok := numberAfter(values[0], ";", "max=")

@@ -17,13 +17,17 @@ type readKey struct{}
 // attempt: if it breaks off, the attempt has failed, and is retried if the request may
 // be executed twice, under the same Policy, Budget and hooks. Otherwise the error
 // matches [retry.ErrUnrepeatable]: the server has executed the request. The attempt's
-// time limit includes the reading.
+// time limit includes the reading. Read closes a connection that has switched protocols,
+// and ignores Transport.Resume.
 func Read(client *http.Client, req *http.Request) (*http.Response, []byte, error) {
 	resp, err := client.Do(req.WithContext(context.WithValue(req.Context(), readKey{}, true)))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return resp, nil, nil
+	}
 	content, err := io.ReadAll(resp.Body)
 	return resp, content, err
 }
@@ -31,15 +35,21 @@ func Read(client *http.Client, req *http.Request) (*http.Response, []byte, error
 // read reads the body of the response into memory.
 func (c *call) read(ctx, limited context.Context) error {
 	content, err := io.ReadAll(c.response.Body)
-	if limited.Err() != nil && ctx.Err() == nil && err != nil {
+	if err != nil {
+		return c.brokeOff(ctx, limited, len(content), err)
+	}
+	_ = c.response.Body.Close()
+	c.response.Body = io.NopCloser(bytes.NewReader(content))
+	return nil
+}
+
+// brokeOff returns the error of an attempt whose response broke off after n bytes.
+func (c *call) brokeOff(ctx, limited context.Context, n int, err error) error {
+	if limited.Err() != nil && ctx.Err() == nil {
 		err = &errfacts.Overtime{Err: err, Limit: c.limit}
 	}
 	_ = c.response.Body.Close()
-	if err == nil {
-		c.response.Body = io.NopCloser(bytes.NewReader(content))
-		return nil
-	}
 	c.response, c.cause, c.ambiguous = nil, err, true
-	c.err = fmt.Errorf("the response broke off after %d bytes: %w", len(content), err)
+	c.err = fmt.Errorf("the response broke off after %d bytes: %w", n, err)
 	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat)
 }

@@ -77,3 +77,29 @@ func canceled(t *testing.T) context.Context {
 	cancel()
 	return ctx
 }
+
+// TestReadBeginsAnew: Read does not resume, so it succeeds although the resource has
+// changed, and each attempt has its time limit.
+func TestReadBeginsAnew(t *testing.T) {
+	changed := piece{200, http.Header{"Etag": {`"2"`}}, "complete", strings.NewReader("")}
+	requests := 0
+	client := &http.Client{Transport: &retryhttp.Transport{Base: pieces(&requests, first("abc"), changed), Policy: quick(), Resume: true}}
+	_, data, err := retryhttp.Read(client, request(t, "GET", ""))
+	require.NoError(t, err)
+	assert.Equal(t, "complete", string(data))
+	assert.Equal(t, 2, requests)
+}
+
+// TestReadSwitchedProtocols: Read does not wait for a connection that is no HTTP any more.
+func TestReadSwitchedProtocols(t *testing.T) {
+	open, _ := io.Pipe()
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusSwitchingProtocols, Header: http.Header{}, Body: open, Request: req}, nil
+	})
+	resp, data, err := retryhttp.Read(&http.Client{Transport: &retryhttp.Transport{Base: base}}, request(t, "GET", ""))
+	require.NoError(t, err)
+	assert.Equal(t, http.StatusSwitchingProtocols, resp.StatusCode)
+	assert.Empty(t, data)
+	_, err = open.Read(make([]byte, 1))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}

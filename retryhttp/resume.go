@@ -8,20 +8,26 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gobackoff/retry"
 )
 
 // resumedBody is the body of a response that continues after it broke off: see
-// Transport.Resume.
+// Transport.Resume. Each response that continues it has returned at least one byte.
 type resumedBody struct {
-	body   io.ReadCloser
 	call   *call
+	ctx    context.Context // of the requests for the rest; ends with Close
+	cancel context.CancelFunc
 	etag   string
 	total  int64 // -1: unknown
 	offset int64
-	moved  bool  // since the latest response
-	failed error // of body, after the data that it returned
+	broken error // of body, after the data that it returned
+	end    error // of Read, from now on
+
+	mu     sync.Mutex
+	body   io.ReadCloser // of the latest response; only Read changes it
+	closed bool
 }
 
 var errChanged = errors.New("retryhttp: the rest of the response is not available any more")
@@ -31,11 +37,14 @@ func (c *call) resumable() {
 	resp, req := c.response, c.request
 	etag := resp.Header.Get("Etag")
 	if !c.transport.Resume || !c.mayRepeat || req.Method != "" && req.Method != http.MethodGet || req.Header.Get("Range") != "" ||
+		c.body != nil && c.body != http.NoBody || // it may be gone
 		resp.StatusCode != http.StatusOK || resp.Body == http.NoBody || !strings.HasPrefix(etag, `"`) ||
 		resp.Uncompressed || resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Accept-Ranges") == "none" {
 		return
 	}
-	resp.Body = &resumedBody{body: resp.Body, call: c, etag: etag, total: resp.ContentLength}
+	b := &resumedBody{call: c, etag: etag, total: resp.ContentLength, body: resp.Body}
+	b.ctx, b.cancel = context.WithCancel(req.Context())
+	resp.Body = b
 }
 
 // keepPolicy is a function of its own because p escapes to the heap.
@@ -43,95 +52,163 @@ func (c *call) keepPolicy(p retry.Policy) { c.policy = &p }
 
 // Read returns an error only if the body cannot be continued.
 func (b *resumedBody) Read(p []byte) (int, error) {
-	for {
-		if b.failed == nil {
+	for b.end == nil && !b.isClosed() {
+		if b.broken == nil {
 			var n int
-			n, b.failed = b.body.Read(p)
+			n, b.broken = b.body.Read(p)
 			b.offset += int64(n)
-			b.moved = b.moved || n > 0
-			if b.failed == io.EOF && b.offset < b.total {
-				b.failed = io.ErrUnexpectedEOF
+			if b.broken == io.EOF && b.offset < b.total {
+				b.broken = io.ErrUnexpectedEOF
 			}
-			if n > 0 || b.failed == nil {
+			if n > 0 || b.broken == nil {
 				return n, nil
 			}
 		}
-		if b.failed == io.EOF || b.call.request.Context().Err() != nil {
-			return 0, b.failed
+		if b.end = b.broken; b.end != io.EOF && b.ctx.Err() == nil {
+			b.end = b.resume()
 		}
-		if err := b.resume(b.failed); err != nil {
-			b.failed, b.total = io.EOF, -1 // nothing follows
-			return 0, err
-		}
-		b.failed = nil
+	}
+	if b.isClosed() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return 0, b.end
+}
+
+// Close ends the body, also during a Read.
+func (b *resumedBody) Close() error {
+	b.mu.Lock()
+	b.closed = true
+	body := b.body
+	b.mu.Unlock()
+	b.cancel()
+	return body.Close()
+}
+
+func (b *resumedBody) isClosed() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.closed
+}
+
+// use makes body the one to read and to close. It closes a body that arrives after Close.
+func (b *resumedBody) use(body io.ReadCloser) {
+	b.mu.Lock()
+	b.body = body
+	closed := b.closed
+	b.mu.Unlock()
+	if closed {
+		_ = body.Close()
 	}
 }
 
-// Close closes the body of the latest response.
-func (b *resumedBody) Close() error { return b.body.Close() }
-
-// resume requests the rest. The broken body counts as a failed attempt, and as one with
-// progress if it returned any data.
-func (b *resumedBody) resume(broken error) error {
+// resume requests the rest, until a response returns some of it. The broken body counts
+// as a failed attempt, and as one with progress if it returned any data.
+func (b *resumedBody) resume() error {
 	_ = b.body.Close()
-	c, p := b.call.again(), *b.call.policy
-	c.request.Header.Set("Range", fmt.Sprintf("bytes=%d-", b.offset))
-	c.request.Header.Set("If-Range", b.etag)
-	p.Classifier = c
-	if next := p.OnAttempt; next != nil { // the broken attempt has begun long ago
-		p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
-			if a.Number == 1 && c.sent == 0 {
-				return nil, nil
-			}
-			return next(ctx, a)
+	b.use(http.NoBody)
+	c, broken := b.call.again(b), b.broken
+	err := retry.Do(c, c.policyForRest(), func(ctx context.Context) error {
+		if c.cause != nil {
+			return c.attempt(ctx)
 		}
-	}
-	first := true
-	err := retry.Do(c, p, func(ctx context.Context) error {
-		if first {
-			first, c.cause = false, broken
-			if b.moved {
-				return retry.Progress(broken)
-			}
-			return broken
+		c.cause = broken
+		if b.offset > 0 {
+			return retry.Progress(broken)
 		}
-		if err := c.attempt(ctx); err != nil {
-			return err
-		}
-		if !b.matches(c.response) {
-			_ = c.response.Body.Close()
-			return retry.Permanent(fmt.Errorf("%w: %w", errChanged, broken))
-		}
-		return nil
+		return broken
 	})
 	if err != nil {
-		if c.response != nil && c.failed != nil {
-			c.abandon()
-		}
+		c.abandon()
 		return err
 	}
-	b.body, b.moved = c.response.Body, false
+	b.broken = nil
 	return nil
 }
 
-// again returns a call for another request for the same resource.
-func (c *call) again() *call {
-	next := &call{Context: c.request.Context(), transport: c.transport, request: c.request.Clone(c.request.Context()), limit: c.limit,
+// again returns a call that requests the rest of b.
+func (c *call) again(b *resumedBody) *call {
+	next := &call{Context: b.ctx, transport: c.transport, request: c.request.Clone(b.ctx), limit: c.limit, rest: b,
 		mayRepeat: true, direct: c.direct, clock: c.clock, policy: c.policy, classifier: c.classifier}
 	if next.request.Header == nil {
 		next.request.Header = http.Header{}
 	}
+	next.request.Header.Set("Range", fmt.Sprintf("bytes=%d-", b.offset))
+	next.request.Header.Set("If-Range", b.etag)
 	next.number.Store(c.number.Load())
 	next.resends.Store(c.resends.Load())
 	return next
 }
 
-// matches reports whether resp is the rest of the body.
+// policyForRest returns the policy for a call whose first attempt is the broken body: it
+// began long ago, so nothing delays it and hooks do not hear of it again.
+func (c *call) policyForRest() retry.Policy {
+	p := *c.policy
+	p.Classifier, p.Stagger = c, 0
+	if p.Limiter != nil {
+		p.Limiter = &restLimiter{p.Limiter, c}
+	}
+	if next := p.OnAttempt; next != nil {
+		p.OnAttempt = func(ctx context.Context, a retry.Attempt) (context.Context, func(retry.Attempt)) {
+			if c.cause == nil {
+				return nil, nil
+			}
+			return next(ctx, a)
+		}
+	}
+	return p
+}
+
+// restLimiter is a Limiter that does not see the broken body.
+type restLimiter struct {
+	retry.Limiter
+	call *call
+}
+
+func (l *restLimiter) Wait(ctx context.Context) error {
+	if l.call.cause == nil {
+		return nil
+	}
+	return l.Limiter.Wait(ctx)
+}
+
+func (l *restLimiter) Observe(a retry.Attempt) {
+	if o, ok := l.Limiter.(interface{ Observe(retry.Attempt) }); ok && l.call.sent > 0 {
+		o.Observe(a)
+	}
+}
+
+// continueBody makes the response's body the continuation of c.rest, as soon as its first
+// byte has arrived.
+func (c *call) continueBody(ctx, limited context.Context) error {
+	b, body := c.rest, &peekedBody{ReadCloser: c.response.Body}
+	b.use(body)
+	if !b.matches(c.response) {
+		_ = body.Close()
+		c.response = nil
+		return retry.Permanent(fmt.Errorf("%w: %w", errChanged, b.broken))
+	}
+	data, err := body.peek(1)
+	if len(data) > 0 {
+		return nil
+	}
+	if err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return c.brokeOff(ctx, limited, 0, err)
+}
+
+// matches reports whether resp is the rest of the body, whose length it notes.
 func (b *resumedBody) matches(resp *http.Response) bool {
 	rest, ok := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes ")
 	from, rest, cut := strings.Cut(rest, "-")
 	_, total, _ := strings.Cut(rest, "/")
 	etag := resp.Header.Get("Etag")
-	return ok && cut && resp.StatusCode == http.StatusPartialContent && from == strconv.FormatInt(b.offset, 10) &&
-		(b.total < 0 || total == "*" || total == strconv.FormatInt(b.total, 10)) && (etag == "" || etag == b.etag)
+	if !ok || !cut || resp.StatusCode != http.StatusPartialContent || from != strconv.FormatInt(b.offset, 10) || etag != "" && etag != b.etag {
+		return false
+	}
+	n, err := strconv.ParseInt(total, 10, 64)
+	if b.total < 0 && err == nil {
+		b.total = n
+	}
+	return err == nil && n == b.total || total == "*" && b.total >= 0
 }

@@ -3,12 +3,14 @@ package retryhttp_test
 import (
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -156,5 +158,183 @@ func TestResumeGivesUp(t *testing.T) {
 	p.Budget = &retry.TokenBudget{Capacity: 1}
 	requests, err = send(p)
 	assert.ErrorIs(t, err, retry.ErrBudget)
+	assert.Equal(t, 1, requests)
+}
+
+// A piece is a response of a server that breaks off after data.
+type piece struct {
+	status int
+	header http.Header
+	data   string
+	then   io.Reader // nil: breaks off
+}
+
+func first(data string) piece {
+	return piece{status: 200, header: http.Header{"Etag": {`"1"`}, "Content-Length": {"20"}}, data: data}
+}
+
+func rest(from int, data string) piece {
+	return piece{status: 206, header: http.Header{"Content-Range": {fmt.Sprintf("bytes %d-19/20", from)}}, data: data}
+}
+
+// pieces returns a Base that returns the pieces, the last one again and again.
+func pieces(requests *int, list ...piece) http.RoundTripper {
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		p := list[min(*requests, len(list)-1)]
+		*requests++
+		length := int64(-1)
+		if p.status == 200 {
+			length = 20
+		}
+		then := p.then
+		if then == nil {
+			then = failingReader{io.ErrUnexpectedEOF}
+		}
+		return &http.Response{StatusCode: p.status, Header: p.header, ContentLength: length, Request: req,
+			Body: io.NopCloser(io.MultiReader(strings.NewReader(p.data), then))}, nil
+	})
+}
+
+// TestResumeWithoutProgress: a rest that breaks off before its first byte is a failed
+// attempt, and the error is returned again by later Reads.
+func TestResumeWithoutProgress(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		list     []piece
+		requests int
+		reason   error
+	}{
+		{"no data", []piece{first("abc"), rest(3, "")}, 3, retry.ErrMaxAttempts},
+		{"no data at all", []piece{first(""), rest(0, "")}, 3, retry.ErrMaxAttempts},
+		{"empty", []piece{first("abc"), {206, rest(3, "").header, "", strings.NewReader("")}}, 3, retry.ErrMaxAttempts},
+		{"data in between", []piece{first("abc"), rest(3, ""), rest(3, "d"), rest(4, "")}, 5, retry.ErrMaxAttempts},
+		{"gone", []piece{first("abc"), {status: 404, header: http.Header{}}}, 2, nil},
+	} {
+		requests, gaveUp := 0, 0
+		p := quick()
+		p.OnGiveUp = func(context.Context, *retry.Error) { gaveUp++ }
+		resp, err := (&retryhttp.Transport{Base: pieces(&requests, tt.list...), Policy: p, Resume: true}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		_, err = io.ReadAll(resp.Body)
+		require.Error(t, err, tt.name)
+		if tt.reason != nil {
+			assert.ErrorIs(t, err, tt.reason, tt.name)
+			assert.Equal(t, 1, gaveUp, tt.name)
+		}
+		_, again := resp.Body.Read(make([]byte, 1))
+		assert.Equal(t, err, again, tt.name)
+		require.NoError(t, resp.Body.Close())
+		assert.Equal(t, tt.requests, requests, tt.name)
+	}
+}
+
+// TestResumeClosed: Close ends the body before, during and after a request for the rest.
+func TestResumeClosed(t *testing.T) {
+	for _, stage := range []string{"read", "rest requested", "rest read", "wait"} {
+		t.Run(stage, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var requests atomic.Int32
+				base := roundTripper(func(req *http.Request) (*http.Response, error) {
+					stalled, w := io.Pipe()
+					context.AfterFunc(req.Context(), func() { _ = w.CloseWithError(req.Context().Err()) })
+					n := requests.Add(1)
+					if n == 2 && stage == "rest requested" {
+						<-req.Context().Done()
+						return nil, req.Context().Err()
+					}
+					p, body := rest(3, ""), io.Reader(stalled)
+					if n == 1 {
+						p = first("")
+						if stage != "read" {
+							body = failingReader{io.ErrUnexpectedEOF}
+						}
+						body = io.MultiReader(strings.NewReader("abc"), body)
+					}
+					return &http.Response{StatusCode: p.status, Header: p.header, ContentLength: -1, Request: req,
+						Body: struct {
+							io.Reader
+							io.Closer
+						}{body, stalled}}, nil
+				})
+				p := retry.Policy{Backoff: retry.NoDelay{}}
+				if stage == "wait" {
+					p.Backoff = retry.Constant(time.Hour)
+				}
+				resp, err := (&retryhttp.Transport{Base: base, Policy: p, Resume: true}).RoundTrip(request(t, "GET", ""))
+				require.NoError(t, err)
+				ended := make(chan error)
+				go func() {
+					_, err := io.ReadAll(resp.Body)
+					ended <- err
+				}()
+				synctest.Wait()
+				begun := time.Now()
+				require.NoError(t, resp.Body.Close())
+				assert.ErrorIs(t, <-ended, http.ErrBodyReadAfterClose)
+				assert.Zero(t, time.Since(begun))
+				before := requests.Load()
+				_, err = resp.Body.Read(make([]byte, 1))
+				assert.ErrorIs(t, err, http.ErrBodyReadAfterClose)
+				assert.Equal(t, before, requests.Load())
+			})
+		})
+	}
+}
+
+type countingLimiter struct{ waits, observed int }
+
+func (l *countingLimiter) Wait(context.Context) error { l.waits++; return nil }
+func (l *countingLimiter) Observe(retry.Attempt)      { l.observed++ }
+
+// TestResumeAtOnce: neither Stagger nor the Limiter counts the broken body as an attempt
+// that begins.
+func TestResumeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		requests, limiter := 0, &countingLimiter{}
+		p := retry.Policy{Backoff: retry.NoDelay{}, Stagger: time.Minute, Limiter: limiter}
+		base := pieces(&requests, first("0123456789"), rest(10, "0123456789"))
+		resp, err := (&retryhttp.Transport{Base: base, Policy: p, Resume: true}).RoundTrip(request(t, "GET", ""))
+		require.NoError(t, err)
+		begun := time.Now()
+		data, err := io.ReadAll(io.LimitReader(resp.Body, 20))
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		assert.Len(t, data, 20)
+		assert.Zero(t, time.Since(begun))
+		assert.Equal(t, countingLimiter{2, 2}, *limiter)
+	})
+}
+
+// TestResumeUnknownLength: the rest tells the length of a body that did not.
+func TestResumeUnknownLength(t *testing.T) {
+	requests := 0
+	part := func(from int, data string) piece {
+		p := rest(from, data)
+		p.then = strings.NewReader("")
+		return p
+	}
+	list := pieces(&requests, first("01234"), part(5, "56789"), part(10, "0123456789"))
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := list.RoundTrip(req)
+		resp.ContentLength = -1
+		return resp, err
+	})
+	resp, err := (&retryhttp.Transport{Base: base, Policy: quick(), Resume: true}).RoundTrip(request(t, "GET", ""))
+	require.NoError(t, err)
+	data, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	assert.Equal(t, "01234567890123456789", string(data))
+	assert.Equal(t, 3, requests)
+}
+
+// TestNotResumedWithBody: the body of the request may not be sent again with the rest.
+func TestNotResumedWithBody(t *testing.T) {
+	requests := 0
+	resp, err := (&retryhttp.Transport{Base: pieces(&requests, first("abc")), Policy: quick(), Resume: true}).RoundTrip(request(t, "GET", "query"))
+	require.NoError(t, err)
+	_, err = io.ReadAll(resp.Body)
+	assert.Equal(t, io.ErrUnexpectedEOF, err)
+	require.NoError(t, resp.Body.Close())
 	assert.Equal(t, 1, requests)
 }

@@ -77,7 +77,7 @@ type Transport struct {
 	// Resume continues the body of a GET that breaks off: the rest is requested with
 	// Range and If-Range, under the same Policy, Budget and hooks; counting restarts
 	// if the body returned any data. The response must have status 200, a strong ETag
-	// and no Content-Encoding (to prevent that net/http asks for gzip, set the header
+	// and no Content-Encoding (to prevent net/http from asking for gzip, set the header
 	// Accept-Encoding to identity), and the rest must fit it; otherwise Read of
 	// the body returns the error.
 	Resume bool

@@ -8,7 +8,7 @@
 // docs/apis.md in the repository lists responses of OpenAI, Azure OpenAI, Anthropic,
 // Gemini, Vertex AI, Bedrock, OpenRouter, Mistral, Cohere, GitHub, GitLab, Stripe, Slack,
 // Discord, Shopify, Twilio, Cloudflare, Atlassian, Notion and others, with their sources,
-// and what is made of them.
+// and how they are classified.
 package apis
 
 import (
