@@ -105,8 +105,12 @@ func hintWithin(err error, now time.Time) time.Duration {
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
 			continue
 		}
-		f := v.Elem().FieldByName("Response")
-		if !f.IsValid() || !f.CanInterface() {
+		field, ok := v.Elem().Type().FieldByName("Response")
+		if !ok {
+			continue
+		}
+		f, missing := v.Elem().FieldByIndexErr(field.Index) // in an embedded pointer that is nil
+		if missing != nil || !f.CanInterface() {
 			continue
 		}
 		if resp, ok := f.Interface().(*http.Response); ok && resp != nil && resp.StatusCode >= 400 {
