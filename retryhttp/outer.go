@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// An outerClient is a kind of client that retries, of one host or of any.
+// An outerClient is a kind of client that retries requests to a host.
 type outerClient struct{ kind, host string }
 
 // retriedAbove reports whether the client above retries req by itself.
@@ -19,7 +19,7 @@ func (t *Transport) retriedAbove(req *http.Request) bool {
 	if !certain && attempt <= 1 {
 		return t.outer.get(client)
 	}
-	first := t.outer.set(outerClient{kind: kind}, true)
+	first := t.outerKinds.set(kind, true)
 	t.outer.set(client, true)
 	if first && t.OnOuterRetry != nil {
 		t.OnOuterRetry(kind, req)

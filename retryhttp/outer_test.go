@@ -1,6 +1,7 @@
 package retryhttp_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -44,4 +45,22 @@ func TestOuterRetries(t *testing.T) {
 		}
 		assert.Equal(t, tt.heard, heard, "%s: %v", tt.name, tt.values)
 	}
+}
+
+// TestOuterRetriesOfManyHosts: OnOuterRetry is called once for each kind of client, even
+// if there are more hosts than the Transport remembers.
+func TestOuterRetriesOfManyHosts(t *testing.T) {
+	var heard []string
+	transport := &retryhttp.Transport{
+		Base:         &script{replies: []reply{{status: 200}}},
+		OnOuterRetry: func(client string, _ *http.Request) { heard = append(heard, client) },
+	}
+	for i := range 3000 {
+		req := request(t, "GET", "")
+		req.URL.Host = fmt.Sprintf("bucket-%d.example", i)
+		req.Header.Set("Amz-Sdk-Request", "attempt=1; max=3")
+		_, err := transport.RoundTrip(req)
+		require.NoError(t, err)
+	}
+	assert.Equal(t, []string{"AWS SDK"}, heard)
 }

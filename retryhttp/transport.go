@@ -98,9 +98,10 @@ type Transport struct {
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
-	hosts     PerHost             // used if there is no other Budget
-	protocols memory[string, int] // the major version of HTTP of each host
-	outer     memory[outerClient, bool]
+	hosts      PerHost             // used if there is no other Budget
+	protocols  memory[string, int] // the major version of HTTP of each host
+	outer      memory[outerClient, bool]
+	outerKinds memory[string, bool] // those passed to OnOuterRetry, whatever outer forgets
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
