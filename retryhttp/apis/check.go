@@ -39,9 +39,10 @@ const maxBody = 32 << 10
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	var body []byte
+	var failed bool
 	switch {
 	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
-		body = firstEvent(peek)
+		body, failed = firstEvent(peek)
 	case strings.HasSuffix(kind, "json") && (resp.StatusCode >= 400 || resp.StatusCode == http.StatusOK && beginsWithError(peek)):
 		body, _ = peek(maxBody)
 	}
@@ -54,12 +55,16 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	if decoder.Decode(&value) != nil {
 		return nil
 	}
-	if list, ok := value.([]any); ok && len(list) > 0 { // a stream of Google's, or GraphQL
+	list, ok := value.([]any) // a stream of Google's, or a batch of GraphQL, which may have executed the others
+	if ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
 		value = list[0]
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
 		return nil
+	}
+	if resp.StatusCode == http.StatusOK {
+		object = failureIn(object, failed)
 	}
 	r := report{}
 	r.read(object, 0)
@@ -79,13 +84,52 @@ func beginsWithError(peek func(n int) ([]byte, error)) bool {
 	return false
 }
 
-// firstEvent returns the data of the first event that is not a ping, if it is an error.
-func firstEvent(peek func(n int) ([]byte, error)) []byte {
+// failureIn returns the part of a body with status 200 that reports the failure of the
+// whole request, or nil. If failed is false, object may be a success whose fields have
+// the names of those of an error.
+func failureIn(object map[string]any, failed bool) map[string]any {
+	switch {
+	case executed(object):
+		return nil
+	case failed, object["ok"] == false, object["type"] == "error":
+		return object
+	}
+	extensions, _ := object["extensions"].(map[string]any)
+	return map[string]any{"error": object["error"], "errors": object["errors"], "cost": extensions["cost"]}
+}
+
+// executed reports whether a response of GraphQL has results, or errors at a path in
+// them. Such an error can replace all results by null, even those of executed mutations.
+func executed(object map[string]any) bool {
+	switch data := object["data"].(type) {
+	case nil:
+	case map[string]any:
+		for _, result := range data {
+			if result != nil {
+				return true
+			}
+		}
+	default:
+		return true
+	}
+	list, _ := object["errors"].([]any)
+	for _, element := range list {
+		element, _ := element.(map[string]any)
+		if path, _ := element["path"].([]any); len(path) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// firstEvent returns the data of the first event that is not a ping, if it may be an
+// error, and whether its name says so.
+func firstEvent(peek func(n int) ([]byte, error)) (data []byte, failed bool) {
 	name := ""
 	for begin, end := 0, 0; end < maxBody; end++ {
 		text, err := peek(end + 1)
 		if len(text) <= end || err != nil {
-			return nil
+			return nil, false
 		}
 		if text[end] != '\n' {
 			continue
@@ -101,12 +145,12 @@ func firstEvent(peek func(n int) ([]byte, error)) []byte {
 			name = value
 		case field != "data" || name == "ping" || strings.Contains(value, `"type":"ping"`) || strings.Contains(value, `"type": "ping"`):
 		case name == "error" || strings.HasPrefix(value, `{"error"`) || strings.Contains(value, `"type":"error"`) || strings.Contains(value, `"error":{"code"`):
-			return []byte(value)
+			return []byte(value), name == "error"
 		default:
-			return nil
+			return nil, false
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // A report is what the body of a failure says.

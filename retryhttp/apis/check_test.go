@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -132,6 +134,49 @@ func TestStreamIsNotHeldUp(t *testing.T) {
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
 		assert.Equal(t, tt.begin+"rest", string(body))
+	}
+}
+
+// TestExecuted: with status 200, a POST is repeated only if the body says that the whole
+// request failed.
+func TestExecuted(t *testing.T) {
+	for _, tt := range []struct {
+		name, kind, body string
+		sent             int32
+	}{
+		{"partial data", "application/json", `{"errors":[{"message":"Throttled","path":["second"],"extensions":{"code":"THROTTLED"}}],"data":{"first":{"orderId":1},"second":null}}`, 1},
+		{"data nulled by an error within it", "application/json", `{"errors":[{"message":"Throttled","path":["first","customer"],"extensions":{"code":"THROTTLED"}}],"data":null}`, 1},
+		{"data that is no object", "application/json", `{"errors":[{"extensions":{"code":"THROTTLED"}}],"data":[7]}`, 1},
+		{"no data", "application/json", `{"errors":[{"extensions":{"code":"THROTTLED"}}],"data":{"first":null,"second":null}}`, 3},
+		{"a batch", "application/json", `[{"errors":[{"extensions":{"code":"THROTTLED"}}]},{"data":{"first":{"orderId":1}}}]`, 1},
+		{"a batch of one", "application/json", `[{"errors":[{"extensions":{"code":"THROTTLED"}}]}]`, 3},
+		{"null error", "application/json", `{"error":null,"status":"rate_limited","id":7}`, 1},
+		{"empty error", "application/json", `{"error":"","status":"rate_limited","id":7}`, 1},
+		{"empty errors", "application/json", `{"errors":[],"status":"rate_limited","message":"created","id":7}`, 1},
+		{"code of a success", "application/json", `{"error":{"message":"none"},"code":"rate_limited","extensions":{"code":"THROTTLED"}}`, 1},
+		{"error", "application/json", `{"error":"rate_limited"}`, 3},
+		{"null error in an event", "text/event-stream", "data: {\"error\":null,\"status\":\"rate_limited\"}\n\n", 1},
+		{"event of an error", "text/event-stream", "event: error\ndata: {\"code\":\"rate_limit_exceeded\"}\n\n", 3},
+		{"typed event", "text/event-stream", "data: {\"type\":\"error\",\"code\":\"rate_limit_exceeded\"}\n\n", 3},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var sent atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				sent.Add(1)
+				w.Header().Set("Content-Type", tt.kind)
+				_, _ = io.WriteString(w, tt.body)
+			}))
+			defer server.Close()
+			p := retry.Policy{MaxAttempts: 3, Backoff: retry.NoDelay{}}
+			client := &http.Client{Transport: &retryhttp.Transport{Policy: p, Check: apis.Check}}
+			resp, err := client.Post(server.URL, "application/json", strings.NewReader(`{}`))
+			require.NoError(t, err)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, tt.body, string(body))
+			assert.Equal(t, tt.sent, sent.Load())
+		})
 	}
 }
 
