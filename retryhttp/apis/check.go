@@ -158,7 +158,10 @@ type report struct {
 	class   retry.Class // ClassUnknown: nothing
 	message string
 	wait    time.Duration
-	daily   bool // a quota that is renewed once a day or later
+
+	// A quota for a day or longer is used up, according to an identifier or a sentence.
+	// A sentence may be about a quota that is renewed continuously, as OpenAI's are.
+	daily, saysDaily bool
 }
 
 // codes maps the codes, types and reasons of errors to classes. Those that a status
@@ -224,7 +227,7 @@ func (r *report) read(object map[string]any, depth int) {
 		if class := codes[code]; class == retry.ClassPermanent || r.class == retry.ClassUnknown {
 			r.class = class
 		}
-		r.daily = r.daily || isDaily(code)
+		r.readQuota(code)
 	}
 	for _, name := range waitFields {
 		if r.wait == 0 {
@@ -233,7 +236,7 @@ func (r *report) read(object map[string]any, depth int) {
 	}
 	if text, ok := object["message"].(string); ok && r.message == "" {
 		r.message = text
-		r.daily = r.daily || isDaily(text)
+		r.readQuota(text)
 		if r.wait == 0 {
 			r.wait = waitInText(text)
 		}
@@ -255,6 +258,17 @@ func (r *report) read(object map[string]any, depth int) {
 	}
 	if cost, ok := object["cost"].(map[string]any); ok && r.wait == 0 {
 		r.wait = shopifyWait(cost)
+	}
+}
+
+// readQuota looks for a quota of a day or longer in an identifier or a sentence.
+func (r *report) readQuota(text string) {
+	switch {
+	case !isDaily(text):
+	case strings.Contains(text, " "):
+		r.saysDaily = true
+	default:
+		r.daily = true
 	}
 }
 
@@ -327,10 +341,14 @@ func shopifyWait(cost map[string]any) time.Duration {
 
 // verdict returns the error for Check.
 func (r *report) verdict(resp *http.Response, now time.Time) error {
+	hint := retryhttp.RetryAfter(resp, now)
+	if hint <= 0 {
+		hint = r.wait
+	}
 	class := r.class
 	limited := class == retry.ClassThrottled || resp.StatusCode == http.StatusTooManyRequests
 	switch {
-	case limited && r.daily:
+	case limited && (r.daily || r.saysDaily && hint <= 0):
 		class = retry.ClassPermanent
 	case class == retry.ClassUnknown && limited && r.wait > 0:
 		class = retry.ClassThrottled
@@ -338,10 +356,8 @@ func (r *report) verdict(resp *http.Response, now time.Time) error {
 		class = retry.ClassUnknown
 	}
 	err := errors.New(strings.TrimSpace(r.message + " (reported in the body)"))
-	if hint := retryhttp.RetryAfter(resp, now); hint > 0 {
+	if hint > 0 {
 		err = retry.After(err, hint)
-	} else if r.wait > 0 {
-		err = retry.After(err, r.wait)
 	}
 	switch class {
 	case retry.ClassPermanent:

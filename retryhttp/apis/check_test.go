@@ -180,6 +180,29 @@ func TestExecuted(t *testing.T) {
 	}
 }
 
+// TestQuotaOfADay: a wait, in a header or in the body, outweighs a message that mentions a
+// quota of a day, but not an identifier.
+func TestQuotaOfADay(t *testing.T) {
+	const rpd = `{"error":{"message":"Rate limit reached for gpt-4o in organization org-1 on requests per day (RPD): Limit 10000, Used 10000, Requested 1.%s","type":"requests","param":null,"code":"rate_limit_exceeded"}}`
+	for _, tt := range []struct {
+		name   string
+		header []string
+		body   string
+		want   retry.Verdict
+	}{
+		{"nothing", nil, fmt.Sprintf(rpd, ""), retry.Verdict{Class: permanent}},
+		{"header", []string{"Retry-After: 9"}, fmt.Sprintf(rpd, ""), retry.Verdict{Class: throttled, Hint: 9 * time.Second}},
+		{"message", nil, fmt.Sprintf(rpd, " Please try again in 8.64s."), retry.Verdict{Class: throttled, Hint: 8640 * time.Millisecond}},
+		{"both", []string{"Retry-After: 9"}, fmt.Sprintf(rpd, " Please try again in 8.64s."), retry.Verdict{Class: throttled, Hint: 9 * time.Second}},
+		{"field", nil, `{"error":"100 calls per day","code":"rate_limited","retry_after":5}`, retry.Verdict{Class: throttled, Hint: 5 * time.Second}},
+		{"identifier", []string{"Retry-After: 9"}, `{"error":{"status":"RESOURCE_EXHAUSTED","details":[{"violations":[{"quotaId":"GenerateRequestsPerDayPerProject"}]}]}}`, retry.Verdict{Class: permanent, Hint: 9 * time.Second}},
+	} {
+		resp := sample{status: 429, header: tt.header, body: tt.body}.response()
+		err := apis.Check(resp, func(n int) ([]byte, error) { return []byte(tt.body[:min(n, len(tt.body))]), nil })
+		assert.Equal(t, tt.want, retry.Policy{}.Classify(err), tt.name)
+	}
+}
+
 // TestLongBodies: what is longer than 32 KiB, or no valid JSON, is left to the status.
 func TestLongBodies(t *testing.T) {
 	for _, body := range []string{
