@@ -130,12 +130,12 @@ func isAnswer(err error) bool {
 //     425 and 5xx except 501 and 505 are transient; other 4xx are permanent;
 //   - SQLState() string and Redis replies;
 //   - codes of gRPC, databases, Kafka, AMQP, SMTP and others, and fields StatusCode,
-//     HTTPStatusCode, Status, Code or Response with an HTTP status;
+//     HTTPStatusCode or Response with an HTTP status;
 //   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
 //     timeouts, broken connections and unknown host names are retried; failed TLS
 //     handshakes, invalid certificates, addresses, requests are not;
-//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows,
-//     encoding errors, types named NotFound.
+//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows
+//     and encoding errors.
 //
 // docs/errors.md lists every error. A few, such as a connection lost during a MySQL
 // statement, are unrepeatable because the operation may have taken effect: see

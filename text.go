@@ -387,7 +387,7 @@ func scalarText(value any) (string, error) {
 //	{"rule": "full", "base": "1s", "attempts": 7, "budget": {"rule": "token", "cost": 10}}
 //
 // An object changes only what it names: without a rule, its keys apply to the present
-// Backoff.
+// Backoff. Presets keep time limits.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

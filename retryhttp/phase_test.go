@@ -30,9 +30,10 @@ func TestTransitions(t *testing.T) {
 	}
 	for p := range transitions {
 		from := phase(p)
-		row := fmt.Sprintf("| %v |", from)
+		var row strings.Builder
+		row.WriteString(fmt.Sprintf("| %v |", from))
 		for e, to := range transitions[p] {
-			row += fmt.Sprintf(" %v |", to)
+			row.WriteString(fmt.Sprintf(" %v |", to))
 			switch {
 			case from == responded || from >= held:
 				assert.Equal(t, from, to, "%v after %v", event(e), from)
@@ -41,7 +42,7 @@ func TestTransitions(t *testing.T) {
 				assert.Less(t, to, held, "%v after %v", event(e), from)
 			}
 		}
-		rows = append(rows, row)
+		rows = append(rows, row.String())
 	}
 	table := strings.Join(rows, "\n")
 	t.Log("\n" + table)

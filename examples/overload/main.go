@@ -1,3 +1,5 @@
+//go:build !js
+
 // Overload starts a process with two servers, one of them behind an admission gate, and
 // calls both for 30 seconds. Both stall for two seconds. Each second, it prints the share
 // of the calls that succeed.

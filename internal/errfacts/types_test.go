@@ -91,3 +91,36 @@ type withField struct {
 }
 
 func (e *withField) Error() string { return e.Text }
+
+type (
+	ownCode       struct{ Code int }
+	ownStatus     struct{ Status int32 }
+	httpCode      struct{ StatusCode int }
+	NotFoundError struct{} // errfacts knows the name from other packages
+)
+
+func (ownCode) Error() string       { return "own code" }
+func (ownStatus) Error() string     { return "own status" }
+func (httpCode) Error() string      { return "status" }
+func (NotFoundError) Error() string { return "replica not found yet" }
+
+// TestOwnNumbers: fields and names that may mean something else in an unknown library
+// allow a retry, but never forbid one.
+func TestOwnNumbers(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want Class
+	}{
+		{ownCode{404}, Unknown},
+		{ownCode{501}, Unknown},
+		{&ownCode{429}, Throttled},
+		{ownStatus{404}, Unknown},
+		{ownStatus{503}, Transient},
+		{httpCode{404}, Permanent},
+		{NotFoundError{}, Unknown},
+	} {
+		got, unrepeatable := Classify(test.err)
+		assert.Equal(t, test.want, got, "%T %v", test.err, test.err)
+		assert.False(t, unrepeatable)
+	}
+}
