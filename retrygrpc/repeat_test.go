@@ -16,10 +16,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
@@ -234,4 +236,33 @@ func TestAsGoodAsServiceConfig(t *testing.T) {
 		}
 	}
 	t.Logf("of %d calls, %d succeeded with grpc-go's retries, %d with this package's", calls, theirs, ours)
+}
+
+type connWithoutAddr struct{ net.Conn }
+
+func (connWithoutAddr) RemoteAddr() net.Addr { return nil }
+
+// TestConnectionWithoutAddress: a call that was sent counts as sent even if its connection
+// has no address.
+func TestConnectionWithoutAddress(t *testing.T) {
+	var executed atomic.Int32
+	server := grpc.NewServer(grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error {
+		executed.Add(1)
+		return status.Error(codes.Unavailable, "after the effect")
+	}))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	go func() { _ = server.Serve(l) }()
+	t.Cleanup(server.Stop)
+	conn, err := grpc.NewClient("passthrough:///"+l.Addr().String(), append(retrygrpc.DialOptions(retry.Policy{Backoff: retry.NoDelay{}}),
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+			return connWithoutAddr{conn}, err
+		}))...)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	err = conn.Invoke(t.Context(), "/shop.Orders/Create", &emptypb.Empty{}, &emptypb.Empty{})
+	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
+	assert.EqualValues(t, 1, executed.Load())
 }
