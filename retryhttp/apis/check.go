@@ -40,7 +40,7 @@ const maxBody = 32 << 10
 // errors, or ok with the value false. Of other bodies it reads at most 24 bytes.
 //
 // With status 200, the failure must be that of the whole request: a response of GraphQL
-// with partial results is a success. If no retry follows, the caller gets the last
+// with partial results, or with an error that has a path, is a success. If no retry follows, the caller gets the last
 // response without an error, even if its status is 200, and must still read its body.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -62,8 +62,8 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	if decoder.Decode(&value) != nil {
 		return nil
 	}
-	list, ok := value.([]any) // a stream of Google's, or a batch of GraphQL, which may have executed the others
-	if ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
+	// A stream of Google's, or a batch of GraphQL, which may have executed the others.
+	if list, ok := value.([]any); ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
 		value = list[0]
 	}
 	object, ok := value.(map[string]any)
