@@ -17,6 +17,7 @@ import (
 	"errors"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,10 +33,15 @@ const maxBody = 32 << 10
 // what the failure means, with the wait that the body asks for if no header does, and
 // otherwise nil, so that the status decides.
 //
-// Of a response with a status of 400 or above it reads a JSON body of up to 32 KiB. Of a
-// response with status 200 it reads the first events of an event stream, which delays
-// the response until the first event that is not a ping, and a JSON object if the
-// first key reports an error. It touches no other body.
+// Of a response with a status of 400 or above it reads a body of up to 32 KiB that begins
+// like JSON, whatever its Content-Type. Of a response with status 200 it reads the first
+// events of a text/event-stream, which delays the response until the first event that
+// is not a ping, and a body whose Content-Type ends in json if its first key is error,
+// errors, or ok with the value false. Of other bodies it reads at most 24 bytes.
+//
+// With status 200, the failure must be that of the whole request: a response of GraphQL
+// with partial results, or with an error that has a path, is a success. If no retry follows, the caller gets the last
+// response without an error, even if its status is 200, and must still read its body.
 func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	var body []byte
@@ -43,7 +49,8 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	switch {
 	case resp.StatusCode == http.StatusOK && kind == "text/event-stream":
 		body, failed = firstEvent(peek)
-	case strings.HasSuffix(kind, "json") && (resp.StatusCode >= 400 || resp.StatusCode == http.StatusOK && beginsWithError(peek)):
+	case resp.StatusCode >= 400 && begins(peek, "{", "["),
+		resp.StatusCode == http.StatusOK && strings.HasSuffix(kind, "json") && begins(peek, `{"ok":false`, `{"error"`, `{"errors"`, `[{"error`):
 		body, _ = peek(maxBody)
 	}
 	if len(body) == 0 {
@@ -55,8 +62,8 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	if decoder.Decode(&value) != nil {
 		return nil
 	}
-	list, ok := value.([]any) // a stream of Google's, or a batch of GraphQL, which may have executed the others
-	if ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
+	// A stream of Google's, or a batch of GraphQL, which may have executed the others.
+	if list, ok := value.([]any); ok && (len(list) == 1 || len(list) > 1 && resp.StatusCode != http.StatusOK) {
 		value = list[0]
 	}
 	object, ok := value.(map[string]any)
@@ -71,17 +78,11 @@ func Check(resp *http.Response, peek func(n int) ([]byte, error)) error {
 	return r.verdict(resp, time.Now())
 }
 
-// beginsWithError reports whether a JSON object begins with a key that an API uses for
-// errors, or for success and errors.
-func beginsWithError(peek func(n int) ([]byte, error)) bool {
+// begins reports whether a body begins with one of prefixes, apart from white space.
+func begins(peek func(n int) ([]byte, error), prefixes ...string) bool {
 	begin, _ := peek(24)
 	text := strings.Join(strings.Fields(string(begin)), "")
-	for _, prefix := range [...]string{`{"ok":false`, `{"error"`, `{"errors"`, `[{"error`} {
-		if strings.HasPrefix(text, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
 // failureIn returns the part of a body with status 200 that reports the failure of the

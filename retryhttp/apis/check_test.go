@@ -203,6 +203,38 @@ func TestQuotaOfADay(t *testing.T) {
 	}
 }
 
+// TestContentType: a body of a failed status is read if it begins like JSON, one with
+// status 200 only if its Content-Type says so.
+func TestContentType(t *testing.T) {
+	const body = " \n{\"error\":{\"code\":\"insufficient_quota\"}}"
+	for _, tt := range []struct {
+		status     int
+		kind, body string
+		want       retry.Class
+	}{
+		{429, "application/problem+json", body, permanent},
+		{429, "application/x-amz-json-1.0", body, permanent},
+		{429, "text/plain; charset=utf-8", body, permanent},
+		{429, "", body, permanent},
+		{429, "text/html", "<html>" + body, unknown},
+		{200, "application/json", body, permanent},
+		{200, "text/plain", body, unknown},
+	} {
+		resp := &http.Response{StatusCode: tt.status, Header: http.Header{"Content-Type": {tt.kind}}}
+		most := 0
+		err := apis.Check(resp, func(n int) ([]byte, error) {
+			most = max(most, n)
+			return []byte(tt.body[:min(n, len(tt.body))]), nil
+		})
+		if tt.want == unknown {
+			assert.NoError(t, err, "%d %s", tt.status, tt.kind)
+			assert.Less(t, most, len(tt.body), "%d %s", tt.status, tt.kind)
+			continue
+		}
+		assert.Equal(t, tt.want, retry.Policy{}.Classify(err).Class, "%d %s", tt.status, tt.kind)
+	}
+}
+
 // TestLongBodies: what is longer than 32 KiB, or no valid JSON, is left to the status.
 func TestLongBodies(t *testing.T) {
 	for _, body := range []string{
