@@ -2,6 +2,7 @@ package retrygrpc_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"strconv"
 	"strings"
