@@ -215,7 +215,7 @@ func (s scenario) context(ctx context.Context) (context.Context, context.CancelC
 	ctx, cancel := context.WithCancelCause(ctx)
 	if s.deadline != 0 {
 		limited, stop := context.WithTimeoutCause(ctx, s.deadline, errCause)
-		context.AfterFunc(ctx, stop)
+		context.AfterFunc(limited, stop) // not ctx: stop could then come before the cause
 		ctx = limited
 	}
 	switch {
