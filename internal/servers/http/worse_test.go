@@ -189,7 +189,11 @@ func TestNeverWorse(t *testing.T) {
 					}
 					if c.resends {
 						assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
-						assert.LessOrEqual(t, len(o.failed), min(failed["net/http"], failed["loop"]), c.name)
+						most := min(failed["net/http"], failed["loop"])
+						if c.name == "Transport, wrapped" && !k.repeatable() {
+							most += *worseRequests / 50 // a hidden http.Transport may change connections without saying why
+						}
+						assert.LessOrEqual(t, len(o.failed), most, c.name)
 					}
 				}
 			})
