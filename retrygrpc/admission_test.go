@@ -2,7 +2,6 @@ package retrygrpc_test
 
 import (
 	"context"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -34,13 +33,9 @@ func occupy(gate *admit.Gate) (tickets []admit.Ticket) {
 
 func serveAdmitted(t *testing.T, a *retrygrpc.Admission, s *server) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	g := grpc.NewServer(a.ServerOptions()...)
 	pb.RegisterTestServiceServer(g, s)
-	go func() { _ = g.Serve(l) }()
-	t.Cleanup(g.Stop)
-	return l.Addr().String()
+	return serve(t, g, nil)
 }
 
 // TestAdmissionRefusal: what a client sees of a refusal.

@@ -135,11 +135,6 @@ func (s *levelServer) handle(_ any, stream grpc.ServerStream) error {
 func (s *levelServer) serve(t testing.TB, l net.Listener, options ...grpc.ServerOption) string {
 	t.Helper()
 	s.executions = map[string]int{}
-	if l == nil {
-		var err error
-		l, err = net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-	}
 	desc := grpc.ServiceDesc{ServiceName: levels, HandlerType: (*any)(nil)}
 	for name := range levelOf {
 		for _, kind := range kinds {
@@ -150,9 +145,7 @@ func (s *levelServer) serve(t testing.TB, l net.Listener, options ...grpc.Server
 	}
 	g := grpc.NewServer(options...)
 	g.RegisterService(&desc, s)
-	go func() { _ = g.Serve(l) }()
-	t.Cleanup(g.Stop)
-	return l.Addr().String()
+	return serve(t, g, l)
 }
 
 func connect(t testing.TB, address string, options ...grpc.DialOption) *grpc.ClientConn {

@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
@@ -250,19 +249,12 @@ func TestConnectionWithoutAddress(t *testing.T) {
 		executed.Add(1)
 		return status.Error(codes.Unavailable, "after the effect")
 	}))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(server.Stop)
-	conn, err := grpc.NewClient("passthrough:///"+l.Addr().String(), append(retrygrpc.DialOptions(retry.Policy{Backoff: retry.NoDelay{}}),
-		grpc.WithTransportCredentials(insecure.NewCredentials()),
+	conn := connect(t, "passthrough:///"+serve(t, server, nil), append(retrygrpc.DialOptions(retry.Policy{Backoff: retry.NoDelay{}}),
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 			return connWithoutAddr{conn}, err
 		}))...)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	err = conn.Invoke(t.Context(), "/shop.Orders/Create", &emptypb.Empty{}, &emptypb.Empty{})
+	err := conn.Invoke(t.Context(), "/shop.Orders/Create", &emptypb.Empty{}, &emptypb.Empty{})
 	assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 	assert.EqualValues(t, 1, executed.Load())
 }

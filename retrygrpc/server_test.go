@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials/insecure"
 	pb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -73,13 +72,19 @@ func (s *server) StreamingInputCall(stream grpc.ClientStreamingServer[pb.Streami
 
 func (s *server) start(t testing.TB, l net.Listener) string {
 	t.Helper()
+	g := grpc.NewServer()
+	pb.RegisterTestServiceServer(g, s)
+	return serve(t, g, l)
+}
+
+// serve runs g on l, or on a free port if l is nil, and returns the address.
+func serve(t testing.TB, g *grpc.Server, l net.Listener) string {
+	t.Helper()
 	if l == nil {
 		var err error
 		l, err = net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 	}
-	g := grpc.NewServer()
-	pb.RegisterTestServiceServer(g, s)
 	go func() { _ = g.Serve(l) }()
 	t.Cleanup(g.Stop)
 	return l.Addr().String()
@@ -87,10 +92,7 @@ func (s *server) start(t testing.TB, l net.Listener) string {
 
 func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServiceClient {
 	t.Helper()
-	conn, err := grpc.NewClient(address, append(options, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	return pb.NewTestServiceClient(conn)
+	return pb.NewTestServiceClient(connect(t, address, options...))
 }
 
 // repeatingAll allows all methods to be repeated.

@@ -53,11 +53,7 @@ func vectorServer(t *testing.T, code codes.Code, trailer metadata.MD) (address s
 		stream.SetTrailer(trailer)
 		return status.Error(code, "")
 	}))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(s.Stop)
-	return l.Addr().String(), calls
+	return serve(t, s, nil), calls
 }
 
 func callVectorMethod(t *testing.T, address string, options ...grpc.DialOption) error {

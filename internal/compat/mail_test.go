@@ -21,28 +21,15 @@ import (
 // greeting and responds to each line with what respond returns.
 func serveLines(t *testing.T, greeting string, respond func(line string) string) (host string, port int) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
+	address := listen(t, func(conn net.Conn) {
+		fmt.Fprintf(conn, "%s\r\n", greeting)
+		in := bufio.NewScanner(conn)
+		for in.Scan() {
+			if _, err := fmt.Fprintf(conn, "%s\r\n", respond(in.Text())); err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				fmt.Fprintf(conn, "%s\r\n", greeting)
-				in := bufio.NewScanner(conn)
-				for in.Scan() {
-					if _, err := fmt.Fprintf(conn, "%s\r\n", respond(in.Text())); err != nil {
-						return
-					}
-				}
-			}()
 		}
-	}()
-	address := listener.Addr().(*net.TCPAddr)
+	})
 	return address.IP.String(), address.Port
 }
 

@@ -27,24 +27,11 @@ import (
 // closes the connection at COMMIT without a response, and accepts everything else.
 func postgres(t *testing.T) (host string, port int) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go servePostgres(conn)
-		}
-	}()
-	address := listener.Addr().(*net.TCPAddr)
+	address := listen(t, servePostgres)
 	return address.IP.String(), address.Port
 }
 
 func servePostgres(conn net.Conn) {
-	defer conn.Close()
 	backend := pgproto3.NewBackend(conn, conn)
 	if _, err := backend.ReceiveStartupMessage(); err != nil {
 		return

@@ -54,31 +54,19 @@ func etcdFaults(*testing.T) []fault {
 // serveMemcache responds to "gets KEY" with what the key says.
 func serveMemcache(t *testing.T) *memcache.Client {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
+	address := listen(t, func(conn net.Conn) {
+		in := bufio.NewScanner(conn)
+		for in.Scan() {
+			response := "END"
+			if strings.HasSuffix(in.Text(), "busy") {
+				response = "SERVER_ERROR busy"
+			}
+			if _, err := io.WriteString(conn, response+"\r\n"); err != nil {
 				return
 			}
-			go func() {
-				defer conn.Close()
-				in := bufio.NewScanner(conn)
-				for in.Scan() {
-					response := "END"
-					if strings.HasSuffix(in.Text(), "busy") {
-						response = "SERVER_ERROR busy"
-					}
-					if _, err := io.WriteString(conn, response+"\r\n"); err != nil {
-						return
-					}
-				}
-			}()
 		}
-	}()
-	return memcache.New(listener.Addr().String())
+	})
+	return memcache.New(address.String())
 }
 
 func memcacheFaults(t *testing.T) []fault {
