@@ -149,7 +149,7 @@ func TestHedge(t *testing.T) {
 		"PUT with MaxBuffer":    {method: http.MethodPut, body: once, change: func(tr *retryhttp.Transport) { tr.MaxBuffer = 1 << 10 }},
 		"POST, MayRepeat":       {method: http.MethodPost, change: func(tr *retryhttp.Transport) { tr.MayRepeat = mayRepeat(true) }, copies: 1},
 		"GET, not MayRepeat":    {method: http.MethodGet, change: func(tr *retryhttp.Transport) { tr.MayRepeat = mayRepeat(false) }},
-		"a change of protocol":  {method: http.MethodGet, header: []string{"Upgrade", "chat"}, change: func(tr *retryhttp.Transport) { tr.AttemptHeader = "Attempt" }},
+		"a change of protocol":  {method: http.MethodGet, header: []string{"Upgrade", "chunked"}}, // which net/http accepts over HTTP/2
 		"a Base that is hidden": {method: http.MethodGet, change: func(tr *retryhttp.Transport) { tr.Base = struct{ http.RoundTripper }{tr.Base} }, copies: 1},
 		"AttemptTimeout":        {method: http.MethodGet, change: func(tr *retryhttp.Transport) { tr.Policy.AttemptTimeout = 2 * time.Second }, copies: 1},
 		"Limiter":               {method: http.MethodGet, change: func(tr *retryhttp.Transport) { tr.Policy.Limiter = new(hedgeLimiter) }, copies: 1},
