@@ -56,7 +56,7 @@ type Hedge struct {
 
 // An Event is about a copy.
 type Event struct {
-	Kind EventKind
+	Kind EventKind     // Started, Won or Refused
 	Key  string        // of the call
 	Copy int           // the number of the copy: 1 for the first
 	Wait time.Duration // after which it was due
