@@ -1,0 +1,140 @@
+package migrate_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	projects = flag.String("projects", "", "rewrite the modules in testdata/projects.txt whose path matches this regular expression")
+	keep     = flag.String("keep", "", "keep the rewritten modules in this folder")
+	retryDir = func() string { dir, _ := filepath.Abs("../../.."); return dir }()
+)
+
+// TestProjects downloads public modules that use another retry library, rewrites them,
+// and runs their tests before and after. Its log has a row for each module. It needs the
+// network and many minutes:
+//
+//	go test -run TestProjects -projects . -timeout 3h -v ./internal/migrate
+func TestProjects(t *testing.T) {
+	if *projects == "" {
+		t.Skip("needs -projects")
+	}
+	list, err := os.ReadFile("testdata/projects.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(t.TempDir(), "retrymigrate")
+	shell(t, ".", "go", "build", "-o", tool, "../../retrymigrate")
+	for line := range strings.Lines(string(list)) {
+		fields := strings.Fields(line)
+		if len(fields) == 0 || strings.HasPrefix(line, "#") || !regexp.MustCompile(*projects).MatchString(line) {
+			continue
+		}
+		t.Run(fields[0], func(t *testing.T) { migrateProject(t, tool, fields[0], fields[1:]) })
+	}
+}
+
+// migrateProject rewrites a module and compares the results of its tests. skip are the
+// names of tests that need what is not there, such as a server.
+func migrateProject(t *testing.T, tool, module string, skip []string) {
+	dir := download(t, module)
+	packages := affected(t, dir)
+	if len(packages) == 0 {
+		t.Fatal("no package of the module uses a library that is known")
+	}
+	test := slices.Concat([]string{"go", "test", "-count=1", "-timeout=5m"}, skipFlag(skip), packages)
+	if out, err := try(dir, test...); err != nil {
+		t.Fatalf("the tests fail before: %s", tail(out))
+	}
+	report, _ := try(dir, slices.Concat([]string{"go", "vet", "-vettool=" + tool}, packages)...)
+	rewritten, left := strings.Count(report, ": can be rewritten"), strings.Count(report, ": left alone: ")
+	t.Logf("%s", report)
+	shell(t, dir, slices.Concat([]string{"go", "fix", "-fixtool=" + tool}, packages)...)
+	shell(t, dir, "go", "mod", "edit", "-replace=github.com/gobackoff/retry="+retryDir, "-require=github.com/gobackoff/retry@v0.0.0")
+	if out, err := try(dir, "go", "mod", "tidy", "-e"); err != nil {
+		t.Fatalf("go mod tidy: %s", tail(out))
+	}
+	if out, err := try(dir, slices.Concat([]string{"go", "vet"}, packages)...); err != nil {
+		t.Errorf("does not compile: %s", tail(out))
+	} else if out, err := try(dir, test...); err != nil {
+		t.Errorf("the tests fail after: %s", tail(out))
+	}
+	t.Logf("| %s | %d | %d | %d | %s |", module, len(packages), rewritten+left, rewritten, map[bool]string{false: "same", true: "FAIL"}[t.Failed()])
+}
+
+// download returns a writable copy of a module.
+func download(t *testing.T, module string) string {
+	var info struct{ Dir string }
+	if err := json.Unmarshal([]byte(shell(t, t.TempDir(), "go", "mod", "download", "-json", module)), &info); err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "module")
+	if *keep != "" {
+		dir = filepath.Join(*keep, regexp.MustCompile(`[^\w.]+`).ReplaceAllString(module, "_"))
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(dir, os.DirFS(info.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// affected returns the packages of a module that import another retry library.
+func affected(t *testing.T, dir string) []string {
+	out := shell(t, dir, "go", "list", "-e", "-f", `{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`, "./...")
+	var packages []string
+	for line := range strings.Lines(out) {
+		fields := strings.Fields(line)
+		if slices.ContainsFunc(fields[1:], known.MatchString) {
+			packages = append(packages, fields[0])
+		}
+	}
+	return packages
+}
+
+var known = regexp.MustCompile(`^(github\.com/cenkalti/backoff(/v[3-7])?|github\.com/avast/retry-go(/v[3-5])?|` +
+	`github\.com/sethvargo/go-retry|github\.com/hashicorp/go-retryablehttp|k8s\.io/apimachinery/pkg/util/wait)$`)
+
+func skipFlag(names []string) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{"-skip=^(" + strings.Join(names, "|") + ")$"}
+}
+
+func try(dir string, command ...string) (string, error) {
+	c := exec.Command(command[0], command[1:]...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	c.WaitDelay = time.Minute
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+func shell(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	c := exec.Command(command[0], command[1:]...)
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(fmt.Sprint(command, ": ", err, "\n", stderr.String()))
+	}
+	return string(out)
+}
+
+func tail(s string) string { return s[max(0, len(s)-3000):] }
