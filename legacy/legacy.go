@@ -9,11 +9,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"reflect"
 	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/dur"
 )
 
 // RetryAll is a [retry.Classifier] that retries every error, as cenkalti/backoff and
@@ -43,8 +45,7 @@ func (RetryMarked) Classify(err error) retry.Verdict {
 }
 
 // If returns a [retry.Classifier] that retries the errors for which retryable returns
-// true, and no others, whatever they are. [retry.OnlyIf] also heeds what errors say of
-// unsafe repetition.
+// true, and no others. [retry.OnlyIf] also refuses to repeat what is not safe to repeat.
 func If(retryable func(error) bool) retry.Classifier {
 	return retry.ClassifierFunc(func(err error) retry.Verdict {
 		if retryable(err) {
@@ -140,23 +141,20 @@ type Sum [2]retry.Backoff
 
 // Delay implements [retry.Backoff].
 func (s Sum) Delay(a retry.Attempt, u float64) time.Duration {
-	first, second := max(0, s[0].Delay(a, u)), max(0, s[1].Delay(a, u))
-	if total := first + second; total >= first {
-		return total
-	}
-	return 1<<63 - 1
+	return dur.Add(max(0, s[0].Delay(a, u)), max(0, s[1].Delay(a, u)))
 }
 
 // Jitter is a [retry.Backoff] that varies another rule's delay by up to By in either
 // direction, as WithJitter of sethvargo/go-retry does.
 type Jitter struct {
-	Of retry.Backoff
-	By time.Duration
+	Of retry.Backoff // not nil
+	By time.Duration // 0 or less: no jitter
 }
 
 // Delay implements [retry.Backoff].
 func (j Jitter) Delay(a retry.Attempt, u float64) time.Duration {
-	return max(0, j.Of.Delay(a, u)+time.Duration((2*u-1)*float64(j.By)))
+	t := float64(max(0, j.Of.Delay(a, u)))
+	return dur.Saturate(t+(2*u-1)*float64(max(0, j.By)), math.MaxInt64)
 }
 
 // Limit returns p with the MaxAttempts and MaxElapsed of limits that are not zero.
@@ -175,3 +173,49 @@ func Op(f func() error) func(context.Context) error {
 func OpValue[T any](f func() (T, error)) func(context.Context) (T, error) {
 	return func(context.Context) (T, error) { return f() }
 }
+
+// Longer is a [retry.Backoff] that lengthens another rule's delay by up to the share By
+// of it, as wait.Jitter of k8s.io/apimachinery does.
+type Longer struct {
+	Of retry.Backoff // not nil
+	By float64       // 0 or less: no jitter
+}
+
+// Delay implements [retry.Backoff].
+func (l Longer) Delay(a retry.Attempt, u float64) time.Duration {
+	t := float64(max(0, l.Of.Delay(a, u)))
+	return dur.Saturate(t*(1+max(0, l.By)*u), math.MaxInt64)
+}
+
+// Until returns an operation that fails until condition returns true or an error, which
+// is permanent, as the functions of k8s.io/apimachinery/pkg/util/wait expect it. If the
+// call gives up, its error has their text and matches [context.DeadlineExceeded], so that
+// wait.Interrupted recognizes it.
+func Until(condition func(context.Context) (bool, error)) func(context.Context) error {
+	return func(ctx context.Context) error {
+		done, err := condition(ctx)
+		if err == nil && !done {
+			return notYet{}
+		}
+		return retry.Permanent(err)
+	}
+}
+
+// UntilLater is [Until] for a condition that is tried for the first time after a delay:
+// the first attempt only fails. Each call needs an operation of its own.
+func UntilLater(condition func(context.Context) (bool, error)) func(context.Context) error {
+	waited, op := false, Until(condition)
+	return func(ctx context.Context) error {
+		if !waited {
+			waited = true
+			return notYet{}
+		}
+		return op(ctx)
+	}
+}
+
+type notYet struct{}
+
+func (notYet) Error() string        { return "timed out waiting for the condition" }
+func (notYet) Timeout() bool        { return true }
+func (notYet) Is(target error) bool { return target == context.DeadlineExceeded }

@@ -19,6 +19,7 @@ type cell struct {
 	obj       types.Object
 	why       string // why it cannot be rewritten; "" if it can
 	sources   []source
+	changes   []source // what is stored in the cell that comes from the cell
 	sets      []set
 	resets    []ast.Stmt
 	links     []*cell // the cells it exchanges values with
@@ -97,6 +98,9 @@ func (r *rewriter) flow(c *cell, expr ast.Expr) {
 	switch {
 	case why != "":
 		c.fail("%s", why)
+	case v.cell == c && r.isLocal(c.obj) && v.ctx == nil:
+		c.changes = append(c.changes, source{expr, v})
+		return
 	case v.cell != nil:
 		c.link(v.cell)
 		v.cell.consumers++

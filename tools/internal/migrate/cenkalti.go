@@ -55,7 +55,7 @@ func (l cenkalti) find(r *rewriter) {
 				a.notify = call.Args[2]
 			}
 		}
-		s.data = a
+		s.data, s.op = a, a.op
 	})
 }
 
@@ -238,30 +238,11 @@ func (l cenkalti) rewrite(r *rewriter, s *site) {
 		ctx = text{contextPkg, ".Background()"}
 		s.note("the call has no context: pass one to end it early")
 	}
-	r.call(s, a, ctx, r.expression(v, nil))
-}
-
-// call rewrites the parts of a call: the function, the arguments, and what the operation takes.
-func (r *rewriter) call(s *site, a cenkaltiCall, ctx, p text) {
-	name, bare := "Do", ".Bare("
-	if a.data {
-		name, bare = "DoValue", ".Value("
-	}
-	fun := s.call.Fun
-	if index, ok := fun.(*ast.IndexExpr); ok {
-		fun = index.X
-	}
-	r.replace(fun, retryPkg, "."+name)
+	p := r.expression(v, nil)
 	if a.ctx == nil {
 		p = join(ctx, ", ", p)
 	}
-	r.insert(a.op.Pos(), join(p, ", ")...)
-	r.operation(a.op, a.data)
-	r.replaceRange(a.op.End(), s.call.Rparen)
-	if r.bare(s.call) {
-		r.insert(s.call.Pos(), legacyPkg, bare)
-		r.insert(s.call.End(), ")")
-	}
+	r.call(s, a.op, a.data, p)
 }
 
 func (r *rewriter) isNil(x ast.Expr) bool { return r.pass.TypesInfo.Types[x].IsNil() }

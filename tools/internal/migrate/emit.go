@@ -5,10 +5,17 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+
+	"golang.org/x/tools/go/ast/edge"
 )
 
 // check fails a cell whose assignments to fields of the backoff cannot become a literal.
 func (r *rewriter) check(c *cell) {
+	for _, change := range c.changes {
+		if stmt, ok := r.enclosingStatement(change.expr).(*ast.AssignStmt); c.asked || !ok || len(stmt.Lhs) != 1 {
+			c.fail("changes %s after it is made", c.obj.Name())
+		}
+	}
 	for _, s := range c.sets {
 		if s.field == "MaxElapsedTime" && !c.asked && s.whole && !r.folds(c, s) {
 			continue // a field of retry.Policy, too
@@ -25,6 +32,41 @@ func (r *rewriter) check(c *cell) {
 			c.fail("sets %s.%s together with others", c.obj.Name(), s.field)
 		}
 	}
+}
+
+// emitChanges changes statements such as b = WithMaxRetries(b, 3), which become part of
+// the literal that they follow, or assign to the fields of the policy.
+func (r *rewriter) emitChanges(c *cell) {
+	for _, change := range c.changes {
+		stmt := r.enclosingStatement(change.expr)
+		def := r.statement(r.decls[c.obj])
+		limits := policy{attempts: change.value.attempts, elapsed: change.value.elapsed}
+		if len(c.sources) == 1 && c.sources[0].value.cell == nil && r.block(def) == r.block(stmt) &&
+			r.before(limits.attempts, c) && r.before(limits.elapsed, c) && (!c.used.IsValid() || stmt.Pos() < c.used) {
+			c.fold = c.fold.over(limits)
+			r.remove(stmt)
+			continue
+		}
+		out := text{}
+		if limits.attempts != nil {
+			out = join(out, c.obj.Name(), ".MaxAttempts = ", limits.attempts)
+		}
+		if limits.elapsed != nil {
+			if len(out) > 0 {
+				out = join(out, "\n")
+			}
+			out = join(out, c.obj.Name(), ".MaxElapsed = ", limits.elapsed)
+		}
+		r.replace(stmt, out...)
+	}
+}
+
+func (r *rewriter) enclosingStatement(x ast.Expr) ast.Stmt {
+	cur, _ := r.root.FindNode(x)
+	for up := range cur.Enclosing((*ast.AssignStmt)(nil)) {
+		return up.Node().(ast.Stmt)
+	}
+	return nil
 }
 
 // folds reports whether an assignment can become part of the literal that creates the
@@ -70,6 +112,7 @@ func (r *rewriter) emit(c *cell) {
 			r.remove(s)
 		}
 	}
+	r.emitChanges(c)
 	var last *set
 	removed := map[ast.Stmt]bool{}
 	for i, s := range c.sets {
@@ -116,11 +159,13 @@ func (r *rewriter) early(c *cell, x ast.Expr) bool {
 	return ok
 }
 
-// reassigned reports whether v is assigned to between two positions.
+// reassigned reports whether v is changed between two positions, as far as names tell.
 func (r *rewriter) reassigned(v *types.Var, from, to token.Pos) bool {
 	return slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool {
-		_, assigned := r.cursors[id].Parent().Node().(*ast.AssignStmt)
-		return from < id.Pos() && id.Pos() < to && assigned
+		cur := r.cursors[id]
+		kind := cur.ParentEdgeKind()
+		return from < id.Pos() && id.Pos() < to &&
+			(kind == edge.AssignStmt_Lhs || kind == edge.IncDecStmt_X || kind == edge.UnaryExpr_X && cur.Parent().Node().(*ast.UnaryExpr).Op == token.AND)
 	})
 }
 
@@ -138,7 +183,7 @@ func (r *rewriter) stable(x text) bool {
 				ok = ok && r.pass.TypesInfo.Types[id.Fun].IsType()
 			case *ast.Ident:
 				if v, isVar := r.pass.TypesInfo.Uses[id].(*types.Var); isVar && !v.IsField() {
-					ok = ok && !r.reassigned(v, 0, 1<<30)
+					ok = ok && !r.reassigned(v, 0, 1<<40)
 				}
 			}
 		}

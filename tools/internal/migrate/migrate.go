@@ -56,6 +56,7 @@ type site struct {
 	name  string   // the function, as in the report
 	takes ast.Expr // the backoff, if any
 	arg   ast.Expr // the argument that it is part of
+	op    ast.Expr // the operation
 	value value    // of takes
 	why   string   // why it is left alone; "" if it is rewritten
 	notes []string // what differs
@@ -82,15 +83,19 @@ type rewriter struct {
 	sites   map[*ast.CallExpr]*site
 	cells   map[types.Object]*cell
 	order   []*cell
+
+	followed map[*types.Var]ast.Node // the declarations of variables that calls used
+	removed  []ast.Node              // those of them that are gone
 }
 
 func run(pass *analysis.Pass) (any, error) {
 	index := newRewriter(pass)
-	for _, lib := range []library{cenkalti{}} {
+	for _, lib := range []library{cenkalti{}, avast{}, sethvargo{}, wait{}} {
 		if !slices.ContainsFunc(pass.Pkg.Imports(), lib.owns) {
 			continue
 		}
 		r := *index
+		r.followed = map[*types.Var]ast.Node{}
 		r.lib, r.sites, r.cells = lib, map[*ast.CallExpr]*site{}, map[types.Object]*cell{}
 		r.run()
 	}
@@ -151,6 +156,7 @@ func (r *rewriter) run() {
 			r.emit(c)
 		}
 	}
+	r.removeFollowed()
 	if left == 0 {
 		r.lib.rest(r)
 	}

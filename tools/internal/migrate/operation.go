@@ -10,6 +10,32 @@ import (
 	"golang.org/x/tools/go/ast/inspector"
 )
 
+// call rewrites the parts of a call: the function, the arguments in front of the
+// operation, and what the operation takes. Those behind it are removed.
+func (r *rewriter) call(s *site, op ast.Expr, data bool, front text) {
+	r.function(s.call, data)
+	r.insert(op.Pos(), join(front, ", ")...)
+	r.operation(op, data)
+	r.replaceRange(op.End(), s.call.Rparen)
+}
+
+// function replaces the function of a call, and keeps the errors that it returns.
+func (r *rewriter) function(call *ast.CallExpr, data bool) {
+	name, bare := ".Do", ".Bare("
+	if data {
+		name, bare = ".DoValue", ".Value("
+	}
+	fun := call.Fun
+	if index, ok := fun.(*ast.IndexExpr); ok {
+		fun = index.X
+	}
+	r.replace(fun, retryPkg, name)
+	if r.bare(call) {
+		r.insert(call.Pos(), legacyPkg, bare)
+		r.insert(call.End(), ")")
+	}
+}
+
 // operation gives the operation of a call a context as its parameter.
 func (r *rewriter) operation(op ast.Expr, data bool) {
 	if lit := r.onlyLiteral(op); lit != nil {

@@ -17,7 +17,6 @@ import (
 var (
 	projects = flag.String("projects", "", "rewrite the modules in testdata/projects.txt whose path matches this regular expression")
 	keep     = flag.String("keep", "", "keep the rewritten modules in this folder")
-	retryDir = func() string { dir, _ := filepath.Abs("../../.."); return dir }()
 )
 
 // TestProjects downloads public modules that use another retry library, rewrites them,
@@ -60,10 +59,7 @@ func migrateProject(t *testing.T, tool, module string, skip []string) {
 	rewritten, left := strings.Count(report, ": can be rewritten"), strings.Count(report, ": left alone: ")
 	t.Logf("%s", report)
 	shell(t, dir, slices.Concat([]string{"go", "fix", "-fixtool=" + tool}, packages)...)
-	shell(t, dir, "go", "mod", "edit", "-replace=github.com/gobackoff/retry="+retryDir, "-require=github.com/gobackoff/retry@v0.0.0")
-	if out, err := try(dir, "go", "mod", "tidy", "-e"); err != nil {
-		t.Fatalf("go mod tidy: %s", tail(out))
-	}
+	useRetry(t, dir)
 	if out, err := try(dir, slices.Concat([]string{"go", "vet"}, packages)...); err != nil {
 		t.Errorf("does not compile: %s", tail(out))
 	} else if out, err := try(dir, test...); err != nil {
