@@ -218,15 +218,16 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 // AdaptiveLimiter, the recovery after a stall takes 64 s here and 46 s in the reference; if
 // every failure counts as throttling, it takes 9 to 13 s here and 16 to 66 s there.
 func TestStormReference(t *testing.T) {
-	type comparison struct {
+	if !*exhaustive {
+		t.Skip("takes minutes; -exhaustive runs it")
+	}
+	for _, tt := range []struct {
 		scenarios        []string
 		trials, refTrial int
-	}
-	list := []comparison{{[]string{"down"}, 4, 20}}
-	if *exhaustive { // takes a minute
-		list = append(list, comparison{[]string{"stall", "brown-out"}, 4, 20}, comparison{[]string{"map"}, 3, 6})
-	}
-	for _, tt := range list {
+	}{
+		{[]string{"stall", "down", "brown-out"}, 4, 20},
+		{[]string{"map"}, 3, 6},
+	} {
 		figures := slices.DeleteFunc(readReference(t, tt.scenarios...), func(f referenceFigure) bool {
 			return strings.Contains(f.policy, "limiter") && (f.scenario != "brown-out" || strings.HasSuffix(f.policy, " any"))
 		})
