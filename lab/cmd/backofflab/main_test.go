@@ -56,7 +56,6 @@ func TestBadInput(t *testing.T) {
 		`Utilizations: -1: Rate: -1000 is not`: {"storm", "-map", "-utilizations", "-1"},
 		`retries: "-"`:                         {"storm", "-map", "-retries", "-"},
 		`series: a map has none`:               {"storm", "-map", "-series", "x"},
-		`rollout: a map has none`:              {"storm", "-map", "-rollout", "0.5"},
 		`policy "x": `:                         {"storm", "-map", "-policy", "x"},
 		`policy "y": `:                         {"storm", "-policy", "y"},
 		`groups: blog, fib`:                    {"contention", "-policy", "blogg"},
@@ -77,8 +76,6 @@ func TestBadInput(t *testing.T) {
 		`latency has its own mean`:             {"storm", "-latency", "x", "-service", "1s"},
 		`latency: open /no/such`:               {"storm", "-latency", "/no/such"},
 		`open /no/such.yaml`:                   {"storm", "-system", "/no/such.yaml"},
-		`want two policies, the old`:           {"storm", "-rollout", "0.5", "-policy", "none"},
-		`a share of 2 is not`:                  {"storm", "-rollout", "2", "-policy", "none", "-policy", "full base=1s"},
 		`retries: only a map`:                  {"storm", "-retries", "1"},
 		`has attempts=4, which`:                {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
 		`one argument too many; quote`:         {"version", "x"},
@@ -123,16 +120,16 @@ func TestContentionIsTheSameOnAnyNumberOfCores(t *testing.T) {
 func TestContentionFiles(t *testing.T) {
 	dir := t.TempDir()
 	csv, html := filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.html")
-	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "informed", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
+	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "fibonacci", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
 	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "number known, 20ms each  ")
+	assert.Contains(t, stdout, "jittered(fibonacci base=50ms cap=1.9s) share=1 attempts=unlimited  ")
 	data, err := os.ReadFile(csv)
 	require.NoError(t, err)
-	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
+	assert.Equal(t, 1+2*6, bytes.Count(data, []byte("\n")))
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
 	assert.Equal(t, 4, bytes.Count(report, []byte(`data-picture="`)), "calls, time, Pareto, timing")
-	assert.Contains(t, string(report), "backofflab contention -policy informed")
+	assert.Contains(t, string(report), "backofflab contention -policy fibonacci")
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, left, 2, "nothing else stays behind")

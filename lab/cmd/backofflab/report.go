@@ -34,7 +34,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 		return usageError{errors.New("html: a report needs a file")}
 	}
 	contention, err := lab.Contention{
-		Contenders: join(own, lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
+		Contenders: join(own, lab.Blog(), lab.Fibonacci()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}

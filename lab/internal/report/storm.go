@@ -59,13 +59,6 @@ func (s Storm) Table() *Table {
 				number(1000*r.P50.Mean), number(1000*r.P99.Mean))
 		}
 		t.Rows = append(t.Rows, row)
-		for i, p := range r.Parts {
-			if p.Calls.Mean == 0 {
-				continue
-			}
-			row := []string{"– those with the " + [...]string{"old", "new"}[i] + " policy", strconv.Itoa(len(r.Trials)), "", estimate(p.Attempts), "", "", percent(p.Success.Mean), "", ""}
-			t.Rows = append(t.Rows, row)
-		}
 	}
 	return t
 }
