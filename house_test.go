@@ -188,6 +188,12 @@ func TestModules(t *testing.T) {
 	}
 	modules := strings.Fields(string(out))
 	assert.LessOrEqual(t, len(modules), 14, "%s", modules)
+	updates, err := os.ReadFile(".github/dependabot.yml")
+	require.NoError(t, err)
+	for _, module := range modules {
+		dir := "/" + strings.TrimSuffix(strings.TrimSuffix(module, "go.mod"), "/")
+		assert.Contains(t, string(updates), "\n      - "+dir+"\n", "dependabot updates every module")
+	}
 }
 
 // TestDocumented: every exported name has a comment, which begins with the name if it is
