@@ -11,9 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +20,6 @@ import (
 
 	"github.com/gobackoff/retry/internal/nearest"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
@@ -58,7 +55,6 @@ func (t *texts) Set(text string) error {
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // parse returns the errors
-	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "seed of the random numbers; the same seed gives the same results")
 	set.Usage = func() {} // an error is one line, without the usage
 	env.usage = func() {
@@ -267,13 +263,12 @@ func (o *output) finish(write func(io.Writer) error) error {
 type result interface {
 	Table() *report.Table
 	CSV(w io.Writer) error
-	Section(own ...string) report.Section
 }
 
 // produce runs a command's work and writes the results. The CSV contains only the first
 // result. If the work was interrupted, produce writes the finished results and returns the
 // error.
-func (env *environment) produce(title string, work func() ([]result, error)) error {
+func (env *environment) produce(work func() ([]result, error)) error {
 	var files [3]*output
 	for i, path := range []string{env.csv, env.series, env.html} {
 		var err error
@@ -290,7 +285,7 @@ func (env *environment) produce(title string, work func() ([]result, error)) err
 	err := errors.Join(
 		files[0].finish(results[0].CSV),
 		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
-		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results, stopped) }),
+		files[2].finish(func(w io.Writer) error { return env.writePage(w, results, stopped) }),
 		env.print(results), // last, because a closed pipe ends the program
 	)
 	if err != nil {
@@ -322,62 +317,31 @@ func (env *environment) print(results []result) error {
 	return nil
 }
 
-func (env *environment) writePage(w io.Writer, title string, results []result, stopped error) error {
-	p := page.Page{Title: title, Own: env.own, Notes: []report.Note{
-		{Name: "Command", Value: "backofflab " + quoted(env.args)},
-		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
-		{Name: "Version", Value: version()},
-	}}
-	if stopped != nil {
-		p.Lead = "Interrupted: the figures are those of the finished trials."
-	}
-	for _, r := range results {
-		if a, ok := r.(report.Advice); ok {
-			p.Own = []string{a.Best()}
-		}
-		p.Sections = append(p.Sections, r.Section(env.own...))
-	}
-	return page.Write(w, p)
-}
-
-// quoted returns args as a shell command.
-func quoted(args []string) string {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		if words[i] = arg; strings.ContainsAny(arg, " ;()|*&$\"'") || arg == "" {
-			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
-}
-
 func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
 	if len(env.policies) == 0 {
 		return fallback(), nil
 	}
-	var lists [][]lab.Contender
+	var list []lab.Contender
 	for _, text := range env.policies {
 		text = strings.TrimSpace(text)
+		more := []lab.Contender{}
 		if group := groups[text]; group != nil {
-			lists = append(lists, group())
-			continue
+			more = group()
+		} else {
+			c, err := lab.ParseContender(text)
+			if err != nil {
+				return nil, usageError{suggestPolicy(err, text, groups)}
+			}
+			env.own = append(env.own, c.Name)
+			more = append(more, c)
 		}
-		c, err := lab.ParseContender(text)
-		if err != nil {
-			return nil, usageError{suggestPolicy(err, text, groups)}
+		for _, c := range more {
+			if !slices.ContainsFunc(list, func(known lab.Contender) bool { return known.Name == c.Name }) {
+				list = append(list, c)
+			}
 		}
-		env.own = append(env.own, c.Name)
-		lists = append(lists, []lab.Contender{c})
 	}
-	return join(lists...), nil
+	return list, nil
 }
 
 // suggestPolicy adds the most similar group, and the names of all groups, to err.

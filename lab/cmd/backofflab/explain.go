@@ -26,6 +26,5 @@ func explain(_ context.Context, env *environment, args []string) error {
 		return usageError{err}
 	}
 	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
-	env.own = []string{c.Name}
-	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
+	return env.produce(func() ([]result, error) { return []result{r}, nil })
 }

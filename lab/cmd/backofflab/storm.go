@@ -61,7 +61,7 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm, shares s
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Storm", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		rows, err := model.Run(ctx)
 		return []result{report.Storm{Storm: model, Rows: rows}}, err
 	})
@@ -116,7 +116,7 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizatio
 	if m, err = m.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Metastability", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		points, err := m.Run(ctx)
 		return []result{report.Metastability{Points: points}}, err
 	})

@@ -63,7 +63,7 @@ type Mark struct {
 	Label string  `json:"label"`
 }
 
-// Picture is one of Lines, Points, Strips, Map and Ranges.
+// Picture is Lines or Strips.
 type Picture interface {
 	kind() string
 	check() error
@@ -78,22 +78,6 @@ type Lines struct {
 	Shade  []Interval `json:"shade,omitempty"`
 	Marks  []Mark     `json:"marks,omitempty"`
 	First  *Interval  `json:"first,omitempty"` // part of X shown at first; nil: all
-}
-
-// Point is an item, such as a policy, with two figures.
-type Point struct {
-	Name string  `json:"name"`
-	X    float64 `json:"x"`
-	Y    float64 `json:"y"`
-}
-
-// Points shows each item at the position that its two figures determine.
-type Points struct {
-	Title  string  `json:"title"`
-	X      Axis    `json:"x"`
-	Y      Axis    `json:"y"`
-	Points []Point `json:"points"`
-	Curve  *Series `json:"curve,omitempty"` // a line behind the points
 }
 
 // Strip is a histogram.
@@ -111,52 +95,8 @@ type Strips struct {
 	Strips []Strip `json:"strips"`
 }
 
-// Row is one row of a Map.
-type Row struct {
-	Name   string  `json:"name"`   // as the picture shows it
-	Policy string  `json:"policy"` // the policy's full name
-	Cells  Numbers `json:"cells"`  // +Inf: never
-}
-
-// Map shows figures as colors and text.
-type Map struct {
-	Title string  `json:"title"`
-	X     Axis    `json:"x"`
-	Y     Axis    `json:"y"`
-	Xs    Numbers `json:"xs"`
-	Rows  []Row   `json:"rows"`            // from the bottom to the top
-	Curve *Series `json:"curve,omitempty"` // a line over the cells; y: the number of a row
-}
-
-// Range is a distribution as seven ascending figures.
-type Range struct {
-	Name                                string
-	Min, P5, P25, Median, P75, P95, Max float64
-}
-
-// MarshalJSON writes the name and a list of the figures.
-func (r Range) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Name   string  `json:"name"`
-		Values Numbers `json:"values"`
-	}{r.Name, r.values()})
-}
-
-func (r Range) values() Numbers { return Numbers{r.Min, r.P5, r.P25, r.Median, r.P75, r.P95, r.Max} }
-
-// Ranges shows distributions side by side, such as of the wait before each retry.
-type Ranges struct {
-	Title  string  `json:"title"`
-	X      Axis    `json:"x"` // label only
-	Y      Axis    `json:"y"`
-	Ranges []Range `json:"ranges"`
-}
-
 func (Lines) kind() string  { return "lines" }
-func (Points) kind() string { return "points" }
 func (Strips) kind() string { return "strips" }
-func (Map) kind() string    { return "map" }
-func (Ranges) kind() string { return "ranges" }
 
 // Marshal returns the JSON that charts.js draws.
 func Marshal(p Picture) (json.RawMessage, error) {
@@ -172,10 +112,8 @@ func Marshal(p Picture) (json.RawMessage, error) {
 
 // Limits of a picture.
 const (
-	MostLines  = 24
-	MostPoints = 60
-	MostStrips = 12
-	MostCells  = 30 // in a row or column of a map; also the maximum number of ranges
+	MostLines  = 7 // six policies and a bound
+	MostStrips = 6
 	mostBins   = 5000
 )
 
@@ -239,18 +177,6 @@ func (l Lines) check() error {
 	return errors.Join(errs...)
 }
 
-func (p Points) check() error {
-	errs := []error{between("points", len(p.Points), MostPoints)}
-	for _, point := range p.Points {
-		what := fmt.Sprintf("point %q", point.Name)
-		errs = append(errs, p.X.fit(what+", x", point.X), p.Y.fit(what+", y", point.Y))
-	}
-	if p.Curve != nil {
-		errs = append(errs, p.Curve.check(p.X, p.Y))
-	}
-	return errors.Join(errs...)
-}
-
 func (s Strips) check() error {
 	errs := []error{between("strips", len(s.Strips), MostStrips), Axis{Log: true}.fit("width of a bin", s.Width)}
 	for _, strip := range s.Strips {
@@ -258,40 +184,6 @@ func (s Strips) check() error {
 		errs = append(errs, between("bins of "+what, len(strip.Values), mostBins), s.Y.fit(what, strip.Values...))
 		if len(strip.Values) > 0 && slices.Min(strip.Values) < 0 {
 			errs = append(errs, fmt.Errorf("%s has a value below 0", what))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (m Map) check() error {
-	errs := []error{between("columns", len(m.Xs), MostCells), between("rows", len(m.Rows), MostCells), m.X.fit("columns", m.Xs...)}
-	if !slices.IsSorted(m.Xs) {
-		errs = append(errs, fmt.Errorf("columns %v do not ascend", m.Xs))
-	}
-	for _, row := range m.Rows {
-		what := fmt.Sprintf("row %q", row.Name)
-		if len(row.Cells) != len(m.Xs) {
-			errs = append(errs, fmt.Errorf("%s has %d cells, for %d columns", what, len(row.Cells), len(m.Xs)))
-		}
-		for i, v := range row.Cells {
-			if v < 0 || !math.IsInf(v, 1) && (Axis{}).fit("", v) != nil {
-				errs = append(errs, fmt.Errorf("%s: cell %d is %v", what, i, v))
-			}
-		}
-	}
-	if m.Curve != nil {
-		errs = append(errs, m.Curve.check(m.X, Axis{}))
-	}
-	return errors.Join(errs...)
-}
-
-func (r Ranges) check() error {
-	errs := []error{between("ranges", len(r.Ranges), MostCells)}
-	for _, one := range r.Ranges {
-		what := fmt.Sprintf("range %q", one.Name)
-		errs = append(errs, r.Y.fit(what, one.values()...))
-		if !slices.IsSorted(one.values()) {
-			errs = append(errs, fmt.Errorf("%s: %v does not ascend", what, []float64(one.values())))
 		}
 	}
 	return errors.Join(errs...)

@@ -224,31 +224,6 @@ const charts = (() => {
     return { option, height: size.body + 8 + legend.height }
   }
 
-  function points(c, size) {
-    size = { ...size, body: 400 }
-    const curve = c.curve ? [c.curve] : []
-    const legend = keys([...c.points.map(p => p.name), ...curve.map(s => s.name)], size, 14)
-    const option = base(c, size, legend)
-    const of = key => [...c.points.map(p => p[key]), ...curve.flatMap(s => s[key])]
-    option.xAxis = fit(c.x, of("x"), { name: c.x.label, scale: true })
-    option.yAxis = fit(c.y, of("y"), { scale: true })
-    option.series = [
-      ...curve.map(s => ({ ...stroke(s, 0, 1, 1), silent: true })),
-      ...c.points.map(p => {
-        const l = look(p.name)
-        return {
-          type: "scatter", name: p.name, data: [[p.x, p.y]], symbol: l.shape, symbolSize: l.own ? 22 : 13, z: l.own ? 5 : 3,
-          itemStyle: { color: l.color, opacity: 1, borderColor: l.own ? palette.ink : palette.paper, borderWidth: l.own ? 2 : 1 },
-          emphasis: { scale: 1.3, itemStyle: { color: l.color } },
-        }
-      }),
-    ]
-    if (size.live) {
-      option.tooltip.formatter = p => tip(p.seriesName, [[c.x.label, number(p.value[0])], [c.y.label, number(p.value[1])]])
-    }
-    return { option, height: size.body + 8 + legend.height }
-  }
-
   function strips(c, size) {
     const high = 58, step = high + 26, top = 66
     const last = Math.max(1, ...c.strips.map(s => s.values.findLastIndex(v => v > 0) + 1))
@@ -286,113 +261,7 @@ const charts = (() => {
     return { option, height: bottom + (size.live ? 36 : 0) }
   }
 
-  // place returns the position of v among ascending values, in cells.
-  function place(values, v) {
-    if (values.length === 1) return v - values[0]
-    let i = 1
-    while (i < values.length - 1 && v > values[i]) i++
-    return i - (values[i] - v) / (values[i] - values[i - 1])
-  }
-
-  // shadeOf returns the color of the gradient at a position from 0 to 1, mixed as in ECharts.
-  function shadeOf(part) {
-    const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
-    const mix = k => {
-      const [a, b] = [palette.gradient[i], palette.gradient[i + 1]].map(color => parseInt(color.slice(k, k + 2), 16))
-      return Math.round(a + (at - i) * (b - a))
-    }
-    return `rgb(${mix(1)},${mix(3)},${mix(5)})`
-  }
-
-  function map(c, size) {
-    const narrow = size.width < 640, never = narrow ? "∞" : "never"
-    const cell = narrow ? 50 : 34, bottom = 64, top = Math.max(1, ...c.rows.flatMap(r => r.cells))
-    const labels = Math.min(size.width * 0.34, 20 + 7 * Math.max(...c.rows.map(r => r.name.length + 3)))
-    const cells = [], nevers = []
-    c.rows.forEach((row, y) => row.cells.forEach((v, x) => {
-      const border = own.has(row.policy) ? { borderColor: palette.ink, borderWidth: 2.5 } : { borderColor: palette.paper, borderWidth: 1.5 }
-      if (v === null) nevers.push({ value: [x, y, 0], itemStyle: { color: palette.never, ...border } })
-      else cells.push({ value: [x, y, v], itemStyle: border })
-    }))
-    const title = narrow && nevers.length > 0 ? { ...c, y: { label: c.y.label + " (∞: never)" } } : c
-    const option = base(title, size, { height: bottom, parts: [] })
-    Object.assign(option.grid, { left: labels, bottom: bottom + 44, outerBoundsMode: "none" })
-    const plain = { splitLine: { show: false }, axisTick: { show: false }, axisLine: { show: false } }
-    option.xAxis = [
-      axis(c.x, { type: "category", data: c.xs.map(String), name: c.x.label, ...plain, axisLabel: { color: palette.soft, fontSize: 12, interval: 0, hideOverlap: true } }),
-      { type: "value", show: false, min: -0.5, max: c.xs.length - 0.5 },
-    ]
-    option.yAxis = [
-      axis(c.y, {
-        type: "category", ...plain,
-        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, lineHeight: 14, width: labels - 14, overflow: "break" },
-        data: c.rows.map(r => own.has(r.policy) ? { value: "▶ " + r.name, textStyle: { fontWeight: "bold" } } : r.name),
-      }),
-      { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
-    ]
-    option.visualMap = {
-      type: "continuous", min: 0, max: top, seriesIndex: 0, calculable: false,
-      orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
-      inRange: { color: palette.gradient }, text: [number(top), "0"], textStyle: { color: palette.soft },
-    }
-    // The figures are a separate layer above the curve.
-    const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
-    const none = { color: "transparent" }
-    const layer = { type: "heatmap", emphasis: { disabled: true } }
-    const figures = (data, fill) => data.map(d => ({ value: d.value, itemStyle: none, label: { backgroundColor: fill(d.value[2]) } }))
-    option.series = [
-      { ...layer, data: cells, z: 1 },
-      { ...layer, data: figures(cells, v => shadeOf(v / top)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
-      { ...layer, data: nevers, z: 1 },
-      { ...layer, data: figures(nevers, () => palette.never), z: 4, label: { ...label, formatter: never, color: palette.neverInk } },
-    ]
-    if (c.curve) {
-      const data = c.curve.x.map((x, i) => [place(c.xs, x), c.curve.y[i]])
-      const curve = { type: "line", name: c.curve.name, data, xAxisIndex: 1, yAxisIndex: 1, symbol: "none", silent: true, z: 2 }
-      option.series.push(
-        { ...curve, lineStyle: { color: palette.neverInk, width: 4.4 } },
-        { ...curve, lineStyle: { color: palette.cellInk, width: 2, type: [7, 3] } })
-      option.legend = [{
-        data: [{ name: c.curve.name }], right: 8, bottom: 10, selectedMode: false, itemWidth: 34, itemHeight: 0,
-        lineStyle: { color: palette.ink, width: 2, type: [7, 3] }, textStyle: { color: palette.ink, fontSize: 12 },
-      }]
-    }
-    if (size.live) {
-      option.tooltip.formatter = d => tip(c.rows[d.value[1]].policy,
-        [[`${c.x.label} = ${c.xs[d.value[0]]}`, d.seriesIndex > 1 ? "never" : `${number(d.value[2])} ${c.title.toLowerCase()}`]])
-    }
-    return { option, height: 64 + c.rows.length * cell + 44 + bottom }
-  }
-
-  function ranges(c, size) {
-    const names = ["shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest"]
-    const option = base(c, size, { height: 0, parts: [] })
-    option.xAxis = axis(c.x, { type: "category", data: c.ranges.map(r => r.name), name: c.x.label, splitLine: { show: false } })
-    option.yAxis = fit(c.y, c.ranges.flatMap(r => r.values))
-    const color = palette.hues[0]
-    option.series = [
-      {
-        type: "boxplot", data: c.ranges.map(r => r.values.slice(1, 6)), boxWidth: [6, 44],
-        itemStyle: { color: palette.shade, borderColor: color, borderWidth: 1.6 }, emphasis: { disabled: true },
-      },
-      {
-        type: "scatter", symbolSize: 5, itemStyle: { color, opacity: 1 }, emphasis: { disabled: true },
-        data: c.ranges.flatMap((r, i) => [[i, r.values[0]], [i, r.values[6]]]),
-      },
-    ]
-    if (size.live) {
-      Object.assign(option.tooltip, {
-        trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: palette.shade, opacity: 0.5 }, label: { show: false } },
-        formatter: at => {
-          const r = c.ranges[at[0].dataIndex]
-          return tip(`${c.x.label} ${r.name}, ${c.y.label}`, names.map((name, i) => [name, number(r.values[i])]).reverse())
-        },
-      })
-    }
-    return { option, height: 370 }
-  }
-
-  const kinds = { lines, points, strips, map, ranges }
+  const kinds = { lines, strips }
   const describe = (c, size) => kinds[c.kind](c, size)
 
   // drawn maps each picture to the function that draws it at a given width.
@@ -403,9 +272,9 @@ const charts = (() => {
     addEventListener("afterprint", () => each(true))
   }
 
-  // draw draws a picture as wide as its element, and returns the ECharts object.
-  // Pictures of one group zoom and switch lines together.
-  function draw(box, c, group) {
+  // draw draws a picture as wide as its element. The lines of one section zoom and switch
+  // together.
+  function draw(box, c) {
     for (const old of drawn.keys()) {
       if (old.isConnected) continue
       echarts.getInstanceByDom(old)?.dispose()
@@ -426,11 +295,10 @@ const charts = (() => {
     resize()
     new ResizeObserver(resize).observe(box)
     drawn.set(box, show)
-    if (group) {
-      plot.group = group
-      echarts.connect(group)
+    if (c.kind === "lines") {
+      plot.group = "section" + [...document.querySelectorAll("section")].indexOf(box.closest("section"))
+      echarts.connect(plot.group)
     }
-    return plot
   }
 
   // svg returns a picture as an SVG file.

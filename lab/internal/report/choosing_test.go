@@ -115,7 +115,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
-	contention := report.Contention{Cells: cells, Network: c.Network}
+	contention := report.Contention{Cells: cells}
 	var hundred []lab.Cell
 	for _, cell := range cells {
 		if cell.Clients == 100 {
@@ -166,12 +166,10 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 			"waits":      waits.Table(),
 		}, map[string]map[string]chart.Picture{
 			"contention": {
-				"calls": contention.Calls(), "tradeoff": contention.Tradeoff(),
-				"jitter": report.Contention{Cells: timing, Network: four.Network}.Timing(),
+				"calls":  contention.Calls(),
+				"jitter": report.Contention{Cells: timing}.Timing(),
 			},
 			"storm": {"load": storm.Load(), "goodput": storm.Goodput()},
-			"map":   {"map": metastability.Map()},
-			"waits": {"waits": waits.Delays()},
 		}
 }
 
@@ -181,8 +179,15 @@ func markdown(t *report.Table) string {
 		rule = append(rule, "---:")
 	}
 	var text strings.Builder
-	for _, row := range append([][]string{t.Headers, rule}, t.Rows...) {
-		text.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	write := func(row []string) { text.WriteString("| " + strings.Join(row, " | ") + " |\n") }
+	write(t.Headers)
+	write(rule)
+	for _, row := range t.Rows {
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		write(texts)
 	}
 	return text.String()
 }
