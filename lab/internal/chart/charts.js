@@ -185,13 +185,12 @@ const charts = (() => {
     const shown = c.series[0].x.filter(x => x >= first.from && x <= first.to).length
     const xs = c.series.flatMap(s => s.x)
     const ys = c.series.flatMap(s => [...s.y, ...s.low ?? [], ...s.high ?? []])
-    const marks = c.marks ?? []
     const limits = !size.live && c.first ? { min: first.from, max: first.to } : { min: "dataMin", max: "dataMax" }
     const option = base(c, size, legend)
     option.grid.bottom += size.live ? 34 : 0
     option.xAxis = fit(c.x, xs, { name: c.x.label, ...c.x.log ? {} : limits })
     if (c.x.log) [option.xAxis.min, option.xAxis.max] = [least(xs), most(xs)]
-    const top = Math.max(...marks.map(m => m.y), 0)
+    const top = c.mark?.y ?? 0
     option.yAxis = fit(c.y, ys, !c.y.log && top > most(ys) ? { max: above(top) } : {})
     option.dataZoom = zoom(size, c.first, legend.height + 8, [0])
     option.series = [
@@ -199,12 +198,12 @@ const charts = (() => {
         type: "line", data: [], silent: true, z: 0,
         markArea: {
           silent: true, itemStyle: { color: palette.shade }, label: { color: palette.soft, fontSize: 12, position: "insideTop" },
-          data: (c.shade ?? []).map(s => [{ xAxis: s.from, name: s.label }, { xAxis: s.to }]),
+          data: c.shade ? [[{ xAxis: c.shade.from, name: c.shade.label }, { xAxis: c.shade.to }]] : [],
         },
         markLine: {
           silent: true, symbol: "none", lineStyle: { color: palette.ink, width: 1.2, type: [4, 3] },
           label: { color: palette.ink, fontSize: 12, position: "insideEndTop", formatter: m => m.name },
-          data: marks.map(m => ({ yAxis: m.y, name: m.label })),
+          data: c.mark ? [{ yAxis: c.mark.y, name: c.mark.label }] : [],
         },
       },
       ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend shows the first series of each name
@@ -226,35 +225,36 @@ const charts = (() => {
 
   function strips(c, size) {
     const high = 58, step = high + 26, top = 66
-    const last = Math.max(1, ...c.strips.map(s => s.values.findLastIndex(v => v > 0) + 1))
-    const highest = most(c.strips.flatMap(s => s.values)) || 1
+    const [first, second] = c.series[0].x, bin = second - first
+    const last = Math.max(1, ...c.series.map(s => s.y.findLastIndex(v => v > 0) + 1))
+    const highest = most(c.series.flatMap(s => s.y)) || 1
     const option = base(c, size, { height: 0, parts: [] })
-    const title = c.strips.map((s, i) => ({
+    const title = c.series.map((s, i) => ({
       text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
       textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
     }))
     option.title.push(...title)
-    option.grid = c.strips.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
-    option.xAxis = c.strips.map((s, i) => axis(c.x, {
-      gridIndex: i, min: 0, max: last * c.width, name: i === c.strips.length - 1 ? c.x.label : "",
-      axisLabel: { show: i === c.strips.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
+    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.xAxis = c.series.map((s, i) => axis(c.x, {
+      gridIndex: i, min: 0, max: last * bin, name: i === c.series.length - 1 ? c.x.label : "",
+      axisLabel: { show: i === c.series.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
     }))
-    option.yAxis = c.strips.map((s, i) => axis(c.y, {
+    option.yAxis = c.series.map((s, i) => axis(c.y, {
       gridIndex: i, min: 0, max: highest, splitLine: { show: false }, axisTick: { show: false },
       axisLabel: { color: palette.soft, fontSize: 11, formatter: number, customValues: [0, highest] },
     }))
-    option.series = c.strips.map((s, i) => ({
+    option.series = c.series.map((s, i) => ({
       type: "line", step: "end", name: s.name, xAxisIndex: i, yAxisIndex: i, symbol: "none",
-      data: [...s.values.slice(0, last).map((v, k) => [k * c.width, v]), [last * c.width, 0]].map(([x, y], k, all) => [x, k === all.length - 1 ? all[k - 1][1] : y]),
+      data: [...s.y.slice(0, last).map((v, k) => [k * bin, v]), [last * bin, 0]].map(([x, y], k, all) => [x, k === all.length - 1 ? all[k - 1][1] : y]),
       lineStyle: { width: 0 }, itemStyle: { color: look(s.name).color }, areaStyle: { color: look(s.name).color, opacity: 1 },
     }))
-    const bottom = top + c.strips.length * step + 44
+    const bottom = top + c.series.length * step + 44
     if (size.live) {
-      option.dataZoom = zoom(size, undefined, 8, c.strips.map((s, i) => i))
+      option.dataZoom = zoom(size, undefined, 8, c.series.map((s, i) => i))
       option.axisPointer = { link: [{ xAxisIndex: "all" }] }
       Object.assign(option.tooltip, {
         trigger: "axis",
-        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + c.width)} ms`,
+        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + bin)} ms`,
           bins.map(p => [p.seriesName, number(p.value[1]), look(p.seriesName)])),
       })
     }

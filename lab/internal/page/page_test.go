@@ -17,7 +17,7 @@ import (
 
 // figure returns a picture whose names contain markup that could end a script.
 func figure() []report.Figure {
-	return []report.Figure{{Caption: "c", Picture: chart.Lines{
+	return []report.Figure{{Caption: "c", Picture: &chart.Picture{
 		Title: "Calls </script><b>", Series: []chart.Series{{Name: "<a> & b", X: chart.Numbers{1, 2}, Y: chart.Numbers{3, 4}}},
 	}}}
 }
@@ -53,7 +53,7 @@ func TestWrite(t *testing.T) {
 	require.NotNil(t, found)
 	var data struct {
 		Own      []string
-		Pictures []struct{ Kind string }
+		Pictures []struct{ Title string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(found[1]), &data))
 	assert.Equal(t, []string{"<a> & b"}, data.Own)
@@ -77,8 +77,8 @@ func TestEmpty(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	var out bytes.Buffer
-	err := page.Write(&out, page.Page{Sections: []report.Section{{Heading: "s", Figures: []report.Figure{{Picture: chart.Lines{}}}}}})
-	assert.ErrorContains(t, err, `page: section "s": chart: lines: 0 series`)
+	err := page.Write(&out, page.Page{Sections: []report.Section{{Heading: "s", Figures: []report.Figure{{Picture: &chart.Picture{}}}}}})
+	assert.ErrorContains(t, err, `page: section "s": chart: 0 series`)
 	assert.Zero(t, out.Len(), "half a page is worse than none")
 	assert.ErrorIs(t, page.Write(full{}, page.Page{}), errFull, "a full disk")
 }

@@ -45,7 +45,7 @@ func TestChoosing(t *testing.T) {
 	for section, list := range pictures {
 		described[section] = map[string]json.RawMessage{}
 		for name, picture := range list {
-			described[section][name], err = chart.Marshal(picture)
+			described[section][name], err = picture.Marshal()
 			require.NoError(t, err, name)
 		}
 	}
@@ -110,7 +110,7 @@ func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]s
 	return files
 }
 
-func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]chart.Picture) {
+func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*chart.Picture) {
 	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
@@ -164,7 +164,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 			"storm":      storm.Table(),
 			"map":        metastability.Table(),
 			"waits":      waits.Table(),
-		}, map[string]map[string]chart.Picture{
+		}, map[string]map[string]*chart.Picture{
 			"contention": {
 				"calls":  contention.Calls(),
 				"jitter": report.Contention{Cells: timing}.Timing(),

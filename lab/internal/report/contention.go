@@ -121,14 +121,14 @@ func (c Contention) findings(own []string) (list []Finding) {
 
 // Calls shows the calls per success, by number of clients; nil if there is only one number of
 // clients.
-func (c Contention) Calls() chart.Picture {
+func (c Contention) Calls() *chart.Picture {
 	var lines []chart.Series
 	bound := chart.Series{Name: "(2N − 1) / N", Muted: true}
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
 		n := float64(cell.Clients)
 		successes := n * cell.Done.Mean
-		if successes == 0 || i < 0 && len(lines) == mostLines {
+		if successes == 0 || i < 0 && len(lines) == chart.MostSeries {
 			continue
 		}
 		if i < 0 {
@@ -147,7 +147,8 @@ func (c Contention) Calls() chart.Picture {
 		return nil
 	}
 	log := slices.Max(bound.X) > 50*slices.Min(bound.X)
-	return chart.Lines{
+	return &chart.Picture{
+		Kind:   chart.Lines,
 		Title:  "Calls per success",
 		X:      chart.Axis{Label: "clients", Log: log},
 		Y:      chart.Axis{Label: "calls / clients that succeed", Log: log},
@@ -157,23 +158,22 @@ func (c Contention) Calls() chart.Picture {
 
 // Timing shows when clients call, with the largest number of clients. It returns nil if the
 // calls were not counted by time.
-func (c Contention) Timing() chart.Picture {
-	var strips []chart.Strip
-	clients := 0
-	for _, cell := range c.most() {
-		if cell.Timing != nil && len(strips) < chart.MostStrips {
-			clients = cell.Clients
-			strips = append(strips, chart.Strip{Name: cell.Contender, Values: cell.Timing})
-		}
+func (c Contention) Timing() *chart.Picture {
+	p := chart.Picture{
+		Kind: chart.Strips, X: chart.Axis{Label: "time since the start (ms)"}, Y: chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
 	}
-	if strips == nil {
+	for _, cell := range c.most() {
+		if cell.Timing == nil || len(p.Series) == chart.MostSeries {
+			continue
+		}
+		s := chart.Series{Name: cell.Contender, Y: cell.Timing}
+		for bin := range cell.Timing {
+			s.X = append(s.X, float64(bin)*float64(lab.TimingBin.Milliseconds()))
+		}
+		p.Title, p.Series = fmt.Sprintf("When %d clients call", cell.Clients), append(p.Series, s)
+	}
+	if p.Series == nil {
 		return nil
 	}
-	return chart.Strips{
-		Title:  fmt.Sprintf("When %d clients call", clients),
-		X:      chart.Axis{Label: "time since the start (ms)"},
-		Y:      chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
-		Width:  float64(lab.TimingBin.Milliseconds()),
-		Strips: strips,
-	}
+	return &p
 }

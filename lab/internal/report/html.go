@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"html"
 	"strings"
-
-	"github.com/gobackoff/retry/lab/internal/chart"
 )
 
 // HTML returns a section as HTML, and its pictures for charts.js, one for each element of
@@ -46,7 +44,7 @@ func (s Section) HTML() (text string, pictures []json.RawMessage, err error) {
 		s.Table.html(put)
 	}
 	for _, f := range s.Figures {
-		picture, err := chart.Marshal(f.Picture)
+		picture, err := f.Picture.Marshal()
 		if err != nil {
 			return "", nil, fmt.Errorf("section %q: %w", s.Heading, err)
 		}

@@ -19,7 +19,7 @@ func TestHTML(t *testing.T) {
 		Table: &report.Table{Headers: []string{"policy", "time"}, Rows: [][]report.Cell{
 			{{Text: "<none>"}, {Text: "never", Bad: true}}, {{Text: "full"}, {Text: "17 ± 1"}},
 		}},
-		Figures: []report.Figure{{Caption: "A figure & its caption", Picture: chart.Lines{
+		Figures: []report.Figure{{Caption: "A figure & its caption", Picture: &chart.Picture{
 			Title: "</script>", Series: []chart.Series{{Name: "<a> & b", X: chart.Numbers{1}, Y: chart.Numbers{3}}},
 		}}},
 		Files: []report.File{{Name: "one.csv", Data: []byte("a,b\n1,2\n")}},
@@ -46,7 +46,6 @@ func TestHTML(t *testing.T) {
 	}
 	require.Len(t, pictures, 1)
 	var picture struct {
-		Kind   string
 		Series []struct{ Name string }
 	}
 	require.NoError(t, json.Unmarshal(pictures[0], &picture))
@@ -57,6 +56,6 @@ func TestHTML(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, text)
 	assert.Empty(t, pictures)
-	_, _, err = report.Section{Heading: "s", Figures: []report.Figure{{Picture: chart.Lines{}}}}.HTML()
-	assert.ErrorContains(t, err, `section "s": chart: lines: 0 series`)
+	_, _, err = report.Section{Heading: "s", Figures: []report.Figure{{Picture: &chart.Picture{}}}}.HTML()
+	assert.ErrorContains(t, err, `section "s": chart: 0 series`)
 }

@@ -31,7 +31,7 @@ type Finding struct {
 
 // Figure is a picture with a caption.
 type Figure struct {
-	Picture chart.Picture
+	Picture *chart.Picture
 	Caption string
 }
 

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
@@ -175,8 +174,8 @@ func (s Storm) Section(own ...string) Section {
 	for _, name := range own {
 		section.Own = append(section.Own, label(name))
 	}
-	if n := len(s.Rows); n > mostLines {
-		section.Text = append(section.Text, fmt.Sprintf("Of the %d policies the pictures show %d.", n, mostLines))
+	if n := len(s.Rows); n > chart.MostSeries {
+		section.Text = append(section.Text, fmt.Sprintf("Of the %d policies the pictures show %d.", n, chart.MostSeries))
 	}
 	return section
 }
@@ -220,13 +219,10 @@ func (s Storm) method() string {
 
 // findings says for each of the user's policies whether it helps.
 func (s Storm) findings(own []string) []Finding {
-	base := s.row(noRetry)
-	if len(own) == 0 || base == nil {
-		return s.all()
-	}
 	var list []Finding
+	base := s.row(noRetry)
 	for _, name := range own {
-		if r := s.row(name); r != nil && name != noRetry {
+		if r := s.row(name); r != nil && base != nil && name != noRetry {
 			list = append(list, s.finding(*r, *base))
 		}
 	}
@@ -257,46 +253,21 @@ func (s Storm) finding(r, base lab.StormRow) Finding {
 	return f
 }
 
-// all says under which policies the server recovers.
-func (s Storm) all() []Finding {
-	var down []string
-	finished := 0
-	for _, r := range s.Rows {
-		if len(r.Trials) > 0 {
-			finished++
-		}
-		if r.Never > 0 {
-			down = append(down, label(r.Contender))
-		}
-	}
-	switch {
-	case finished == 0:
-		return nil
-	case len(down) == 0:
-		return []Finding{{Headline: fmt.Sprintf("The server recovers under all %d policies", finished)}}
-	}
-	return []Finding{{
-		Bad: true, Headline: fmt.Sprintf("%d of %d policies keep the server down", len(down), finished), Text: strings.Join(down, " · "),
-	}}
-}
-
-const mostLines = chart.MostLines - 1 // one more line may show a bound
-
 // Load shows the attempts over time; nil if there are none.
-func (s Storm) Load() chart.Picture {
+func (s Storm) Load() *chart.Picture {
 	return s.overTime("Load", "attempts / calls", func(r lab.StormRow) []float64 { return r.Attempts },
-		chart.Mark{Y: s.Storm.Capacity() / s.Storm.Rate, Label: "capacity"})
+		&chart.Mark{Y: s.Storm.Capacity() / s.Storm.Rate, Label: "capacity"})
 }
 
 // Goodput shows the successes over time; nil if there are none.
-func (s Storm) Goodput() chart.Picture {
-	return s.overTime("Goodput", "successes / calls", func(r lab.StormRow) []float64 { return r.Goodputs })
+func (s Storm) Goodput() *chart.Picture {
+	return s.overTime("Goodput", "successes / calls", func(r lab.StormRow) []float64 { return r.Goodputs }, nil)
 }
 
-func (s Storm) overTime(title, unit string, series func(lab.StormRow) []float64, marks ...chart.Mark) chart.Picture {
+func (s Storm) overTime(title, unit string, series func(lab.StormRow) []float64, mark *chart.Mark) *chart.Picture {
 	var lines []chart.Series
 	for _, r := range s.Rows {
-		if len(r.Trials) == 0 || len(lines) == mostLines {
+		if len(r.Trials) == 0 || len(lines) == chart.MostSeries {
 			continue
 		}
 		line := chart.Series{Name: label(r.Contender)}
@@ -309,15 +280,10 @@ func (s Storm) overTime(title, unit string, series func(lab.StormRow) []float64,
 	if lines == nil {
 		return nil
 	}
-	o := s.Storm.Outage
-	return chart.Lines{
-		Title:  title,
-		X:      chart.Axis{Label: "time (s)"},
-		Y:      chart.Axis{Label: unit},
-		Series: lines,
-		Shade:  []chart.Interval{{From: o.From.Seconds(), To: o.To.Seconds(), Label: o.Kind.String()}},
-		Marks:  marks,
-		First:  s.decisive(),
+	return &chart.Picture{
+		Kind: chart.Lines, Title: title, X: chart.Axis{Label: "time (s)"}, Y: chart.Axis{Label: unit},
+		Series: lines, Mark: mark, First: s.decisive(),
+		Shade: &chart.Interval{From: s.Storm.Outage.From.Seconds(), To: s.Storm.Outage.To.Seconds(), Label: s.Storm.Outage.Kind.String()},
 	}
 }
 
