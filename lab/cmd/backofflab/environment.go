@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,7 +12,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -31,7 +32,6 @@ type environment struct {
 	policies texts
 	own      []string // names of the policies given as text
 	csv      string
-	series   string
 	html     string
 	seed     uint64
 	parallel int
@@ -63,6 +63,15 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 		set.PrintDefaults()
 	}
 	return set
+}
+
+// operands returns the operands, at most most, of a command that has no flags.
+func (env *environment) operands(name, usage string, args []string, most int) ([]string, error) {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	env.usage = func() { fmt.Fprintln(env.stdout, "usage: backofflab "+name+usage) }
+	return env.parse(set, args, most)
 }
 
 func (env *environment) csvFlag(set *flag.FlagSet) {
@@ -130,17 +139,13 @@ func (env *environment) check(set *flag.FlagSet) error {
 			err = usageError{fmt.Errorf("%s: %s is not above 0", f.Name, v)}
 		}
 	})
-	files := slices.DeleteFunc([]string{env.csv, env.series, env.html}, func(path string) bool { return path == "" })
-	slices.Sort(files)
 	switch {
 	case err != nil:
 		return err
 	case env.parallel < 0:
 		return usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
-	case env.html == "-" || env.series == "-":
+	case env.html == "-":
 		return usageError{errors.New("only -csv can write to standard output")}
-	case len(slices.Compact(slices.Clone(files))) < len(files):
-		return usageError{errors.New("two outputs have the same file")}
 	}
 	return nil
 }
@@ -179,52 +184,24 @@ func (env *environment) clearBar() {
 	}
 }
 
-// output is a file that replaces the old one only when it is complete.
+// output is a file that is written at the end.
 type output struct {
-	path string // "": file is a device or a pipe, written in place
-	file *os.File
+	*os.File
+	fresh bool // it did not exist before
 }
 
-// open prepares an output for path, or returns an error if path cannot be written. It
-// returns nil for an empty path and for "-".
+// open opens a file, so that a path that cannot be written is an error before the
+// simulation. It returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
 	}
-	path = target(path)
-	mode := fs.FileMode(0o666)
-	if info, err := os.Stat(path); err == nil {
-		// For a regular file, this only checks the permission.
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		switch {
-		case err != nil:
-			return nil, usageError{unwritable(path, err)}
-		case !info.Mode().IsRegular():
-			return &output{file: f}, nil
-		}
-		f.Close()
-		mode = info.Mode().Perm()
-	}
-	f, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	_, missing := os.Lstat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, usageError{unwritable(path, err)}
 	}
-	return &output{path: path, file: f}, nil
-}
-
-// target follows symbolic links, even to files that do not exist yet.
-func target(path string) string {
-	for range 40 {
-		link, err := os.Readlink(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		path = link
-	}
-	return path
+	return &output{f, missing != nil}, nil
 }
 
 func unwritable(path string, err error) error {
@@ -234,30 +211,30 @@ func unwritable(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
-func (o *output) discard() {
-	if o != nil && o.file != nil {
-		o.file.Close()
-		if o.path != "" {
-			os.Remove(o.file.Name())
-		}
-	}
-}
-
+// finish replaces the content of the file.
 func (o *output) finish(write func(io.Writer) error) error {
 	if o == nil {
 		return nil
 	}
-	defer o.discard()
-	if err := errors.Join(write(o.file), o.file.Close()); err != nil {
+	var content bytes.Buffer
+	if err := write(&content); err != nil {
 		return err
 	}
-	if o.path != "" {
-		if err := os.Rename(o.file.Name(), o.path); err != nil {
-			return err
-		}
+	o.fresh = false
+	o.Truncate(0) // does not work for a device or a pipe, and need not
+	_, err := content.WriteTo(o.File)
+	return errors.Join(err, o.Close())
+}
+
+// close removes a new file that was not written.
+func (o *output) close() {
+	if o == nil {
+		return
 	}
-	o.file = nil
-	return nil
+	o.Close()
+	if o.fresh {
+		os.Remove(o.Name())
+	}
 }
 
 type result interface {
@@ -269,26 +246,21 @@ type result interface {
 // result. If the work was interrupted, produce writes the finished results and returns the
 // error.
 func (env *environment) produce(work func() ([]result, error)) error {
-	var files [3]*output
-	for i, path := range []string{env.csv, env.series, env.html} {
-		var err error
-		if files[i], err = open(path); err != nil {
-			return err
-		}
-		defer files[i].discard()
+	file, err := open(cmp.Or(env.csv, env.html)) // a command has one of these flags
+	if err != nil {
+		return err
 	}
+	defer file.close()
 	results, stopped := work()
 	env.clearBar()
 	if len(results) == 0 {
 		return stopped
 	}
-	err := errors.Join(
-		files[0].finish(results[0].CSV),
-		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
-		files[2].finish(func(w io.Writer) error { return env.writePage(w, results, stopped) }),
-		env.print(results), // last, because a closed pipe ends the program
-	)
-	if err != nil {
+	write := results[0].CSV
+	if env.html != "" {
+		write = func(w io.Writer) error { return env.writePage(w, results, stopped) }
+	}
+	if err := errors.Join(file.finish(write), env.print(results)); err != nil { // printing last: a closed pipe ends the program
 		return err
 	}
 	return stopped
@@ -304,11 +276,6 @@ func (env *environment) print(results []result) error {
 		}
 		if a, ok := r.(report.Advice); ok {
 			fmt.Fprintln(env.stdout, a.Lead()+"\n")
-		}
-		if e, ok := r.(report.Explain); ok {
-			if err := report.Notes(env.stdout, e.Facts()); err != nil {
-				return err
-			}
 		}
 		if err := report.Text(env.stdout, r.Table()); err != nil {
 			return err

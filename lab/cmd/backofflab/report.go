@@ -105,4 +105,3 @@ func version() string {
 	}
 	return info.Main.Version
 }
-

@@ -25,7 +25,6 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
-	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
 	rollout := set.String("rollout", "", "`shares` of the processes that already have the second of two policies, such as 0.1,0.5")
 	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
@@ -36,8 +35,6 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	switch {
-	case *withMap && env.series != "":
-		return usageError{errors.New("series: a map has none")}
 	case *withMap && *rollout != "":
 		return usageError{errors.New("rollout: a map has none")}
 	case *withMap:

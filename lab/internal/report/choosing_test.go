@@ -158,7 +158,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 1, Seed: 1}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
 	metastability := report.Metastability{Points: points}
-	waits := report.NewExplain("", retry.Policy{}, 1)
+	waits := report.NewExplain(retry.Policy{}, 1)
 	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),

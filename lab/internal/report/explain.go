@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -14,16 +13,15 @@ import (
 
 // Explain presents the waits of one policy.
 type Explain struct {
-	name   string
 	policy retry.Policy
 	plan   retry.Plan
 	waits  [][]time.Duration // sampled, for the retries of the plan
 }
 
 // NewExplain plans the waits of a policy and samples them.
-func NewExplain(name string, p retry.Policy, seed uint64) Explain {
+func NewExplain(p retry.Policy, seed uint64) Explain {
 	plan, waits := p.Plan(), lab.Waits(p, drawn, seed)
-	return Explain{name, p, plan, waits[:min(len(waits), len(plan.Retries))]}
+	return Explain{p, plan, waits[:min(len(waits), len(plan.Retries))]}
 }
 
 const drawn = 10_000 // number of sampled calls
@@ -78,29 +76,10 @@ func (e Explain) Table() *Table {
 		t.add(name, short(w.Min).String(), median, short(w.Mean).String(), short(w.P99).String(), short(w.Max).String())
 	}
 	for i, list := range e.waits {
-		add(fmt.Sprintf("retry %d", i+1), short(quantile(list, 0.5)).String(), e.plan.Retries[i])
+		add(fmt.Sprintf("retry %d", i+1), short(list[(len(list)-1)/2]).String(), e.plan.Retries[i])
 	}
 	add("all", "", e.plan.Total)
 	return t
-}
-
-// CSV writes a line for each retry, in seconds.
-func (e Explain) CSV(w io.Writer) error {
-	header := []string{"policy", "retry", "min_s", "p5_s", "p25_s", "p50_s", "p75_s", "p95_s", "max_s"}
-	var rows [][]any
-	for i, list := range e.waits {
-		row := []any{e.name, i + 1, e.plan.Retries[i].Min.Seconds()}
-		for _, p := range []float64{0.05, 0.25, 0.5, 0.75, 0.95} {
-			row = append(row, quantile(list, p).Seconds())
-		}
-		rows = append(rows, append(row, e.plan.Retries[i].Max.Seconds()))
-	}
-	return writeCSV(w, header, rows)
-}
-
-// quantile returns the p-quantile of an ascending list.
-func quantile(list []time.Duration, p float64) time.Duration {
-	return list[int(p*float64(len(list)-1))]
 }
 
 // Section returns the waits and the facts.

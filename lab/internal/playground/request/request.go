@@ -60,7 +60,7 @@ func handle(text string) (r response, err error) {
 	case "storm":
 		section, err = q.storm(c)
 	case "waits":
-		section = report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), 1).Section()
+		section = report.NewExplain(c.Policy(retry.SystemClock{}), 1).Section()
 	case "contention":
 		section, err = q.contention(c)
 	default:
