@@ -29,13 +29,15 @@ type call struct {
 	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
 	rest       *resumedBody     // the body that the response continues, if any
 	classifier retry.Classifier // the caller's
+	limiter    retry.Limiter    // for copies; nil: none
+	hedged     bool             // the response needs the context of its copy: see send
 
 	body      io.ReadCloser                 // of the first attempt
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
 	recording *recording                    // behind getBody if MaxBuffer is used
 
 	// Hooks may read these in any goroutine.
-	number, status, resends atomic.Int32
+	number, status, resends, copies atomic.Int32
 
 	first     exchange // allocated together with the call
 	latest    *exchange
@@ -60,7 +62,7 @@ func (c *call) attempt(ctx context.Context) error {
 	c.number.Add(1)
 	c.status.Store(0)
 	limited, cancel := c.limited(ctx)
-	end, err := c.deliver(limited)
+	end, cancel, err := c.send(limited, cancel)
 	if err != nil {
 		cancel()
 		c.err = err
@@ -324,7 +326,7 @@ func (c *call) abandon() {
 // protocols belongs to the caller and has no limit; the response's Body is not wrapped,
 // so that it keeps its Write method.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
-	if c.limit <= 0 && c.latest.cancel == nil {
+	if c.limit <= 0 && c.latest.cancel == nil && !c.hedged {
 		return
 	}
 	before := c.latest

@@ -83,7 +83,7 @@
 //
 // # What is left out
 //
-// A Transport does not hedge requests. It does not turn responses into errors: the
+// A Transport hedges requests only if its Hedge is set. It does not turn responses into errors: the
 // caller can create an error from the status. It does not log: the policy's hooks can,
 // and [InfoFrom] describes the request to them.
 package retryhttp

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhedge"
 )
 
 // A Transport is an [http.RoundTripper] that retries failed requests according to its
@@ -92,6 +93,16 @@ type Transport struct {
 	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted]().
 	PerHost *PerHost
 
+	// Hedge sends a second copy of a request whose response takes too long, if the request
+	// may be executed twice and has no body or a GetBody, which each copy calls. The copies
+	// are part of one attempt and share its time limit; the first good response is used. nil
+	// means no copies. docs/hedging.md says when they help.
+	//
+	// Durations are compared by host, so requests of different kinds should have Transports
+	// of their own. Copies wait for the Policy's Limiter. The Hedge has a budget of its own
+	// for each host, unless its Budget is set.
+	Hedge *retryhedge.Hedge
+
 	// OnOuterRetry is called once for each kind of client above the Transport that is
 	// found to retry by itself: "AWS SDK", "Stainless SDK" (OpenAI, Anthropic and others)
 	// or "Google Cloud Storage". The Transport makes one attempt for each of the client's,
@@ -122,7 +133,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier}
+	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier, limiter: p.Limiter}
 	if c.classifier == nil {
 		c.classifier = retry.DefaultClassifier{}
 	}

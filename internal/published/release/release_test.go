@@ -25,6 +25,7 @@ const (
 var calls = map[string][]string{
 	"backofflab": {"explain", "full base=1s cap=1m attempts=5"},
 	"retry":      {"explain", "full base=1s cap=1m attempts=5"},
+	"retrycheck": {"help"}, "retrymigrate": {"help"},
 }
 
 func TestRelease(t *testing.T) {

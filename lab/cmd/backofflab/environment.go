@@ -129,7 +129,7 @@ func flagNames(set *flag.FlagSet) []string {
 // default instead.
 var positive = []string{
 	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
-	"slots", "refusal",
+	"refusal",
 }
 
 func (env *environment) check(set *flag.FlagSet) error {

@@ -83,7 +83,7 @@ func TestSystemFile(t *testing.T) {
 	}
 }
 
-func TestLatency(t *testing.T) {
+func TestMeasuredLatency(t *testing.T) {
 	path := file(t, "system.yaml", small)
 	latency := file(t, "latency.csv", "upper,count\n0.005,50\n15ms,50\n")
 	html := filepath.Join(t.TempDir(), "x.html")

@@ -111,7 +111,9 @@ func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]s
 }
 
 func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*chart.Picture) {
-	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
+	staggered, err := lab.ParseContender("full base=10ms cap=2s attempts=unlimited stagger=200ms")
+	require.NoError(t, err)
+	c, err := lab.Contention{Contenders: append(slices.Concat(lab.Blog(), lab.Fibonacci()), staggered), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
@@ -155,7 +157,7 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	require.NoError(t, err)
 	bounded, err := lab.ParseContender("full base=100ms cap=20s attempts=4 budget=throttle")
 	require.NoError(t, err)
-	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 1, Seed: 1}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
+	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
 	metastability := report.Metastability{Points: points}
 	waits := report.NewExplain(retry.Policy{}, 1)
