@@ -200,7 +200,7 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "full base=100ms attempts=7")
 	args := []string{
-		"report", "-html", html, "-rate", "70", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "60s",
+		"report", "-html", html, "-failures", "0", "-rate", "70", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "60s",
 		"-policy", "full base=100ms attempts=4", "-trials", "1",
 	}
 	for _, tt := range []struct {
