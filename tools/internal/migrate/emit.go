@@ -121,7 +121,7 @@ func (r *rewriter) emit(c *cell) {
 			continue
 		}
 		c.sources[0].value.fields[s.field] = text{s.expr}
-		if !r.early(c, s.expr) {
+		if !r.early(c.obj, s.expr) {
 			last = &c.sets[i]
 		}
 		removed[s.stmt] = true
@@ -140,10 +140,10 @@ func (r *rewriter) emit(c *cell) {
 	}
 }
 
-// early reports whether x has the same value where the backoff of c is created: nothing
+// early reports whether x has the same value where the variable made is declared: nothing
 // in it is declared or changed between, as far as names tell.
-func (r *rewriter) early(c *cell, x ast.Expr) bool {
-	def := r.decls[c.obj].Pos()
+func (r *rewriter) early(made types.Object, x ast.Expr) bool {
+	def := r.decls[made].Pos()
 	ok := true
 	ast.Inspect(x, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -243,7 +243,7 @@ func (r *rewriter) fold(v *value) {
 // before reports whether all names in t are declared before the cell is.
 func (r *rewriter) before(t text, c *cell) bool {
 	for _, part := range t {
-		if x, ok := part.(ast.Expr); ok && !r.early(c, x) {
+		if x, ok := part.(ast.Expr); ok && !r.early(c.obj, x) {
 			return false
 		}
 	}

@@ -90,7 +90,7 @@ type rewriter struct {
 
 func run(pass *analysis.Pass) (any, error) {
 	index := newRewriter(pass)
-	for _, lib := range []library{cenkalti{}, avast{}, sethvargo{}, wait{}} {
+	for _, lib := range []library{cenkalti{}, avast{}, sethvargo{}, wait{}, retryable{}} {
 		if !slices.ContainsFunc(pass.Pkg.Imports(), lib.owns) {
 			continue
 		}
