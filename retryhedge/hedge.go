@@ -33,7 +33,8 @@ type Hedge struct {
 
 	// Share is the maximum number of copies per successful call, with up to 10 at once. It
 	// must be at least twice as high as the share of the calls that the Quantile makes
-	// slow, so that there are copies left when more calls are slow. 0 means 0.1.
+	// slow, so that there are copies left when more calls are slow. 0 means 0.1, or 0.05 with
+	// After.
 	Share float64
 
 	// Budget replaces Share. It is the Budget of the retries around the hedged calls, which
@@ -111,10 +112,13 @@ func (h *Hedge) quantile() float64 {
 }
 
 func (h *Hedge) share() float64 {
-	if h.Share == 0 {
-		return defaultShare
+	switch {
+	case h.Share != 0:
+		return h.Share
+	case h.After > 0:
+		return defaultShare / 2 // there are no more copies if everything is slow
 	}
-	return h.Share
+	return defaultShare
 }
 
 // lane returns the lane for key. If there are too many, all are forgotten.

@@ -56,9 +56,9 @@ func (l *lane) add(d time.Duration, ended bool, quantile float64) {
 	sorted := l.recent
 	n := min(l.seen, len(sorted))
 	slices.Sort(sorted[:n])
-	// A copy takes about as long as the median. It would be too late for a call that is only
-	// a little slower than that.
-	l.typical = max(sorted[int(quantile*float64(n))], sorted[n/2]*3/2, minWait)
+	// Many calls may take equally long, so the wait is a little longer than the quantile. A
+	// copy takes about as long as the median, too late for a call that is hardly slower.
+	l.typical = max(sorted[int(quantile*float64(n))]*17/16, sorted[n/2]*3/2, minWait)
 }
 
 // slow returns the share of the recent calls that took longer than wait.
