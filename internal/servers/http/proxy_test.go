@@ -47,14 +47,14 @@ func serve(t *testing.T, address string, command ...string) {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt) // so that it also stops its workers
-		late := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		late.Stop()
 		if t.Failed() {
 			t.Log(log.String())
 		}
 	})
-	require.Eventually(t, func() bool { return listens(address) }, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
+	require.Eventually(t, func() bool { return listens(address) }, time.Minute, 10*time.Millisecond, "%s does not listen", command[0])
 }
 
 func listens(address string) bool {

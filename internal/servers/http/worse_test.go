@@ -160,43 +160,59 @@ func twiceIn(t *testing.T, file string) (twice int) {
 }
 
 // TestNeverWorse: a Transport fails at most as often as net/http alone and a loop around
-// it, executes nothing twice that must not be, and reports each request that it sends.
+// it, executes nothing twice that must not be, and reports each request that it sends. On a
+// machine that stalls, any client may fail by chance, but not in each of three rounds.
 func TestNeverWorse(t *testing.T) {
 	for _, server := range wornServers {
 		for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
 			t.Run(server.name+"/"+k.name, func(t *testing.T) {
-				failed := map[string]int{}
-				for _, c := range clients {
-					var o tally
-					var counted *counter
-					var twice func() int
-					for range 3 {
-						var address string
-						address, twice = server.start(t)
-						counted, o = newCounter(t, server.protocol, address), tally{}
-						o.send(t, c, counted.transport(t), counted.url, k, *worseRequests, *worseAttempts)
-						if listens(address) {
-							break // node v20.20.2 sometimes crashes
-						}
+				var worse []string
+				for range 3 {
+					if worse = server.compare(t, k); len(worse) == 0 {
+						return
 					}
-					t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", c.name, len(o.failed), twice(), o.attempts.Load(), o.resends.Load(), counted.headers.Load())
-					for _, err := range o.failed[:min(3, len(o.failed))] {
-						t.Log(err)
-					}
-					failed[c.name] = len(o.failed)
-					if !k.repeatable() {
-						assert.Zero(t, twice(), c.name)
-					}
-					if c.resends {
-						assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
-						most := min(failed["net/http"], failed["loop"])
-						if c.name == "Transport, wrapped" && !k.repeatable() {
-							most += *worseRequests / 50 // a hidden http.Transport may change connections without saying why
-						}
-						assert.LessOrEqual(t, len(o.failed), most, c.name)
-					}
+					t.Log(worse)
 				}
+				t.Error(worse)
 			})
 		}
 	}
+}
+
+// compare sends requests with each client, and tells which Transport failed too often.
+func (server worn) compare(t *testing.T, k kind) (worse []string) {
+	failed := map[string]int{}
+	for _, c := range clients {
+		var o tally
+		var counted *counter
+		var twice func() int
+		for range 3 {
+			var address string
+			address, twice = server.start(t)
+			counted, o = newCounter(t, server.protocol, address), tally{}
+			o.send(t, c, counted.transport(t), counted.url, k, *worseRequests, *worseAttempts)
+			if listens(address) {
+				break // node v20.20.2 sometimes crashes
+			}
+		}
+		t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", c.name, len(o.failed), twice(), o.attempts.Load(), o.resends.Load(), counted.headers.Load())
+		for _, err := range o.failed[:min(3, len(o.failed))] {
+			t.Log(err)
+		}
+		failed[c.name] = len(o.failed)
+		if !k.repeatable() {
+			assert.Zero(t, twice(), c.name)
+		}
+		if c.resends {
+			assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
+			most := min(failed["net/http"], failed["loop"])
+			if c.name == "Transport, wrapped" && !k.repeatable() {
+				most += *worseRequests / 50 // a hidden http.Transport may change connections without saying why
+			}
+			if len(o.failed) > most {
+				worse = append(worse, fmt.Sprintf("%s: %d failures are more than %d", c.name, len(o.failed), most))
+			}
+		}
+	}
+	return worse
 }
