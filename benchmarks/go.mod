@@ -8,6 +8,7 @@ require (
 	github.com/aws/smithy-go v1.28.8
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/cenkalti/backoff/v7 v7.0.3
+	github.com/cristalhq/hedgedhttp v0.9.1
 	github.com/failsafe-go/failsafe-go v0.9.8
 	github.com/gobackoff/retry v0.0.0
 	github.com/hashicorp/go-retryablehttp v0.7.8
@@ -20,7 +21,6 @@ require (
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
-	github.com/cristalhq/hedgedhttp v0.9.1 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 	github.com/influxdata/tdigest v0.0.1 // indirect

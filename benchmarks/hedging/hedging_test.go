@@ -39,6 +39,7 @@ import (
 var (
 	inReal = flag.Bool("real", false, "run in real time, over the loopback interface")
 	calls  = flag.Int("calls", 1000, "calls of each phase")
+	slow   = flag.Int64("slow", 400, "requests per thousand that are slow in the brown-out")
 	rate   = flag.Float64("rate", 200, "calls a second")
 )
 
@@ -163,7 +164,7 @@ func measure(t *testing.T, c client, http2 bool) map[string]figures {
 	for _, p := range []phase{
 		{"warm-up", http.MethodGet, 20, 1000},
 		{"tail", http.MethodGet, 20, *calls},
-		{"brown-out", http.MethodGet, 400, *calls},
+		{"brown-out", http.MethodGet, *slow, *calls},
 		{"afterwards", http.MethodGet, 20, *calls},
 		{"POST in a brown-out", http.MethodPost, 400, 400},
 	} {
