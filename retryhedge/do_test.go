@@ -2,6 +2,7 @@ package retryhedge_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,12 +27,12 @@ func TestInsideDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &retryhedge.Hedge{After: 60 * ms}
 		teach(t, h, "", 40)
-		calls, attempts := 0, 0
+		attempts := 0
+		var calls atomic.Int64
 		policy := retry.Policy{Backoff: retry.NoDelay{}, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { attempts++ }}}
-		v, err := retry.DoValue(t.Context(), policy, func(ctx context.Context) (int, error) {
-			return retryhedge.Do(ctx, h, "", func(ctx context.Context) (int, error) {
-				calls++
-				n := calls
+		v, err := retry.DoValue(t.Context(), policy, func(ctx context.Context) (int64, error) {
+			return retryhedge.Do(ctx, h, "", func(ctx context.Context) (int64, error) {
+				n := calls.Add(1)
 				if err := after(ctx, 100*ms); err != nil {
 					return 0, err
 				}
@@ -42,9 +43,9 @@ func TestInsideDo(t *testing.T) {
 			})
 		})
 		require.NoError(t, err)
-		assert.Equal(t, 3, v)
+		assert.EqualValues(t, 3, v)
 		assert.Equal(t, 1, attempts)
-		assert.Equal(t, 4, calls)
+		assert.EqualValues(t, 4, calls.Load())
 	})
 }
 
@@ -53,16 +54,18 @@ func TestMaxCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &retryhedge.Hedge{After: 60 * ms, MaxCopies: 3}
 		teach(t, h, "", 100)
-		var starts []time.Duration
+		var starts [4]atomic.Int64
 		start := time.Now()
 		v, done, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
-			starts = append(starts, time.Since(start))
+			starts[copy].Store(time.Since(start).Milliseconds())
 			return copy, after(ctx, time.Second-time.Duration(copy)*300*ms)
 		}, nil)
 		require.NoError(t, err)
 		defer done()
 		assert.Equal(t, 3, v)
-		assert.Equal(t, []time.Duration{0, 60 * ms, 120 * ms, 180 * ms}, starts)
+		for copy := range starts {
+			assert.EqualValues(t, 60*copy, starts[copy].Load())
+		}
 		assert.Equal(t, 280*ms, time.Since(start))
 	})
 }
