@@ -88,3 +88,16 @@ func TestAllocations(t *testing.T) {
 		assert.LessOrEqual(t, got, most, name)
 	}
 }
+
+func BenchmarkOpen(b *testing.B) {
+	h := &retryhedge.Hedge{}
+	for range 200 {
+		_, done, _ := retryhedge.Open(b.Context(), h, "", once, nil)
+		done()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, done, _ := retryhedge.Open(b.Context(), h, "", once, nil)
+		done()
+	}
+}

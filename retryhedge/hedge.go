@@ -18,7 +18,7 @@ import (
 // first use.
 type Hedge struct {
 	// Quantile is the share of the recent calls that take less than the wait for a copy. The
-	// wait is 6 % longer than that, at least 1.5 times the median, and at least 1 ms. It is
+	// wait is 1.6 % longer than that, at least 1.5 times the median, and at least 1 ms. It is
 	// taken from the last 512 calls; before the first 128, there are no copies. 0: 0.95.
 	Quantile float64
 

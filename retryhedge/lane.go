@@ -60,7 +60,7 @@ func (l *lane) add(d time.Duration, succeeded bool) {
 	if l.hedge.After == 0 {
 		// Many calls may take equally long, so the wait is a little longer than the quantile.
 		// A copy takes about as long as the median, too late for a call that is hardly slower.
-		l.after = max(sorted[int(l.hedge.quantile()*float64(n))]*17/16, sorted[n/2]*3/2, time.Millisecond)
+		l.after = max(sorted[int(l.hedge.quantile()*float64(n))]*65/64, sorted[n/2]*3/2, time.Millisecond)
 	}
 	faster, _ := slices.BinarySearch(sorted, l.after+1)
 	l.slow = 1 - float64(faster)/float64(n)
