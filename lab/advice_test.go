@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var exhaustive = flag.Bool("exhaustive", false, "compare advice with a search ten times as long, for some minutes")
+var exhaustive = flag.Bool("exhaustive", false, "run the comparisons that take minutes")
 
 var described = map[string]Storm{
 	"stall":       {Outage: Outage{From: 20 * time.Second, To: 22 * time.Second}},

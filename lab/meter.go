@@ -37,9 +37,7 @@ type meter struct {
 	goodput          int // successes in the aftermath, whenever the calls arrived
 	attemptsBySecond []uint32
 	goodputBySecond  []uint32
-	recovering       []cohort  // the seconds after the outage
-	parts            [2]cohort // calls by part of the fleet
-	partAttempts     [2]int    // by part, in the span of parts
+	recovering       []cohort // the seconds after the outage
 	latency          latencies
 }
 
@@ -59,7 +57,6 @@ func newMeter(s *Storm) *meter {
 	m.cohorts[ofOutage].span = spanOf(o.From, o.To)
 	m.cohorts[ofEnd].span = spanOf(max(0, settled-lastStretch), settled)
 	m.cohorts[ofAll].span = spanOf(0, settled)
-	m.parts[0].span, m.parts[1].span = m.cohorts[ofAll].span, m.cohorts[ofAll].span
 	seconds := secondOf(int64(s.Horizon)-1) + 1
 	m.attemptsBySecond = make([]uint32, seconds)
 	m.goodputBySecond = make([]uint32, seconds)
@@ -69,10 +66,7 @@ func newMeter(s *Storm) *meter {
 
 func secondOf(at int64) int { return int(at / int64(time.Second)) }
 
-func (m *meter) arrival(part int, at int64) {
-	if p := &m.parts[part]; p.has(at) {
-		p.calls++
-	}
+func (m *meter) arrival(at int64) {
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(at) {
 			c.calls++
@@ -86,20 +80,14 @@ func (m *meter) arrival(part int, at int64) {
 	}
 }
 
-func (m *meter) attempt(part int, at int64) {
-	if m.parts[part].has(at) {
-		m.partAttempts[part]++
-	}
+func (m *meter) attempt(at int64) {
 	m.attemptsBySecond[secondOf(at)]++
 	if m.shaken.has(at) {
 		m.attempts++
 	}
 }
 
-func (m *meter) success(part int, arrived, at int64) {
-	if p := &m.parts[part]; p.has(arrived) {
-		p.successes++
-	}
+func (m *meter) success(arrived, at int64) {
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(arrived) {
 			c.successes++

@@ -139,14 +139,14 @@ func TestMeter(t *testing.T) {
 	m := newMeter(&s)
 	at := func(seconds float64) int64 { return int64(seconds * 1e9) }
 	for _, arrived := range []float64{0, 20, 20.5, 21.4, 21.5, 21.6, 27, 81.4, 81.5, 89.9, 90} {
-		m.arrival(0, at(arrived))
-		m.attempt(0, at(arrived))
+		m.arrival(at(arrived))
+		m.attempt(at(arrived))
 	}
-	m.attempt(0, at(22))
-	m.success(0, at(20.5), at(21.5))
-	m.success(0, at(21.4), at(21.6))
-	m.success(0, at(81.4), at(81.6))
-	m.success(0, at(90), at(91))
+	m.attempt(at(22))
+	m.success(at(20.5), at(21.5))
+	m.success(at(21.4), at(21.6))
+	m.success(at(81.4), at(81.6))
+	m.success(at(90), at(91))
 	for i, want := range []cohort{{calls: 2, successes: 2}, {calls: 3, successes: 1}, {calls: 10, successes: 3}} {
 		if got := m.cohorts[i]; got.calls != want.calls || got.successes != want.successes {
 			t.Errorf("cohort %d: %d of %d", i, got.successes, got.calls)

@@ -5,7 +5,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -129,8 +128,6 @@ type StormRow struct {
 	P50           Summary // of the latency
 	P99           Summary // of the latency
 
-	Parts []StormPart // of a Rollout: processes with the old policy, and those with the new
-
 	Never    float64   // share of trials without a recovery
 	Attempts []float64 // in each second; mean of the trials
 	Goodputs []float64 // in each second; mean of the trials
@@ -164,8 +161,6 @@ type StormTrial struct {
 
 	Attempts []uint32 // in each second
 	Goodputs []uint32 // calls that succeeded in each second
-
-	parts [2]partOutcome
 }
 
 // Run runs the trials and returns one row per contender, in the order of Contenders. If
@@ -187,7 +182,6 @@ func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	rows := make([]StormRow, len(cases))
 	for i, c := range s.Contenders {
 		rows[i] = newStormRow(c.Name, trials[i])
-		rows[i].Parts = c.parts(trials[i])
 	}
 	return rows, err
 }
@@ -361,25 +355,8 @@ func (s *Storm) check() error {
 		if c.Policy == nil {
 			return errorOf("Contenders", fmt.Sprintf("number %d, %q, has no policy", i+1, c.Name))
 		}
-		if err := c.checkStorm(); err != nil {
+		if err := c.Policy(&world{}).Validate(); err != nil {
 			return errorOf("Contenders", fmt.Sprintf("%q: %v", c.Name, err))
-		}
-	}
-	return nil
-}
-
-func (c Contender) checkStorm() error {
-	if c.Slots > 0 {
-		return errors.New("server hints are for Contention only")
-	}
-	for part := range 2 {
-		_, policy := c.part(part, 2)
-		p := policy(&world{})
-		if needsConflict(p.Backoff) {
-			return errors.New("its backoff rule is for Contention only")
-		}
-		if err := p.Validate(); err != nil {
-			return err
 		}
 	}
 	return nil

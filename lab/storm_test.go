@@ -276,8 +276,6 @@ func TestStormInvalid(t *testing.T) {
 		"Failures":     func(s *Storm) { s.Failures = 1 },
 		"bounds do":    func(s *Storm) { s.Latency = Latency{{2, 1}, {1, 2}} },
 		"not the mean": func(s *Storm) { s.Latency = Latency{{2, 1}} },
-		"server hin":   func(s *Storm) { s.Contenders = Informed()[4:] },
-		"its backoff":  func(s *Storm) { s.Contenders = Informed()[1:2] },
 		"Outage: from": func(s *Storm) { s.Outage.To = s.Outage.From },
 		"Horizon":      func(s *Storm) { s.Horizon = 23 * time.Second },
 	} {

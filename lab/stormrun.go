@@ -56,12 +56,11 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 		r.server.gate.Now, r.server.gate.Rand = r.Now, hints.uniform
 	}
 	for i := range r.processes {
-		part, make := contender.part(i, s.Processes)
-		p, timeout := r.own(make(r))
+		p, timeout := r.own(contender.Policy(r))
 		if timeout == 0 {
 			timeout = s.Timeout
 		}
-		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline)), part: part}
+		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline))}
 	}
 	return r
 }
@@ -104,7 +103,7 @@ func (r *stormRun) beginCall() {
 		r.callers = append(r.callers, c)
 	}
 	c.process = &r.processes[int(r.choice.uniform()*float64(len(r.processes)))]
-	r.meter.arrival(c.process.part, r.now)
+	r.meter.arrival(r.now)
 	c.arrived = r.now
 	c.deadline = r.now + int64(r.storm.Deadline)
 	c.wake()
@@ -141,10 +140,6 @@ func (r *stormRun) result(number int) *StormTrial {
 		Wasted:        ratio(float64(r.server.wasted), float64(r.server.served)),
 		Attempts:      m.attemptsBySecond,
 		Goodputs:      m.goodputBySecond,
-	}
-	for i := range m.parts {
-		p := &m.parts[i]
-		t.parts[i] = partOutcome{float64(p.calls), p.share(), ratio(float64(m.partAttempts[i]), float64(p.calls))}
 	}
 	for _, n := range m.attemptsBySecond {
 		t.Peak = max(t.Peak, float64(n)/r.storm.Rate)

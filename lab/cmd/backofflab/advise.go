@@ -44,7 +44,7 @@ func advise(ctx context.Context, env *environment, args []string) error {
 		return usageError{err}
 	}
 	a.Storm.Seed, a.Storm.Parallel, a.Storm.Progress = env.seed, env.parallel, env.progress()
-	return env.produce("Advice", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		v, err := a.Run(ctx)
 		if err != nil {
 			return nil, err

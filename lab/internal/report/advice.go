@@ -32,8 +32,8 @@ func (a Advice) Lead() string {
 	case base.Never > 0:
 		text += fmt.Sprintf(" The server is back after %s s; without retries it stays down in %s of the trials.", number(best.Recovery.Mean), percent(base.Never))
 	default:
-		text += fmt.Sprintf(" The server is back after %s, and after %s without; it gets up to %s times the usual calls in a second, and %s times without.",
-			after(best.Recovery, best.Never), after(base.Recovery, base.Never), number(best.Peak.Mean), number(base.Peak.Mean))
+		text += fmt.Sprintf(" The server %s; without retries it %s; it gets up to %s times the usual calls in a second, and %s times without.",
+			recovers(best), recovers(base), number(best.Peak.Mean), number(base.Peak.Mean))
 	}
 	return text
 }
@@ -56,10 +56,10 @@ func (a Advice) Table() *Table {
 			fails = "–"
 		}
 		row := r.Row
-		t.Rows = append(t.Rows, []string{
+		t.add(
 			row.Contender, percent(row.Success.Mean), percent(row.OutageSuccess.Mean), recovery(row.Recovery, row.Never, len(row.Trials)),
-			number(row.Amplification.Mean), number(row.Peak.Mean) + " ×", number(1000 * row.P99.Mean), fails,
-		})
+			number(row.Amplification.Mean), number(row.Peak.Mean)+" ×", number(1000*row.P99.Mean), fails,
+		)
 	}
 	return t
 }
@@ -80,35 +80,4 @@ func (a Advice) CSV(w io.Writer) error {
 	return writeCSV(w, []string{
 		"role", "policy", "success", "outage_success", "never", "recovery_s", "amplification", "peak", "latency_p99_s", "fails_with", "holds_with",
 	}, rows)
-}
-
-// Section returns the table, and the pictures of a storm under each policy.
-func (a Advice) Section(...string) Section {
-	v := a.Verdict
-	storm := Storm{Storm: v.Storm, Rows: []lab.StormRow{v.Baseline.Row}}
-	for _, r := range v.Advised {
-		if r.Row.Contender != v.Baseline.Row.Contender {
-			storm.Rows = append(storm.Rows, r.Row)
-		}
-	}
-	s := storm.Section()
-	s.Heading = "Policies for this system, " + a.Goal.String() + " first"
-	s.Findings = []Finding{{Policy: a.Best(), Headline: "Do not retry", Text: a.Lead()}}
-	if v.Retry() {
-		s.Findings[0].Headline = "Retry with this policy"
-	}
-	s.Text = fmt.Sprintf("Of %d policies these are the ones that no other beats in both success and recovery. "+
-		"The last column lists the changes of the system under which a policy keeps the server down, or delays its recovery to more than "+
-		"twice that without retries plus ten seconds. The system was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + s.Text
-	s.Table = a.Table()
-	s.Files = append([]File{file("advice.csv", a.CSV)}, s.Files...)
-	return s
-}
-
-// Best returns the name of the policy to use.
-func (a Advice) Best() string {
-	if a.Verdict.Retry() {
-		return a.Verdict.Advised[0].Row.Contender
-	}
-	return a.Verdict.Baseline.Row.Contender
 }

@@ -6,7 +6,6 @@ import (
 	stdheap "container/heap"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,7 +53,7 @@ func (q *messages) Pop() any {
 }
 
 // byMessages handles every message as an event, and keeps track of the versions that
-// clients read and write. It draws the same random numbers as byHeap.
+// clients read and write. It draws the same random numbers as simulate.
 func (m *model) byMessages(clients int) {
 	events := make([]event, clients)
 	var queue messages
@@ -99,122 +98,6 @@ func TestOneEventForEachCall(t *testing.T) {
 			want := m.outcome
 			require.True(t, m.run(t.Context(), &c, cell, trial))
 			assert.Equal(t, want, cell.trials[trial], "%s with %d clients", cell.Contender, cell.Clients)
-		}
-	}
-}
-
-// quaternary is a heap with four children per node.
-type quaternary []event
-
-func (q quaternary) down() {
-	e, i := q[0], 0
-	for {
-		first := 4*i + 1
-		if first >= len(q) {
-			break
-		}
-		least := first
-		for c := first + 1; c < min(first+4, len(q)); c++ {
-			if q[c].before(&q[least]) {
-				least = c
-			}
-		}
-		if !q[least].before(&e) {
-			break
-		}
-		q[i] = q[least]
-		i = least
-	}
-	q[i] = e
-}
-
-func (m *model) byQuaternary(clients int) {
-	q := make(quaternary, clients)
-	for i := range q {
-		q[i] = m.first(uint32(i))
-	}
-	slices.SortFunc(q, func(x, y event) int { // a sorted list is a heap
-		if x.before(&y) {
-			return -1
-		}
-		return 1
-	})
-	for len(q) > 0 {
-		e := &q[0]
-		m.count(e)
-		if m.current(e) {
-			m.wins(e)
-		} else if m.loses(e) {
-			q.down()
-			continue
-		}
-		q[0] = q[len(q)-1]
-		if q = q[:len(q)-1]; len(q) > 1 {
-			q.down()
-		}
-	}
-}
-
-// byPopAndPush is byHeap, but it does not change the first event in place.
-func (m *model) byPopAndPush(clients int) {
-	q := m.queue[:0]
-	for i := range clients {
-		q.push(m.first(uint32(i)))
-	}
-	for len(q) > 0 {
-		e := q[0]
-		q.pop()
-		m.count(&e)
-		if m.current(&e) {
-			m.wins(&e)
-		} else if m.loses(&e) {
-			q.push(e)
-		}
-	}
-	m.queue = q
-}
-
-func (m *model) bySortedBuckets(clients int) {
-	b := &m.bucket
-	b.reset(m.width, clients)
-	for i := range b.events {
-		b.events[i] = m.first(uint32(i))
-		b.push(int32(i))
-	}
-	for head := b.advance(); head != none; head = b.advance() {
-		m.inOrder(head)
-	}
-}
-
-func BenchmarkQueue(b *testing.B) {
-	queues := []struct {
-		name string
-		run  func(m *model, b *testing.B, clients int)
-	}{
-		{"container-heap-4-events", func(m *model, _ *testing.B, n int) { m.byMessages(n) }},
-		{"binary-heap-pop-push", func(m *model, _ *testing.B, n int) { m.byPopAndPush(n) }},
-		{"binary-heap-replace", func(m *model, b *testing.B, n int) { m.byHeap(b.Context(), n) }},
-		{"quaternary-heap-replace", func(m *model, _ *testing.B, n int) { m.byQuaternary(n) }},
-		{"buckets-sorted", func(m *model, _ *testing.B, n int) { m.bySortedBuckets(n) }},
-		{"buckets-unordered", func(m *model, b *testing.B, n int) { m.byBuckets(b.Context(), n) }},
-	}
-	for _, q := range queues {
-		for _, clients := range []int{10, 100, 1000, 10_000, 100_000} {
-			b.Run(fmt.Sprintf("%s/%d", q.name, clients), func(b *testing.B) {
-				c, err := Contention{Clients: []int{clients}, Trials: 1, Contenders: mustParse("full base=10ms cap=2s")}.WithDefaults()
-				require.NoError(b, err)
-				cell := c.cells()[0]
-				m := model{progress: &progress{}}
-				var calls int64
-				trial := 0
-				for b.Loop() {
-					m.setUp(&c, cell, trial)
-					q.run(&m, b, clients)
-					calls += m.calls
-					trial++
-				}
-				b.ReportMetric(float64(calls)/b.Elapsed().Seconds()/1e6, "Mcalls/s")
-			})
 		}
 	}
 }
