@@ -288,27 +288,21 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	if len(env.policies) == 0 {
 		return fallback(), nil
 	}
-	var list []lab.Contender
+	var lists [][]lab.Contender
 	for _, text := range env.policies {
 		text = strings.TrimSpace(text)
-		more := []lab.Contender{}
 		if group := groups[text]; group != nil {
-			more = group()
-		} else {
-			c, err := lab.ParseContender(text)
-			if err != nil {
-				return nil, usageError{suggestPolicy(err, text, groups)}
-			}
-			env.own = append(env.own, c.Name)
-			more = append(more, c)
+			lists = append(lists, group())
+			continue
 		}
-		for _, c := range more {
-			if !slices.ContainsFunc(list, func(known lab.Contender) bool { return known.Name == c.Name }) {
-				list = append(list, c)
-			}
+		c, err := lab.ParseContender(text)
+		if err != nil {
+			return nil, usageError{suggestPolicy(err, text, groups)}
 		}
+		env.own = append(env.own, c.Name)
+		lists = append(lists, []lab.Contender{c})
 	}
-	return list, nil
+	return lab.Join(lists...), nil
 }
 
 // suggestPolicy adds the most similar group, and the names of all groups, to err.

@@ -96,6 +96,7 @@ func row(name string, recovery float64, successes ...float64) lab.StormRow {
 		Contender: name, Peak: summary(3, 0.5, 4), Recovery: summary(recovery, 0, len(successes)), P50: summary(0.008, 0, 4), P99: summary(0.1, 0, 4),
 		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
 	}
+	r.Before, r.PerSuccess = summary(1, 0, len(successes)), summary(3, 0, len(successes))
 	for i, success := range successes {
 		r.Trials = append(r.Trials, lab.StormTrial{Number: i, Success: success, Recovered: true, Recovery: recovery})
 		r.Success.Mean += success / float64(len(successes))
@@ -151,6 +152,8 @@ func TestFindings(t *testing.T) {
 	st, err := lab.Storm{}.WithDefaults()
 	require.NoError(t, err)
 	base := row("none attempts=1", 3, 0.9, 0.91, 0.92)
+	overloaded := row("none attempts=1", 3, 0.5, 0.5, 0.5)
+	overloaded.Before.Mean = 0.5
 	sometimes := row("a", 3, 1, 1, 1)
 	sometimes.Never = 1.0 / 3
 	for _, tt := range []struct {
@@ -167,6 +170,7 @@ func TestFindings(t *testing.T) {
 		{"worse", row("a", 3, 0.89, 0.9, 0.91), base, "Harms: fewer calls succeed", true},
 		{"down", never(row("a", 0, 0.2, 0.2, 0.2)), base, "Keeps the server down", true},
 		{"down at times", sometimes, base, "Keeps the server down in 33.3 % of the trials", true},
+		{"down before", row("a", 3, 0.4, 0.4, 0.4), overloaded, "The server is overloaded even before the outage", true},
 		{"down anyway", never(row("a", 0, 0.2, 0.2, 0.2)), never(base), "The server stays down, even without retries", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -192,25 +196,6 @@ func TestMetastability(t *testing.T) {
 	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
 	m.Points[2].Bounded = true
 	assert.Contains(t, text(t, m.Table()), "bounded")
-}
-
-func TestBeside(t *testing.T) {
-	names := func(own ...string) (names []string) {
-		var contenders []lab.Contender
-		for _, text := range own {
-			c, err := lab.ParseContender(text)
-			require.NoError(t, err)
-			contenders = append(contenders, c)
-		}
-		list, err := report.Beside(contenders)
-		require.NoError(t, err)
-		for _, c := range list {
-			names = append(names, c.Name)
-		}
-		return names
-	}
-	assert.Equal(t, []string{"constant delay=1s attempts=2", "none attempts=1", "standard attempts=3"}, names("constant delay=1s attempts=2"))
-	assert.Equal(t, []string{"standard attempts=3", "none attempts=1"}, names("standard"), "each policy once")
 }
 
 func TestExplain(t *testing.T) {
