@@ -123,7 +123,7 @@ func flagNames(set *flag.FlagSet) []string {
 // positive lists the flags for which 0 is an error, because the library would use the
 // default instead.
 var positive = []string{
-	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
+	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon", "price",
 	"refusal",
 }
 
@@ -377,7 +377,7 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 		env.own = append(env.own, c.Name)
 		lists = append(lists, []lab.Contender{c})
 	}
-	return join(lists...), nil
+	return lab.Join(lists...), nil
 }
 
 // suggestPolicy adds the most similar group, and the names of all groups, to err.

@@ -34,12 +34,12 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 		return usageError{errors.New("html: a report needs a file")}
 	}
 	contention, err := lab.Contention{
-		Contenders: join(own, lab.Blog(), lab.Fibonacci()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
+		Contenders: lab.Join(own, lab.Blog(), lab.Fibonacci()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
 	}.WithDefaults()
 	if err != nil {
 		return usageError{err}
 	}
-	storm.Contenders, storm.Trials = join(own, lab.Usual()), (*trials+19)/20
+	storm.Contenders, storm.Trials = lab.Join(own, lab.Usual()), (*trials+19)/20
 	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
@@ -64,7 +64,7 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	if err != nil {
 		return results, err
 	}
-	storm.Trials, storm.Contenders = 1, join(retries, own)
+	storm.Trials, storm.Contenders = 1, lab.Join(retries, own)
 	points, err := lab.Metastability{Storm: storm}.Run(ctx)
 	results = append(results, report.Metastability{Points: points})
 	if err != nil {
@@ -73,18 +73,4 @@ func (env *environment) runAll(ctx context.Context, contention lab.Contention, s
 	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
 	cells, err := contention.Run(ctx)
 	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
-}
-
-func join(lists ...[]lab.Contender) []lab.Contender {
-	var all []lab.Contender
-	seen := map[string]bool{}
-	for _, list := range lists {
-		for _, c := range list {
-			if !seen[c.Name] {
-				seen[c.Name] = true
-				all = append(all, c)
-			}
-		}
-	}
-	return all
 }
