@@ -256,11 +256,12 @@ func (s *search) sure(best *candidate) float64 {
 }
 
 func (s *search) assess(c, best *candidate) Assessed {
-	row := newStormRow(c.Name, c.trials)
-	return Assessed{
-		Contender: c.Name, Settings: c.settings, Success: row.Success, P99: row.P99, Peak: row.Peak, Never: row.Never,
-		Score: s.score(c), Loss: s.loss(best, c),
-	}
+	a := Assessed{Contender: c.Name, Settings: c.settings, Score: s.score(c), Loss: s.loss(best, c)}
+	a.Success = over(c.trials, func(t *StormTrial) float64 { return t.Success })
+	a.P99 = over(c.trials, func(t *StormTrial) float64 { return t.P99 })
+	a.Peak = over(c.trials, func(t *StormTrial) float64 { return t.Peak })
+	_, a.Never = recoveries(c.trials)
+	return a
 }
 
 func (s *search) gate(v *Verdict, best *candidate) error {

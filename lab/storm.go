@@ -235,13 +235,7 @@ func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial
 }
 
 func newStormRow(name string, trials []StormTrial) StormRow {
-	over := func(figure func(t *StormTrial) float64) Summary {
-		values := make([]float64, len(trials))
-		for i := range trials {
-			values[i] = figure(&trials[i])
-		}
-		return summarize(values)
-	}
+	over := func(figure func(t *StormTrial) float64) Summary { return over(trials, figure) }
 	row := StormRow{
 		Contender:     name,
 		Trials:        trials,
@@ -275,6 +269,14 @@ func (r StormRow) Gain(base StormRow) Summary {
 		}
 	}
 	return summarize(gains)
+}
+
+func over(trials []StormTrial, figure func(t *StormTrial) float64) Summary {
+	values := make([]float64, len(trials))
+	for i := range trials {
+		values[i] = figure(&trials[i])
+	}
+	return summarize(values)
 }
 
 func recoveries(trials []StormTrial) (recovery Summary, never float64) {

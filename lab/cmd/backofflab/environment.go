@@ -128,7 +128,7 @@ func flagNames(set *flag.FlagSet) []string {
 // positive lists the flags for which 0 is an error, because the library would use the
 // default instead.
 var positive = []string{
-	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
+	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon", "price",
 	"refusal",
 }
 
