@@ -65,7 +65,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 }
 
 func (env *environment) writePage(w io.Writer, results []result, stopped error) error {
-	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []report.Note{
+	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []page.Fact{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},

@@ -69,15 +69,17 @@ func (c Contention) CSV(w io.Writer) error {
 // Section compares own, the user's policies, with the others at the largest number of
 // clients.
 func (c Contention) Section(own ...string) Section {
+	table := Contention{c.most()}.Table()
+	table.mark(own)
 	return Section{
 		Heading:  "Clients that contend for one row",
 		Lead:     "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; otherwise it waits as its policy says and reads again.",
 		Findings: c.findings(own),
-		Table:    Contention{c.most()}.Table(),
-		Figures: figures(
-			Figure{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
-			Figure{c.Timing(), "When the calls come."},
-		),
+		Table:    table,
+		Figures: []Figure{
+			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
+			{c.Timing(), "When the calls come."},
+		},
 		Text:  []string{"Time is until the last client succeeds or gives up. Bands and ± are 95 % confidence intervals. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
 		Own:   own,

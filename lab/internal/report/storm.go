@@ -36,7 +36,7 @@ func (s Storm) Table() *Table {
 		}
 		t.Rows = append(t.Rows, []Cell{
 			{Text: label(r.Contender)}, {Text: percent(r.Success.Mean), Bad: fewer}, {Text: p99},
-			{Text: number(r.Peak.Mean) + " ×"}, {Text: recovery(r.Recovery, r.Never, len(r.Trials)), Bad: r.Never > 0},
+			{Text: number(r.Peak.Mean) + " ×"}, {Text: recovery(r.Recovery, r.Never), Bad: r.Never > 0},
 			{Text: perSuccess(r.PerSuccess.Mean)},
 		})
 	}
@@ -81,36 +81,17 @@ func label(name string) string {
 	return name
 }
 
-// recovery formats a recovery time for a table.
-func recovery(mean lab.Summary, never float64, trials int) string {
+// recovery formats a recovery time in seconds, with its margin.
+func recovery(r lab.Summary, never float64) string {
+	text := strconv.FormatFloat(r.Mean, 'f', 1, 64)
+	if r.Margin() >= 0.05 {
+		text += " ± " + strconv.FormatFloat(r.Margin(), 'f', 1, 64)
+	}
 	switch {
-	case trials == 0:
-		return "–"
 	case never == 1:
 		return "never"
 	case never > 0:
-		return fmt.Sprintf("%s, %s never", inSeconds(mean), percent(never))
-	}
-	return inSeconds(mean)
-}
-
-// inSeconds formats a mean of whole seconds, with its margin.
-func inSeconds(s lab.Summary) string {
-	text := strconv.FormatFloat(s.Mean, 'f', 1, 64)
-	if s.Margin() >= 0.05 {
-		text += " ± " + strconv.FormatFloat(s.Margin(), 'f', 1, 64)
-	}
-	return text
-}
-
-// recovers formats a recovery time for a sentence.
-func recovers(r lab.StormRow) string {
-	text := fmt.Sprintf("recovers after %.1f s", r.Recovery.Mean)
-	switch {
-	case r.Never == 1:
-		return "does not recover"
-	case r.Never > 0:
-		text += fmt.Sprintf(", but not in %s of the trials", percent(r.Never))
+		text += fmt.Sprintf(", %s never", percent(never))
 	}
 	return text
 }
@@ -155,10 +136,10 @@ func (s Storm) Section(own ...string) Section {
 		Lead:     s.lead(),
 		Findings: s.findings(own),
 		Table:    s.Table(),
-		Figures: figures(
-			Figure{s.Load(), "Load: attempts that reach the server in each second, as a multiple of the calls."},
-			Figure{s.Goodput(), "Goodput: calls that succeed in each second, as a share of the calls."},
-		),
+		Figures: []Figure{
+			{s.Load(), "Load: attempts that reach the server in each second, as a multiple of the calls."},
+			{s.Goodput(), "Goodput: calls that succeed in each second, as a share of the calls."},
+		},
 		Text: []string{
 			"How to read the table. Success is the share of all calls that succeed in the end. p99 is the time within which 99 of 100 successful calls " +
 				"succeed; it is left out if far fewer calls succeed than without retries. Peak load is the largest number of attempts in a second, as a multiple of the calls. " +
@@ -171,11 +152,7 @@ func (s Storm) Section(own ...string) Section {
 	for _, name := range own {
 		section.Own = append(section.Own, label(name))
 	}
-	for _, row := range section.Table.Rows {
-		if slices.Contains(section.Own, row[0].Text) {
-			row[0].Text = "▶ " + row[0].Text
-		}
-	}
+	section.Table.mark(section.Own)
 	if n := len(s.Rows); n > chart.MostSeries {
 		section.Text = append(section.Text, fmt.Sprintf("Of the %d policies the pictures show %d.", n, chart.MostSeries))
 	}
@@ -234,8 +211,8 @@ func (s Storm) findings(own []string) []Finding {
 func (s Storm) finding(r, base lab.StormRow) Finding {
 	success := compare(r, base)
 	f := Finding{Policy: label(r.Contender), Bad: true, Text: fmt.Sprintf(
-		"%s of the calls succeed; without retries %s. The server %s; without retries it %s. In its worst second it gets %s times the usual calls; it can serve %s times.",
-		percent(r.Success.Mean), percent(base.Success.Mean), recovers(r), recovers(base), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
+		"Success: %s, without retries %s. Recovery in seconds: %s, without retries %s. Peak load: %s times the usual calls; the server can serve %s times.",
+		percent(r.Success.Mean), percent(base.Success.Mean), recovery(r.Recovery, r.Never), recovery(base.Recovery, base.Never), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
 	switch {
 	case base.Before.Mean < 0.9:
 		f.Headline = "The server is overloaded even before the outage, without retries"
