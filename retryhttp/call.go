@@ -39,6 +39,7 @@ type call struct {
 	// Hooks may read these in any goroutine.
 	number, status, resends, copies atomic.Int32
 
+	host      *host
 	first     exchange // allocated together with the call
 	latest    *exchange
 	sent      int  // exchanges begun
@@ -51,8 +52,8 @@ type call struct {
 	meaning  meaning // of err
 }
 
-// maxResends is the number of times that a call sends a request again within its
-// attempts.
+// maxResends is the number of times that an attempt sends a request again, and that a call
+// does unless its host responds to other requests in the meantime.
 const maxResends = 8
 
 // attempt makes one attempt. It is the operation of retry.Do.
@@ -116,12 +117,15 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 // bounded and counted. deliver sets c.response or c.err; it returns an error if there
 // is no body to send.
 func (c *call) deliver(ctx context.Context) (ending, error) {
+	c.host = c.transport.host(hostOf(c.request))
 	for inRow := 0; ; inRow++ {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
 			return unsent, err
 		}
+		before := c.host.responses.Load()
 		end, again := c.exchange()
-		if !again || c.resends.Load() >= maxResends || inRow > maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
+		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == before
+		if !again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
 			return end, nil
 		}
 		c.latest.release()
@@ -144,10 +148,11 @@ func (c *call) exchange() (end ending, again bool) {
 	case c.response == nil:
 		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
 	default:
-		c.transport.protocols.set(hostOf(&x.request), c.response.ProtoMajor)
+		c.host.protocol.Store(int32(c.response.ProtoMajor))
+		c.host.responses.Add(1)
 	}
 	if last == stopped || last == held {
-		c.transport.protocols.set(hostOf(&x.request), 2)
+		c.host.protocol.Store(2)
 		if c.err = errHidden; c.mayRepeat {
 			c.err = errLost
 		}
@@ -157,13 +162,14 @@ func (c *call) exchange() (end ending, again bool) {
 	return x.ending(c.err, c.meaning, last, c.transport.TrustRefusedStream)
 }
 
-// pause waits before a resend that follows others, so that a server which sheds load
-// by refusing requests is not hammered.
+// pause waits before every second of the resends in a row, so that a server which sheds
+// load by refusing requests is not hammered. A resend at once has better chances than a
+// late one if a server ends its connections often: it is among the first on the next.
 func (c *call) pause(ctx context.Context, inRow int) error {
-	if inRow == 0 {
+	if inRow%2 == 0 {
 		return ctx.Err()
 	}
-	wait := retry.EqualJitter{Base: 25 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: inRow}, rand.Float64())
+	wait := retry.EqualJitter{Base: 100 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: (inRow + 1) / 2}, rand.Float64())
 	if c.clock == nil {
 		return retry.SystemClock{}.Sleep(ctx, wait)
 	}
@@ -209,11 +215,11 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 // adapt sets what depends on the protocol. If the protocol is not what the host used
 // last, the request is not sent twice, but its error may say less.
 func (c *call) adapt(x *exchange, again bool) {
-	switch protocol := c.transport.protocolOf(x); {
+	switch protocol := c.host.protocol.Load(); {
 	case x.empty && x.direct == nil && protocol > 1 && x.single,
 		x.empty && x.direct != nil && !x.mayRepeat && isReplayable(&x.request):
 		x.request.Body, x.given = emptyBody{}, true
-	case protocol != 1 || x.empty || c.getBody == nil || isReplayable(&x.request):
+	case protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request):
 	// Over HTTP/1, net/http sends such a request again only if nothing was written.
 	case x.mayRepeat:
 		x.request.GetBody = c.getBody

@@ -28,7 +28,7 @@ type PerHost struct {
 	MaxHosts int
 
 	mu    sync.Mutex
-	hosts map[host]*list.Element
+	hosts map[authority]*list.Element
 	order list.List // of *hostBudget, most recently used first
 }
 
@@ -38,16 +38,16 @@ func Unbudgeted() *PerHost {
 	return &PerHost{New: func(string) retry.Budget { return nil }}
 }
 
-type host struct{ name, port string }
+type authority struct{ name, port string }
 
 type hostBudget struct {
-	host   host
+	host   authority
 	budget retry.Budget
 }
 
 // Budget returns the Budget for the host of u.
 func (p *PerHost) Budget(u *url.URL) retry.Budget {
-	key := host{strings.ToLower(u.Hostname()), u.Port()}
+	key := authority{strings.ToLower(u.Hostname()), u.Port()}
 	if key.port == "" {
 		key.port = defaultPort(u.Scheme)
 	}
@@ -65,7 +65,7 @@ func (p *PerHost) Budget(u *url.URL) retry.Budget {
 		delete(p.hosts, p.order.Remove(p.order.Back()).(*hostBudget).host)
 	}
 	if p.hosts == nil {
-		p.hosts = map[host]*list.Element{}
+		p.hosts = map[authority]*list.Element{}
 	}
 	b := &hostBudget{host: key}
 	if p.New == nil {

@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"net/http"
 	"sync"
+	"sync/atomic"
 )
 
 // A memory maps keys to what is known about them. It forgets everything when it is full.
@@ -34,14 +35,20 @@ func (m *memory[K, V]) set(key K, value V) bool {
 	return !known
 }
 
-// protocolOf returns the major version of HTTP that the host of x used last, or 0 if it
-// is not known or does not matter. With an outdated version, nothing is executed twice
-// that must not be, but a resend by net/http may not be counted.
-func (t *Transport) protocolOf(x *exchange) int {
-	if x.empty == (x.direct != nil) {
-		return 0
+// A host is what a Transport knows about a host. With an outdated protocol, nothing is
+// executed twice that must not be, but a resend by net/http may not be counted.
+type host struct {
+	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
+	responses atomic.Uint32 // that have arrived
+}
+
+func (t *Transport) host(name string) *host {
+	h := t.hosts.get(name)
+	if h == nil {
+		h = new(host)
+		t.hosts.set(name, h)
 	}
-	return t.protocols.get(hostOf(&x.request))
+	return h
 }
 
 func hostOf(req *http.Request) string {

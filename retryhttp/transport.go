@@ -109,8 +109,8 @@ type Transport struct {
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
-	hosts      PerHost             // used if there is no other Budget
-	protocols  memory[string, int] // the major version of HTTP of each host
+	perHost    PerHost // used if there is no other Budget
+	hosts      memory[string, *host]
 	outer      memory[outerClient, bool]
 	outerKinds memory[string, bool] // those passed to OnOuterRetry, whatever outer forgets
 }
@@ -194,7 +194,7 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
 	case p.Budget == nil:
-		p.Budget = t.hosts.Budget(req.URL)
+		p.Budget = t.perHost.Budget(req.URL)
 	}
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse

@@ -31,7 +31,7 @@ func advise(ctx context.Context, env *environment, args []string) error {
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	a := lab.Advice{Storm: model, Price: *price / 100}
-	return env.produce("Advice", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		v, err := a.Run(ctx)
 		if err != nil {
 			return nil, err

@@ -50,15 +50,12 @@ func contention(ctx context.Context, env *environment, args []string) error {
 		model.Class = retry.ClassThrottled
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
-	if env.html != "" {
-		model.Timing = timingBins
-	}
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Contention", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		cells, err := model.Run(ctx)
-		return []result{report.Contention{Cells: cells, Network: model.Network}}, err
+		return []result{report.Contention{Cells: cells}}, err
 	})
 }
 

@@ -13,7 +13,6 @@ import (
 
 func explain(_ context.Context, env *environment, args []string) error {
 	set := env.flags("explain", ` "POLICY"`)
-	env.csvFlag(set)
 	operands, err := env.parse(set, args, 1)
 	if err != nil {
 		return err
@@ -25,7 +24,6 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
-	env.own = []string{c.Name}
-	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
+	e := report.NewExplain(c.Policy(retry.SystemClock{}), env.seed)
+	return errors.Join(report.Notes(env.stdout, e.Facts()), report.Text(env.stdout, e.Table()))
 }

@@ -25,7 +25,6 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
-	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
 	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
 	retries := set.String("retries", "", "`numbers` of retries of each policy in the map")
@@ -35,8 +34,6 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	switch {
-	case *withMap && env.series != "":
-		return usageError{errors.New("series: a map has none")}
 	case *withMap:
 		return stormMap(ctx, env, model, *utilizations, *retries)
 	case *retries != "":
@@ -46,14 +43,17 @@ func storm(ctx context.Context, env *environment, args []string) error {
 }
 
 func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
-	var err error
-	if model.Contenders, err = env.contenders(stormGroups, lab.Usual); err != nil {
+	own, err := env.contenders(stormGroups, lab.Usual)
+	if err != nil {
+		return err
+	}
+	if model.Contenders, err = report.Beside(own); err != nil {
 		return err
 	}
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Storm", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		rows, err := model.Run(ctx)
 		return []result{report.Storm{Storm: model, Rows: rows}}, err
 	})
@@ -88,7 +88,7 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizatio
 	if m, err = m.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Metastability", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		points, err := m.Run(ctx)
 		return []result{report.Metastability{Points: points}}, err
 	})

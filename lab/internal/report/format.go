@@ -18,7 +18,11 @@ func Text(w io.Writer, t *Table) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, strings.Join(t.Headers, "\t"))
 	for _, row := range t.Rows {
-		fmt.Fprintln(tw, strings.Join(row, "\t"))
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		fmt.Fprintln(tw, strings.Join(texts, "\t"))
 	}
 	return tw.Flush()
 }
