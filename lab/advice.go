@@ -39,8 +39,8 @@ type Advice struct {
 type Verdict struct {
 	Policy string // the advised policy, as text
 
-	// Equal lists other policies whose score is equal, apart from noise, the simplest
-	// first: it does not matter which of them is used.
+	// Equal lists the other finalists whose score is within half a point: it hardly matters
+	// which of them is used.
 	Equal []string
 
 	// Rows are those of the advised policy, of the References, and of the other finalists,
@@ -80,7 +80,7 @@ type Assessed struct {
 
 // The rounds of the search: the number of policies in each, and the number of outages
 // that it adds. The first round simulates all policies.
-var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {10, 20}, {6, 32}}
+var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {12, 20}, {10, 32}}
 
 const (
 	adviceCalls = 3_000 // wanted in each trial
@@ -161,10 +161,10 @@ func (s *search) run() (Verdict, error) {
 	return v, s.gate(&v, best)
 }
 
-// keep drops all but the n best policies and the references. A setting costs as much as a
-// hundredth of a point, so that of equal policies the simplest stay.
+// keep drops all but the n best policies and the references. A setting counts as much as a
+// tenth of a point, so that of equal policies the simplest stay.
 func (s *search) keep(n int) {
-	worth := func(c *candidate) float64 { return s.score(c).Mean - 0.0001*float64(c.settings) }
+	worth := func(c *candidate) float64 { return s.score(c).Mean - leastTie*float64(c.settings) }
 	slices.SortStableFunc(s.list, func(a, b *candidate) int { return cmp.Compare(worth(b), worth(a)) })
 	var kept []*candidate
 	for i, c := range s.list {
@@ -228,21 +228,23 @@ func (s *search) loss(a, b *candidate) Summary {
 	return summarize(x[:n])
 }
 
-// choose returns the simplest of the policies that are as good as the best, and the others
-// of them.
+// choose returns the simplest of the policies that are as good as the best apart from
+// noise, and the others within half a point of it.
 func (s *search) choose() (best *candidate, equal []*candidate) {
 	s.keep(len(s.list)) // sorts
 	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
 	for _, c := range s.list {
 		loss := s.loss(top, c)
-		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) {
+		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) && (best == nil || c.settings < best.settings) {
+			best = c
+		}
+	}
+	for _, c := range s.list {
+		if c != best && math.Abs(s.loss(best, c).Mean) <= mostTie {
 			equal = append(equal, c)
 		}
 	}
-	slices.SortStableFunc(equal, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.settings, b.settings), cmp.Compare(s.score(b).Mean, s.score(a).Mean))
-	})
-	return equal[0], equal[1:]
+	return best, equal
 }
 
 func (s *search) sure(best *candidate) float64 {
@@ -344,6 +346,9 @@ func (s Storm) scaled(calls float64) Storm {
 // settings returns the number of words in a policy's text that the text of the zero policy
 // does not contain.
 func settings(text string) int {
+	if text == NoRetry {
+		return 1 // the rule does not matter
+	}
 	n := 0
 	for word := range strings.FieldsFuncSeq(text, isSeparator) {
 		if !slices.Contains(strings.Fields(ZeroPolicy), word) {

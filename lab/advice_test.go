@@ -223,7 +223,7 @@ func TestAdviceRefuses(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	for text, want := range map[string]int{
-		ZeroPolicy: 0, NoRetry: 2, "standard attempts=5": 1, "standard attempts=3 budget=token": 1, "full base=1s attempts=3": 2,
+		ZeroPolicy: 0, NoRetry: 1, "standard attempts=5": 1, "standard attempts=3 budget=token": 1, "full base=1s attempts=3": 2,
 	} {
 		assert.Equal(t, want, settings(text), text)
 	}

@@ -100,7 +100,7 @@ const (
 	ZeroPolicy = "standard attempts=3"
 )
 
-// WithReferences returns list after NoRetry and ZeroPolicy, unless it contains them.
+// WithReferences returns list after [NoRetry] and [ZeroPolicy], unless it contains them.
 func WithReferences(list []Contender) []Contender {
 	return Join(mustParse(NoRetry, ZeroPolicy), list)
 }

@@ -21,7 +21,7 @@ func (a Advice) Lead() string {
 	lines := []string{v.Policy, ""}
 	best := v.Rows[0]
 	lines = append(lines, fmt.Sprintf("%s of the calls succeed, with a p99 of %s, in %d outages of the system; %d policies were simulated.",
-		percent(best.Success.Mean), seconds(best.P99), v.Outages, v.Tried))
+		percent(best.Success.Mean), latency(best.P99), v.Outages, v.Tried))
 	for _, r := range v.Rows[1:] {
 		switch r.Contender {
 		case lab.NoRetry:
@@ -31,7 +31,7 @@ func (a Advice) Lead() string {
 		}
 	}
 	if len(v.Equal) > 0 {
-		lines = append(lines, "As good, apart from noise, so that it does not matter which: "+strings.Join(v.Equal, "; ")+".")
+		lines = append(lines, "Within half a point, so that it hardly matters which: "+strings.Join(v.Equal, "; ")+".")
 	}
 	lines = append(lines, fmt.Sprintf("That no other finalist is better by half a point is %s sure, with a price of %s points for a second of p99.",
 		certainty(v.Sure), number(100*v.Price)))
@@ -43,7 +43,7 @@ func (a Advice) Lead() string {
 			}
 		}
 		lines = append(lines, fmt.Sprintf("An admission gate at the server (package admit) helps more: with it and %q, %s of the calls succeed, with a p99 of %s.",
-			gated.Contender, percent(gated.Success.Mean), seconds(gated.P99)))
+			gated.Contender, percent(gated.Success.Mean), latency(gated.P99)))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -54,10 +54,10 @@ func versus(best, other lab.Assessed) string {
 		text += ", within the noise"
 	}
 	return text + fmt.Sprintf("; p99 %s instead of %s; the server stays down after %s of the outages instead of %s.",
-		seconds(best.P99), seconds(other.P99), percent(best.Never), percent(other.Never))
+		latency(best.P99), latency(other.P99), percent(best.Never), percent(other.Never))
 }
 
-func seconds(s lab.Summary) string { return number(s.Mean) + " s" }
+func latency(s lab.Summary) string { return number(s.Mean) + " s" }
 
 func certainty(p float64) string {
 	if p > 0.99 {
@@ -70,10 +70,8 @@ func certainty(p float64) string {
 func (a Advice) Table() *Table {
 	t := &Table{Headers: []string{"policy", "success", "p99 (s)", "peak load", "stays down", "loss (points)"}}
 	add := func(r lab.Assessed, gate string) {
-		t.add(
-			r.Contender+gate, percent(r.Success.Mean), number(r.P99.Mean), number(r.Peak.Mean)+" ×", percent(r.Never),
-			fmt.Sprintf("%.2f ± %.2f", 100*r.Loss.Mean, 100*r.Loss.Margin()),
-		)
+		t.add(r.Contender+gate, percent(r.Success.Mean), number(r.P99.Mean), number(r.Peak.Mean)+" ×", percent(r.Never),
+			fmt.Sprintf("%.2f ± %.2f", 100*r.Loss.Mean, 100*r.Loss.Margin()))
 	}
 	for _, r := range a.Verdict.Rows {
 		add(r, "")

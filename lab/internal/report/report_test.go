@@ -71,7 +71,9 @@ func TestContention(t *testing.T) {
 		Text: "10 clients make 5.01 calls per success, in 0.381 s. Of the policies under which all succeed, b needs the fewest calls: 4.00 per success, in 0.300 s.",
 	}}, c.Section("a").Findings)
 	c.Cells = cells[3:] // nothing has finished
-	assert.Empty(t, c.Section().Figures)
+	_, pictures, err := c.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
 }
 
 // The pictures show at most six policies.
@@ -142,7 +144,9 @@ func TestStorm(t *testing.T) {
 	s.Rows = []lab.StormRow{row("late", 250, 1, 1)}
 	assert.Equal(t, 350.0, s.Load().First.To, "to the last recovery")
 	s.Rows = []lab.StormRow{{Contender: "interrupted"}}
-	assert.Empty(t, s.Section().Figures)
+	_, pictures, err := s.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
 	assert.Empty(t, s.Section("interrupted").Findings)
 	s.Storm.Gate, s.Storm.Outage.Kind = func() *admit.Gate { return nil }, lab.Down
 	assert.Contains(t, s.Section().Lead, "It refuses everything for 30s. An admission gate")
