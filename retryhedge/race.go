@@ -97,10 +97,10 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 	defer func() {
 		if !returned {
 			c.cancel(nil)
-			if c.number > 0 {
-				if c.panicked = recover(); c.panicked == nil {
-					c.err = retry.ErrNoReturn // a failure like any other
-				}
+		}
+		if !returned && c.number > 0 {
+			if c.panicked = recover(); c.panicked == nil {
+				c.err = retry.ErrNoReturn // a failure like any other
 			}
 		}
 		won, losers := r.finish(c)
