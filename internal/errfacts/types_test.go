@@ -124,3 +124,32 @@ func TestOwnNumbers(t *testing.T) {
 		assert.False(t, unrepeatable)
 	}
 }
+
+type (
+	permanentError struct{ error }
+	HTTPError      struct{ Status int }
+	coded          string // with a code of AWS
+)
+
+func (e permanentError) Unwrap() error { return e.error }
+func (HTTPError) Error() string        { return "status" }
+func (coded) Error() string            { return "code" }
+func (e coded) ErrorCode() string      { return string(e) }
+
+// TestNames: a name that forbids a retry counts more than what the error wraps, and one
+// with HTTP in it says what its number is.
+func TestNames(t *testing.T) {
+	for err, want := range map[error]Class{
+		permanentError{httpCode{503}}:            Permanent,
+		HTTPError{404}:                           Permanent,
+		HTTPError{480}:                           Unknown,
+		coded("NoSuchBucket"):                    Permanent,
+		coded("ConditionalCheckFailedException"): Permanent,
+		coded("InternalError"):                   Transient,
+		coded("SlowDown"):                        Throttled,
+		coded("Other"):                           Unknown,
+	} {
+		got, _ := Classify(err)
+		assert.Equal(t, want, got, "%T %v", err, err)
+	}
+}
