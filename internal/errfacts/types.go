@@ -28,6 +28,7 @@ const (
 	lostCommit // connection lost during COMMIT
 	pgxLock
 	giveUp  // of a library that has retried
+	forbids // a library's marker of errors that must not be retried
 	textual // has a text that says what it is
 
 	withStatus // has a field for an HTTP status
@@ -90,6 +91,7 @@ var knownTypes = [...]struct {
 	{googleStatus, "Code", "googleapi.Error"},
 	{withStatus, "Code", "tgbotapi.Error shared.ArangoError api.StatusError fiber.Error"},
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
+	{forbids, "", "backoff.PermanentError retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
 	{textual, "msg", "errors.fundamental"}, // of pkg/errors
 	{withStatus, "ErrStatus.Code", kubernetesError},
 	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
@@ -120,7 +122,6 @@ type typeInfo struct {
 	origin
 	field string // for the status, number or code
 	named Class  // according to its name, if nothing else is known
-	final bool   // its name says that it must not be retried
 	hint  string // the field for the wait that it asks for
 }
 
@@ -152,8 +153,7 @@ func describe(t reflect.Type) *typeInfo {
 	if path == "fmt" || path == "errors" {
 		return new(typeInfo)
 	}
-	word := typeWord(t.Name())
-	info := &typeInfo{named: ofWord(word), final: hasWord(finalWords, word)}
+	info := &typeInfo{named: ofWord(typeWord(t.Name()))}
 	if info.named == Permanent && !strings.Contains(path, "/errdefs") && !strings.Contains(path, "go.temporal.io/") {
 		info.named = Unknown // another library may mean something else
 	}
@@ -244,11 +244,12 @@ func (f *Facts) readType(err error) Kind {
 	if info.named == Throttled {
 		f.report(Throttled, false)
 	}
-	if info.final && f.Verdict == None {
-		f.Verdict = No
-	}
 	switch o := info.origin; o {
 	case foreign:
+	case forbids:
+		if f.Verdict == None {
+			f.Verdict = No
+		}
 	case textual:
 		c, _ := ofText(text(reflect.ValueOf(err), info.field))
 		f.Fallback = max(f.Fallback, c)

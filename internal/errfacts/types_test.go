@@ -126,21 +126,17 @@ func TestOwnNumbers(t *testing.T) {
 }
 
 type (
-	permanentError struct{ error }
-	HTTPError      struct{ Status int }
-	coded          string // with a code of AWS
+	HTTPError struct{ Status int }
+	coded     string // with a code of AWS
 )
 
-func (e permanentError) Unwrap() error { return e.error }
-func (HTTPError) Error() string        { return "status" }
-func (coded) Error() string            { return "code" }
-func (e coded) ErrorCode() string      { return string(e) }
+func (HTTPError) Error() string   { return "status" }
+func (coded) Error() string       { return "code" }
+func (e coded) ErrorCode() string { return string(e) }
 
-// TestNames: a name that forbids a retry counts more than what the error wraps, and one
-// with HTTP in it says what its number is.
+// TestNames: a name with HTTP in it says what the number of the error is.
 func TestNames(t *testing.T) {
 	for err, want := range map[error]Class{
-		permanentError{httpCode{503}}:            Permanent,
 		HTTPError{404}:                           Permanent,
 		HTTPError{480}:                           Unknown,
 		coded("NoSuchBucket"):                    Permanent,

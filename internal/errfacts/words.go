@@ -14,7 +14,6 @@ const (
 		"resourceexhausted resourcelimitexceeded slowdown serverbusy overloaded"
 	timeoutWords   = "deadlineexceeded timeout requesttimeout"
 	transientWords = "authorizationpending temporarilyunavailable conflict locked unavailable aborted internal internalerror"
-	finalWords     = "permanent unrecoverable nonretryable nonretriable noretry terminal"
 	canceledWords  = "canceled cancelled"
 )
 
