@@ -156,9 +156,9 @@ func sum(numbers chart.Numbers) (total float64) {
 }
 
 func writeHedging(t *testing.T, text string, all []*hedging) {
-	tail := chart.Lines{Title: "Before the brown-out", X: chart.Axis{Label: "time (ms)", Log: true}, Y: chart.Axis{Label: "share of the calls that take longer", Log: true}}
-	goodput := chart.Lines{Title: "Goodput", X: chart.Axis{Label: "time (s)"}, Y: chart.Axis{Label: "successes / calls"},
-		Shade: []chart.Interval{{From: hedgingFrom, To: hedgingTo, Label: "brown-out"}}}
+	tail := &chart.Picture{Kind: chart.Lines, Title: "Before the brown-out", X: chart.Axis{Label: "time (ms)", Log: true}, Y: chart.Axis{Label: "share of the calls that take longer", Log: true}}
+	goodput := &chart.Picture{Kind: chart.Lines, Title: "Goodput", X: chart.Axis{Label: "time (s)"}, Y: chart.Axis{Label: "successes / calls"},
+		Shade: &chart.Interval{From: hedgingFrom, To: hedgingTo, Label: "brown-out"}}
 	var table strings.Builder
 	fmt.Fprint(&table, "| | p50 (ms) | p99 (ms) | p99.9 (ms) | requests a call | success before (%) | in the brown-out | after it |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n")
 	for _, h := range all {
@@ -180,9 +180,9 @@ func writeHedging(t *testing.T, text string, all []*hedging) {
 		t.Skip("no Node.js, which draws the pictures")
 	}
 	described := map[string]json.RawMessage{}
-	for name, picture := range map[string]chart.Picture{"tail": tail, "brown-out": goodput} {
+	for name, picture := range map[string]*chart.Picture{"tail": tail, "brown-out": goodput} {
 		var err error
-		described[name], err = chart.Marshal(picture)
+		described[name], err = picture.Marshal()
 		require.NoError(t, err)
 	}
 	for name, svg := range draw(t, described) {
