@@ -122,9 +122,10 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
 			return unsent, err
 		}
-		before := c.host.responses.Load()
+		responses, resends := c.host.responses.Load(), c.resends.Load()
 		end, again := c.exchange()
-		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == before
+		inRow += int(c.resends.Load() - resends) // by net/http
+		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == responses
 		if !again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
 			return end, nil
 		}
