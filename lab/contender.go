@@ -4,6 +4,7 @@ package lab
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -90,6 +91,28 @@ func Usual() []Contender {
 		"full base=100ms cap=20s attempts=4 budget=ratio(ratio=0.1 floor=0.1)",
 		"aws-standard-2026",
 	)
+}
+
+// The texts of the policies with which others are compared: no retry, and the zero
+// [retry.Policy].
+const (
+	NoRetry    = "none attempts=1"
+	ZeroPolicy = "standard attempts=3"
+)
+
+// WithReferences returns list after [NoRetry] and [ZeroPolicy], unless it contains them.
+func WithReferences(list []Contender) []Contender {
+	return Join(mustParse(NoRetry, ZeroPolicy), list)
+}
+
+// Join returns the contenders of all lists, and of those with the same name only the first.
+func Join(lists ...[]Contender) []Contender {
+	names := map[string]bool{}
+	return slices.DeleteFunc(slices.Concat(lists...), func(c Contender) bool {
+		again := names[c.Name]
+		names[c.Name] = true
+		return again
+	})
 }
 
 func mustParse(texts ...string) []Contender {

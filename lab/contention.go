@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -64,6 +65,14 @@ type Cell struct {
 	Time      Summary   // until the last client has its last response, in milliseconds
 	Done      Summary   // share of clients that succeeded
 	Timing    []float64 // mean calls in each TimingBin from the start
+}
+
+// PerSuccess returns the number of calls for each client that succeeded; +Inf if none did.
+func (c Cell) PerSuccess() float64 {
+	if c.Done.Mean == 0 {
+		return math.Inf(1)
+	}
+	return c.Calls.Mean / (c.Done.Mean * float64(c.Clients))
 }
 
 // Run returns a Cell for each contender and number of clients, in the order of the

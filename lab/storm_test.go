@@ -307,7 +307,7 @@ func TestStormDefaults(t *testing.T) {
 		Trials: 20, Rate: 700, Processes: 100, Timeout: time.Second, Deadline: 10 * time.Second,
 		Workers: 10, Service: 10 * time.Millisecond, Queue: 20_000, Refusal: 2 * time.Millisecond, FullStatus: 429,
 		Outage:  Outage{From: 60 * time.Second, To: 90 * time.Second, Share: 0.3},
-		Horizon: 400 * time.Second, full: overload(429),
+		Horizon: 400 * time.Second, MostAttempts: 20_000_000, full: overload(429),
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v", s)

@@ -28,6 +28,7 @@ import (
 const (
 	hedgeFast = 20 * time.Millisecond
 	hedgeWait = 60 * time.Millisecond
+	hedgeWarm = 50 // requests before the test
 )
 
 // hedged is a server and a client that hedges, in virtual time.
@@ -60,7 +61,7 @@ func inHedge(t *testing.T, run func(t *testing.T, h *hedged)) {
 				defer base.CloseIdleConnections()
 				h.transport = retryhttp.Transport{Base: base, Hedge: &h.hedge}
 				h.client = &http.Client{Transport: &h.transport}
-				for range 20 { // the budget starts empty
+				for range hedgeWarm { // the budget starts empty
 					h.do(t, http.MethodGet, nil)
 				}
 				run(t, h)
@@ -79,7 +80,7 @@ func (h *hedged) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests++
-	return h.requests - 20
+	return h.requests - hedgeWarm
 }
 
 func (h *hedged) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -192,9 +193,17 @@ func TestHedge(t *testing.T) {
 
 func mayRepeat(may bool) func(*http.Request) bool { return func(*http.Request) bool { return may } }
 
-type hedgeLimiter struct{ waits atomic.Int32 }
+type hedgeLimiter struct {
+	waits atomic.Int32
+	most  int32 // 0: no limit
+}
 
-func (l *hedgeLimiter) Wait(context.Context) error { l.waits.Add(1); return nil }
+func (l *hedgeLimiter) Wait(context.Context) error {
+	if n := l.waits.Add(1); l.most > 0 && n > l.most {
+		return io.EOF
+	}
+	return nil
+}
 
 // TestHedgeResponses: which response is used if the first arrives 100 ms after the request,
 // and that to the copy 20 ms earlier.
@@ -230,6 +239,31 @@ func TestHedgeResponses(t *testing.T) {
 				assert.Equal(t, test.status, got.status)
 				assert.Equal(t, test.took, got.took)
 				assert.True(t, got.ambiguous)
+			})
+		})
+	}
+}
+
+// A copy that cannot be sent is no worse than none.
+func TestHedgeUnsentCopy(t *testing.T) {
+	for name, change := range map[string]func(*retryhttp.Transport, *http.Request){
+		"no body": func(_ *retryhttp.Transport, req *http.Request) {
+			req.GetBody = func() (io.ReadCloser, error) { return nil, io.EOF }
+		},
+		"no permits": func(tr *retryhttp.Transport, _ *http.Request) { tr.Policy.Limiter = &hedgeLimiter{most: 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHedge(t, func(t *testing.T, h *hedged) {
+				h.handle = firstSlow(nil)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://server/", strings.NewReader("content"))
+				require.NoError(t, err)
+				change(&h.transport, req)
+				start := time.Now()
+				resp, err := h.client.Do(req)
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				assert.Equal(t, time.Second, time.Since(start))
+				assert.Equal(t, []retryhedge.EventKind{retryhedge.Started}, h.events)
 			})
 		})
 	}
@@ -297,7 +331,7 @@ type closedReader struct {
 
 func (r *closedReader) Close() error { r.closed = true; return nil }
 
-var hedgeCalls = flag.Int("hedge.calls", 300, "calls that TestHedgeSoak makes with each version of HTTP")
+var hedgeCalls = flag.Int("hedge.calls", 200, "calls that TestHedgeSoak makes with each version of HTTP")
 
 // TestHedgeSoak makes calls that are canceled at random moments, and whose copies start at
 // once. No goroutine, connection or body may be left. The long form is

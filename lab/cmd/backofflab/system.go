@@ -31,6 +31,7 @@ type system struct {
 	latency  string
 	capacity float64
 	gate     bool
+	given    map[string]bool // flags on the command line or in the file
 }
 
 var outages = map[string]lab.OutageKind{
@@ -69,6 +70,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 
 func (s *system) read(env *environment, set *flag.FlagSet) error {
 	given := map[string]bool{}
+	s.given = given
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if s.file != "" {
 		if err := s.readFile(env, set, given); err != nil {
