@@ -224,17 +224,18 @@ const charts = (() => {
   }
 
   function strips(c, size) {
-    const high = 58, step = high + 26, top = 66
+    const room = size.width - 60, rows = Math.max(...c.series.map(s => Math.ceil((s.name.length + 3) * 7.4 / room)))
+    const high = 58, names = 5 + 16 * rows, step = high + names + 5, top = 66
     const [first, second] = c.series[0].x, bin = second - first
     const last = Math.max(1, ...c.series.map(s => s.y.findLastIndex(v => v > 0) + 1))
     const highest = most(c.series.flatMap(s => s.y)) || 1
     const option = base(c, size, { height: 0, parts: [] })
     const title = c.series.map((s, i) => ({
       text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
-      textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
+      textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", lineHeight: 16, width: room, overflow: "break" },
     }))
     option.title.push(...title)
-    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + names, height: high, outerBoundsMode: "none" }))
     option.xAxis = c.series.map((s, i) => axis(c.x, {
       gridIndex: i, min: 0, max: last * bin, name: i === c.series.length - 1 ? c.x.label : "",
       axisLabel: { show: i === c.series.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
