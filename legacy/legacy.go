@@ -105,16 +105,23 @@ var markType = reflect.TypeOf(retry.Permanent(errors.New("")))
 func Value[T any](value T, err error) (T, error) { return value, Bare(err) }
 
 // OnRetry returns [retry.Hooks] that call f before each wait with the failure and the
-// wait, as cenkalti/backoff calls a Notify.
+// wait, as cenkalti/backoff calls a Notify. A nil f is never called.
 func OnRetry(f func(error, time.Duration)) retry.Hooks {
+	if f == nil {
+		return retry.Hooks{}
+	}
 	return retry.Hooks{OnRetry: func(_ context.Context, failed retry.Attempt, wait time.Duration) {
 		f(Bare(failed.Err), wait)
 	}}
 }
 
 // OnFailure returns [retry.Hooks] that call f after each failure that is not permanent,
-// the last included, with the number of earlier ones, as avast/retry-go does.
+// the last included, with the number of earlier ones, as avast/retry-go does. A nil f
+// is never called.
 func OnFailure(f func(n uint, err error)) retry.Hooks {
+	if f == nil {
+		return retry.Hooks{}
+	}
 	return retry.Hooks{
 		OnRetry: func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 			f(uint(failed.Number-1), Bare(failed.Err))

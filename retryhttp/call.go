@@ -20,6 +20,7 @@ import (
 type call struct {
 	context.Context
 	transport  *Transport
+	host       *host
 	request    *http.Request
 	limit      time.Duration // of one attempt; 0: none
 	mayRepeat  bool
@@ -39,7 +40,6 @@ type call struct {
 	// Hooks may read these in any goroutine.
 	number, status, resends, copies atomic.Int32
 
-	host      *host
 	first     exchange // allocated together with the call
 	latest    *exchange
 	sent      int  // exchanges begun
@@ -117,7 +117,6 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 // bounded and counted. deliver sets c.response or c.err; it returns an error if there
 // is no body to send.
 func (c *call) deliver(ctx context.Context) (ending, error) {
-	c.host = c.transport.host(hostOf(c.request))
 	for inRow := 0; ; inRow++ {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
 			return unsent, err

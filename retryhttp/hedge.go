@@ -28,7 +28,7 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 		c.getBody = oneAtATime(c.getBody)
 	}
 	before, number := c.copies.Load(), c.number.Load()
-	won, done, err := retryhedge.Open(limited, c.transport.Hedge, hostOf(c.request), func(ctx context.Context, copy int) (*delivery, error) {
+	won, done, err := retryhedge.Open(limited, c.transport.Hedge, c.host.String(), func(ctx context.Context, copy int) (*delivery, error) {
 		d := &delivery{call: c}
 		if copy > 0 {
 			c.copies.Add(1)
@@ -66,7 +66,7 @@ func (c *call) mayHedge() bool {
 
 // another returns a call for a copy. It uses only what does not change during an attempt.
 func (c *call) another(number int32) *call {
-	copy := &call{Context: c.Context, transport: c.transport, request: c.request, limit: c.limit, mayRepeat: true,
+	copy := &call{Context: c.Context, transport: c.transport, host: c.host, request: c.request, limit: c.limit, mayRepeat: true,
 		direct: c.direct, clock: c.clock, classifier: c.classifier, body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
 	copy.number.Store(number)
 	return copy

@@ -3,6 +3,7 @@ package retryhttp
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -109,10 +110,8 @@ type Transport struct {
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
-	perHost    PerHost // used if there is no other Budget
-	hosts      memory[string, *host]
-	outer      memory[outerClient, bool]
-	outerKinds memory[string, bool] // those passed to OnOuterRetry, whatever outer forgets
+	hosts PerHost  // what is known about each host, and its Budget if there is no other
+	outer sync.Map // kinds of clients passed to OnOuterRetry
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
@@ -129,11 +128,12 @@ func NewClient(p retry.Policy) *http.Client {
 // is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
 // is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	p, ok := t.policyFor(req)
+	to := t.hostOf(req)
+	p, ok := t.policyFor(req, to)
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier, limiter: p.Limiter}
+	c := &call{Context: req.Context(), transport: t, host: to, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier, limiter: p.Limiter}
 	if c.classifier == nil {
 		c.classifier = retry.DefaultClassifier{}
 	}
@@ -175,7 +175,7 @@ func (t *Transport) base() http.RoundTripper {
 
 // policyFor returns the policy for a request, adapted to HTTP, or false for a request
 // to be passed straight to Base.
-func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
+func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) {
 	p := t.Policy
 	if own, ok := req.Context().Value(policyKey{}).(*retry.Policy); ok {
 		if own == nil {
@@ -183,18 +183,17 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 		}
 		p = *own
 	}
-	if t.retriedAbove(req) {
+	if t.retriedAbove(req, to) {
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
 	switch {
-	case req.URL == nil:
-	case t.PerHost != nil:
+	case t.PerHost != nil && req.URL != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
 	case p.Budget == nil:
-		p.Budget = t.perHost.Budget(req.URL)
+		p.Budget = to.budget
 	}
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse
@@ -220,6 +219,13 @@ func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 // unchanged, without retries, time limit or hooks. Base may still retry them.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
+}
+
+func (t *Transport) hostOf(req *http.Request) *host {
+	if req.URL == nil { // an error of Base
+		return new(host)
+	}
+	return t.hosts.host(req.URL)
 }
 
 func (t *Transport) mayRepeat(req *http.Request) bool {

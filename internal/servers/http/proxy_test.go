@@ -245,12 +245,7 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 	e := &executions{count: map[string]int{}}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		e.mu.Lock()
-		e.count[r.Method+r.URL.Path]++
-		e.total++
-		drops := faulty && e.total%4 == 3
-		e.mu.Unlock()
-		if drops {
+		if n := e.execute(r); faulty && n%4 == 3 {
 			drop(w, false)
 			return
 		}
@@ -258,6 +253,15 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 	}))
 	t.Cleanup(e.Close)
 	return e
+}
+
+// execute returns the number of executions.
+func (e *executions) execute(r *http.Request) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count[r.Method+r.URL.Path]++
+	e.total++
+	return e.total
 }
 
 func (e *executions) address() string { return strings.TrimPrefix(e.URL, "http://") }

@@ -72,8 +72,9 @@ type tally struct {
 	attempts, resends atomic.Int64
 }
 
-func (o *tally) send(t *testing.T, c client, base *http.Transport, url string, k kind, many, attempts int) {
-	p := retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
+// policy returns a policy that counts attempts and resends.
+func (o *tally) policy(attempts int) retry.Policy {
+	return retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
 		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 			o.attempts.Add(1)
 			before, _ := retryhttp.InfoFrom(ctx)
@@ -83,11 +84,13 @@ func (o *tally) send(t *testing.T, c client, base *http.Transport, url string, k
 			}
 		},
 	}}
-	rt := c.make(base, p)
+}
+
+func (o *tally) send(t *testing.T, rt http.RoundTripper, url string, k kind, many int) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var next atomic.Int64
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	for range 16 {
 		wg.Go(func() {
@@ -190,7 +193,7 @@ func (server worn) compare(t *testing.T, k kind) (worse []string) {
 			var address string
 			address, twice = server.start(t)
 			counted, o = newCounter(t, server.protocol, address), tally{}
-			o.send(t, c, counted.transport(t), counted.url, k, *worseRequests, *worseAttempts)
+			o.send(t, c.make(counted.transport(t), o.policy(*worseAttempts)), counted.url, k, *worseRequests)
 			if listens(address) {
 				break // node v20.20.2 sometimes crashes
 			}

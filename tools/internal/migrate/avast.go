@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
@@ -86,7 +85,7 @@ func (l avast) option(r *rewriter, s *site, a *avastCall, x ast.Expr) {
 		return
 	}
 	for _, arg := range call.Args {
-		if call != ast.Unparen(x) && !r.stable(text{arg}) {
+		if call != ast.Unparen(x) && !r.fixed(nil, text{arg}) {
 			s.fail("the option %s may change before the call", r.shown(x))
 		}
 	}
@@ -193,14 +192,8 @@ func (l avast) delayType(r *rewriter, x ast.Expr) (string, []ast.Expr) {
 	return "", nil
 }
 
-// rest rewrites the marks of a package without other calls of the library.
-func (l avast) rest(r *rewriter) {
-	for id, cur := range r.cursors {
-		obj := r.pass.TypesInfo.Uses[id]
-		if obj != nil && l.owns(obj.Pkg()) && obj.Name() == "Unrecoverable" && cur.ParentEdgeKind() == edge.SelectorExpr_Sel {
-			r.replace(cur.Parent().Node(), retryPkg, ".Permanent")
-		}
-	}
+func (avast) renames() map[string]text {
+	return map[string]text{"Unrecoverable": {retryPkg, ".Permanent"}}
 }
 
 func (avast) differs() []string {
@@ -222,4 +215,4 @@ func (noBackoffs) literal(*rewriter, *ast.CompositeLit) (value, string) {
 	return value{}, "it is no backoff"
 }
 func (noBackoffs) finish(*rewriter, *value) {}
-func (noBackoffs) field(string) bool        { return false }
+func (noBackoffs) fields() []string         { return nil }

@@ -30,6 +30,7 @@ type cell struct {
 	consumers int       // of its value
 	fold      policy    // what the only consumer adds
 	ctx       text      // of a backoff that carries its context
+	ctxParam  int       // the parameter of a function that is the context
 }
 
 // A source is an expression that flows into a cell.
@@ -43,7 +44,6 @@ type set struct {
 	stmt  *ast.AssignStmt
 	field string
 	expr  ast.Expr
-	whole bool // no other field is assigned by stmt
 }
 
 // A value is what an expression of a backoff type means: a policy of its own, or that of
@@ -79,6 +79,9 @@ func (r *rewriter) cellOf(obj types.Object) *cell {
 	if obj.Exported() && !r.private() && (obj.Parent() == r.pass.Pkg.Scope() || obj.Parent() == nil) {
 		return c.fail("%s is exported: other packages may depend on its type", obj.Name())
 	}
+	if r.implements(obj) {
+		return c.fail("%s is a method of an interface", obj.Name())
+	}
 	r.declaration(c)
 	for _, id := range r.uses[obj] {
 		r.use(c, r.cursors[id])
@@ -87,6 +90,20 @@ func (r *rewriter) cellOf(obj types.Object) *cell {
 		}
 	}
 	return c
+}
+
+// implements reports whether an interface of the package has a method of the name of obj.
+func (r *rewriter) implements(obj types.Object) bool {
+	f, ok := obj.(*types.Func)
+	if !ok || f.Signature().Recv() == nil {
+		return false
+	}
+	for other := range r.decls {
+		if m, ok := other.(*types.Func); ok && m.Name() == f.Name() && m.Signature().Recv() != nil && types.IsInterface(m.Signature().Recv().Type()) {
+			return true
+		}
+	}
+	return false
 }
 
 // private reports whether no other module can import the package.
@@ -109,12 +126,24 @@ func (r *rewriter) flow(c *cell, expr ast.Expr) {
 		}
 	}
 	if v.ctx != nil {
-		if c.ctx != nil || len(c.sources) > 0 || !r.isLocal(c.obj) {
+		f, _ := c.obj.(*types.Func)
+		c.ctxParam = r.parameterOf(f, v.ctx)
+		if c.ctx != nil || len(c.sources) > 0 || !r.isLocal(c.obj) && c.ctxParam < 0 {
 			c.fail("%s carries a context out of sight of the call", c.obj.Name())
 		}
 		c.ctx = v.ctx
 	}
 	c.sources = append(c.sources, source{expr, v})
+}
+
+// parameterOf returns the index of the parameter of f that x names, or -1.
+func (r *rewriter) parameterOf(f *types.Func, x text) int {
+	id, ok := x[0].(*ast.Ident)
+	if f == nil || !ok || f.Signature().Variadic() {
+		return -1
+	}
+	v, _ := r.pass.TypesInfo.Uses[id].(*types.Var)
+	return slices.Index(slices.Collect(f.Signature().Params().Variables()), v)
 }
 
 func (r *rewriter) isLocal(obj types.Object) bool {
@@ -176,12 +205,12 @@ func (r *rewriter) assigned(c *cell, cur inspector.Cursor, n *ast.AssignStmt) {
 // parameter reads the arguments of all calls for a parameter.
 func (r *rewriter) parameter(c *cell, field inspector.Cursor) {
 	decl, ok := field.Parent().Parent().Parent().Node().(*ast.FuncDecl)
-	if !ok || field.ParentEdgeKind() != edge.FieldList_List || field.Parent().ParentEdgeKind() != edge.FuncType_Params {
+	if !ok || field.Parent().ParentEdgeKind() != edge.FuncType_Params {
 		c.fail("%s is a parameter of a function literal", c.obj.Name())
 		return
 	}
 	f := r.pass.TypesInfo.Defs[decl.Name].(*types.Func)
-	if f.Exported() && !r.private() {
+	if f.Exported() && !r.private() || r.implements(f) {
 		c.fail("%s is a parameter of the exported %s", c.obj.Name(), f.Name())
 		return
 	}
@@ -350,7 +379,11 @@ func (r *rewriter) value(x ast.Expr) (value, string) {
 			return r.lib.value(r, x, f.Name())
 		}
 		if obj := r.object(x.Fun); obj != nil && isFunc(obj) {
-			return value{cell: r.cellOf(obj), ref: x}, ""
+			v := value{cell: r.cellOf(obj), ref: x}
+			if v.cell.ctx != nil && v.cell.why == "" { // what its context is depends on the call
+				v.ctx = text{x.Args[v.cell.ctxParam]}
+			}
+			return v, ""
 		}
 	}
 	return value{}, "the backoff is " + r.shown(x) + ", which is not understood"
@@ -362,7 +395,7 @@ func (r *rewriter) selected(c *cell, sel *ast.SelectorExpr, cur inspector.Cursor
 	switch up := cur.Parent().Node().(type) {
 	case *ast.AssignStmt:
 		if i := slices.Index(up.Lhs, ast.Expr(sel)); i >= 0 && up.Tok == token.ASSIGN && len(up.Lhs) == len(up.Rhs) {
-			c.sets = append(c.sets, set{up, name, up.Rhs[i], len(up.Lhs) == 1})
+			c.sets = append(c.sets, set{up, name, up.Rhs[i]})
 			return
 		}
 	case *ast.CallExpr:
@@ -371,7 +404,7 @@ func (r *rewriter) selected(c *cell, sel *ast.SelectorExpr, cur inspector.Cursor
 		case name == "Reset" && alone:
 			c.resets = append(c.resets, stmt)
 			return
-		case name == "NextBackOff" || name == "Next":
+		case up.Fun == ast.Expr(sel) && (name == "NextBackOff" || name == "Next"):
 			c.asked = true
 			c.usedBefore(sel.Pos())
 			return

@@ -172,13 +172,13 @@ func (l cenkalti) literal(r *rewriter, lit *ast.CompositeLit) (value, string) {
 	return v, r.shown(lit) + " leaves fields at zero"
 }
 
-var cenkaltiFields = []string{"InitialInterval", "RandomizationFactor", "Multiplier", "MaxInterval", "MaxElapsedTime"}
-
-func (cenkalti) field(name string) bool { return slices.Contains(cenkaltiFields, name) }
+func (cenkalti) fields() []string {
+	return []string{"InitialInterval", "RandomizationFactor", "Multiplier", "MaxInterval", "MaxElapsedTime"}
+}
 
 // set sets a field of an ExponentialBackOff.
 func (l cenkalti) set(r *rewriter, v *value, name string, x ast.Expr) bool {
-	if l.field(name) {
+	if slices.Contains(l.fields(), name) {
 		v.fields[name] = text{x}
 		return true
 	}
@@ -247,38 +247,17 @@ func (l cenkalti) rewrite(r *rewriter, s *site) {
 
 func (r *rewriter) isNil(x ast.Expr) bool { return r.pass.TypesInfo.Types[x].IsNil() }
 
-// rest rewrites the marks and constants of a package without other calls of the library.
-func (l cenkalti) rest(r *rewriter) {
-	for id, cur := range r.cursors {
-		obj := r.pass.TypesInfo.Uses[id]
-		if obj == nil || !l.owns(obj.Pkg()) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel {
-			continue
-		}
-		sel := cur.Parent()
-		switch obj.Name() {
-		case "Permanent":
-			if sel.ParentEdgeKind() == edge.CallExpr_Fun {
-				r.replace(sel.Node(), retryPkg, ".Permanent")
-			}
-		case "Stop":
-			r.replace(sel.Node(), "-1")
-		case "Operation":
-			if _, generic := sel.Parent().Node().(*ast.IndexExpr); !generic {
-				r.replace(sel.Node(), "func() error")
-			}
-		case "Notify":
-			r.replace(sel.Node(), "func(error, ", timePkg, ".Duration)")
-		case "DefaultInitialInterval":
-			r.replace(sel.Node(), milliseconds(500)...)
-		case "DefaultMaxInterval":
-			r.replace(sel.Node(), minutes(1)...)
-		case "DefaultMaxElapsedTime":
-			r.replace(sel.Node(), minutes(15)...)
-		case "DefaultMultiplier":
-			r.replace(sel.Node(), "1.5")
-		case "DefaultRandomizationFactor":
-			r.replace(sel.Node(), "0.5")
-		}
+func (cenkalti) renames() map[string]text {
+	return map[string]text{
+		"Permanent":                  {retryPkg, ".Permanent"},
+		"Stop":                       {"-1"},
+		"Operation":                  {"func() error"},
+		"Notify":                     {"func(error, ", timePkg, ".Duration)"},
+		"DefaultInitialInterval":     milliseconds(500),
+		"DefaultMaxInterval":         minutes(1),
+		"DefaultMaxElapsedTime":      minutes(15),
+		"DefaultMultiplier":          {"1.5"},
+		"DefaultRandomizationFactor": {"0.5"},
 	}
 }
 

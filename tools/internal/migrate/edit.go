@@ -108,16 +108,9 @@ func (e *edits) resolve(x edit) []byte {
 // sorted orders the edits by position, the wider ones first.
 func (e *edits) sorted() []edit {
 	slices.SortStableFunc(e.all, func(a, b edit) int {
-		return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(boolInt(a.pos != a.end), boolInt(b.pos != b.end)), cmp.Compare(b.end, a.end))
+		return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(min(1, a.end-a.pos), min(1, b.end-b.pos)), cmp.Compare(b.end, a.end))
 	})
 	return e.all
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // in returns the edits of a file that no other edit of the file contains, as text.

@@ -5,97 +5,72 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-
-	"golang.org/x/tools/go/ast/edge"
 )
 
-// check fails a cell whose assignments to fields of the backoff cannot become a literal.
+// check fails a cell whose assignments to fields of the backoff cannot become part of the
+// literal that creates it.
 func (r *rewriter) check(c *cell) {
 	for _, change := range c.changes {
-		if stmt, ok := r.enclosingStatement(change.expr).(*ast.AssignStmt); c.asked || !ok || len(stmt.Lhs) != 1 {
+		if stmt, ok := r.statement(change.expr).(*ast.AssignStmt); c.asked || !ok || len(stmt.Lhs) != 1 {
 			c.fail("changes %s after it is made", c.obj.Name())
 		}
 	}
 	for _, s := range c.sets {
-		if s.field == "MaxElapsedTime" && !c.asked && s.whole && !r.folds(c, s) {
-			continue // a field of retry.Policy, too
-		}
-		if !r.folds(c, s) {
+		switch folds := len(c.sources) == 1 && c.sources[0].value.fields != nil && r.follows(c, s.stmt); {
+		case slices.ContainsFunc(s.stmt.Lhs, func(x ast.Expr) bool { sel, ok := x.(*ast.SelectorExpr); return !ok || r.object(sel.X) != c.obj }):
+			c.fail("sets %s.%s together with others", c.obj.Name(), s.field)
+		case !folds && (s.field != "MaxElapsedTime" || c.asked || len(s.stmt.Lhs) > 1): // a field of retry.Policy, too
 			c.fail("sets %s.%s in a branch, or after it is used", c.obj.Name(), s.field)
-		} else if !r.lib.field(s.field) {
+		case !slices.Contains(r.lib.fields(), s.field):
 			c.fail("sets %s.%s", c.obj.Name(), s.field)
 		}
-		if !s.whole && slices.ContainsFunc(s.stmt.Lhs, func(x ast.Expr) bool {
-			sel, ok := x.(*ast.SelectorExpr)
-			return !ok || r.object(sel.X) != c.obj
-		}) {
-			c.fail("sets %s.%s together with others", c.obj.Name(), s.field)
-		}
 	}
+}
+
+// follows reports whether stmt follows the declaration of c in the same block, before
+// c is used.
+func (r *rewriter) follows(c *cell, stmt ast.Node) bool {
+	return r.isLocal(c.obj) && (!c.used.IsValid() || stmt.Pos() < c.used) && r.block(r.statement(r.decls[c.obj])) == r.block(stmt)
 }
 
 // emitChanges changes statements such as b = WithMaxRetries(b, 3), which become part of
 // the literal that they follow, or assign to the fields of the policy.
 func (r *rewriter) emitChanges(c *cell) {
 	for _, change := range c.changes {
-		stmt := r.enclosingStatement(change.expr)
-		def := r.statement(r.decls[c.obj])
-		limits := policy{attempts: change.value.attempts, elapsed: change.value.elapsed}
-		if len(c.sources) == 1 && c.sources[0].value.cell == nil && r.block(def) == r.block(stmt) &&
-			r.before(limits.attempts, c) && r.before(limits.elapsed, c) && (!c.used.IsValid() || stmt.Pos() < c.used) {
-			c.fold = c.fold.over(limits)
+		stmt, v := r.statement(change.expr), change.value
+		if len(c.sources) == 1 && c.sources[0].value.cell == nil && r.follows(c, stmt) && r.fixed(c.obj, v.attempts, v.elapsed) {
+			c.fold = c.fold.over(policy{attempts: v.attempts, elapsed: v.elapsed})
 			r.remove(stmt)
 			continue
 		}
-		out := text{}
-		if limits.attempts != nil {
-			out = join(out, c.obj.Name(), ".MaxAttempts = ", limits.attempts)
+		var out text
+		if v.attempts != nil {
+			out = join(c.obj.Name(), ".MaxAttempts = ", v.attempts, "\n")
 		}
-		if limits.elapsed != nil {
-			if len(out) > 0 {
-				out = join(out, "\n")
-			}
-			out = join(out, c.obj.Name(), ".MaxElapsed = ", limits.elapsed)
+		if v.elapsed != nil {
+			out = join(out, c.obj.Name(), ".MaxElapsed = ", v.elapsed)
 		}
 		r.replace(stmt, out...)
 	}
 }
 
-func (r *rewriter) enclosingStatement(x ast.Expr) ast.Stmt {
-	cur, _ := r.root.FindNode(x)
-	for up := range cur.Enclosing((*ast.AssignStmt)(nil)) {
-		return up.Node().(ast.Stmt)
-	}
-	return nil
-}
-
-// folds reports whether an assignment can become part of the literal that creates the
-// backoff: it follows in the same block, before the first use.
-func (r *rewriter) folds(c *cell, s set) bool {
-	if !r.isLocal(c.obj) || len(c.sources) != 1 || c.sources[0].value.fields == nil || c.used.IsValid() && s.stmt.Pos() > c.used {
-		return false
-	}
-	def := r.statement(r.decls[c.obj])
-	return def != nil && r.block(def) == r.block(s.stmt)
-}
-
-// statement returns the statement of a block that contains n.
-func (r *rewriter) statement(id *ast.Ident) ast.Stmt {
-	for cur := range r.cursors[id].Enclosing() {
-		if stmt, ok := cur.Node().(ast.Stmt); ok {
+// statement returns the innermost statement that contains n.
+func (r *rewriter) statement(n ast.Node) ast.Stmt {
+	cur, _ := r.root.FindNode(n)
+	for up := range cur.Enclosing() {
+		if stmt, ok := up.Node().(ast.Stmt); ok {
 			return stmt
 		}
 	}
 	return nil
 }
 
-// block returns the block that directly contains a statement.
-func (r *rewriter) block(stmt ast.Stmt) ast.Node {
-	cur, ok := r.root.FindNode(stmt)
-	if !ok {
-		return nil
+// block returns the node that directly contains a statement, or nil.
+func (r *rewriter) block(stmt ast.Node) ast.Node {
+	if cur, ok := r.root.FindNode(stmt); ok {
+		return cur.Parent().Node()
 	}
-	return cur.Parent().Node()
+	return nil
 }
 
 // emit changes the declaration of a cell and the values that flow into it.
@@ -113,77 +88,50 @@ func (r *rewriter) emit(c *cell) {
 		}
 	}
 	r.emitChanges(c)
-	var last *set
-	removed := map[ast.Stmt]bool{}
-	for i, s := range c.sets {
-		if !r.folds(c, s) {
+	var last ast.Stmt // where the literal belongs, if not at the declaration
+	var merged []ast.Stmt
+	for _, s := range c.sets {
+		if len(c.sources) != 1 || !r.follows(c, s.stmt) {
 			r.replace(s.stmt.Lhs[0].(*ast.SelectorExpr).Sel, "MaxElapsed")
 			continue
 		}
 		c.sources[0].value.fields[s.field] = text{s.expr}
-		if !r.early(c, s.expr) {
-			last = &c.sets[i]
+		if !r.fixed(c.obj, text{s.expr}) {
+			last = s.stmt
 		}
-		removed[s.stmt] = true
+		merged = append(merged, s.stmt)
+	}
+	if last != nil {
+		r.replace(last, join(c.obj.Name()+" := ", r.expression(c.sources[0].value, c))...)
+		merged = append(merged, r.statement(r.decls[c.obj]))
+	}
+	for _, stmt := range merged {
+		if stmt != last {
+			r.remove(stmt)
+		}
 	}
 	for _, src := range c.sources {
-		if last != nil {
-			r.replaceRange(last.stmt.Pos(), last.stmt.End(), join(c.obj.Name()+" := ", r.expression(src.value, c))...)
-			delete(removed, last.stmt)
-			r.remove(r.statement(r.decls[c.obj]))
-		} else if out := r.expression(src.value, c); len(out) != 1 || out[0] != src.expr {
+		if out := r.expression(src.value, c); last == nil && (len(out) != 1 || out[0] != src.expr) {
 			r.replace(src.expr, out...)
 		}
 	}
-	for stmt := range removed {
-		r.remove(stmt)
-	}
 }
 
-// early reports whether x has the same value where the backoff of c is created: nothing
-// in it is declared or changed between, as far as names tell.
-func (r *rewriter) early(c *cell, x ast.Expr) bool {
-	def := r.decls[c.obj].Pos()
-	ok := true
-	ast.Inspect(x, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CallExpr:
-			ok = ok && r.pass.TypesInfo.Types[n.Fun].IsType()
-		case *ast.Ident:
-			if v, isVar := r.pass.TypesInfo.Uses[n].(*types.Var); isVar && !v.IsField() {
-				ok = ok && (v.Parent() == r.pass.Pkg.Scope() || v.Pos() < def) && !r.reassigned(v, def, x.Pos())
-			}
-		}
-		return ok
-	})
-	return ok
-}
-
-// reassigned reports whether v is changed between two positions, as far as names tell.
-func (r *rewriter) reassigned(v *types.Var, from, to token.Pos) bool {
-	return slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool {
-		cur := r.cursors[id]
-		kind := cur.ParentEdgeKind()
-		return from < id.Pos() && id.Pos() < to &&
-			(kind == edge.AssignStmt_Lhs || kind == edge.IncDecStmt_X || kind == edge.UnaryExpr_X && cur.Parent().Node().(*ast.UnaryExpr).Op == token.AND)
-	})
-}
-
-// stable reports whether x means the same wherever v is used: it has no calls, and names
-// nothing that changes.
-func (r *rewriter) stable(x text) bool {
-	for _, part := range x {
-		n, ok := part.(ast.Expr)
+// fixed reports whether the expressions in t have the same value where made is declared:
+// they have no calls, and name nothing that is declared later or changes.
+func (r *rewriter) fixed(made types.Object, t ...text) bool {
+	for _, part := range slices.Concat(t...) {
+		x, ok := part.(ast.Expr)
 		if !ok {
 			continue
 		}
-		for id := range ast.Preorder(n) {
-			switch id := id.(type) {
+		for n := range ast.Preorder(x) {
+			switch n := n.(type) {
 			case *ast.CallExpr:
-				ok = ok && r.pass.TypesInfo.Types[id.Fun].IsType()
+				ok = ok && r.pass.TypesInfo.Types[n.Fun].IsType()
 			case *ast.Ident:
-				if v, isVar := r.pass.TypesInfo.Uses[id].(*types.Var); isVar && !v.IsField() {
-					ok = ok && !r.reassigned(v, 0, 1<<40)
+				if v, isVar := r.pass.TypesInfo.Uses[n].(*types.Var); isVar && !v.IsField() {
+					ok = ok && !r.reassigned(v) && (made == nil || v.Parent() == r.pass.Pkg.Scope() || v.Pos() < r.decls[made].Pos())
 				}
 			}
 		}
@@ -192,6 +140,21 @@ func (r *rewriter) stable(x text) bool {
 		}
 	}
 	return true
+}
+
+// reassigned reports whether v changes after its declaration, as far as its name tells.
+func (r *rewriter) reassigned(v *types.Var) bool {
+	return slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool {
+		switch n := r.cursors[id].Parent().Node().(type) {
+		case *ast.AssignStmt:
+			return slices.Contains(n.Lhs, ast.Expr(id))
+		case *ast.UnaryExpr:
+			return n.Op == token.AND
+		case *ast.IncDecStmt:
+			return true
+		}
+		return false
+	})
 }
 
 // expression returns the expression of a policy, or of a sequence if c is one.
@@ -230,22 +193,8 @@ func (r *rewriter) fold(v *value) {
 	if c == nil || c.consumers != 1 || len(c.sources) != 1 || c.sources[0].value.cell != nil || !r.isLocal(c.obj) {
 		return
 	}
-	limits := policy{attempts: v.attempts, elapsed: v.elapsed}
-	for _, t := range []text{limits.attempts, limits.elapsed} {
-		if !r.stable(t) || !r.before(t, c) {
-			return
-		}
+	if r.fixed(c.obj, v.attempts, v.elapsed) {
+		c.fold = policy{attempts: v.attempts, elapsed: v.elapsed}
+		v.attempts, v.elapsed = nil, nil
 	}
-	c.fold = limits
-	v.attempts, v.elapsed = nil, nil
-}
-
-// before reports whether all names in t are declared before the cell is.
-func (r *rewriter) before(t text, c *cell) bool {
-	for _, part := range t {
-		if x, ok := part.(ast.Expr); ok && !r.early(c, x) {
-			return false
-		}
-	}
-	return true
 }

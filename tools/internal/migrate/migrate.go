@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
+	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 )
@@ -40,12 +41,13 @@ type library interface {
 	literal(r *rewriter, lit *ast.CompositeLit) (value, string)
 	// finish turns the fields of a value into a policy.
 	finish(r *rewriter, v *value)
-	// field reports whether a field of the library's backoff has a counterpart.
-	field(name string) bool
+	// fields lists the fields of the library's backoff that have a counterpart.
+	fields() []string
 	// rewrite changes a call that retries.
 	rewrite(r *rewriter, s *site)
-	// rest rewrites what remains in a package whose calls are all rewritten.
-	rest(r *rewriter)
+	// renames has the names that take the place of others in a package whose calls are
+	// all rewritten.
+	renames() map[string]text
 	// differs lists what behaves differently after the rewriting.
 	differs() []string
 }
@@ -84,20 +86,24 @@ type rewriter struct {
 	cells   map[types.Object]*cell
 	order   []*cell
 
-	followed map[*types.Var]ast.Node // the declarations of variables that calls used
-	removed  []ast.Node              // those of them that are gone
+	followed []*types.Var // variables whose values calls used
 }
 
 func run(pass *analysis.Pass) (any, error) {
 	index := newRewriter(pass)
-	for _, lib := range []library{cenkalti{}, avast{}, sethvargo{}, wait{}} {
+	fixed := false
+	for _, lib := range []library{cenkalti{}, avast{}, sethvargo{}, wait{}, retryable{}} {
 		if !slices.ContainsFunc(pass.Pkg.Imports(), lib.owns) {
 			continue
 		}
 		r := *index
-		r.followed = map[*types.Var]ast.Node{}
 		r.lib, r.sites, r.cells = lib, map[*ast.CallExpr]*site{}, map[types.Object]*cell{}
 		r.run()
+		if fixed { // whose imports another fix would repeat
+			r.all = nil
+		}
+		fixed = fixed || len(r.all) > 0
+		r.report()
 	}
 	return nil, nil
 }
@@ -158,9 +164,21 @@ func (r *rewriter) run() {
 	}
 	r.removeFollowed()
 	if left == 0 {
-		r.lib.rest(r)
+		r.rename(r.lib.renames())
 	}
-	r.report()
+}
+
+// rename replaces the names of the library that remain.
+func (r *rewriter) rename(names map[string]text) {
+	for id, cur := range r.cursors {
+		obj := r.pass.TypesInfo.Uses[id]
+		if obj == nil || !r.lib.owns(obj.Pkg()) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel || names[obj.Name()] == nil {
+			continue
+		}
+		if t, ok := obj.Type().(*types.Named); !ok || t.TypeParams().Len() == 0 {
+			r.replace(cur.Parent().Node(), names[obj.Name()]...)
+		}
+	}
 }
 
 // use reads the backoff of a site.

@@ -2,12 +2,8 @@ package migrate
 
 import (
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
-	"strings"
-
-	"golang.org/x/tools/go/ast/inspector"
 )
 
 // call rewrites the parts of a call: the function, the arguments in front of the
@@ -81,66 +77,19 @@ func (r *rewriter) onlyLiteral(op ast.Expr) *ast.FuncLit {
 // bare reports whether the error of a call reaches code that may compare or print it, so
 // that it must stay what it was.
 func (r *rewriter) bare(call *ast.CallExpr) bool {
-	cur, ok := r.root.FindNode(call)
-	if !ok {
-		return true
-	}
+	cur, _ := r.root.FindNode(call)
 	switch n := cur.Parent().Node().(type) {
 	case *ast.ExprStmt, *ast.GoStmt, *ast.DeferStmt:
 		return false
-	case *ast.CallExpr:
-		return !r.onlyChecks(n)
 	case *ast.AssignStmt:
 		id, ok := n.Lhs[len(n.Lhs)-1].(*ast.Ident)
-		if ok && id.Name == "_" {
-			return false
+		if v, isVar := r.pass.TypesInfo.ObjectOf(id).(*types.Var); ok && isVar && r.isLocal(v) {
+			return slices.ContainsFunc(r.uses[v], func(use *ast.Ident) bool {
+				compared, ok := r.cursors[use].Parent().Node().(*ast.BinaryExpr)
+				return !ok || !r.isNil(compared.X) && !r.isNil(compared.Y)
+			})
 		}
-		if obj := r.pass.TypesInfo.ObjectOf(id); ok && obj != nil && len(n.Rhs) == 1 {
-			return slices.ContainsFunc(r.until(obj, n.End()), func(use *ast.Ident) bool { return !r.harmless(r.cursors[use]) })
-		}
+		return !ok || id.Name != "_"
 	}
 	return true
-}
-
-// until returns the uses of a variable after a position, up to its next assignment if it
-// is declared with :=, and all uses otherwise.
-func (r *rewriter) until(v types.Object, pos token.Pos) []*ast.Ident {
-	if !r.isLocal(v) {
-		return r.uses[v]
-	}
-	var out []*ast.Ident
-	for _, id := range r.uses[v] {
-		if id.Pos() > pos {
-			out = append(out, id)
-		}
-	}
-	return out
-}
-
-// harmless reports whether a use of an error only asks whether there is one, or shows it
-// to a person.
-func (r *rewriter) harmless(cur inspector.Cursor) bool {
-	switch n := cur.Parent().Node().(type) {
-	case *ast.BinaryExpr:
-		return r.isNil(n.X) || r.isNil(n.Y)
-	case *ast.CallExpr:
-		return r.onlyChecks(n)
-	case *ast.AssignStmt:
-		return slices.Contains(n.Lhs, cur.Node().(ast.Expr))
-	}
-	return false
-}
-
-// onlyChecks reports whether a call is of a function that tests or logs its arguments.
-func (r *rewriter) onlyChecks(call *ast.CallExpr) bool {
-	f := callee(r.pass.TypesInfo, call)
-	if f == nil || f.Pkg() == nil {
-		return false
-	}
-	switch path := f.Pkg().Path(); {
-	case strings.HasPrefix(path, "github.com/stretchr/testify/"):
-		return f.Name() == "NoError" || f.Name() == "Error" || f.Name() == "Nil" || f.Name() == "NotNil"
-	default:
-		return slices.Contains([]string{"log", "log/slog", "testing", "go.uber.org/zap", "github.com/sirupsen/logrus"}, path)
-	}
 }

@@ -16,63 +16,44 @@ func (r *rewriter) definition(x ast.Expr) ast.Expr {
 		return x
 	}
 	v, ok := r.pass.TypesInfo.Uses[id].(*types.Var)
-	if !ok || r.decls[v] == nil {
-		return x
-	}
-	if r.reassigned(v, 0, 1<<40) || v.Exported() && !r.private() {
+	if !ok || r.decls[v] == nil || r.reassigned(v) || v.Exported() && !r.private() {
 		return x
 	}
 	cur := r.cursors[r.decls[v]]
-	i := cur.ParentEdgeIndex()
+	var value ast.Expr
 	switch def := cur.Parent().Node().(type) {
 	case *ast.AssignStmt:
-		if len(def.Lhs) == len(def.Rhs) {
-			r.followed[v] = def
-			return r.definition(def.Rhs[i])
+		if len(def.Lhs) == 1 && len(def.Rhs) == 1 {
+			value = def.Rhs[0]
 		}
 	case *ast.ValueSpec:
-		if len(def.Names) == len(def.Values) {
-			r.followed[v] = def
-			return r.definition(def.Values[i])
+		if len(def.Names) == 1 && len(def.Values) == 1 {
+			value = def.Values[0]
 		}
 	}
-	return x
+	if value == nil {
+		return x
+	}
+	r.followed = append(r.followed, v)
+	return r.definition(value)
 }
 
-// removeFollowed removes the declarations of the variables that only rewritten calls used.
+// removeFollowed removes the declarations of the variables that only calls used that are
+// rewritten, and other such declarations.
 func (r *rewriter) removeFollowed() {
-	gone := func(id *ast.Ident) bool {
-		for cur := range r.cursors[id].Enclosing() {
-			switch n := cur.Node().(type) {
-			case *ast.CallExpr:
-				if s := r.sites[n]; s != nil && s.why == "" && !contains(s.op, id) {
-					return true
-				}
-			case *ast.AssignStmt, *ast.ValueSpec:
-				if slices.Contains(r.removed, n) {
-					return true
-				}
-			}
+	var gone []ast.Node
+	for _, s := range r.sites {
+		if s.why == "" {
+			gone = append(gone, s.call)
 		}
-		return false
 	}
-	for again := true; again; {
-		again = false
-		for v, def := range r.followed {
-			if slices.Contains(r.removed, def) || slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool { return !gone(id) }) {
-				continue
-			}
-			switch def := def.(type) {
-			case *ast.AssignStmt:
-				if len(def.Lhs) > 1 {
-					continue
-				}
-			case *ast.ValueSpec:
-				if len(def.Names) > 1 {
-					continue
-				}
-			}
-			r.removed, again = append(r.removed, def), true
+	for _, v := range r.followed { // those that use others come first
+		within := func(id *ast.Ident) bool {
+			return slices.ContainsFunc(gone, func(n ast.Node) bool { return contains(n, id) })
+		}
+		def := r.cursors[r.decls[v]].Parent().Node()
+		if !slices.Contains(gone, def) && !slices.ContainsFunc(r.uses[v], func(id *ast.Ident) bool { return !within(id) }) {
+			gone = append(gone, def)
 			r.remove(r.declared(def))
 		}
 	}
@@ -82,15 +63,13 @@ func (r *rewriter) removeFollowed() {
 func (r *rewriter) declared(def ast.Node) ast.Node {
 	cur, _ := r.root.FindNode(def)
 	if decl, ok := cur.Parent().Node().(*ast.GenDecl); ok && len(decl.Specs) == 1 {
-		if up := cur.Parent().Parent().Node(); isStmt(up) {
+		if up, ok := cur.Parent().Parent().Node().(*ast.DeclStmt); ok {
 			return up
 		}
 		return decl
 	}
 	return def
 }
-
-func isStmt(n ast.Node) bool { _, ok := n.(*ast.DeclStmt); return ok }
 
 func contains(n ast.Node, id *ast.Ident) bool {
 	return n != nil && n.Pos() <= id.Pos() && id.End() <= n.End()

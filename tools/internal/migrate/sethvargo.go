@@ -102,7 +102,7 @@ func (sethvargo) literal(r *rewriter, lit *ast.CompositeLit) (value, string) {
 }
 
 func (sethvargo) finish(_ *rewriter, v *value) { v.classifier = text{legacyPkg, ".RetryMarked{}"} }
-func (sethvargo) field(string) bool            { return false }
+func (sethvargo) fields() []string             { return nil }
 
 func (l sethvargo) rewrite(r *rewriter, s *site) {
 	a, ok := s.data.(cenkaltiCall)
@@ -115,19 +115,10 @@ func (l sethvargo) rewrite(r *rewriter, s *site) {
 	r.replace(s.call.Args[1], p...)
 }
 
-// rest rewrites the marks and types of a package without other calls of the library.
-func (l sethvargo) rest(r *rewriter) {
-	for id, cur := range r.cursors {
-		obj := r.pass.TypesInfo.Uses[id]
-		if obj == nil || !l.owns(obj.Pkg()) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel {
-			continue
-		}
-		switch obj.Name() {
-		case "RetryableError":
-			r.replace(cur.Parent().Node(), retryPkg, ".Transient")
-		case "RetryFunc":
-			r.replace(cur.Parent().Node(), "func(", contextPkg, ".Context) error")
-		}
+func (sethvargo) renames() map[string]text {
+	return map[string]text{
+		"RetryableError": {retryPkg, ".Transient"},
+		"RetryFunc":      {"func(", contextPkg, ".Context) error"},
 	}
 }
 

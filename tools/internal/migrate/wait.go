@@ -3,7 +3,6 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
-	"slices"
 	"strings"
 )
 
@@ -76,7 +75,7 @@ func (wait) limits(r *rewriter, s *site, a *waitCall, p *policy, name string, ar
 // exponential reads a wait.Backoff.
 func (l wait) exponential(r *rewriter, s *site, p *policy, x ast.Expr) {
 	lit, ok := r.definition(x).(*ast.CompositeLit)
-	if !ok || lit != ast.Unparen(x) && !r.stable(text{lit}) {
+	if !ok || lit != ast.Unparen(x) && !r.fixed(nil, text{lit}) {
 		s.fail("the backoff %s is not a literal of the package", r.shown(x))
 		return
 	}
@@ -130,19 +129,10 @@ func (l wait) rewrite(r *rewriter, s *site) {
 	r.insert(s.call.Rparen, ")")
 }
 
-// rest rewrites the types of a package without other calls of the library.
-func (l wait) rest(r *rewriter) {
-	for obj, ids := range r.uses {
-		if !l.owns(obj.Pkg()) || !slices.Contains([]string{"ConditionFunc", "ConditionWithContextFunc"}, obj.Name()) {
-			continue
-		}
-		for _, id := range ids {
-			if sel := r.cursors[id].Parent(); obj.Name() == "ConditionFunc" {
-				r.replace(sel.Node(), "func() (bool, error)")
-			} else {
-				r.replace(sel.Node(), "func(", contextPkg, ".Context) (bool, error)")
-			}
-		}
+func (wait) renames() map[string]text {
+	return map[string]text{
+		"ConditionFunc":            {"func() (bool, error)"},
+		"ConditionWithContextFunc": {"func(", contextPkg, ".Context) (bool, error)"},
 	}
 }
 

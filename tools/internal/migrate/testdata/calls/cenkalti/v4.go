@@ -7,7 +7,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/cenkalti/backoff/v4" // want "5 of 5 calls can be rewritten"
+	"github.com/cenkalti/backoff/v4" // want "8 of 9 calls can be rewritten"
 )
 
 const retries = 30
@@ -74,4 +74,45 @@ func loop() {
 		}
 		time.Sleep(d)
 	}
+}
+
+func later() error {
+	b := backoff.NewExponentialBackOff()
+	limit := time.Duration(retries) * time.Second
+	b.MaxInterval, b.MaxElapsedTime = limit, 2*limit
+	b.Reset()
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+}
+
+type config struct{ attempts uint64 }
+
+type locker struct {
+	lock, unlock backoff.BackOff
+	quick        backoff.BackOff
+}
+
+func newLocker(c config) *locker {
+	return &locker{
+		quick: backoff.WithMaxRetries(
+			backoff.NewConstantBackOff(time.Second),
+			c.attempts,
+		),
+	}
+}
+
+func (l *locker) wait(ctx context.Context) error {
+	for range 3 {
+		if err := backoff.Retry(ping, backoff.WithContext(l.quick, ctx)); err != nil { // want "backoff\\.Retry: can be rewritten"
+			return err
+		}
+	}
+	return backoff.Retry(ping, l.lock) // want "backoff\\.Retry: left alone: lock is declared together with others"
+}
+
+func bounded(ctx context.Context, n int) backoff.BackOff {
+	return backoff.WithContext(backoff.WithMaxRetries(&backoff.ZeroBackOff{}, uint64(n)), ctx)
+}
+
+func useBounded(ctx context.Context) error {
+	return backoff.Retry(ping, bounded(ctx, 3)) // want "backoff\\.Retry: can be rewritten"
 }
