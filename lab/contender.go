@@ -4,6 +4,7 @@ package lab
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -98,6 +99,21 @@ const (
 	NoRetry    = "none attempts=1"
 	ZeroPolicy = "standard attempts=3"
 )
+
+// WithReferences returns list after [NoRetry] and [ZeroPolicy], unless it contains them.
+func WithReferences(list []Contender) []Contender {
+	return Join(mustParse(NoRetry, ZeroPolicy), list)
+}
+
+// Join returns the contenders of all lists, and of those with the same name only the first.
+func Join(lists ...[]Contender) []Contender {
+	names := map[string]bool{}
+	return slices.DeleteFunc(slices.Concat(lists...), func(c Contender) bool {
+		again := names[c.Name]
+		names[c.Name] = true
+		return again
+	})
+}
 
 func mustParse(texts ...string) []Contender {
 	contenders := make([]Contender, len(texts))

@@ -150,32 +150,21 @@ func (env *environment) check(set *flag.FlagSet) error {
 	return nil
 }
 
-// progress returns a function that shows a progress bar, starting after a second. It
-// returns nil with -quiet, or if standard error is not a terminal.
+// progress returns a function that shows a progress bar. It returns nil with -quiet, or if
+// standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	begin := time.Now()
 	env.bar = nil
 	return func(done, total int) {
 		if env.bar == nil {
-			if time.Since(begin) < time.Second || done == total {
-				return
-			}
-			// The bar's own estimate would ignore the time so far.
-			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetPredictTime(false),
+			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("simulating"),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
-		env.bar.Describe(fmt.Sprintf("simulating, %v left", timeLeft(time.Since(begin), done, total)))
 		env.bar.Set(done)
 	}
-}
-
-func timeLeft(elapsed time.Duration, done, total int) time.Duration {
-	rest := float64(elapsed) * float64(total-done) / float64(max(1, done))
-	return time.Duration(min(rest, float64(1000*time.Hour))).Round(time.Second)
 }
 
 func (env *environment) clearBar() {
@@ -288,27 +277,21 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 	if len(env.policies) == 0 {
 		return fallback(), nil
 	}
-	var list []lab.Contender
+	var lists [][]lab.Contender
 	for _, text := range env.policies {
 		text = strings.TrimSpace(text)
-		more := []lab.Contender{}
 		if group := groups[text]; group != nil {
-			more = group()
-		} else {
-			c, err := lab.ParseContender(text)
-			if err != nil {
-				return nil, usageError{suggestPolicy(err, text, groups)}
-			}
-			env.own = append(env.own, c.Name)
-			more = append(more, c)
+			lists = append(lists, group())
+			continue
 		}
-		for _, c := range more {
-			if !slices.ContainsFunc(list, func(known lab.Contender) bool { return known.Name == c.Name }) {
-				list = append(list, c)
-			}
+		c, err := lab.ParseContender(text)
+		if err != nil {
+			return nil, usageError{suggestPolicy(err, text, groups)}
 		}
+		env.own = append(env.own, c.Name)
+		lists = append(lists, []lab.Contender{c})
 	}
-	return list, nil
+	return lab.Join(lists...), nil
 }
 
 // suggestPolicy adds the most similar group, and the names of all groups, to err.

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
@@ -25,5 +27,6 @@ func explain(_ context.Context, env *environment, args []string) error {
 		return usageError{err}
 	}
 	e := report.NewExplain(c.Policy(retry.SystemClock{}), env.seed)
-	return errors.Join(report.Notes(env.stdout, e.Facts()), report.Text(env.stdout, e.Table()))
+	fmt.Fprintln(env.stdout, strings.Join(e.Facts(), "\n")+"\n")
+	return report.Text(env.stdout, e.Table())
 }

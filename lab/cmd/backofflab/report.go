@@ -41,9 +41,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 	if err != nil {
 		return err
 	}
-	if storm.Contenders, err = report.Beside(own); err != nil {
-		return err
-	}
+	storm.Contenders = lab.WithReferences(own)
 	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
@@ -54,12 +52,8 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 		if err != nil || !*crowd {
 			return results, err
 		}
-		contenders, err := report.BesideInContention(own)
-		if err != nil {
-			return results, err
-		}
 		cells, err := lab.Contention{
-			Contenders: contenders, Clients: steps(10, 100, 10, 1), Trials: 20 * storm.Trials, Timing: timingBins,
+			Contenders: report.Crowd(own), Clients: steps(10, 100, 10, 1), Trials: 20 * storm.Trials, Timing: timingBins,
 			Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
 		}.Run(ctx)
 		return append(results, report.Contention{Cells: cells}), err
@@ -71,7 +65,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 }
 
 func (env *environment) writePage(w io.Writer, results []result, stopped error) error {
-	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []report.Note{
+	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []page.Fact{
 		{Name: "Command", Value: "backofflab " + quoted(env.args)},
 		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
 		{Name: "Version", Value: version()},

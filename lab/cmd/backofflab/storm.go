@@ -47,9 +47,7 @@ func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
 	if err != nil {
 		return err
 	}
-	if model.Contenders, err = report.Beside(own); err != nil {
-		return err
-	}
+	model.Contenders = lab.WithReferences(own)
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}

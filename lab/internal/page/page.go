@@ -19,8 +19,11 @@ type Page struct {
 	Title    string
 	Note     string // under the title
 	Sections []report.Section
-	Facts    []report.Note // at the end
+	Facts    []Fact // at the end
 }
+
+// Fact is how a page was made, such as its command.
+type Fact struct{ Name, Value string }
 
 var (
 	//go:embed page.html

@@ -26,7 +26,7 @@ func example() page.Page {
 	return page.Page{
 		Title: "Storms & <calm>", Note: "Interrupted.",
 		Sections: []report.Section{{Heading: "One", Figures: figure(), Own: []string{"<a> & b"}}, {Heading: "Two", Figures: figure()}},
-		Facts:    []report.Note{{Name: "Command", Value: "lab -seed 1 <in >out"}},
+		Facts:    []page.Fact{{Name: "Command", Value: "lab -seed 1 <in >out"}},
 	}
 }
 

@@ -18,6 +18,13 @@ type Contention struct {
 	Cells []lab.Cell
 }
 
+// Crowd returns the user's policies and two under which all clients succeed in the end, with
+// and without jitter.
+func Crowd(own []lab.Contender) []lab.Contender {
+	blog := lab.Blog()
+	return lab.Join(own, []lab.Contender{blog[3], blog[1]})
+}
+
 // Table returns a row for each cell.
 func (c Contention) Table() *Table {
 	t := &Table{Headers: []string{"policy", "clients", "done", "calls per success", "calls", "time (s)"}}
@@ -30,7 +37,7 @@ func (c Contention) Table() *Table {
 		lost := cell.Done.Mean < 1
 		t.Rows = append(t.Rows, []Cell{
 			{Text: cell.Contender}, {Text: clients}, {Text: percent(cell.Done.Mean), Bad: lost},
-			{Text: perSuccess(cell.Calls.Mean, cell.Done.Mean*float64(cell.Clients)), Bad: lost},
+			{Text: perSuccess(cell.PerSuccess()), Bad: lost},
 			{Text: estimate(cell.Calls)}, {Text: estimate(scaled(cell.Time, 1e-3))},
 		})
 	}
@@ -62,15 +69,17 @@ func (c Contention) CSV(w io.Writer) error {
 // Section compares own, the user's policies, with the others at the largest number of
 // clients.
 func (c Contention) Section(own ...string) Section {
+	table := Contention{c.most()}.Table()
+	table.mark(own)
 	return Section{
 		Heading:  "Clients that contend for one row",
 		Lead:     "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; otherwise it waits as its policy says and reads again.",
 		Findings: c.findings(own),
-		Table:    Contention{c.most()}.Table(),
-		Figures: figures(
-			Figure{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
-			Figure{c.Timing(), "When the calls come."},
-		),
+		Table:    table,
+		Figures: []Figure{
+			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
+			{c.Timing(), "When the calls come."},
+		},
 		Text:  []string{"Time is until the last client succeeds or gives up. Bands and ± are 95 % confidence intervals. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
 		Own:   own,
@@ -100,7 +109,7 @@ func (c Contention) findings(own []string) (list []Finding) {
 	if len(complete) > 0 {
 		b := slices.MinFunc(complete, func(a, b lab.Cell) int { return cmp.Compare(a.Calls.Mean, b.Calls.Mean) })
 		best = fmt.Sprintf("Of the policies under which all succeed, %s needs the fewest calls: %s per success, in %s s.",
-			b.Contender, perSuccess(b.Calls.Mean, float64(b.Clients)), number(b.Time.Mean/1000))
+			b.Contender, perSuccess(b.PerSuccess()), number(b.Time.Mean/1000))
 	}
 	for _, cell := range cells {
 		if !slices.Contains(own, cell.Contender) {
@@ -109,7 +118,7 @@ func (c Contention) findings(own []string) (list []Finding) {
 		f := Finding{
 			Policy: cell.Contender, Headline: "All clients succeed",
 			Text: fmt.Sprintf("%d clients make %s calls per success, in %s s. %s", cell.Clients,
-				perSuccess(cell.Calls.Mean, cell.Done.Mean*float64(cell.Clients)), number(cell.Time.Mean/1000), best),
+				perSuccess(cell.PerSuccess()), number(cell.Time.Mean/1000), best),
 		}
 		if cell.Done.Mean < 1 {
 			f.Headline, f.Bad = percent(1-cell.Done.Mean)+" of the clients give up", true
@@ -127,15 +136,14 @@ func (c Contention) Calls() *chart.Picture {
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
 		n := float64(cell.Clients)
-		successes := n * cell.Done.Mean
-		if successes == 0 || i < 0 && len(lines) == chart.MostSeries {
+		if cell.Done.Mean == 0 || i < 0 && len(lines) == chart.MostSeries {
 			continue
 		}
 		if i < 0 {
 			i = len(lines)
 			lines = append(lines, chart.Series{Name: cell.Contender})
 		}
-		l, calls := &lines[i], scaled(cell.Calls, 1/successes)
+		l, calls := &lines[i], scaled(cell.Calls, 1/(n*cell.Done.Mean))
 		l.X, l.Y = append(l.X, n), append(l.Y, calls.Mean)
 		// A margin wider than the mean does not fit a logarithmic axis.
 		l.Low, l.High = append(l.Low, max(calls.Mean-calls.Margin(), calls.Mean/10)), append(l.High, calls.Mean+calls.Margin())

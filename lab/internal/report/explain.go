@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -26,10 +25,10 @@ func NewExplain(p retry.Policy, seed uint64) Explain {
 
 const drawn = 10_000 // number of sampled calls
 
-// Facts returns the properties of the policy, as names and values.
-func (e Explain) Facts() []Note {
-	p, total := e.policy, e.plan.Total
-	mean := 1.0 // attempts of a call that always fails
+// Facts returns what the policy does to a call whose attempts all fail.
+func (e Explain) Facts() []string {
+	total := e.plan.Total
+	mean := 1.0 // attempts
 	for _, list := range e.waits {
 		mean += float64(len(list)) / drawn
 	}
@@ -39,24 +38,17 @@ func (e Explain) Facts() []Note {
 		attempts, load = "without end, and below the first hundred", "more load from second to second"
 		risk = "a server can stay down after a failure, however little it is used"
 	}
-	facts := []Note{
-		{"policy", p.String()},
-		{"attempts", attempts},
-		{"waits in all", fmt.Sprintf("%v to %v, on average %v, 99 of 100 below %v", short(total.Min), short(total.Max), short(total.Mean), short(total.P99))},
+	facts := []string{
+		"policy: " + e.policy.String(),
+		"attempts: " + attempts,
+		fmt.Sprintf("waits in all: %v to %v, on average %v, 99 of 100 below %v", short(total.Min), short(total.Max), short(total.Mean), short(total.P99)),
 	}
-	add := func(known bool, name, format string, value any) {
-		if known {
-			facts = append(facts, Note{name, fmt.Sprintf(format, value)})
-		}
+	switch {
+	case e.policy.Budget != nil:
+		facts = append(facts, "while all attempts fail: "+load+" at first; the budget ends that")
+	case mean > 1:
+		facts = append(facts, "while all attempts fail: "+load+"; there is no budget, and "+risk)
 	}
-	add(p.Budget == nil, "while all attempts fail", "%s", load)
-	add(p.Budget != nil, "while all attempts fail", "%s at first; the budget ends that", load)
-	add(p.MaxElapsed > 0, "time limit", "%v", p.MaxElapsed)
-	add(p.Stagger > 0, "before the first attempt", "up to %v", p.Stagger)
-	add(p.AttemptTimeout > 0, "limit of an attempt", "%v", p.AttemptTimeout)
-	add(p.Budget != nil, "budget", "%T", p.Budget)
-	add(p.Budget == nil && mean > 1, "budget", "none: %s", risk)
-	add(p.Limiter != nil, "limiter", "%T", p.Limiter)
 	return facts
 }
 
@@ -83,15 +75,11 @@ func (e Explain) Table() *Table {
 }
 
 // Section returns the waits and the facts.
-func (e Explain) Section(...string) Section {
-	var facts []string
-	for _, fact := range e.Facts() {
-		facts = append(facts, fact.Name+": "+fact.Value)
-	}
+func (e Explain) Section() Section {
 	return Section{
 		Heading: "How long a call waits",
 		Lead:    "The waits of a call whose attempts all fail at once, with transient errors and without a hint. Budgets, limiters and deadlines may end it earlier.",
 		Table:   e.Table(),
-		Text:    []string{strings.Join(facts, " · ")},
+		Text:    e.Facts(),
 	}
 }

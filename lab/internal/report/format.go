@@ -27,16 +27,6 @@ func Text(w io.Writer, t *Table) error {
 	return tw.Flush()
 }
 
-// Notes writes names and values in aligned columns, followed by an empty line.
-func Notes(w io.Writer, notes []Note) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, n := range notes {
-		fmt.Fprintf(tw, "%s\t%s\n", n.Name, n.Value)
-	}
-	fmt.Fprintln(tw)
-	return tw.Flush()
-}
-
 // writeCSV writes numbers in full precision.
 func writeCSV(w io.Writer, header []string, rows [][]any) error {
 	out := csv.NewWriter(w)

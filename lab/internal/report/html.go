@@ -44,6 +44,9 @@ func (s Section) HTML() (text string, pictures []json.RawMessage, err error) {
 		s.Table.html(put)
 	}
 	for _, f := range s.Figures {
+		if f.Picture == nil {
+			continue
+		}
 		picture, err := f.Picture.Marshal()
 		if err != nil {
 			return "", nil, fmt.Errorf("section %q: %w", s.Heading, err)

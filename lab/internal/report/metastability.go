@@ -38,8 +38,11 @@ func (m Metastability) Table() *Table {
 		if len(t.Rows) == 1 {
 			t.Headers = append(t.Headers, fmt.Sprint(p.Utilization))
 		}
-		text := recovery(p.Recovery, p.Never, p.Trials)
-		if p.Trials > 0 && p.Never == 0 {
+		text := recovery(p.Recovery, p.Never)
+		switch {
+		case p.Trials == 0:
+			text = "–"
+		case p.Never == 0:
 			text = strconv.FormatFloat(p.Recovery.Mean, 'f', 0, 64)
 		}
 		row := &t.Rows[len(t.Rows)-1]

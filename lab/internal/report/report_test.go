@@ -71,7 +71,9 @@ func TestContention(t *testing.T) {
 		Text: "10 clients make 5.01 calls per success, in 0.381 s. Of the policies under which all succeed, b needs the fewest calls: 4.00 per success, in 0.300 s.",
 	}}, c.Section("a").Findings)
 	c.Cells = cells[3:] // nothing has finished
-	assert.Empty(t, c.Section().Figures)
+	_, pictures, err := c.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
 }
 
 // The pictures show at most six policies.
@@ -96,6 +98,7 @@ func row(name string, recovery float64, successes ...float64) lab.StormRow {
 		Contender: name, Peak: summary(3, 0.5, 4), Recovery: summary(recovery, 0, len(successes)), P50: summary(0.008, 0, 4), P99: summary(0.1, 0, 4),
 		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
 	}
+	r.Before, r.PerSuccess = summary(1, 0, len(successes)), summary(3, 0, len(successes))
 	for i, success := range successes {
 		r.Trials = append(r.Trials, lab.StormTrial{Number: i, Success: success, Recovered: true, Recovery: recovery})
 		r.Success.Mean += success / float64(len(successes))
@@ -141,7 +144,9 @@ func TestStorm(t *testing.T) {
 	s.Rows = []lab.StormRow{row("late", 250, 1, 1)}
 	assert.Equal(t, 350.0, s.Load().First.To, "to the last recovery")
 	s.Rows = []lab.StormRow{{Contender: "interrupted"}}
-	assert.Empty(t, s.Section().Figures)
+	_, pictures, err := s.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
 	assert.Empty(t, s.Section("interrupted").Findings)
 	s.Storm.Gate, s.Storm.Outage.Kind = func() *admit.Gate { return nil }, lab.Down
 	assert.Contains(t, s.Section().Lead, "It refuses everything for 30s. An admission gate")
@@ -151,6 +156,8 @@ func TestFindings(t *testing.T) {
 	st, err := lab.Storm{}.WithDefaults()
 	require.NoError(t, err)
 	base := row("none attempts=1", 3, 0.9, 0.91, 0.92)
+	overloaded := row("none attempts=1", 3, 0.5, 0.5, 0.5)
+	overloaded.Before.Mean = 0.5
 	sometimes := row("a", 3, 1, 1, 1)
 	sometimes.Never = 1.0 / 3
 	for _, tt := range []struct {
@@ -167,6 +174,7 @@ func TestFindings(t *testing.T) {
 		{"worse", row("a", 3, 0.89, 0.9, 0.91), base, "Harms: fewer calls succeed", true},
 		{"down", never(row("a", 0, 0.2, 0.2, 0.2)), base, "Keeps the server down", true},
 		{"down at times", sometimes, base, "Keeps the server down in 33.3 % of the trials", true},
+		{"down before", row("a", 3, 0.4, 0.4, 0.4), overloaded, "The server is overloaded even before the outage", true},
 		{"down anyway", never(row("a", 0, 0.2, 0.2, 0.2)), never(base), "The server stays down, even without retries", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -194,50 +202,21 @@ func TestMetastability(t *testing.T) {
 	assert.Contains(t, text(t, m.Table()), "bounded")
 }
 
-func TestBeside(t *testing.T) {
-	names := func(own ...string) (names []string) {
-		var contenders []lab.Contender
-		for _, text := range own {
-			c, err := lab.ParseContender(text)
-			require.NoError(t, err)
-			contenders = append(contenders, c)
-		}
-		list, err := report.Beside(contenders)
-		require.NoError(t, err)
-		for _, c := range list {
-			names = append(names, c.Name)
-		}
-		return names
-	}
-	assert.Equal(t, []string{"constant delay=1s attempts=2", "none attempts=1", "standard attempts=3"}, names("constant delay=1s attempts=2"))
-	assert.Equal(t, []string{"standard attempts=3", "none attempts=1"}, names("standard"), "each policy once")
-}
-
 func TestExplain(t *testing.T) {
-	facts := func(text string) map[string]string {
+	for text, want := range map[string][]string{
+		"full base=100ms attempts=4 elapsed=1m timeout=2s": {"attempts: 4", "4.00 times the load; there is no budget", "more than 25.0 % can"},
+		"aws-adaptive-2026":       {"attempts: 3", "3.00 times the load at first; the budget ends that"},
+		"none attempts=unlimited": {"without end", "more load from second to second", "however little"},
+		"none attempts=1":         {"attempts: 1", "waits in all: 0s to 0s"},
+	} {
 		p, err := retry.ParsePolicy(text)
 		require.NoError(t, err)
-		all := map[string]string{}
-		for _, f := range report.NewExplain(p, 0).Facts() {
-			all[f.Name] = f.Value
+		for _, part := range want {
+			assert.Contains(t, strings.Join(report.NewExplain(p, 0).Facts(), "\n"), part, text)
 		}
-		return all
 	}
-	f := facts("full base=100ms attempts=4 elapsed=1m timeout=2s")
-	assert.Equal(t, "4.00 times the load", f["while all attempts fail"])
-	assert.Equal(t, "1m0s", f["time limit"])
-	assert.Equal(t, "2s", f["limit of an attempt"])
-	assert.Contains(t, f["budget"], "more than 25.0 %")
-	assert.NotContains(t, facts("none attempts=1"), "budget")
-	f = facts("aws-adaptive-2026")
-	assert.Equal(t, "*retry.TokenBudget", f["budget"])
-	assert.Equal(t, "3.00 times the load at first; the budget ends that", f["while all attempts fail"])
-	assert.Equal(t, "*awspreset.AdaptiveLimiter", f["limiter"])
-	assert.Contains(t, facts("none attempts=unlimited")["attempts"], "without end")
-	assert.Contains(t, facts("none attempts=unlimited")["budget"], "however little")
-	f = facts("full base=1s attempts=100 elapsed=1ns")
-	assert.Equal(t, "1.00 times the load", f["while all attempts fail"], "elapsed allows no retry")
-	assert.NotContains(t, f, "budget")
+	elapsed := report.NewExplain(retry.Policy{Backoff: retry.Constant(time.Second), MaxElapsed: 1}, 0)
+	assert.NotContains(t, strings.Join(elapsed.Facts(), "\n"), "while", "elapsed allows no retry")
 	for elapsed := range 250 { // in some of these, the two samples have different numbers of retries
 		p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Factor: 1}, MaxAttempts: 100, MaxElapsed: time.Duration(elapsed) * 20 * time.Millisecond}
 		report.NewExplain(p, uint64(elapsed)).Table()

@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/gobackoff/retry/lab/internal/chart"
 )
@@ -31,7 +32,7 @@ type Finding struct {
 
 // Figure is a picture with a caption.
 type Figure struct {
-	Picture *chart.Picture
+	Picture *chart.Picture // nil: a page omits the figure
 	Caption string
 }
 
@@ -55,10 +56,13 @@ func (t *Table) add(texts ...string) {
 	t.Rows = append(t.Rows, row)
 }
 
-// Note is one fact, such as the seed of a report.
-type Note struct {
-	Name  string
-	Value string
+// mark marks the rows of the user's policies, as pictures do.
+func (t *Table) mark(own []string) {
+	for _, row := range t.Rows {
+		if slices.Contains(own, row[0].Text) {
+			row[0].Text = "▶ " + row[0].Text
+		}
+	}
 }
 
 // File is data in full precision, to download from a page.
@@ -71,15 +75,4 @@ func file(name string, write func(io.Writer) error) File {
 	var data bytes.Buffer
 	write(&data) // writing to memory does not fail
 	return File{name, data.Bytes()}
-}
-
-// figures returns the figures that have a picture.
-func figures(list ...Figure) []Figure {
-	var out []Figure
-	for _, f := range list {
-		if f.Picture != nil {
-			out = append(out, f)
-		}
-	}
-	return out
 }

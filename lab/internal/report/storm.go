@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
-	"gonum.org/v1/gonum/stat"
 )
 
 // Storm presents the results of a [lab.Storm].
@@ -23,7 +23,7 @@ type Storm struct {
 // Table returns a row for each policy.
 func (s Storm) Table() *Table {
 	t := &Table{Headers: []string{"policy", "success", "p99 (ms)", "peak load", "recovery (s)", "attempts per success"}}
-	base := s.row(noRetry)
+	base := s.row(lab.NoRetry)
 	for _, r := range s.Rows {
 		if len(r.Trials) == 0 {
 			t.add(label(r.Contender), "–", "–", "–", "–", "–")
@@ -36,8 +36,8 @@ func (s Storm) Table() *Table {
 		}
 		t.Rows = append(t.Rows, []Cell{
 			{Text: label(r.Contender)}, {Text: percent(r.Success.Mean), Bad: fewer}, {Text: p99},
-			{Text: number(r.Peak.Mean) + " ×"}, {Text: recovery(r.Recovery, r.Never, len(r.Trials)), Bad: r.Never > 0},
-			{Text: perSuccess(sum(r.Attempts), sum(r.Goodputs))},
+			{Text: number(r.Peak.Mean) + " ×"}, {Text: recovery(r.Recovery, r.Never), Bad: r.Never > 0},
+			{Text: perSuccess(r.PerSuccess.Mean)},
 		})
 	}
 	return t
@@ -53,67 +53,45 @@ func (s Storm) row(name string) *lab.StormRow {
 }
 
 // compare returns 1 if more calls succeed under a than under b, -1 if fewer do, and 0 if the
-// difference is within the noise. Trials of the same number have the same calls.
+// difference is within the noise.
 func compare(a, b lab.StormRow) int {
-	var differences []float64
-	for i := range min(len(a.Trials), len(b.Trials)) {
-		differences = append(differences, a.Trials[i].Success-b.Trials[i].Success)
+	gain := a.Gain(b)
+	if math.Abs(gain.Mean) <= max(gain.Margin(), 0.0005) {
+		return 0
 	}
-	mean, sd := stat.MeanStdDev(differences, nil)
-	switch noise := max(lab.Summary{N: len(differences), SD: sd}.Margin(), 0.0005); {
-	case mean > noise:
-		return 1
-	case mean < -noise:
-		return -1
-	}
-	return 0
+	return cmp.Compare(gain.Mean, 0)
 }
 
-func sum(list []float64) (total float64) {
-	for _, x := range list {
-		total += x
-	}
-	return total
-}
-
-// perSuccess returns how many attempts, or calls, there are for each success.
-func perSuccess(all, successes float64) string {
-	if successes == 0 {
+// perSuccess formats the number of attempts, or calls, for each success.
+func perSuccess(n float64) string {
+	if n == 0 || math.IsInf(n, 0) {
 		return "no success"
 	}
-	return number(all / successes)
+	return number(n)
 }
 
-// recovery formats a recovery time for a table.
-func recovery(mean lab.Summary, never float64, trials int) string {
+// label returns the name of a policy as tables and pictures show it.
+func label(name string) string {
+	switch name {
+	case lab.NoRetry:
+		return name + " (no retry)"
+	case lab.ZeroPolicy:
+		return name + " (zero policy)"
+	}
+	return name
+}
+
+// recovery formats a recovery time in seconds, with its margin.
+func recovery(r lab.Summary, never float64) string {
+	text := strconv.FormatFloat(r.Mean, 'f', 1, 64)
+	if r.Margin() >= 0.05 {
+		text += " ± " + strconv.FormatFloat(r.Margin(), 'f', 1, 64)
+	}
 	switch {
-	case trials == 0:
-		return "–"
 	case never == 1:
 		return "never"
 	case never > 0:
-		return fmt.Sprintf("%s, %s never", seconds(mean), percent(never))
-	}
-	return seconds(mean)
-}
-
-// seconds formats a mean of whole seconds, with its margin.
-func seconds(s lab.Summary) string {
-	text := strconv.FormatFloat(s.Mean, 'f', 1, 64)
-	if s.Margin() >= 0.05 {
-		text += " ± " + strconv.FormatFloat(s.Margin(), 'f', 1, 64)
-	}
-	return text
-}
-
-// recovers formats a recovery time for a sentence.
-func recovers(r lab.StormRow) string {
-	text := fmt.Sprintf("recovers after %.1f s", r.Recovery.Mean)
-	switch {
-	case r.Never == 1:
-		return "does not recover"
-	case r.Never > 0:
-		text += fmt.Sprintf(", but not in %s of the trials", percent(r.Never))
+		text += fmt.Sprintf(", %s never", percent(never))
 	}
 	return text
 }
@@ -158,14 +136,14 @@ func (s Storm) Section(own ...string) Section {
 		Lead:     s.lead(),
 		Findings: s.findings(own),
 		Table:    s.Table(),
-		Figures: figures(
-			Figure{s.Load(), "Load: attempts that reach the server in each second, as a multiple of the calls."},
-			Figure{s.Goodput(), "Goodput: calls that succeed in each second, as a share of the calls."},
-		),
+		Figures: []Figure{
+			{s.Load(), "Load: attempts that reach the server in each second, as a multiple of the calls."},
+			{s.Goodput(), "Goodput: calls that succeed in each second, as a share of the calls."},
+		},
 		Text: []string{
 			"How to read the table. Success is the share of all calls that succeed in the end. p99 is the time within which 99 of 100 successful calls " +
 				"succeed; it is left out if far fewer calls succeed than without retries. Peak load is the largest number of attempts in a second, as a multiple of the calls. " +
-				"Recovery is the time from the end of the outage until the calls of ten consecutive seconds succeed as they did before it. " +
+				"Recovery is the time from the end of the outage until success is back at its level before the outage, for ten seconds in a row. " +
 				"± is a 95 % confidence interval. Red: fewer calls succeed than without retries, or the server does not recover.",
 			s.method(),
 		},
@@ -174,6 +152,7 @@ func (s Storm) Section(own ...string) Section {
 	for _, name := range own {
 		section.Own = append(section.Own, label(name))
 	}
+	section.Table.mark(section.Own)
 	if n := len(s.Rows); n > chart.MostSeries {
 		section.Text = append(section.Text, fmt.Sprintf("Of the %d policies the pictures show %d.", n, chart.MostSeries))
 	}
@@ -220,9 +199,9 @@ func (s Storm) method() string {
 // findings says for each of the user's policies whether it helps.
 func (s Storm) findings(own []string) []Finding {
 	var list []Finding
-	base := s.row(noRetry)
+	base := s.row(lab.NoRetry)
 	for _, name := range own {
-		if r := s.row(name); r != nil && base != nil && name != noRetry {
+		if r := s.row(name); r != nil && base != nil && name != lab.NoRetry {
 			list = append(list, s.finding(*r, *base))
 		}
 	}
@@ -232,9 +211,11 @@ func (s Storm) findings(own []string) []Finding {
 func (s Storm) finding(r, base lab.StormRow) Finding {
 	success := compare(r, base)
 	f := Finding{Policy: label(r.Contender), Bad: true, Text: fmt.Sprintf(
-		"%s of the calls succeed; without retries %s. The server %s; without retries it %s. In its worst second it gets %s times the usual calls; it can serve %s times.",
-		percent(r.Success.Mean), percent(base.Success.Mean), recovers(r), recovers(base), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
+		"Success: %s, without retries %s. Recovery in seconds: %s, without retries %s. Peak load: %s times the usual calls; the server can serve %s times.",
+		percent(r.Success.Mean), percent(base.Success.Mean), recovery(r.Recovery, r.Never), recovery(base.Recovery, base.Never), number(r.Peak.Mean), number(s.Storm.Capacity()/s.Storm.Rate))}
 	switch {
+	case base.Before.Mean < 0.9:
+		f.Headline = "The server is overloaded even before the outage, without retries"
 	case r.Never > 0 && base.Never >= r.Never:
 		f.Headline = "The server stays down, even without retries"
 	case r.Never == 1:

@@ -81,12 +81,9 @@ func (q *request) contention(c lab.Contender) (section report.Section, err error
 	if q.Clients < 2 || q.Clients > mostClients {
 		return section, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
 	}
-	model := lab.Contention{Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
+	model := lab.Contention{Contenders: report.Crowd([]lab.Contender{c}), Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
 	if model.Clients[0] == model.Clients[1] {
 		model.Clients = model.Clients[1:]
-	}
-	if model.Contenders, err = report.BesideInContention([]lab.Contender{c}); err != nil {
-		return section, err
 	}
 	cells, err := model.Run(context.Background())
 	return report.Contention{Cells: cells}.Section(c.Name), err
@@ -108,16 +105,13 @@ func (q *request) storm(c lab.Contender) (section report.Section, err error) {
 	}
 	from := 20 * time.Second
 	s := lab.Storm{
-		Trials: 3, Rate: q.Rate, Workers: 1, Service: time.Duration(float64(time.Second) / q.Capacity),
+		Contenders: lab.WithReferences([]lab.Contender{c}), Trials: 3, MostAttempts: 2_000_000, Rate: q.Rate, Workers: 1, Service: time.Duration(float64(time.Second) / q.Capacity),
 		Queue: int(20 * q.Capacity), Processes: 10, Failures: q.Failures,
 		Outage: lab.Outage{Kind: kind, From: from, To: from + time.Duration(q.Seconds*float64(time.Second))},
 	}
 	s.Horizon = s.Outage.To + 60*time.Second
 	if q.Gate {
 		s.Gate = func() *admit.Gate { return new(admit.Gate) }
-	}
-	if s.Contenders, err = report.Beside([]lab.Contender{c}); err != nil {
-		return section, err
 	}
 	if s, err = s.WithDefaults(); err != nil {
 		return section, err

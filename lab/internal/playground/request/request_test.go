@@ -34,7 +34,7 @@ func TestHandle(t *testing.T) {
 		if what != "waits" {
 			assert.Contains(t, string(r.Pictures[0]), `{"kind":"lines"`)
 			assert.Equal(t, []string{"full base=100ms attempts=4 budget=throttle"}, r.Own)
-			assert.Contains(t, r.HTML, `<tr><th scope="row">full base=100ms attempts=4 budget=throttle</th>`)
+			assert.Contains(t, r.HTML, `<tr><th scope="row">▶ full base=100ms attempts=4 budget=throttle</th>`)
 		}
 	}
 	plain, gated := ask(t, map[string]any{"What": "storm"}), ask(t, map[string]any{"What": "storm", "Gate": true})
