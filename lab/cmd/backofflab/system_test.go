@@ -85,7 +85,7 @@ func TestSystemFile(t *testing.T) {
 
 func TestMeasuredLatency(t *testing.T) {
 	path := file(t, "system.yaml", small)
-	latency := file(t, "latency.csv", "upper,count\n0.005,50\n15ms,50\n")
+	latency := file(t, "latency.prom", "a_bucket{le=\"0.005\"} 50\na_bucket{le=\"0.015\"} 100\n")
 	html := filepath.Join(t.TempDir(), "x.html")
 	status, _, stderr := backofflab(t.Context(), "report", "-system", path, "-trials", "1", "-capacity", "160", "-latency", latency,
 		"-html", html)
