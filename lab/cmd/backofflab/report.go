@@ -53,7 +53,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 			return results, err
 		}
 		cells, err := lab.Contention{
-			Contenders: report.Crowd(own), Clients: steps(10, 100, 10, 1), Trials: 20 * storm.Trials, Timing: timingBins,
+			Contenders: report.Crowd(own), Trials: 20 * storm.Trials, Timing: timingBins,
 			Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
 		}.Run(ctx)
 		return append(results, report.Contention{Cells: cells}), err
