@@ -39,8 +39,8 @@ type Advice struct {
 type Verdict struct {
 	Policy string // the advised policy, as text
 
-	// Equal lists the other finalists whose score is within half a point: it hardly matters
-	// which of them is used.
+	// Equal lists the other finalists whose score is within half a point, or within a point
+	// and the noise: it hardly matters which of them is used.
 	Equal []string
 
 	// Rows are those of the advised policy, of the References, and of the other finalists,
@@ -80,7 +80,7 @@ type Assessed struct {
 
 // The rounds of the search: the number of policies in each, and the number of outages
 // that it adds. The first round simulates all policies.
-var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {16, 20}, {12, 32}}
+var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {16, 20}, {12, 64}}
 
 const (
 	adviceCalls = 3_000 // wanted in each trial
@@ -238,7 +238,7 @@ func (s *search) loss(a, b *candidate) Summary {
 }
 
 // choose returns the simplest of the policies that are as good as the best apart from
-// noise, and the others within half a point of it.
+// noise, and the others within half a point of it, or a point if that is noise.
 func (s *search) choose() (best *candidate, equal []*candidate) {
 	s.keep(len(s.list)) // sorts
 	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
@@ -249,7 +249,7 @@ func (s *search) choose() (best *candidate, equal []*candidate) {
 		}
 	}
 	for _, c := range s.list {
-		if c != best && math.Abs(s.loss(best, c).Mean) <= mostTie {
+		if loss := s.loss(best, c); c != best && math.Abs(loss.Mean) <= min(max(mostTie, 2*loss.SE()), 2*mostTie) {
 			equal = append(equal, c)
 		}
 	}

@@ -31,7 +31,7 @@ func (a Advice) Lead() string {
 		}
 	}
 	if n := len(v.Equal); n > 0 {
-		lines = append(lines, fmt.Sprintf("It hardly matters whether you use this one or one of %d others within half a point, such as %s.", n, strings.Join(v.Equal[:min(n, 2)], ", or ")))
+		lines = append(lines, fmt.Sprintf("It hardly matters whether you use this one or one of %d others that are within half a point or the noise, such as %s.", n, strings.Join(v.Equal[:min(n, 2)], ", or ")))
 	}
 	lines = append(lines, fmt.Sprintf("That no other finalist is better by half a point is %s sure, with a price of %s points for a second of p99.",
 		certainty(v.Sure), number(100*v.Price)))
