@@ -107,14 +107,8 @@ func standardLibrary() (map[string]string, error) {
 // survey prints the findings in one module.
 func survey(m module, std map[string]string, analyzers []*analysis.Analyzer) counts {
 	l := newLoader(m, std)
-	total := counts{modules: 1}
 	var findings []string
 	for _, pkg := range l.packages() {
-		total.packages++
-		for _, file := range pkg.Syntax {
-			total.files++
-			total.lines += l.fset.File(file.FileStart).LineCount()
-		}
 		found, err := analyze(pkg, analyzers)
 		if err != nil {
 			log.Printf("%s: %v", pkg.PkgPath, err)
@@ -127,5 +121,6 @@ func survey(m module, std map[string]string, analyzers []*analysis.Analyzer) cou
 	for _, f := range findings {
 		fmt.Println(f)
 	}
-	return total
+	l.counts.modules = 1
+	return l.counts
 }

@@ -15,7 +15,7 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 			continue
 		}
 		loop, ctx := p.loopWithContext(c)
-		if ctx == nil || p.mayStop(loop) {
+		if !loop.Valid() || ctx == nil || p.mayStop(loop) {
 			continue
 		}
 		p.report(c, "this loop sleeps and never looks at %s: it continues after the context is done (wait in a select with %[1]s.Done(), or use retry.Do)", ctx.Name())

@@ -3,11 +3,18 @@ package checks
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
+	"regexp"
 	"time"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
+
+// waits matches the functions and types whose durations are waits between calls over a
+// network or limits of them, so that nanoseconds make no sense.
+var waits = regexp.MustCompile(`^(` + ours + `[./]|` + cenkalti + `\.|` + avast + `\.|` + sethvargo + `\.|` + wait + `\.` +
+	`|github\.com/hashicorp/go-retryablehttp\.|github\.com/failsafe-go/|net/http\.(Client|Server)$|context\.WithTimeout$)`)
 
 // Unit reports numbers such as Base: 100 that stand for nanoseconds.
 var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
@@ -47,19 +54,24 @@ func (p *pass) durationOf(c inspector.Cursor) string {
 				}
 				break // a conversion
 			}
-			if name := p.callee(n); name != "" && name != "time.Sleep" {
+			if name := p.callee(n); waits.MatchString(name) {
 				return "the argument of " + shortName(name)
 			}
 			return ""
 		case *ast.KeyValueExpr:
-			if id := identOf(n.Key); id != nil && n.Value == child.Node() {
+			lit, ok := e.Parent().Node().(*ast.CompositeLit)
+			if id := identOf(n.Key); ok && id != nil && n.Value == child.Node() && waits.MatchString(typeName(p.info.TypeOf(lit))) {
 				return id.Name
 			}
 			return ""
 		case *ast.CompositeLit:
-			return "the element"
+			if waits.MatchString(typeName(p.info.TypeOf(n))) {
+				return "the element"
+			}
+			return ""
 		case *ast.AssignStmt:
-			if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && len(n.Lhs) == 1 && n.Tok.String() == "=" {
+			sel, ok := n.Lhs[0].(*ast.SelectorExpr)
+			if ok && len(n.Lhs) == 1 && n.Tok == token.ASSIGN && waits.MatchString(typeName(p.info.TypeOf(sel.X))) {
 				return sel.Sel.Name
 			}
 			return ""
