@@ -11,11 +11,13 @@ import (
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 
@@ -76,16 +78,24 @@ func (l *loader) packages() []*packages.Package {
 // import of a package that retries.
 var relevant = regexp.MustCompile(`time\.(Sleep|After)\(|NewRequest|RoundTrip\(|"[^"]*(retry|backoff|util/wait)[^"]*"`)
 
-// load parses one package of the module and, if it is relevant, checks its types.
+// load checks the types of one package of the module, if it is relevant.
 func (l *loader) load(importPath, dir string) *packages.Package {
-	files, text := l.parse(dir)
-	if len(files) == 0 {
+	texts := read(dir)
+	if len(texts) == 0 {
 		return nil
 	}
 	l.counts.packages++
-	l.counts.files += len(files)
-	l.counts.lines += bytes.Count(text, []byte("\n"))
-	if !relevant.Match(text) {
+	l.counts.files += len(texts)
+	matched := false
+	for _, text := range texts {
+		l.counts.lines += bytes.Count(text, []byte("\n"))
+		matched = matched || relevant.Match(text)
+	}
+	if !matched {
+		return nil
+	}
+	files := l.parse(texts)
+	if len(files) == 0 {
 		return nil
 	}
 	pkg := &packages.Package{
@@ -102,26 +112,34 @@ func (l *loader) load(importPath, dir string) *packages.Package {
 	return pkg
 }
 
-// parse returns the files of a package and their joined text.
-func (l *loader) parse(dir string) (files []*ast.File, all []byte) {
+// read returns the files of a package on this platform, without its tests.
+func read(dir string) map[string][]byte {
 	entries, _ := os.ReadDir(dir)
+	texts := map[string][]byte{}
 	for _, entry := range entries {
 		name := entry.Name()
 		if ok, _ := build.Default.MatchFile(dir, name); !ok || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		if err != nil {
-			continue
-		}
-		file, err := parser.ParseFile(l.fset, filepath.Join(dir, name), text, parser.ParseComments|parser.SkipObjectResolution)
-		if err == nil && (len(files) == 0 || file.Name.Name == files[0].Name.Name) {
-			files = append(files, file)
-			all = append(all, text...)
+		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
+			texts[filepath.Join(dir, name)] = text
 		}
 	}
-	return files, all
+	return texts
 }
+
+func (l *loader) parse(texts map[string][]byte) (files []*ast.File) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		file, err := parser.ParseFile(l.fset, name, texts[name], parser.ParseComments|parser.SkipObjectResolution)
+		if err == nil && (len(files) == 0 || file.Name.Name == files[0].Name.Name) {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// needed matches the dependencies whose types the analyzers know.
+var needed = regexp.MustCompile(`retry|backoff|util/wait$|jackc/pgx|jmoiron/sqlx|uptrace/bun$|bbolt|aws-sdk-go|vault/api|go-tfe|client-go$|cloud.google.com/go|openai-go|anthropic|go-redis|godo$|x/time/rate`)
 
 // Import returns the declarations of a package, or an empty package if it is not at hand.
 func (l *loader) Import(importPath string) (*types.Package, error) {
@@ -137,16 +155,28 @@ func (l *loader) Import(importPath string) (*types.Package, error) {
 		}
 		return pkg, nil
 	}
+	pkg := l.empty(importPath)
+	inModule := importPath == l.Path || strings.HasPrefix(importPath, l.Path+"/")
+	if !inModule && !needed.MatchString(importPath) {
+		return pkg, nil
+	}
 	l.checked[importPath] = nil
-	pkg := types.NewPackage(importPath, path.Base(importPath))
-	if files, _ := l.parse(l.dir(importPath)); len(files) > 0 {
+	if files := l.parse(read(l.dir(importPath))); len(files) > 0 {
 		config := types.Config{Importer: l, Error: func(error) {}, FakeImportC: true, IgnoreFuncBodies: true}
 		pkg, _ = config.Check(importPath, l.fset, files, nil)
 	}
-	pkg.MarkComplete()
 	l.checked[importPath] = pkg
 	return pkg, nil
 }
+
+func (l *loader) empty(importPath string) *types.Package {
+	pkg := types.NewPackage(importPath, path.Base(major.ReplaceAllString(importPath, "")))
+	pkg.MarkComplete()
+	l.checked[importPath] = pkg
+	return pkg
+}
+
+var major = regexp.MustCompile(`/v[0-9]+$`)
 
 // dir returns the folder of a package: in the module, or in a dependency in the module cache.
 func (l *loader) dir(importPath string) string {

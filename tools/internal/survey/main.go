@@ -3,9 +3,9 @@
 //
 //	go run ./internal/survey internal/survey/modules.txt
 //
-// The modules come from the module proxy. Nothing is compiled: dependencies are read only
-// if they are in the module cache, and what is missing has no type, so an analyzer may
-// find less than go vet would.
+// The modules come from the module proxy. Nothing is compiled: of the dependencies, only those
+// are read that the analyzers know, and only if they are in the module cache. What is
+// missing has no type, so an analyzer may find less than go vet would.
 package main
 
 import (

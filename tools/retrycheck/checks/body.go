@@ -12,10 +12,14 @@ import (
 var Body = analyzer("body", "report HTTP requests that are sent again with a body that has been read", func(p *pass) {
 	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
 		var again inspector.Cursor // what runs more than once
-		for e := range c.Enclosing((*ast.ForStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
-			_, loop := e.Node().(*ast.ForStmt)
-			if loop || p.isOperation(e) {
+		for e := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
+			switch e.Node().(type) {
+			case *ast.ForStmt, *ast.RangeStmt:
 				again = e
+			case *ast.FuncLit:
+				if p.isOperation(e) {
+					again = e
+				}
 			}
 			break
 		}
@@ -48,7 +52,14 @@ func (p *pass) isOperation(c inspector.Cursor) bool {
 
 // checkRequest checks a call that sends a request made outside again.
 func (p *pass) checkRequest(send, again inspector.Cursor) {
-	id := identOf(send.Node().(*ast.CallExpr).Args[0])
+	arg := send.Node().(*ast.CallExpr).Args[0]
+	if derived, ok := arg.(*ast.CallExpr); ok {
+		switch p.callee(derived) {
+		case "net/http.Request.WithContext", "net/http.Request.Clone": // they share the body
+			arg = derived.Fun.(*ast.SelectorExpr).X
+		}
+	}
+	id := identOf(arg)
 	if id == nil {
 		return
 	}
@@ -112,7 +123,7 @@ func (p *pass) changes(c inspector.Cursor, v types.Object) bool {
 				}
 			}
 		case *ast.SelectorExpr:
-			if p.rootOf(n.X) == v && (n.Sel.Name == "Seek" || n.Sel.Name == "Reset" || n.Sel.Name == "Clone" || n.Sel.Name == "GetBody") {
+			if p.rootOf(n.X) == v && (n.Sel.Name == "Seek" || n.Sel.Name == "Reset" || n.Sel.Name == "GetBody") {
 				return true
 			}
 		}

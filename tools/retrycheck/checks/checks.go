@@ -14,7 +14,7 @@ const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
 
 // Default returns the analyzers that are on by default.
 func Default() []*analysis.Analyzer {
-	return []*analysis.Analyzer{Body, Budget, Dropped, Invalid, OpContext, Sleep, Transaction, Unit}
+	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Sleep, Transaction, Unit}
 }
 
 // Optional returns the analyzers whose findings are often intended.

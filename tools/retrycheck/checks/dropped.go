@@ -30,6 +30,9 @@ var pure = map[string]string{
 	sethvargo + ".WithMaxRetries":     "the Backoff",
 }
 
+// loops has functions whose error says that the operation failed for good.
+var loops = map[string]bool{ours + ".Do": true, ours + ".DoValue": true, ours + "/retrysql.InTx": true, ours + "/retrysql.InTxFunc": true}
+
 // Dropped reports calls whose only effect is their result, which is not used.
 var Dropped = analyzer("dropped", "report unused results of Permanent(err), policy.With(hooks) and their relatives", func(p *pass) {
 	for c := range p.root.Preorder((*ast.ExprStmt)(nil), (*ast.AssignStmt)(nil)) {
@@ -46,8 +49,12 @@ var Dropped = analyzer("dropped", "report unused results of Permanent(err), poli
 		if !ok {
 			continue
 		}
-		if name := p.callee(call); pure[name] != "" {
+		_, statement := c.Node().(*ast.ExprStmt) // _ = retry.Do(...) is on purpose
+		switch name := p.callee(call); {
+		case pure[name] != "":
 			p.report(c, "%s has no effect unless its result, %s, is used", shortName(name), pure[name])
+		case statement && loops[name]:
+			p.report(c, "the error of %s is not used, so a final failure goes unnoticed", shortName(name))
 		}
 	}
 })

@@ -29,8 +29,6 @@ type kind uint8
 const (
 	retries    kind = 1 << iota
 	ownContext      // the operation's context may end before the caller's
-	begins          // begins a transaction for each attempt
-	unlimited       // without a limit of its own, it retries without end
 )
 
 // kinds has the names of such functions, without the major version of their module.
@@ -38,8 +36,8 @@ var kinds = map[string]kind{
 	ours + ".Do":                              retries | ownContext,
 	ours + ".DoValue":                         retries | ownContext,
 	ours + ".Group.Go":                        retries | ownContext,
-	ours + "/retrysql.InTx":                   retries | ownContext | begins,
-	ours + "/retrysql.InTxFunc":               retries | ownContext | begins,
+	ours + "/retrysql.InTx":                   retries | ownContext,
+	ours + "/retrysql.InTxFunc":               retries | ownContext,
 	cenkalti + ".Retry":                       retries,
 	cenkalti + ".RetryNotify":                 retries,
 	cenkalti + ".RetryWithData":               retries,
@@ -50,11 +48,11 @@ var kinds = map[string]kind{
 	avast + ".DoWithData":                     retries,
 	avast + ".Retrier.Do":                     retries,
 	avast + ".RetrierWithData.Do":             retries,
-	sethvargo + ".Do":                         retries | unlimited,
-	sethvargo + ".DoValue":                    retries | unlimited,
-	sethvargo + ".Constant":                   retries | unlimited,
-	sethvargo + ".Exponential":                retries | unlimited,
-	sethvargo + ".Fibonacci":                  retries | unlimited,
+	sethvargo + ".Do":                         retries,
+	sethvargo + ".DoValue":                    retries,
+	sethvargo + ".Constant":                   retries,
+	sethvargo + ".Exponential":                retries,
+	sethvargo + ".Fibonacci":                  retries,
 	clientgo + ".OnError":                     retries,
 	clientgo + ".RetryOnConflict":             0,
 	wait + ".ExponentialBackoffWithContext":   0,
@@ -77,7 +75,7 @@ type retryCall struct {
 type indexed struct {
 	root  inspector.Cursor
 	info  *types.Info
-	defs  map[types.Object]inspector.Cursor // the expressions of variables that are assigned once
+	defs  map[types.Object]inspector.Cursor // the values of variables that are assigned once; of v, err := f(), the call is v's
 	sets  map[types.Object]int              // the assignments to a variable, a field of it, or through its address
 	calls []retryCall
 }
@@ -112,13 +110,13 @@ func (x *indexed) findAssignments() {
 		case *ast.AssignStmt:
 			for i, lhs := range n.Lhs {
 				obj := x.set(lhs)
-				if obj != nil && len(n.Rhs) == len(n.Lhs) && ast.Unparen(lhs) == lhs && x.info.Defs[identOf(lhs)] != nil {
+				if i < len(n.Rhs) && x.info.Defs[identOf(lhs)] != nil {
 					x.defs[obj] = c.ChildAt(edge.AssignStmt_Rhs, i)
 				}
 			}
 		case *ast.ValueSpec:
 			for i, name := range n.Names {
-				if obj := x.set(name); obj != nil && i < len(n.Values) && len(n.Values) == len(n.Names) {
+				if obj := x.set(name); obj != nil && i < len(n.Values) {
 					x.defs[obj] = c.ChildAt(edge.ValueSpec_Values, i)
 				}
 			}
@@ -189,8 +187,10 @@ func nameOf(obj types.Object) string {
 		}
 		name = recv.Obj().Name() + "." + name
 	}
-	return major.ReplaceAllString(obj.Pkg().Path(), "$1") + "." + name
+	return withoutMajor(obj.Pkg().Path()) + "." + name
 }
+
+func withoutMajor(path string) string { return major.ReplaceAllString(path, "$1") }
 
 // namedOf returns the named type of t or, if t is a pointer, of its element.
 func namedOf(t types.Type) *types.Named {
@@ -287,3 +287,44 @@ func outside(obj types.Object, c inspector.Cursor) bool {
 var path = regexp.MustCompile(`^.*/`)
 
 func shortName(name string) string { return path.ReplaceAllString(name, "") }
+
+// isBackground reports whether e is a new context that never ends.
+func (x *indexed) isBackground(e ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	name := x.callee(call)
+	return name == "context.Background" || name == "context.TODO"
+}
+
+// contextAround returns the context parameter of the innermost function around c that has one.
+func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
+	for e := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
+		if ctx := x.contextParam(signatureOf(e)); ctx != nil {
+			return ctx
+		}
+	}
+	return nil
+}
+
+func signatureOf(fn inspector.Cursor) *ast.FuncType {
+	switch n := fn.Node().(type) {
+	case *ast.FuncLit:
+		return n.Type
+	case *ast.FuncDecl:
+		return n.Type
+	}
+	return nil
+}
+
+func (x *indexed) contextParam(signature *ast.FuncType) *types.Var {
+	for _, field := range signature.Params.List {
+		for _, name := range field.Names {
+			if v, ok := x.info.Defs[name].(*types.Var); ok && name.Name != "_" && isContext(v.Type()) {
+				return v
+			}
+		}
+	}
+	return nil
+}

@@ -11,6 +11,9 @@ import (
 // OpContext reports operations that ignore the context that they are called with.
 var OpContext = analyzer("opcontext", "report operations that ignore the context that they are given", func(p *pass) {
 	for _, call := range p.calls {
+		if ctx := p.backgroundInstead(call); ctx != nil {
+			p.report(call.Cursor, "%s goes on after %s is done: pass %[2]s to it", shortName(call.name), ctx.Name())
+		}
 		if !call.op.Valid() {
 			continue
 		}
@@ -30,6 +33,15 @@ var OpContext = analyzer("opcontext", "report operations that ignore the context
 		}
 	}
 })
+
+// backgroundInstead returns the context of the function around a call that gets
+// context.Background() instead.
+func (p *pass) backgroundInstead(call retryCall) *types.Var {
+	if len(call.Args) > 0 && p.isBackground(call.Args[0]) {
+		return p.contextAround(call.Cursor)
+	}
+	return nil
+}
 
 // givenContext returns the operation's parameter, nil if it has no name, and whether there is one.
 func (p *pass) givenContext(op inspector.Cursor) (types.Object, bool) {
@@ -63,6 +75,19 @@ func (p *pass) otherContext(op inspector.Cursor) inspector.Cursor {
 	return inspector.Cursor{}
 }
 
+// deaf has functions without a context, and what to use instead.
+var deaf = map[string]string{
+	"time.Sleep":               "a select with ctx.Done()",
+	"net/http.Get":             "http.NewRequestWithContext",
+	"net/http.Head":            "http.NewRequestWithContext",
+	"net/http.Post":            "http.NewRequestWithContext",
+	"net/http.PostForm":        "http.NewRequestWithContext",
+	"net/http.Client.Get":      "http.NewRequestWithContext",
+	"net/http.Client.Head":     "http.NewRequestWithContext",
+	"net/http.Client.Post":     "http.NewRequestWithContext",
+	"net/http.Client.PostForm": "http.NewRequestWithContext",
+}
+
 // deafCall returns a call in the operation of a function that has a variant with a context.
 func (p *pass) deafCall(op inspector.Cursor) (inspector.Cursor, string) {
 	for c := range op.Preorder((*ast.CallExpr)(nil)) {
@@ -70,13 +95,8 @@ func (p *pass) deafCall(op inspector.Cursor) (inspector.Cursor, string) {
 		if !ok || fn.Pkg() == nil || takesContext(fn) {
 			continue
 		}
-		if nameOf(fn) == "time.Sleep" {
-			return c, "a select with ctx.Done()"
-		}
-		if fn.Pkg().Path() == "net/http" && (fn.Name() == "Get" || fn.Name() == "Post" || fn.Name() == "PostForm" || fn.Name() == "Head") && fn.Name() != "Header.Get" {
-			if recv := fn.Signature().Recv(); recv == nil || typeName(recv.Type()) == "net/http.Client" {
-				return c, "http.NewRequestWithContext"
-			}
+		if hint := deaf[nameOf(fn)]; hint != "" {
+			return c, hint
 		}
 		for _, suffix := range []string{"Context", "WithContext"} {
 			if variant := sibling(fn, fn.Name()+suffix); variant != nil && takesContext(variant) {

@@ -3,7 +3,6 @@ package checks
 import (
 	"go/ast"
 	"go/token"
-	"go/types"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
@@ -14,7 +13,7 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		if !p.sleeps(c.Node().(*ast.ExprStmt).X) {
 			continue
 		}
-		loop, ctx := p.loopWithContext(c)
+		loop, ctx := outermost(c), p.contextAround(c)
 		if !loop.Valid() || ctx == nil || p.mayStop(loop) {
 			continue
 		}
@@ -33,40 +32,15 @@ func (p *pass) sleeps(e ast.Expr) bool {
 	return false
 }
 
-// loopWithContext returns the outermost loop around c in its function, and the context
-// that this function, or one around it, has as a parameter.
-func (p *pass) loopWithContext(c inspector.Cursor) (loop inspector.Cursor, ctx *types.Var) {
-	looking := true
+// outermost returns the outermost loop around c in its function.
+func outermost(c inspector.Cursor) (loop inspector.Cursor) {
 	for e := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
-		var signature *ast.FuncType
-		switch n := e.Node().(type) {
-		case *ast.FuncLit:
-			signature = n.Type
-		case *ast.FuncDecl:
-			signature = n.Type
-		default:
-			if looking {
-				loop = e
-			}
-			continue
+		if signatureOf(e) != nil {
+			break
 		}
-		looking = false
-		if ctx := p.contextParam(signature); ctx != nil || !loop.Valid() {
-			return loop, ctx
-		}
+		loop = e
 	}
-	return loop, nil
-}
-
-func (p *pass) contextParam(signature *ast.FuncType) *types.Var {
-	for _, field := range signature.Params.List {
-		for _, name := range field.Names {
-			if v, ok := p.info.Defs[name].(*types.Var); ok && name.Name != "_" && isContext(v.Type()) {
-				return v
-			}
-		}
-	}
-	return nil
+	return loop
 }
 
 // mayStop reports whether something other than its own condition can end the loop early.

@@ -20,12 +20,12 @@ var Unbounded = analyzer("unbounded", "report retries without a limit on attempt
 func (p *pass) noDeadline(call retryCall) bool {
 	for i, arg := range call.Args {
 		if isContext(p.info.TypeOf(arg)) {
-			made, ok := p.value(call.ChildAt(edge.CallExpr_Args, i)).Node().(*ast.CallExpr)
-			return ok && (p.callee(made) == "context.Background" || p.callee(made) == "context.TODO")
+			return p.isBackground(p.value(call.ChildAt(edge.CallExpr_Args, i)).Node().(ast.Expr))
 		}
 	}
-	for c := range call.Preorder((*ast.CallExpr)(nil)) {
-		if name := p.callee(c.Node().(*ast.CallExpr)); name == avast+".Context" || name == cenkalti+".WithContext" {
+	for _, c := range p.settings(call) {
+		made, ok := c.Node().(*ast.CallExpr)
+		if ok && (p.callee(made) == avast+".Context" || p.callee(made) == cenkalti+".WithContext") {
 			return false
 		}
 	}
@@ -34,8 +34,7 @@ func (p *pass) noDeadline(call retryCall) bool {
 
 // endless reports whether the policy of a call has no limit.
 func (p *pass) endless(call retryCall) bool {
-	for i := range call.Args {
-		c := p.value(call.ChildAt(edge.CallExpr_Args, i))
+	for _, c := range p.settings(call) {
 		switch n := c.Node().(type) {
 		case *ast.CompositeLit:
 			if typeName(p.info.TypeOf(n)) == ours+".Policy" {
@@ -55,6 +54,19 @@ func (p *pass) endless(call retryCall) bool {
 		}
 	}
 	return false
+}
+
+// settings returns the arguments of a call, or of the call of New that made its receiver.
+func (p *pass) settings(call retryCall) (all []inspector.Cursor) {
+	c := call.Cursor
+	if call.name == avast+".Retrier.Do" || call.name == avast+".RetrierWithData.Do" {
+		c = p.value(c.ChildAt(edge.CallExpr_Fun, -1).ChildAt(edge.SelectorExpr_X, -1))
+	}
+	made, ok := c.Node().(*ast.CallExpr)
+	for i := 0; ok && i < len(made.Args); i++ {
+		all = append(all, p.value(c.ChildAt(edge.CallExpr_Args, i)))
+	}
+	return all
 }
 
 // field returns the value of a field in a literal with keys.

@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"go/ast"
 	"go/constant"
 	"go/token"
@@ -18,6 +19,9 @@ var waits = regexp.MustCompile(`^(` + ours + `[./]|` + cenkalti + `\.|` + avast 
 
 // Unit reports numbers such as Base: 100 that stand for nanoseconds.
 var Unit = analyzer("unit", "report durations without a unit", func(p *pass) {
+	if waits.MatchString(withoutMajor(p.Pkg.Path()) + ".") {
+		return // a library may count in nanoseconds
+	}
 	for c := range p.root.Preorder((*ast.BasicLit)(nil)) {
 		lit := c.Node().(*ast.BasicLit)
 		tv := p.info.Types[lit]
@@ -38,47 +42,37 @@ func isDuration(t types.Type) bool {
 	return t != nil && (typeName(t) == "time.Duration" || typeName(t) == ours+".Constant")
 }
 
-// durationOf names the field or parameter that a number is given to.
+// durationOf names the field or parameter that a number is given to, "" if waits does not
+// match its type or function.
 func (p *pass) durationOf(c inspector.Cursor) string {
-	child := c
-	for e := range c.Enclosing() {
-		if e == c {
-			continue
+	parent := c.Parent()
+	switch n := parent.Node().(type) {
+	case *ast.ParenExpr:
+		return p.durationOf(parent)
+	case *ast.CallExpr:
+		tv := p.info.Types[n.Fun]
+		switch {
+		case tv.IsType() && typeName(tv.Type) == ours+".Constant":
+			return "Constant"
+		case tv.IsType(): // a conversion
+			return p.durationOf(parent)
+		case waits.MatchString(p.callee(n)):
+			return "the argument of " + shortName(p.callee(n))
 		}
-		switch n := e.Node().(type) {
-		case *ast.ParenExpr:
-		case *ast.CallExpr:
-			if tv := p.info.Types[n.Fun]; tv.IsType() {
-				if typeName(tv.Type) == ours+".Constant" {
-					return "Constant"
-				}
-				break // a conversion
-			}
-			if name := p.callee(n); waits.MatchString(name) {
-				return "the argument of " + shortName(name)
-			}
-			return ""
-		case *ast.KeyValueExpr:
-			lit, ok := e.Parent().Node().(*ast.CompositeLit)
-			if id := identOf(n.Key); ok && id != nil && n.Value == child.Node() && waits.MatchString(typeName(p.info.TypeOf(lit))) {
-				return id.Name
-			}
-			return ""
-		case *ast.CompositeLit:
-			if waits.MatchString(typeName(p.info.TypeOf(n))) {
-				return "the element"
-			}
-			return ""
-		case *ast.AssignStmt:
-			sel, ok := n.Lhs[0].(*ast.SelectorExpr)
-			if ok && len(n.Lhs) == 1 && n.Tok == token.ASSIGN && waits.MatchString(typeName(p.info.TypeOf(sel.X))) {
-				return sel.Sel.Name
-			}
-			return ""
-		default:
-			return ""
+	case *ast.KeyValueExpr:
+		if lit, ok := parent.Parent().Node().(*ast.CompositeLit); ok && n.Value == c.Node() && p.waits(lit) {
+			return fmt.Sprint(n.Key)
 		}
-		child = e
+	case *ast.CompositeLit:
+		if p.waits(n) {
+			return "the element"
+		}
+	case *ast.AssignStmt:
+		if sel, ok := n.Lhs[0].(*ast.SelectorExpr); ok && len(n.Lhs) == 1 && n.Tok == token.ASSIGN && p.waits(sel.X) {
+			return sel.Sel.Name
+		}
 	}
 	return ""
 }
+
+func (p *pass) waits(e ast.Expr) bool { return waits.MatchString(typeName(p.info.TypeOf(e))) }
