@@ -139,7 +139,7 @@ func (l *loader) parse(texts map[string][]byte) (files []*ast.File) {
 }
 
 // needed matches the dependencies whose types the analyzers know.
-var needed = regexp.MustCompile(`retry|backoff|util/wait$|jackc/pgx|jmoiron/sqlx|uptrace/bun$|bbolt|aws-sdk-go|vault/api|go-tfe|client-go$|cloud.google.com/go|openai-go|anthropic|go-redis|godo$|x/time/rate`)
+var needed = regexp.MustCompile(`retry|backoff|util/wait$|jackc/pgx|jmoiron/sqlx|uptrace/bun$|bbolt|aws-sdk-go|vault/api|go-tfe|client-go$|cloud.google.com/go|openai-go|anthropic|go-redis|godo$|x/(time/rate|sync)`)
 
 // Import returns the declarations of a package, or an empty package if it is not at hand.
 func (l *loader) Import(importPath string) (*types.Package, error) {

@@ -3,6 +3,8 @@ package checks
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
 )
@@ -14,10 +16,16 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 			continue
 		}
 		loop, ctx := outermost(c), p.contextAround(c)
-		if !loop.Valid() || ctx == nil || p.mayStop(loop) {
+		if !loop.Valid() || ctx == nil || leaves(c, loop) {
 			continue
 		}
-		p.report(c, "this loop sleeps and never looks at %s: it continues after the context is done (wait in a select with %[1]s.Done(), or use retry.Do)", ctx.Name())
+		const advice = "wait in a select with %[1]s.Done(), or use retry.Do"
+		switch p.endingOf(loop) {
+		case notAtAll:
+			p.report(c, "this loop sleeps and never looks at %s, so it continues after the context is done: "+advice, ctx.Name())
+		case onSuccess:
+			p.report(c, "this loop ends on success only, so once %s is done it fails and sleeps without end: "+advice, ctx.Name())
+		}
 	}
 })
 
@@ -43,16 +51,105 @@ func outermost(c inspector.Cursor) (loop inspector.Cursor) {
 	return loop
 }
 
-// mayStop reports whether something other than its own condition can end the loop early.
-func (p *pass) mayStop(loop inspector.Cursor) bool {
-	for range p.contexts(loop) {
-		return true
-	}
-	for c := range loop.Preorder((*ast.SelectStmt)(nil), (*ast.UnaryExpr)(nil)) {
-		receive, ok := c.Node().(*ast.UnaryExpr)
-		if !ok || receive.Op == token.ARROW && !p.sleeps(receive) {
+// leaves reports whether the loop always ends after the statement c.
+func leaves(c, loop inspector.Cursor) bool {
+	for block := range c.Enclosing((*ast.BlockStmt)(nil), (*ast.CaseClause)(nil)) {
+		if !loop.Contains(block) {
+			break
+		}
+		last, _ := block.LastChild()
+		switch n := last.Node().(type) {
+		case *ast.ReturnStmt:
 			return true
+		case *ast.BranchStmt:
+			return n.Tok == token.BREAK && n.Label != nil
 		}
 	}
 	return false
+}
+
+// ending says how a loop ends once its context is done.
+type ending uint8
+
+const (
+	notAtAll  ending = iota
+	onSuccess        // calls get the context and fail, but no failure ends the loop
+	early            // or at least it may
+)
+
+// looks has the names of package context that say that a context is done.
+var looks = map[string]bool{"Canceled": true, "DeadlineExceeded": true, "Cause": true}
+
+func (p *pass) endingOf(loop inspector.Cursor) ending {
+	for c := range loop.Preorder((*ast.SelectStmt)(nil), (*ast.UnaryExpr)(nil), (*ast.SelectorExpr)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.SelectStmt:
+			return early
+		case *ast.UnaryExpr:
+			if n.Op == token.ARROW && !p.sleeps(n) {
+				return early // receives from a channel
+			}
+		case *ast.SelectorExpr:
+			pkg, qualified := p.info.Uses[identOf(n.X)].(*types.PkgName)
+			if isContext(p.info.TypeOf(n.X)) || qualified && pkg.Imported().Path() == "context" && looks[n.Sel.Name] {
+				return early
+			}
+		}
+	}
+	for range p.contexts(loop) {
+		if n, ok := loop.Node().(*ast.ForStmt); ok && n.Cond == nil && !p.failureEnds(loop) {
+			return onSuccess
+		}
+		return early
+	}
+	return notAtAll
+}
+
+// failureEnds reports whether a loop has a statement that leaves it because of an error.
+func (p *pass) failureEnds(loop inspector.Cursor) bool {
+	for c := range loop.Preorder((*ast.ReturnStmt)(nil), (*ast.BranchStmt)(nil), (*ast.CallExpr)(nil)) {
+		switch n := c.Node().(type) {
+		case *ast.ReturnStmt:
+			if len(n.Results) > 0 && !p.info.Types[n.Results[len(n.Results)-1]].IsNil() {
+				return true
+			}
+		case *ast.BranchStmt:
+			if n.Tok == token.CONTINUE {
+				continue
+			}
+		case *ast.CallExpr:
+			if !p.panics(n) {
+				continue
+			}
+		}
+		for cond := range c.Enclosing((*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil)) {
+			if !loop.Contains(cond) {
+				break
+			}
+			test, ok := cond.Node().(*ast.IfStmt)
+			if !ok || !isSuccess(test.Cond) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// panics reports whether a call does not return.
+func (p *pass) panics(call *ast.CallExpr) bool {
+	if _, builtin := p.info.Uses[identOf(call.Fun)].(*types.Builtin); builtin && identOf(call.Fun).Name == "panic" {
+		return true
+	}
+	name := p.callee(call)
+	return name == "os.Exit" || strings.Contains(name, "Fatal")
+}
+
+// isSuccess reports whether a condition is err == nil.
+func isSuccess(e ast.Expr) bool {
+	test, ok := ast.Unparen(e).(*ast.BinaryExpr)
+	id := (*ast.Ident)(nil)
+	if ok {
+		id = identOf(test.Y)
+	}
+	return ok && test.Op == token.EQL && id != nil && id.Name == "nil"
 }

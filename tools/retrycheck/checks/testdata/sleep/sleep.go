@@ -39,6 +39,54 @@ func closure(ctx context.Context) func() {
 	}
 }
 
+func untilSuccess(ctx context.Context) {
+	for {
+		err := callWith(ctx)
+		if err == nil {
+			return
+		}
+		println(err.Error())
+		time.Sleep(time.Second) // want `this loop ends on success only, so once ctx is done it fails and sleeps without end`
+	}
+}
+
+func untilFailure(ctx context.Context) {
+	for {
+		if err := callWith(ctx); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func lastly(ctx context.Context, codes []int, code int) error {
+	for _, c := range codes {
+		if c == code {
+			time.Sleep(time.Second)
+			return call()
+		}
+	}
+	return nil
+}
+
+func detached(ctx context.Context) {
+	for range 3 {
+		if callWith(context.Background()) == nil {
+			return
+		}
+		time.Sleep(time.Second) // want `never looks at ctx`
+	}
+}
+
+func canceled(ctx context.Context, next func() error) {
+	for {
+		if err := next(); errors.Is(err, context.Canceled) {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+}
+
 func looks(ctx context.Context) {
 	for ctx.Err() == nil {
 		time.Sleep(time.Second)
