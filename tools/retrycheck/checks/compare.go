@@ -38,8 +38,8 @@ func (p *pass) compare(c inspector.Cursor, err, reason ast.Expr) {
 		return
 	}
 	v, ok := p.info.Uses[sel.Sel].(*types.Var)
-	if !ok || !strings.HasPrefix(nameOf(v), ours+".Err") || v.Name() == "ErrNoReturn" {
-		return
+	if !ok || v.IsField() || !strings.HasPrefix(nameOf(v), ours+".Err") || v.Name() == "ErrNoReturn" || v.Name() == "ErrPermanent" {
+		return // hooks receive ErrNoReturn, and Policy.Next returns ErrPermanent
 	}
 	if field, ok := ast.Unparen(err).(*ast.SelectorExpr); ok && field.Sel.Name == "Reason" {
 		return

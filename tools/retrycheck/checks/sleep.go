@@ -96,13 +96,30 @@ func (p *pass) endingOf(loop inspector.Cursor) ending {
 			}
 		}
 	}
-	for range p.contexts(loop) {
-		if n, ok := loop.Node().(*ast.ForStmt); ok && n.Cond == nil && !p.failureEnds(loop) {
-			return onSuccess
-		}
-		return early
+	if !p.mentionsContext(loop) {
+		return notAtAll
 	}
-	return notAtAll
+	if n, ok := loop.Node().(*ast.ForStmt); ok && n.Cond == nil && !p.failureEnds(loop) {
+		return onSuccess
+	}
+	return early
+}
+
+// mentionsContext reports whether a loop, or a function literal that it calls, uses a context.
+func (p *pass) mentionsContext(loop inspector.Cursor) bool {
+	for range p.contexts(loop) {
+		return true
+	}
+	for c := range loop.Preorder((*ast.Ident)(nil)) {
+		def, ok := p.defs[p.info.Uses[c.Node().(*ast.Ident)]]
+		if !ok {
+			continue
+		}
+		if _, ok := def.Node().(*ast.FuncLit); ok && !def.Contains(loop) && p.mentionsContext(def) {
+			return true
+		}
+	}
+	return false
 }
 
 // failureEnds reports whether a loop has a statement that leaves it because of an error.
@@ -118,9 +135,10 @@ func (p *pass) failureEnds(loop inspector.Cursor) bool {
 				continue
 			}
 		case *ast.CallExpr:
-			if !p.panics(n) {
-				continue
+			if p.panics(n) {
+				return true
 			}
+			continue
 		}
 		for cond := range c.Enclosing((*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil)) {
 			if !loop.Contains(cond) {
@@ -140,8 +158,8 @@ func (p *pass) panics(call *ast.CallExpr) bool {
 	if _, builtin := p.info.Uses[identOf(call.Fun)].(*types.Builtin); builtin && identOf(call.Fun).Name == "panic" {
 		return true
 	}
-	name := p.callee(call)
-	return name == "os.Exit" || strings.Contains(name, "Fatal")
+	sel, ok := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	return ok && (strings.HasPrefix(sel.Sel.Name, "Fatal") || p.callee(call) == "os.Exit")
 }
 
 // isSuccess reports whether a condition is err == nil.

@@ -23,7 +23,7 @@ func compares(ctx context.Context, p retry.Policy, op func(context.Context) erro
 }
 
 func matches(ctx context.Context, p retry.Policy, op func(context.Context) error) bool {
-	reason := func(_ context.Context, e *retry.Error) { _ = e.Reason == retry.ErrPermanent }
+	reason := func(_ context.Context, e *retry.Error) { _ = e.Reason == retry.ErrBudget && e.Err == nil }
 	err := retry.Do(ctx, p.With(retry.Hooks{OnGiveUp: reason}), op)
 	return errors.Is(err, retry.ErrMaxAttempts) || err == context.Canceled
 }

@@ -3,6 +3,7 @@ package sleep
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 )
 
@@ -75,6 +76,27 @@ func detached(ctx context.Context) {
 			return
 		}
 		time.Sleep(time.Second) // want `never looks at ctx`
+	}
+}
+
+func fatal(ctx context.Context, t interface{ Fatal(...any) }) {
+	for {
+		err := callWith(ctx)
+		if err == nil {
+			return
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			time.Sleep(time.Second)
+			continue
+		}
+		t.Fatal(err)
+	}
+}
+
+func throughVariable(ctx context.Context) {
+	execute := func() error { return callWith(ctx) }
+	for execute() == nil {
+		time.Sleep(time.Second)
 	}
 }
 
