@@ -57,22 +57,20 @@ func (f firstOf) Validate() error {
 	return invalid("classifier", faults)
 }
 
-// OnlyIf returns a Classifier that retries only errors for which retryable returns true.
-// Their verdict is that of [DefaultClassifier], with a permanent or unknown class
-// replaced by transient.
-func OnlyIf(retryable func(error) bool) Classifier { return onlyIf(retryable) }
-
-type onlyIf func(error) bool
-
-func (retryable onlyIf) Classify(err error) Verdict {
-	if !retryable(err) {
-		return Verdict{Class: ClassPermanent}
-	}
-	v := DefaultClassifier{}.Classify(err)
-	if v.Class == ClassPermanent || v.Class == ClassUnknown {
-		v.Class = ClassTransient
-	}
-	return v
+// OnlyIf retries only errors for which retryable returns true; nil means all errors. Their
+// verdict is that of [DefaultClassifier], with a permanent or unknown class replaced by
+// transient.
+func OnlyIf(retryable func(error) bool) Classifier {
+	return ClassifierFunc(func(err error) Verdict {
+		if retryable != nil && !retryable(err) {
+			return Verdict{Class: ClassPermanent}
+		}
+		v := DefaultClassifier{}.Classify(err)
+		if v.Class == ClassPermanent || v.Class == ClassUnknown {
+			v.Class = ClassTransient
+		}
+		return v
+	})
 }
 
 // verdict returns what err means. In order of precedence, it considers markers, an inner

@@ -253,7 +253,7 @@ func (c counting) Classify(err error) retry.Verdict {
 var decorations = map[string]retry.Classifier{
 	"none":    nil,
 	"default": retry.DefaultClassifier{},
-	"only if": retry.OnlyIf(func(error) bool { return true }),
+	"only if": retry.OnlyIf(nil),
 	"three layers": counting{retry.ClassifierFunc(func(err error) retry.Verdict {
 		return retry.FirstOf(retry.ClassifierFunc(func(error) retry.Verdict { return retry.Verdict{} }), retry.DefaultClassifier{}).Classify(err)
 	}), map[retry.Class]int{}},
@@ -317,8 +317,8 @@ func TestVerdictOfClassifier(t *testing.T) {
 		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: s}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: s}},
 		"progress and more of a list":    {retry.FirstOf(says(retry.Verdict{Progress: true}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: transient, Progress: true, Unrepeatable: true}},
 		"nothing after the first class":  {retry.FirstOf(says(retry.Verdict{Class: timeout}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: timeout}},
-		"OnlyIf of a permanent status":   {retry.OnlyIf(func(error) bool { return true }), statusedError(404), retry.Verdict{Class: transient}},
-		"OnlyIf of a throttling service": {retry.OnlyIf(func(error) bool { return true }), codedError{"SlowDown"}, retry.Verdict{Class: throttled}},
+		"OnlyIf of a permanent status":   {retry.OnlyIf(nil), statusedError(404), retry.Verdict{Class: transient}},
+		"OnlyIf of a throttling service": {retry.OnlyIf(nil), codedError{"SlowDown"}, retry.Verdict{Class: throttled}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, tt.want, retry.Policy{Classifier: tt.classifier}.Classify(tt.err))
@@ -443,5 +443,8 @@ func TestOnlyIf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tt.want, c.Classify(tt.err).Class) })
 	}
-	assert.ErrorContains(t, retry.Policy{Classifier: retry.OnlyIf(nil)}.Validate(), "Classifier is a nil retry.onlyIf")
+	all := retry.OnlyIf(nil)
+	assert.NoError(t, retry.Policy{Classifier: all}.Validate())
+	assert.Equal(t, retry.Verdict{Class: retry.ClassTransient}, all.Classify(statusedError(404)))
+	assert.True(t, retry.Policy{Classifier: all}.Classify(retry.Unrepeatable(errOp)).Unrepeatable, "even then")
 }

@@ -18,13 +18,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retryhttp"
 	"github.com/gobackoff/retry/retrysql"
 	"github.com/gobackoff/retry/retrytest"
 )
 
-// The Go code of README.md, unchanged.
+// The Go code of README.md and docs/guide.md, unchanged.
 
 func readmeExample(ctx context.Context, url string, fetch func(context.Context, string) (string, error)) error {
 	policy := retry.Policy{
@@ -54,11 +53,6 @@ func readmeHTTP(req *http.Request, orderID string) (*http.Response, error) {
 	req.Header.Set("Idempotency-Key", orderID)
 	resp, err := client.Do(req)
 	return resp, err
-}
-
-func readmePreset() retry.Policy {
-	var policy = awspreset.Standard2026.Policy("dynamodb") // shared by all calls
-	return policy
 }
 
 func readmeSQL(ctx context.Context, policy retry.Policy, db *sql.DB, id int) error {
@@ -140,27 +134,30 @@ func TestReadmeSQL(t *testing.T) {
 	assert.ErrorIs(t, err, retry.ErrInvalid) // package retrysql has the tests
 }
 
-// TestReadme: the README's code compiles, its error text is real, its policies parse,
-// and its defaults are those of the package.
+// TestReadme: the code of the README and the guide compiles, its error text is real, its
+// policies parse, and its defaults are those of the package. The README stays short.
 func TestReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	assert.LessOrEqual(t, len(strings.Fields(string(readme))), 900)
+	guide, err := os.ReadFile("docs/guide.md")
 	require.NoError(t, err)
 	source, err := os.ReadFile("readme_test.go")
 	require.NoError(t, err)
 	unindented := strings.ReplaceAll(string(source), "\n\t", "\n")
 
 	blocks := map[string][]string{} // by language
-	for i, part := range strings.Split(string(readme), "```") {
+	for i, part := range strings.Split(string(readme)+string(guide), "```") {
 		if i%2 == 1 {
 			language, text, _ := strings.Cut(part, "\n")
 			blocks[language] = append(blocks[language], text)
 		}
 	}
-	require.Len(t, blocks["go"], 7)
+	require.Len(t, blocks["go"], 6)
 	for _, block := range blocks["go"] {
 		assert.Contains(t, unindented, "\n"+block)
 	}
-	assert.Equal(t, []string{"go run ./examples/quickstart\ngo test ./...\n"}, blocks["sh"])
+	assert.Equal(t, []string{"go get github.com/gobackoff/retry\n", "go run ./examples/quickstart\ngo test ./...\n"}, blocks["sh"])
 
 	require.Len(t, blocks[""], 2)
 	p, _ := onClock(3)
@@ -181,6 +178,5 @@ func TestReadme(t *testing.T) {
 	}
 	assert.Equal(t, []time.Duration{50 * ms, 100 * ms}, ceilings(retry.ClassTransient))
 	assert.Equal(t, []time.Duration{time.Second, 2 * time.Second}, ceilings(retry.ClassThrottled))
-	assert.Contains(t, string(readme), "full jitter below 50 ms, 100 ms … 20 s; after throttling below 1 s, 2 s …")
-	assert.Equal(t, readmePreset().Backoff, awspreset.Standard2026.Policy("dynamodb").Backoff)
+	assert.Contains(t, string(guide), "full jitter below 50 ms, 100 ms … 20 s; after throttling below 1 s, 2 s …")
 }

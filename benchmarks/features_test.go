@@ -6,7 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,7 @@ import (
 	backoff7 "github.com/cenkalti/backoff/v7"
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/budget"
+	"github.com/failsafe-go/failsafe-go/hedgepolicy"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/failsafe-go/failsafe-go/timeout"
 	sethvargoretry "github.com/sethvargo/go-retry"
@@ -31,9 +34,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhedge"
 )
 
-var update = flag.Bool("update", false, "write the table of features to ../README.md")
+var update = flag.Bool("update", false, "write the table of features to README.md")
 
 type (
 	work   = func(context.Context) error
@@ -53,8 +57,10 @@ type abilities struct {
 	permanent func(error) error
 	after     func(error, time.Duration) error
 	// Calls made with limited give each attempt one second; calls made with budgeted share
-	// a small budget.
-	limited, budgeted func(context.Context) caller
+	// a small budget; calls made with hedged start a second copy of one that takes a second.
+	limited, budgeted, hedged func(context.Context) caller
+	// asking calls op until its result is true.
+	asking func(op func() bool)
 }
 
 var everyLibrary = []abilities{
@@ -72,6 +78,16 @@ var everyLibrary = []abilities{
 		budgeted: func(ctx context.Context) caller {
 			policy := retry.Policy{Budget: &retry.TokenBudget{Capacity: 50}}
 			return func(op work) error { return retry.Do(ctx, policy, op) }
+		},
+		hedged: func(ctx context.Context) caller {
+			hedge := &retryhedge.Hedge{After: time.Second}
+			for range 20 { // calls that succeed allow copies of others
+				_, _ = retryhedge.Do(ctx, hedge, "", func(context.Context) (int, error) { return 0, nil })
+			}
+			return func(op work) error {
+				_, err := retryhedge.Do(ctx, hedge, "", func(ctx context.Context) (int, error) { return 0, op(ctx) })
+				return err
+			}
 		},
 	},
 	{
@@ -165,6 +181,16 @@ var everyLibrary = []abilities{
 				return failsafe.With[any](policy).WithContext(ctx).Run(func() error { return op(ctx) })
 			}
 		},
+		hedged: func(ctx context.Context) caller {
+			policy := hedgepolicy.NewBuilderWithDelay[any](time.Second).Build()
+			return func(op work) error {
+				return failsafe.With[any](policy).WithContext(ctx).RunWithExecution(func(e failsafe.Execution[any]) error { return op(e.Context()) })
+			}
+		},
+		asking: func(op func() bool) {
+			policy := retrypolicy.NewBuilder[bool]().HandleResult(false).Build()
+			_, _ = failsafe.With[bool](policy).Get(func() (bool, error) { return op(), nil })
+		},
 	},
 	{
 		library: awsSDK,
@@ -203,7 +229,7 @@ var everyLibrary = []abilities{
 	},
 }
 
-var errMarked = errors.New("marked")
+var errMarked, errFirst = errors.New("marked"), errors.New("the first")
 
 // waitError carries a wait. It is used with libraries whose delay rules receive the error.
 type waitError time.Duration
@@ -331,6 +357,38 @@ var features = []struct {
 		})
 		return calls == 4
 	}},
+	{"its error matches all failures of the call", func(ctx context.Context, a abilities) bool {
+		calls := 0
+		err := a.grow(ctx)(func(context.Context) error {
+			if calls++; calls == 1 {
+				return errFirst
+			}
+			return errFlaky
+		})
+		return errors.Is(err, errFirst) && errors.Is(err, errFlaky)
+	}},
+	{"a result can ask for a retry, without an error", func(_ context.Context, a abilities) bool {
+		calls := 0
+		if a.asking != nil {
+			a.asking(func() bool { calls++; return calls == 2 })
+		}
+		return calls == 2
+	}},
+	{"a second copy of a slow call (hedging)", func(ctx context.Context, a abilities) bool {
+		if a.hedged == nil {
+			return false
+		}
+		var calls atomic.Int64
+		_ = a.hedged(ctx)(func(ctx context.Context) error {
+			calls.Add(1)
+			select {
+			case <-time.After(10 * time.Second):
+			case <-ctx.Done():
+			}
+			return ctx.Err()
+		})
+		return calls.Load() == 2
+	}},
 	{"a hook for each retry", func(_ context.Context, a abilities) bool { return a.library.hooks }}, // see TestHook
 }
 
@@ -381,7 +439,34 @@ func featureTable(t *testing.T) string {
 		})
 	}
 	line("jitter", func(a abilities) string { return jitters(a.library) })
+	line("oldest Go release", func(a abilities) string {
+		return list(t, "-f", "{{.Module.GoVersion}}", packages[a.library.name])
+	})
+	line("modules that are linked with it", func(a abilities) string {
+		modules := strings.Fields(list(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", packages[a.library.name]))
+		slices.Sort(modules)
+		return strconv.Itoa(len(slices.Compact(modules)))
+	})
 	return b.String()
+}
+
+// packages are what a program imports to retry.
+var packages = map[string]string{
+	ours.name:       "github.com/gobackoff/retry",
+	cenkalti7.name:  "github.com/cenkalti/backoff/v7",
+	cenkalti5.name:  "github.com/cenkalti/backoff/v5",
+	avast.name:      "github.com/avast/retry-go/v5",
+	sethvargo.name:  "github.com/sethvargo/go-retry",
+	failsafeGo.name: "github.com/failsafe-go/failsafe-go/retrypolicy",
+	awsSDK.name:     "github.com/aws/aws-sdk-go-v2/aws/retry",
+	kubernetes.name: "k8s.io/apimachinery/pkg/util/wait",
+}
+
+// list is go list.
+func list(t *testing.T, arguments ...string) string {
+	out, err := exec.CommandContext(t.Context(), "go", append([]string{"list"}, arguments...)...).Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
 }
 
 // TestGrow: in every library, a single call behaves as the features require.
@@ -398,10 +483,10 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestFeatures: the table in the library's README shows the features that each library
+// TestFeatures: the table in README.md shows the features that each library
 // has.
 func TestFeatures(t *testing.T) {
-	const page, begin, end = "../README.md", "<!-- features -->\n", "<!-- end of features -->\n"
+	const page, begin, end = "README.md", "<!-- features -->\n", "<!-- end of features -->\n"
 	require.True(t, slices.EqualFunc(everyLibrary, slices.DeleteFunc(slices.Clone(libraries), func(l library) bool { return l.name == loop.name }),
 		func(a abilities, l library) bool { return a.library.name == l.name }), "each library has its abilities here")
 	readme, err := os.ReadFile(page)

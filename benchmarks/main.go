@@ -48,7 +48,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&o.cpu, "cpu", "1,2", "`numbers` of processors for the shared policy; everything else runs with the last")
 	flags.DurationVar(&o.benchtime, "benchtime", 100*time.Millisecond, "duration of each benchmark in each run")
 	flags.IntVar(&o.calls, "calls", 100_000, "number of waiting calls for measuring memory")
-	flags.BoolVar(&o.short, "short", false, "only the rows in the library's README")
+	flags.BoolVar(&o.short, "short", false, "only the rows in README.md")
 	flags.BoolVar(&o.size, "size", false, "measure instead how much each library adds to the size of a program")
 	flags.StringVar(&o.raw, "raw", "", "write the output of go test to this `file`, for benchstat")
 	if err := flags.Parse(args); err != nil {

@@ -1,345 +1,320 @@
 package lab
 
-// The search for policies that suit a system.
+// The search for the policy that suits a system.
 
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/gobackoff/retry/admit"
 )
 
-// Goal is the figure by which policies are ranked.
-type Goal uint8
-
-const (
-	SuccessFirst  Goal = iota // most successful calls
-	RecoveryFirst             // earliest recovery
-)
-
-var goalNames = [...]string{"success", "recovery"}
-
-// String returns the name of the goal.
-func (g Goal) String() string {
-	if int(g) < len(goalNames) {
-		return goalNames[g]
-	}
-	return fmt.Sprintf("goal(%d)", uint8(g))
-}
-
-// An Advice searches rules, bases, caps, numbers of attempts and budgets for policies that
-// suit a system. On a small system with the same proportions, it simulates a coarse grid
-// and then the neighbors of the best candidates. Finally it simulates the best of all these
-// policies on a larger system. The same seed gives the same advice.
+// An Advice chooses a policy for a system. It simulates some eighty policies under outages
+// of every kind, each on a smaller system with the same proportions, and drops the worse
+// ones as the outages become more. The score of a policy is its mean success minus its
+// latency times Price. Of the policies whose scores are equal, apart from noise, the
+// simplest is advised: the one with the fewest settings that differ from the zero
+// [retry.Policy]. The same seed gives the same advice.
 type Advice struct {
-	// Storm is the system. Its Contenders and Trials are not used. Its Progress reports
-	// the work in thousandths.
+	// Storm is the system. Its Contenders, Trials and Horizon are not used. Its Progress
+	// reports the work in thousandths. If its Outage is the zero value, each trial has
+	// another outage: stall, down, brown-out and partial in turn, from 0.5 to 120 s with
+	// all orders of magnitude equally likely, and a Share from 0.1 to 0.9. Otherwise all
+	// trials have that outage.
 	Storm Storm
 
-	Goal Goal
-	Most int // maximum number of advised policies; 0: 5
-}
-
-// Advised is a policy that no other simulated policy beats in both success and recovery.
-type Advised struct {
-	Row StormRow // on the larger system
-
-	// Fails lists the changes to the system under which the server does not recover, or
-	// recovers much later than without retries. Held lists the other changes. Neither
-	// list contains changes under which the server recovers neither with the policy nor
-	// without retries.
-	Fails, Held []string
+	// Price is the share of success that a second of the 99th percentile of the latency is
+	// worth. 0 means 0.01, one point for each second.
+	Price float64
 }
 
 // Verdict is the result of an [Advice].
 type Verdict struct {
-	Storm    Storm     // the larger system, as simulated
-	Scale    float64   // its size, as a share of the described system
-	Advised  []Advised // the best for the goal first
-	Baseline Advised   // without retries
-	Tried    int       // number of policies simulated
+	Policy string // the advised policy, as text
+
+	// Equal lists the other finalists whose score is within half a point: it hardly matters
+	// which of them is used.
+	Equal []string
+
+	// Rows are those of the advised policy, of the References, and of the other finalists,
+	// the best first.
+	Rows []Assessed
+
+	// Sure is the probability that no finalist is better than the advised policy by half a
+	// point or more.
+	Sure float64
+
+	// WithGate are the rows of the advised policy and of the zero policy if the server has
+	// an admission gate; nil if it has one anyway. Gate reports whether the gate improves
+	// the better of them by half a point or more.
+	WithGate []Assessed
+	Gate     bool
+
+	Price   float64 // as in Advice
+	Tried   int     // number of policies simulated
+	Outages int     // number of outages that each finalist went through
+	Storm   Storm   // the smaller system, with the first outage
 }
 
-// Retry reports whether the best policy retries.
-func (v Verdict) Retry() bool { return len(v.Advised) > 0 && v.Advised[0].Row.Contender != noRetry }
+// Assessed is the result of an [Advice] for one policy. Its summaries are over outages.
+type Assessed struct {
+	Contender string
+	Settings  int     // that differ from those of the zero policy
+	Success   Summary // successful share of all calls
+	P99       Summary // latency of successful calls, in seconds
+	Peak      Summary // maximum attempts in a second / Rate
+	Never     float64 // share of the outages after which the server did not recover
+	Score     Summary // Success − Price · P99
 
-const noRetry = "none attempts=1"
+	// Loss is the score of the advised policy minus that of this one, in the same outages.
+	// It is the regret of those who use this one instead.
+	Loss Summary
+}
 
-// The number of calls per trial, and the number of trials, for each simulated system.
+// The rounds of the search: the number of policies in each, and the number of outages
+// that it adds. The first round simulates all policies.
+var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {12, 20}, {10, 32}}
+
 const (
-	searchCalls, searchTrials = 6_000, 2
-	finalCalls, finalTrials   = 60_000, 3
-	finalists                 = 10
-	neighborsOf               = 4 // how many of the best candidates have their neighbors tried
+	adviceCalls = 3_000 // wanted in each trial
+	leastTie    = 0.001 // differences up to a tenth of a point never matter
+	mostTie     = 0.005 // half a point always matters
 )
 
 // Run runs the search. If ctx ends first, it returns the error of ctx. Other errors name an
 // invalid field.
 func (a Advice) Run(ctx context.Context) (Verdict, error) {
-	a.Most = cmp.Or(a.Most, 5)
-	a.Storm.Contenders, a.Storm.Trials = nil, searchTrials
+	a.Price = cmp.Or(a.Price, 0.01)
+	fixed := a.Storm.Outage != Outage{}
+	a.Storm.Contenders, a.Storm.Horizon = nil, 0
+	if o := a.Storm.Outage; o.To > o.From {
+		a.Storm.Horizon = o.To + a.Storm.Deadline + time.Hour // replaced for each trial
+	}
 	s, err := a.Storm.WithDefaults()
 	switch {
 	case err != nil:
 		return Verdict{}, err
-	case int(a.Goal) >= len(goalNames):
-		return Verdict{}, errors.New("advice: Goal: " + a.Goal.String() + " is unknown")
-	case a.Most < 1:
-		return Verdict{}, fmt.Errorf("advice: Most: %d is not above 0", a.Most)
-	case s.Outage.To-s.Outage.From > s.Horizon/2:
-		return Verdict{}, errors.New("advice: Horizon: most of it is the outage")
+	case !(a.Price > 0 && a.Price <= 1000):
+		return Verdict{}, fmt.Errorf("advice: Price: %v is not above 0 and up to 1000", a.Price)
 	}
-	search := &search{ctx: ctx, goal: a.Goal, small: s.briefly().scaled(searchCalls), rows: map[candidate]StormRow{}}
-	search.small.Progress = nil
-	search.report = s.Progress
-	if err := search.run(grid(&s)); err != nil {
-		return Verdict{}, err
+	if !fixed {
+		s.Outage = Outage{}
 	}
-	var near []candidate
-	for _, c := range search.best(neighborsOf) {
-		near = append(near, c.neighbors(&s)...)
+	search := &search{ctx: ctx, price: a.Price, storm: s}
+	for _, text := range grid(&s) {
+		c, err := ParseContender(text)
+		if err != nil {
+			return Verdict{}, err
+		}
+		search.list = append(search.list, &candidate{Contender: c, settings: settings(c.Name)})
 	}
-	if err := search.run(near); err != nil {
-		return Verdict{}, err
-	}
-	large := s.scaled(finalCalls)
-	large.Trials, large.Progress = finalTrials, nil
-	return search.verdict(large, large.Rate/s.Rate, a.Most)
+	return search.run()
 }
 
 type search struct {
-	ctx    context.Context
-	goal   Goal
-	small  Storm
-	rows   map[candidate]StormRow // on the small system
-	report func(done, total int)
-	stage  int
+	ctx   context.Context
+	price float64
+	storm Storm // the described system
+	list  []*candidate
+	work  int // thousandths done
 }
 
-const stages = 4 // calls to simulate
-
-func (s *search) simulate(cases []stormCase, trials int) ([]StormRow, error) {
-	storm := s.small
-	storm.Trials = trials
-	if s.report != nil {
-		stage := s.stage
-		storm.Progress = func(done, total int) {
-			s.report((1000*stage+1000*done/total)/stages, 1000)
-		}
-	}
-	s.stage++
-	done, err := runStorms(s.ctx, &storm, cases)
-	if err != nil {
-		return nil, err
-	}
-	rows := make([]StormRow, len(cases))
-	for i, c := range cases {
-		rows[i] = newStormRow(c.contender.Name, done[i])
-	}
-	return rows, nil
+type candidate struct {
+	Contender
+	settings int
+	trials   []StormTrial // by outage
 }
 
-func (s *search) run(list []candidate) error {
-	var cases []stormCase
-	var fresh []candidate
-	for _, c := range list {
-		if _, done := s.rows[c]; done || slices.Contains(fresh, c) {
-			continue
+func (s *search) run() (Verdict, error) {
+	v := Verdict{Price: s.price, Tried: len(s.list)}
+	for i, round := range rounds {
+		if i > 0 {
+			s.keep(round.policies)
 		}
-		contender, err := ParseContender(c.text())
-		if err != nil {
-			return err
-		}
-		fresh = append(fresh, c)
-		cases = append(cases, stormCase{s.small, contender})
-	}
-	rows, err := s.simulate(cases, searchTrials)
-	for i, row := range rows {
-		s.rows[fresh[i]] = row
-	}
-	return err
-}
-
-// order compares two rows; the better one comes first. If both are equally good, no retry
-// is better than retries, and fewer attempts are better than more.
-func (s *search) order(a, b *StormRow) int {
-	recovery := func(r *StormRow) float64 {
-		if r.Never > 0 {
-			return 1e9 * (1 + r.Never)
-		}
-		return math.Round(r.Recovery.Mean)
-	}
-	// Differences below one call in 2,000 are noise.
-	success := func(r *StormRow) float64 { return math.Round(r.Success.Mean * 2000) }
-	never := cmp.Compare(a.Never, b.Never)
-	bySuccess, byRecovery := cmp.Compare(success(b), success(a)), cmp.Compare(recovery(a), recovery(b))
-	if s.goal == RecoveryFirst {
-		bySuccess, byRecovery = byRecovery, bySuccess
-	}
-	retries := func(r *StormRow) int {
-		if r.Contender == noRetry {
-			return 0
-		}
-		return 1
-	}
-	return cmp.Or(never, bySuccess, byRecovery, retries(a)-retries(b),
-		cmp.Compare(a.Amplification.Mean, b.Amplification.Mean), strings.Compare(a.Contender, b.Contender))
-}
-
-func (s *search) best(n int) []candidate {
-	list := make([]candidate, 0, len(s.rows))
-	for c := range s.rows {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b candidate) int {
-		x, y := s.rows[a], s.rows[b]
-		return s.order(&x, &y)
-	})
-	return list[:min(n, len(list))]
-}
-
-// frontier returns the rows that no other row beats in both success and recovery, the
-// best for the goal first. If some rows always recovered, it omits those that did not.
-func (s *search) frontier(rows []StormRow) []StormRow {
-	rows = slices.Clone(rows)
-	slices.SortFunc(rows, func(a, b StormRow) int { return s.order(&a, &b) })
-	if rows[0].Never == 0 {
-		rows = slices.DeleteFunc(rows, func(r StormRow) bool { return r.Never > 0 })
-	}
-	var kept []StormRow
-	for _, r := range rows {
-		dominated := slices.ContainsFunc(kept, func(k StormRow) bool {
-			return k.Success.Mean >= r.Success.Mean-0.0005 && k.Recovery.Mean <= r.Recovery.Mean+0.5
-		})
-		if !dominated {
-			kept = append(kept, r)
-		}
-	}
-	return kept
-}
-
-func (s *search) verdict(large Storm, scale float64, most int) (Verdict, error) {
-	v := Verdict{Storm: large, Scale: scale, Tried: len(s.rows)}
-	// The frontier adds the policies that are best for the other goal.
-	chosen := s.best(finalists)
-	var all []StormRow
-	for _, row := range s.rows {
-		all = append(all, row)
-	}
-	var cases []stormCase
-	names := map[string]bool{}
-	add := func(text string) error {
-		c, err := ParseContender(text)
-		if err == nil && !names[c.Name] {
-			names[c.Name] = true
-			cases = append(cases, stormCase{large, c})
-		}
-		return err
-	}
-	texts := []string{noRetry}
-	for _, c := range chosen {
-		texts = append(texts, c.text())
-	}
-	for _, row := range s.frontier(all) {
-		if len(texts) < 1+2*finalists {
-			texts = append(texts, row.Contender)
-		}
-	}
-	for _, text := range texts {
-		if err := add(text); err != nil {
+		if err := s.simulate(s.list, round.outages, 1000*(i+1)/(len(rounds)+1), nil); err != nil {
 			return v, err
 		}
+		v.Outages += round.outages
 	}
-	rows, err := s.simulate(cases, finalTrials)
-	if err != nil {
-		return v, err
+	best, equal := s.choose()
+	v.Policy, v.Storm, v.Sure = best.Name, s.trial(0), s.sure(best)
+	for _, c := range equal {
+		v.Equal = append(v.Equal, c.Name)
 	}
-	front := s.frontier(rows)
-	front = front[:min(most, len(front))]
-	v.Baseline.Row = rows[0]
-	for _, row := range front {
-		v.Advised = append(v.Advised, Advised{Row: row})
+	s.list = slices.DeleteFunc(s.list, func(c *candidate) bool { return c == best })
+	front := []*candidate{best}
+	for _, c := range s.list {
+		if c.reference() {
+			front = append(front, c)
+		}
 	}
-	return v, s.stress(&v)
+	for _, c := range append(front, slices.DeleteFunc(s.list, (*candidate).reference)...) {
+		v.Rows = append(v.Rows, s.assess(c, best))
+	}
+	return v, s.gate(&v, best)
 }
 
-type change struct {
-	name string
-	make func(s *Storm)
+// keep drops all but the n best policies and the references. A setting counts as much as a
+// tenth of a point, so that of equal policies the simplest stay.
+func (s *search) keep(n int) {
+	worth := func(c *candidate) float64 { return s.score(c).Mean - leastTie*float64(c.settings) }
+	slices.SortStableFunc(s.list, func(a, b *candidate) int { return cmp.Compare(worth(b), worth(a)) })
+	var kept []*candidate
+	for i, c := range s.list {
+		if i < n || c.reference() {
+			kept = append(kept, c)
+		}
+	}
+	s.list = kept
 }
 
-func changes(s *Storm) []change {
-	length := s.Outage.To - s.Outage.From
-	list := []change{
-		{"an outage twice as long", func(s *Storm) { s.Outage.To += length; s.Horizon += length }},
-		{"20 % more calls", func(s *Storm) { s.Rate *= 1.2 }},
-		{"ten times the processes", func(s *Storm) { s.Processes *= 10 }},
-	}
-	if s.Outage.Kind != Stall {
-		list = append(list, change{"a stall of the same length", func(s *Storm) { s.Outage.Kind = Stall }})
-	}
-	return list
-}
+func (c *candidate) reference() bool { return c.Name == NoRetry || c.Name == ZeroPolicy }
 
-// stress sets Fails and Held of each advised policy.
-func (s *search) stress(v *Verdict) error {
-	all := append([]Advised{v.Baseline}, v.Advised...)
-	list := changes(&s.small)
+// simulate adds trials with further outages to each candidate. When it returns, the given
+// thousandths of all work are done.
+func (s *search) simulate(list []*candidate, outages, until int, gate func() *admit.Gate) error {
 	var cases []stormCase
-	for _, a := range all {
-		c, err := ParseContender(a.Row.Contender)
-		if err != nil {
-			return err
-		}
-		for _, change := range list {
-			storm := s.small
-			change.make(&storm)
-			cases = append(cases, stormCase{storm, c})
+	for _, c := range list {
+		for i := range outages {
+			storm := s.trial(len(c.trials) + i)
+			if gate != nil {
+				storm.Gate = gate
+			}
+			cases = append(cases, stormCase{storm, c.Contender})
 		}
 	}
-	rows, err := s.simulate(cases, 1)
+	runner := Storm{Trials: 1, Parallel: s.storm.Parallel}
+	if s.storm.Progress != nil {
+		begin := s.work
+		runner.Progress = func(done, total int) { s.storm.Progress(begin+(until-begin)*done/total, 1000) }
+	}
+	trials, err := runStorms(s.ctx, &runner, cases)
 	if err != nil {
 		return err
 	}
-	for i := range v.Advised {
-		a := &v.Advised[i]
-		for j, change := range list {
-			switch without, with := rows[j], rows[(i+1)*len(list)+j]; {
-			case without.Never > 0 && with.Never > 0:
-			case fails(with, without):
-				a.Fails = append(a.Fails, change.name)
-			default:
-				a.Held = append(a.Held, change.name)
-			}
+	s.work = until
+	for i, c := range list {
+		for j := range outages {
+			c.trials = append(c.trials, trials[i*outages+j]...)
 		}
 	}
 	return nil
 }
 
-// fails reports whether the server does not recover with a policy, or recovers much later
-// than without retries.
-func fails(with, without StormRow) bool {
-	return with.Never > 0 || without.Never == 0 && with.Recovery.Mean > 2*without.Recovery.Mean+10
+func (s *search) points(c *candidate) []float64 {
+	values := make([]float64, len(c.trials))
+	for i, t := range c.trials {
+		values[i] = t.Success - s.price*t.P99
+	}
+	return values
 }
 
-// briefly returns s without most of the time before the outage and without most of the time
-// after the queue has drained.
-func (s Storm) briefly() Storm {
-	early := max(0, s.Outage.From-10*time.Second)
-	s.Outage.From -= early
-	s.Outage.To -= early
-	s.Horizon -= early
-	spare := s.Capacity() - s.Rate
-	if spare > 0 {
-		piled := min(float64(s.Queue), s.Rate*(s.Outage.To-s.Outage.From).Seconds())
-		drain := time.Duration(min(3*piled/spare, 1e6) * 1e9)
-		s.Horizon = min(s.Horizon, s.Outage.To+drain+3*s.Deadline+20*time.Second)
+func (s *search) score(c *candidate) Summary { return summarize(s.points(c)) }
+
+// loss returns the score of a minus that of b in each outage.
+func (s *search) loss(a, b *candidate) Summary {
+	x, y := s.points(a), s.points(b)
+	n := min(len(x), len(y))
+	for i := range n {
+		x[i] -= y[i]
 	}
-	return s
+	return summarize(x[:n])
+}
+
+// choose returns the simplest of the policies that are as good as the best apart from
+// noise, and the others within half a point of it.
+func (s *search) choose() (best *candidate, equal []*candidate) {
+	s.keep(len(s.list)) // sorts
+	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
+	for _, c := range s.list {
+		loss := s.loss(top, c)
+		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) && (best == nil || c.settings < best.settings) {
+			best = c
+		}
+	}
+	for _, c := range s.list {
+		if c != best && math.Abs(s.loss(best, c).Mean) <= mostTie {
+			equal = append(equal, c)
+		}
+	}
+	return best, equal
+}
+
+func (s *search) sure(best *candidate) float64 {
+	sure := 1.0
+	for _, c := range s.list {
+		if loss := s.loss(c, best); loss.SE() > 0 {
+			sure = min(sure, distuv.UnitNormal.CDF((mostTie-loss.Mean)/loss.SE()))
+		}
+	}
+	return sure
+}
+
+func (s *search) assess(c, best *candidate) Assessed {
+	a := Assessed{Contender: c.Name, Settings: c.settings, Score: s.score(c), Loss: s.loss(best, c)}
+	a.Success = over(c.trials, func(t *StormTrial) float64 { return t.Success })
+	a.P99 = over(c.trials, func(t *StormTrial) float64 { return t.P99 })
+	a.Peak = over(c.trials, func(t *StormTrial) float64 { return t.Peak })
+	_, a.Never = recoveries(c.trials)
+	return a
+}
+
+func (s *search) gate(v *Verdict, best *candidate) error {
+	if s.storm.Gate != nil {
+		return nil
+	}
+	var list []*candidate
+	for _, text := range []string{best.Name, ZeroPolicy} {
+		if len(list) == 0 || text != list[0].Name {
+			list = append(list, &candidate{Contender: mustParse(text)[0], settings: settings(text)})
+		}
+	}
+	if err := s.simulate(list, v.Outages, 1000, func() *admit.Gate { return new(admit.Gate) }); err != nil {
+		return err
+	}
+	for _, c := range list {
+		v.WithGate = append(v.WithGate, s.assess(c, best))
+		gain := s.loss(c, best)
+		v.Gate = v.Gate || gain.Mean > max(mostTie, 2*gain.SE())
+	}
+	return nil
+}
+
+// trial returns the system with the i-th outage.
+func (s *search) trial(i int) Storm {
+	t := s.storm
+	t.Trials, t.Progress, t.Seed = 1, nil, derive(t.Seed, uint64(i))
+	length := (t.Outage.To - t.Outage.From).Seconds()
+	if t.Outage == (Outage{}) {
+		t.Outage.Kind = OutageKind(i % len(outageNames))
+		draws := stream(derive(s.storm.Seed, 1<<32+uint64(i%len(outageNames))))
+		// Multiples of irrational numbers are spread evenly, however many there are.
+		spread := func(step float64) float64 {
+			_, part := math.Modf(draws.uniform() + step*float64(i/len(outageNames)))
+			return part
+		}
+		length = 0.5 * math.Pow(240, spread(math.Phi))
+		t.Outage.Share = 0.1 + 0.8*spread(math.Sqrt2)
+	}
+	t.Outage.From = 10 * time.Second
+	t.Outage.To = t.Outage.From + time.Duration(length*1e9)
+	t.Horizon = t.Outage.To + t.settling(length) + t.Deadline
+	return t.scaled(adviceCalls)
+}
+
+// settling returns the time after an outage that a trial covers: one and a half times that
+// in which the queue drains.
+func (s *Storm) settling(outage float64) time.Duration {
+	piled := min(float64(s.Queue), s.Rate*outage)
+	drain := piled / max(s.Capacity()-s.Rate, 0.01*s.Rate)
+	return time.Duration(min(max(60, 1.5*drain), 240) * 1e9)
 }
 
 // scaled returns a smaller system with the same proportions and, if possible, about the
@@ -355,7 +330,7 @@ func (s Storm) scaled(calls float64) Storm {
 	if s.Latency == nil {
 		// A slower server acts like a smaller one if an attempt takes a small part of
 		// the callers' timeout.
-		slower := min(share/factor, max(1, s.Timeout.Seconds()/50/s.Service.Seconds()))
+		slower := min(share/factor, max(1, s.Timeout.Seconds()/20/s.Service.Seconds()))
 		if slower > 1 {
 			s.Service = time.Duration(float64(s.Service) * slower)
 			share /= slower
@@ -368,87 +343,35 @@ func (s Storm) scaled(calls float64) Storm {
 	return s
 }
 
-type candidate struct {
-	rule      string
-	base, cap time.Duration
-	attempts  int
-	budget    string
+// settings returns the number of words in a policy's text that the text of the zero policy
+// does not contain.
+func settings(text string) int {
+	if text == NoRetry {
+		return 1 // the rule does not matter
+	}
+	n := 0
+	for word := range strings.FieldsFuncSeq(text, isSeparator) {
+		if !slices.Contains(strings.Fields(ZeroPolicy), word) {
+			n++
+		}
+	}
+	return n
 }
 
-func (c candidate) text() string {
-	if c.attempts == 1 {
-		return noRetry
+// grid returns the policies of the first round.
+func grid(s *Storm) []string {
+	list := []string{NoRetry}
+	rules := []string{"standard"}
+	for _, part := range []time.Duration{100, 20, 5} {
+		rules = append(rules, fmt.Sprintf("full base=%v", max(time.Millisecond, (s.Deadline/part).Round(time.Millisecond))))
 	}
-	rule := fmt.Sprintf("%s base=%v cap=%v", c.rule, c.base, c.cap)
-	if c.rule == "fibonacci" {
-		rule = fmt.Sprintf("jittered(fibonacci base=%v cap=%v) share=1", c.base, c.cap)
-	}
-	text := fmt.Sprintf("%s attempts=%d", rule, c.attempts)
-	if c.budget != "" {
-		text += " budget=" + c.budget
-	}
-	return text
-}
-
-// budgets maps each budget in the grid to its neighbors.
-var budgets = map[string][]string{
-	"":                           nil,
-	"throttle":                   {"throttle(maxtokens=20)", "throttle(maxtokens=100)", "throttle(maxtokens=10 tokenratio=0.02)"},
-	"token":                      {"token(capacity=100)", "token(capacity=50)", "token(capacity=500 cost=5 timeout=10)"},
-	"ratio(ratio=0.1 floor=0.1)": {"ratio(ratio=0.05 floor=0.1)", "ratio(ratio=0.2 floor=0.1)", "ratio(ratio=0.1 floor=1)"},
-}
-
-func grid(s *Storm) []candidate {
-	list := []candidate{{attempts: 1}}
-	names := []string{"", "throttle", "token", "ratio(ratio=0.1 floor=0.1)"}
-	for _, base := range bases(s) {
+	budgets := []string{"", " budget=throttle", " budget=token", " budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)"}
+	for _, rule := range rules {
 		for _, attempts := range []int{2, 3, 5, 10} {
-			for _, budget := range names {
-				list = append(list, candidate{"full", base, s.longest(), attempts, budget})
+			for _, budget := range budgets {
+				list = append(list, fmt.Sprintf("%s attempts=%d%s", rule, attempts, budget))
 			}
 		}
-	}
-	return list
-}
-
-func bases(s *Storm) []time.Duration {
-	var list []time.Duration
-	for _, base := range []time.Duration{s.Deadline / 200, s.Deadline / 20, s.Deadline / 4} {
-		if base = base.Round(time.Millisecond); base > 0 {
-			list = append(list, base)
-		}
-	}
-	if list == nil {
-		list = []time.Duration{max(1, s.Deadline/4)}
-	}
-	return list
-}
-
-// longest returns the cap in the grid: half the deadline, but at most 20 s.
-func (s *Storm) longest() time.Duration { return max(1, min(20*time.Second, s.Deadline/2)) }
-
-func (c candidate) neighbors(s *Storm) []candidate {
-	if c.attempts == 1 {
-		return nil
-	}
-	var list []candidate
-	add := func(change func(c *candidate)) {
-		n := c
-		change(&n)
-		if n.attempts > 1 && n.base > 0 && n.base <= n.cap && n.base < s.Deadline {
-			list = append(list, n)
-		}
-	}
-	add(func(c *candidate) { c.base = (c.base / 2).Round(time.Millisecond) })
-	add(func(c *candidate) { c.base *= 2 })
-	add(func(c *candidate) { c.cap = max(c.base, s.longest()/4) })
-	add(func(c *candidate) { c.rule = "decorrelated" })
-	add(func(c *candidate) { c.rule = "fibonacci" })
-	add(func(c *candidate) { c.attempts-- })
-	add(func(c *candidate) { c.attempts++ })
-	add(func(c *candidate) { c.attempts *= 2 })
-	for _, budget := range budgets[c.budget] {
-		add(func(c *candidate) { c.budget = budget })
 	}
 	return list
 }

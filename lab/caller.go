@@ -21,7 +21,6 @@ var (
 type process struct {
 	policy  retry.Policy
 	timeout int64 // of each attempt
-	part    int   // of a Rollout
 }
 
 // caller makes one call after another.
@@ -50,7 +49,7 @@ func (c *caller) live() {
 			return
 		}
 		if err == nil {
-			c.run.meter.success(c.process.part, c.arrived, c.run.now)
+			c.run.meter.success(c.arrived, c.run.now)
 		}
 		c.run.free = append(c.run.free, c)
 		if !c.yield(struct{}{}) {
@@ -64,7 +63,7 @@ func (c *caller) perform(context.Context) error {
 	if r.stopped {
 		return errStopped
 	}
-	r.meter.attempt(c.process.part, r.now)
+	r.meter.attempt(r.now)
 	c.attempt++
 	limit := min(r.now+c.process.timeout, c.deadline)
 	c.outcome = errTimeout

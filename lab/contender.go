@@ -4,9 +4,8 @@ package lab
 
 import (
 	"errors"
-	"reflect"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
@@ -22,14 +21,6 @@ type Contender struct {
 	// Policy returns a new policy for a simulated process, with its own budget and
 	// limiter, if any. They must use the clock.
 	Policy func(clock retry.Clock) retry.Policy
-
-	// Slots makes the server of a [Contention] assign time slots of this length, and send
-	// the start of the next free slot as a hint with each conflict. 0 means no hints. A
-	// [Storm] does not support hints.
-	Slots time.Duration
-
-	next  func(clock retry.Clock) retry.Policy // new policy of a Rollout
-	share float64                              // the fraction of processes that have the new policy
 }
 
 // ParseContender reads a Contender from the text form of a policy (see
@@ -58,29 +49,6 @@ func onClock(p retry.Policy, clock retry.Clock) retry.Policy {
 		b.Clock = clock
 	}
 	return p
-}
-
-// needsConflict reports whether a rule is, or contains, a rule from this package. Such
-// rules need information that only the clients of a [Contention] have.
-func needsConflict(rule retry.Backoff) bool {
-	v := reflect.Indirect(reflect.ValueOf(rule))
-	if !v.IsValid() {
-		return false
-	}
-	switch v.Interface().(type) {
-	case KnownContenders, versionSeen:
-		return true
-	}
-	if v.Kind() == reflect.Struct {
-		for field, value := range v.Fields() {
-			if field.IsExported() && value.Kind() == reflect.Interface {
-				if inner, ok := value.Interface().(retry.Backoff); ok && needsConflict(inner) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // Blog returns the five strategies of Marc Brooker's program (see [Contention]), which
@@ -125,23 +93,26 @@ func Usual() []Contender {
 	)
 }
 
-// Informed returns contenders whose clients start at different times, or whose clients know
-// more than their number of failures: the number of clients, how fast the row's version
-// changes, or the server's hints.
-func Informed() []Contender {
-	rule := func(name string, rule retry.Backoff) Contender {
-		return Contender{Name: name, Policy: func(clock retry.Clock) retry.Policy {
-			return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited, Clock: clock}
-		}}
-	}
-	advised := rule("slots of 25ms from the server", retry.NoDelay{})
-	advised.Slots = 25 * time.Millisecond
-	return append(mustParse("full base=10ms cap=2s attempts=unlimited stagger=200ms"),
-		rule("number known, 7ms each", KnownContenders{Each: 7 * time.Millisecond}),
-		rule("number known, 20ms each", KnownContenders{Each: 20 * time.Millisecond}),
-		rule("version seen, from 300ms", versionSeen{Base: 300 * time.Millisecond}),
-		advised,
-	)
+// The texts of the policies with which others are compared: no retry, and the zero
+// [retry.Policy].
+const (
+	NoRetry    = "none attempts=1"
+	ZeroPolicy = "standard attempts=3"
+)
+
+// WithReferences returns list after [NoRetry] and [ZeroPolicy], unless it contains them.
+func WithReferences(list []Contender) []Contender {
+	return Join(mustParse(NoRetry, ZeroPolicy), list)
+}
+
+// Join returns the contenders of all lists, and of those with the same name only the first.
+func Join(lists ...[]Contender) []Contender {
+	names := map[string]bool{}
+	return slices.DeleteFunc(slices.Concat(lists...), func(c Contender) bool {
+		again := names[c.Name]
+		names[c.Name] = true
+		return again
+	})
 }
 
 func mustParse(texts ...string) []Contender {

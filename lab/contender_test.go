@@ -9,7 +9,6 @@ import (
 	"github.com/gobackoff/retry/awspreset"
 	"github.com/gobackoff/retry/retrytest"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 func TestParseContender(t *testing.T) {
@@ -41,7 +40,7 @@ func TestParseContender(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	var names []string
-	for _, c := range slices.Concat(Blog(), Fibonacci(), Informed(), SDKs()) {
+	for _, c := range slices.Concat(Blog(), Fibonacci(), SDKs()) {
 		names = append(names, c.Name)
 		assert.NoError(t, c.Policy(&retrytest.Clock{}).Validate(), c.Name)
 	}
@@ -50,32 +49,4 @@ func TestGroups(t *testing.T) {
 	}
 	slices.Sort(names)
 	assert.Len(t, slices.Compact(slices.Clone(names)), len(names), "names are unique")
-}
-
-func TestInformedBackoffs(t *testing.T) {
-	retrytest.TestBackoff(t, KnownContenders{Each: 7 * time.Millisecond})
-	retrytest.TestBackoff(t, versionSeen{Base: time.Second})
-	c := &Conflict{Contenders: 10, Window: time.Second, Commits: 94, Between: time.Second, RoundTrip: 10 * time.Millisecond}
-	a := retry.Attempt{Number: 3, Err: c}
-	assert.Equal(t, 35*time.Millisecond, KnownContenders{Each: 7 * time.Millisecond}.Delay(a, 0.5))
-	rule := versionSeen{Base: 300 * time.Millisecond}
-	for commits, want := range map[int]time.Duration{0: 100 * time.Millisecond, 94: time.Second, 47: 250 * time.Millisecond, 900: 2 * time.Second} {
-		c.Commits = commits
-		assert.InDelta(t, want, rule.Delay(a, 1), 1000, "%d commits", commits)
-	}
-	c.Between = 0
-	assert.Equal(t, 150*time.Millisecond, rule.Delay(a, 0.5), "one read tells nothing")
-	assert.True(t, needsConflict(retry.Capped{Of: &rule}))
-	assert.False(t, needsConflict(retry.Capped{Of: retry.FullJitter{}}))
-	c.hint = time.Second
-	assert.Equal(t, time.Second, c.RetryAfter())
-	assert.Equal(t, "conflict", c.Error())
-	assert.Equal(t, time.Duration(1<<63-1), scale(1<<62, 4))
-}
-
-func rollout(t testing.TB, old, new string, share float64) Contender {
-	t.Helper()
-	c, err := Rollout(contender(t, old), contender(t, new), share)
-	require.NoError(t, err)
-	return c
 }

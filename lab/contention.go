@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -64,6 +65,14 @@ type Cell struct {
 	Time      Summary   // until the last client has its last response, in milliseconds
 	Done      Summary   // share of clients that succeeded
 	Timing    []float64 // mean calls in each TimingBin from the start
+}
+
+// PerSuccess returns the number of calls for each client that succeeded; +Inf if none did.
+func (c Cell) PerSuccess() float64 {
+	if c.Done.Mean == 0 {
+		return math.Inf(1)
+	}
+	return c.Calls.Mean / (c.Done.Mean * float64(c.Clients))
 }
 
 // Run returns a Cell for each contender and number of clients, in the order of the
@@ -166,10 +175,8 @@ func (c *Contention) check() error {
 func (c *Contention) checkContender(contender Contender) error {
 	policy := contender.Policy(&world{})
 	switch {
-	case contender.next != nil:
-		return fmt.Errorf("contenders: %q is a rollout, which is for Storm only", contender.Name)
-	case policy.Stagger > mostStagger || contender.Slots < 0 || contender.Slots > mostStagger:
-		return fmt.Errorf("contenders: stagger and slots of %q are not in 0 to %v", contender.Name, mostStagger)
+	case policy.Stagger > mostStagger:
+		return fmt.Errorf("contenders: stagger of %q is above %v", contender.Name, mostStagger)
 	case !plain(&policy) && slices.Max(append([]int{0}, c.Clients...)) > mostCallers:
 		return fmt.Errorf("clients: %q has a budget, a limiter, a timeout or hooks, and can be simulated with up to %d",
 			contender.Name, mostCallers)
@@ -191,7 +198,6 @@ type cell struct {
 	Cell
 	contender Contender
 	policy    retry.Policy
-	curious   bool // the rule may use details of conflicts
 	plain     bool // model can simulate the trials
 	trials    []outcome
 
@@ -211,13 +217,11 @@ func (c *Contention) cells() []*cell {
 	for _, contender := range c.Contenders {
 		for _, n := range c.Clients {
 			policy := contender.Policy(&world{})
-			curious := contender.Slots > 0 || curious(policy.Backoff)
 			cells = append(cells, &cell{
 				Cell:      Cell{Contender: contender.Name, Clients: n},
 				contender: contender,
 				policy:    policy,
-				curious:   curious,
-				plain:     !curious && plain(&policy),
+				plain:     plain(&policy),
 				trials:    make([]outcome, c.Trials),
 				timing:    make([]int64, c.Timing),
 			})
@@ -258,9 +262,4 @@ func (c *cell) summary() Cell {
 	return c.Cell
 }
 
-// curious reports whether a rule may read the error of an attempt. The rules of package
-// retry, which all have a text form, do not read it.
-func curious(rule retry.Backoff) bool {
-	_, err := retry.Policy{Backoff: rule}.MarshalText()
-	return err != nil
-}
+var errConflict = errors.New("conflict")

@@ -3,10 +3,8 @@ package lab
 import (
 	"context"
 	"encoding/csv"
-	"errors"
 	"math"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,7 +86,7 @@ func TestContentionAgreesWithTheOriginal(t *testing.T) {
 }
 
 func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
-	c := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{3, 40}, Trials: 20, Seed: 7, Timing: 10, Parallel: 1}
+	c := Contention{Contenders: append(Blog(), contender(t, "full base=10ms attempts=9 stagger=200ms budget=throttle")), Clients: []int{3, 40}, Trials: 20, Seed: 7, Timing: 10, Parallel: 1}
 	one, err := c.Run(t.Context())
 	require.NoError(t, err)
 	require.Len(t, one, 2*len(c.Contenders))
@@ -102,48 +100,6 @@ func TestContentionIsTheSameOnAnyNumberOfWorkers(t *testing.T) {
 	assert.NotEqual(t, one, other)
 }
 
-func outcomes(t testing.TB, c Contention, byHeap bool) []outcome {
-	c, err := c.WithDefaults()
-	require.NoError(t, err)
-	m := model{progress: &progress{}}
-	var list []outcome
-	for _, cell := range c.cells() {
-		require.True(t, cell.plain, cell.Contender)
-		for trial := range c.Trials {
-			if !byHeap {
-				require.True(t, m.run(t.Context(), &c, cell, trial))
-				list = append(list, cell.trials[trial])
-				continue
-			}
-			m.setUp(&c, cell, trial)
-			require.True(t, m.byHeap(t.Context(), cell.Clients))
-			list = append(list, m.outcome)
-		}
-	}
-	return list
-}
-
-func TestBucketsDoWhatTheHeapDoes(t *testing.T) {
-	networks := map[string]Network{
-		"the blog's":             {},
-		"constant":               {Mean: 10 * time.Millisecond},
-		"short buckets":          {Mean: 10 * time.Millisecond, SD: 2500 * time.Microsecond},
-		"too irregular for them": {Mean: 10 * time.Millisecond, SD: 10 * time.Millisecond},
-		"fast":                   {Mean: 20 * time.Microsecond, SD: 3 * time.Microsecond},
-	}
-	contenders := append(Blog(),
-		contender(t, "exponential base=1s attempts=unlimited"), // beyond the ring
-		contender(t, "full base=10s cap=5m stagger=1m attempts=unlimited"),
-		contender(t, "constant delay=20ms attempts=9 elapsed=1s"),
-	)
-	for name, network := range networks {
-		t.Run(name, func(t *testing.T) {
-			c := Contention{Contenders: contenders, Clients: []int{1, 2, 10, 60, 300}, Trials: 3, Network: network, Timing: 5}
-			assert.Equal(t, outcomes(t, c, true), outcomes(t, c, false))
-		})
-	}
-}
-
 func contender(t testing.TB, text string) Contender {
 	t.Helper()
 	c, err := ParseContender(text)
@@ -151,74 +107,9 @@ func contender(t testing.TB, text string) Contender {
 	return c
 }
 
-// In a network this irregular, a bucket often contains a read, so it must be sorted.
-func TestBucketsOutOfOrder(t *testing.T) {
-	c, err := Contention{Clients: []int{200}, Trials: 5, Network: Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}}.WithDefaults()
-	require.NoError(t, err)
-	var byBuckets, byHeap []outcome
-	for _, cell := range c.cells() {
-		for trial := range c.Trials {
-			m := model{progress: &progress{}}
-			m.setUp(&c, cell, trial)
-			m.width = 24 // 17 ms, although two delays take 20 ± 2.8 ms
-			if m.byBuckets(t.Context(), cell.Clients) {
-				byBuckets = append(byBuckets, m.outcome)
-				m.setUp(&c, cell, trial)
-				require.True(t, m.byHeap(t.Context(), cell.Clients))
-				byHeap = append(byHeap, m.outcome)
-			}
-		}
-	}
-	require.NotEmpty(t, byBuckets)
-	assert.Equal(t, byHeap, byBuckets)
-}
-
-func FuzzQueues(f *testing.F) {
-	f.Add(uint64(1), uint16(30), uint32(10_000_000), uint32(2_000_000), uint8(3), uint32(0), uint8(22))
-	f.Add(uint64(2), uint16(100), uint32(1), uint32(0), uint8(0), uint32(5), uint8(10))
-	f.Add(uint64(3), uint16(60), uint32(100_000), uint32(100_000), uint8(133), uint32(1<<31), uint8(40))
-	contenders := append(Blog(), mustParse(
-		"constant delay=1ms attempts=7", "full base=10ms elapsed=1s attempts=unlimited", "exponential base=1s cap=1h attempts=unlimited",
-	)...)
-	f.Fuzz(func(t *testing.T, seed uint64, clients uint16, mean, sd uint32, which uint8, spread uint32, width uint8) {
-		c := Contention{
-			Contenders: contenders[int(which)%len(contenders):][:1],
-			Clients:    []int{1 + int(clients%150)},
-			Trials:     2,
-			Seed:       seed,
-			Network:    Network{Mean: time.Duration(mean), SD: time.Duration(sd)},
-			Timing:     3,
-		}
-		c, err := c.WithDefaults()
-		if err != nil {
-			t.Skip()
-		}
-		cell := c.cells()[0]
-		cell.policy.Stagger = time.Duration(spread)
-		m := model{progress: &progress{}}
-		m.setUp(&c, cell, 0)
-		m.width = int(width % 47)
-		m.bucket.reset(m.width, cell.Clients)
-		for i := range m.bucket.events { // leftovers of an interrupted trial
-			m.bucket.events[i] = m.first(uint32(i))
-			m.bucket.push(int32(i))
-		}
-		m.bucket.advance()
-		m.setUp(&c, cell, 1)
-		if m.width = int(width % 47); !m.byBuckets(t.Context(), cell.Clients) {
-			t.Skip() // the heap is used instead
-		}
-		got, timing := m.outcome, slices.Clone(m.timing)
-		m.setUp(&c, cell, 1)
-		require.True(t, m.byHeap(t.Context(), cell.Clients))
-		assert.Equal(t, m.outcome, got)
-		assert.Equal(t, m.timing, timing)
-	})
-}
-
 func TestContentionLaws(t *testing.T) {
 	for _, clients := range []int{1, 2, 17, 150} {
-		cells, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{clients}, Trials: 30}.Run(t.Context())
+		cells, err := Contention{Contenders: append(Blog(), contender(t, "full base=10ms cap=2s attempts=unlimited stagger=200ms")), Clients: []int{clients}, Trials: 30}.Run(t.Context())
 		require.NoError(t, err)
 		for _, c := range cells {
 			assert.Equal(t, 1.0, c.Done.Mean, c.Contender)
@@ -229,23 +120,6 @@ func TestContentionLaws(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Compared with full jitter, rules that use information save time without making more
-// calls.
-func TestInformed(t *testing.T) {
-	full := contender(t, "full base=10ms cap=2s attempts=unlimited")
-	cells, err := Contention{Contenders: append(Informed(), full), Clients: []int{100}, Trials: 300}.Run(t.Context())
-	require.NoError(t, err)
-	blind := cells[len(cells)-1]
-	for _, c := range cells[:len(cells)-1] {
-		t.Logf("%-35s %.2f of the calls, %.2f of the time", c.Contender, c.Calls.Mean/blind.Calls.Mean, c.Time.Mean/blind.Time.Mean)
-		assert.Less(t, c.Calls.Mean, blind.Calls.Mean*1.02, c.Contender)
-		assert.Less(t, c.Time.Mean, blind.Time.Mean*0.99, c.Contender)
-		assert.Less(t, c.Calls.Mean*c.Time.Mean, 0.9*blind.Calls.Mean*blind.Time.Mean, c.Contender)
-	}
-	slots := cells[len(cells)-2]
-	assert.InDelta(t, 216, slots.Calls.Mean, 5, "slots of 25 ms: hardly any client makes more than two calls")
 }
 
 func TestContentionLimits(t *testing.T) {
@@ -336,11 +210,10 @@ func TestContentionRefuses(t *testing.T) {
 		"trials: -1":                            {Trials: -1},
 		"timing: -1":                            {Timing: -1},
 		"has no policy":                         {Contenders: []Contender{{Name: "x"}}},
-		"stagger and slots":                     {Contenders: mustParse("none stagger=2562047h")},
+		"stagger of":                            {Contenders: mustParse("none stagger=2562047h")},
 		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
 		"class: a conflict":                     {Class: retry.ClassPermanent},
 		"processes: -1":                         {Processes: -1},
-		"is a rollout":                          {Contenders: []Contender{rollout(t, "none", "full base=1s", 0.5)}},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},
 		"network: the standard":                 {Network: Network{Mean: 1, SD: -1}},
@@ -408,60 +281,12 @@ func TestContentionElapsed(t *testing.T) {
 	assert.Greater(t, cells[1].Done.Mean, 0.99, "MaxElapsed includes the stagger")
 }
 
-// perContender is KnownContenders as a user would write it.
-type perContender time.Duration
-
-func (b perContender) Delay(a retry.Attempt, u float64) time.Duration {
-	c, _ := errors.AsType[*Conflict](a.Err)
-	return scale(time.Duration(b), u*float64(c.Contenders))
-}
-
-// Any rule can read the Conflict, even if it is wrapped in another rule.
-func TestContentionForAnyRule(t *testing.T) {
-	of := func(name string, rule retry.Backoff) Contender {
-		return Contender{Name: name, Policy: func(retry.Clock) retry.Policy { return retry.Policy{Backoff: rule, MaxAttempts: retry.Unlimited} }}
-	}
-	cells, err := Contention{Clients: []int{60}, Trials: 30, Contenders: []Contender{
-		of("known", KnownContenders{Each: 7 * time.Millisecond}),
-		of("own", perContender(7*time.Millisecond)),
-		of("capped", retry.Capped{Of: KnownContenders{Each: 7 * time.Millisecond}}),
-		of("version", versionSeen{Base: 300 * time.Millisecond}),
-		of("pointer", &versionSeen{Base: 300 * time.Millisecond}),
-	}}.Run(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, cells[0].Calls, cells[1].Calls)
-	assert.Equal(t, cells[0].Calls, cells[2].Calls)
-	assert.Equal(t, cells[3].Calls, cells[4].Calls)
-	assert.NotEqual(t, cells[0].Calls, cells[3].Calls)
-}
-
-func TestContentionHints(t *testing.T) {
-	contenders := mustParse(
-		"none attempts=unlimited",
-		"constant delay=100ms hint=at-least(max=1h) attempts=unlimited",
-		"none hint=or-give-up(max=250ms) attempts=unlimited",
-		"full base=10ms hint=ignore attempts=unlimited",
-		"full base=10ms attempts=unlimited timeout=1h", // simulated as a crowd
-	)
-	for i := range contenders[:4] {
-		contenders[i].Slots = 25 * time.Millisecond
-	}
-	cells, err := Contention{Clients: []int{50}, Trials: 20, Contenders: contenders}.Run(t.Context())
-	require.NoError(t, err)
-	assert.InDelta(t, cells[0].Time.Mean+100, cells[1].Time.Mean, 50)
-	assert.InDelta(t, 11.0/50, cells[2].Done.Mean, 0.04, "ten hints are at most 250 ms, and one client needs no hint")
-	assert.Equal(t, cells[4].Calls, cells[3].Calls, "ignored")
-}
-
 // An interrupted trial does not affect the next one.
 func TestInterruptedModelsAreReused(t *testing.T) {
-	c, err := Contention{Contenders: append(Blog(), Informed()...), Clients: []int{7000, 50}, Trials: 2}.WithDefaults()
+	c, err := Contention{Contenders: Blog(), Clients: []int{7000, 50}, Trials: 2}.WithDefaults()
 	require.NoError(t, err)
 	reused := model{progress: &progress{}}
 	for _, cell := range c.cells() {
-		if !cell.plain {
-			continue
-		}
 		ctx, cancel := context.WithCancel(t.Context())
 		reused.progress.report = func(done, _ int) {
 			if done > cell.Clients/3 {

@@ -16,11 +16,9 @@ type crowd struct {
 	net   delays
 	key   uint64
 	class retry.Class
-	slots int64 // time between hints; 0: no hints
 
 	clients []*client
-	commits []int64 // times of the commits
-	slot    int64   // the latest hint
+	commit  int64 // time of the last commit; -1: none
 	outcome
 	timing []int64 // calls in each TimingBin
 }
@@ -37,8 +35,6 @@ type client struct {
 	timeout time.Duration // of each attempt; 0: none
 	waiting *write        // whose response the client awaits; nil: none
 	result  error
-	known   Conflict // for the rule; zero if the rule does not use it
-	trips   int64    // sum of the times from reads to writes
 }
 
 // write is a write on its way to the server, and then the response on its way back. It
@@ -52,8 +48,7 @@ type write struct {
 	err      error
 }
 
-// plain reports whether model can simulate the policy, provided that its rule is not
-// curious.
+// plain reports whether model can simulate the policy.
 func plain(p *retry.Policy) bool {
 	return p.Budget == nil && p.Limiter == nil && p.AttemptTimeout == 0 &&
 		p.OnAttempt == nil && p.OnRetry == nil && p.OnGiveUp == nil
@@ -78,8 +73,8 @@ func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 
 func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 	cr := &crowd{
-		net: c.Network.delays(), key: trialKey(c, cell, trial),
-		class: c.Class, slots: int64(cell.contender.Slots), timing: make([]int64, c.Timing),
+		commit: -1, net: c.Network.delays(), key: trialKey(c, cell, trial),
+		class: c.Class, timing: make([]int64, c.Timing),
 	}
 	processes := c.processes(cell.Clients)
 	policies, timeouts := make([]retry.Policy, processes), make([]time.Duration, processes)
@@ -90,9 +85,6 @@ func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 		client := &client{crowd: cr, number: uint32(i), policy: policies[i%processes], timeout: timeouts[i%processes]}
 		client.stream = newStream(cr.key, client.number, policyDraws)
 		client.start(&cr.world, &client.stream, client.live)
-		if cell.curious {
-			client.known.Contenders = cell.Clients
-		}
 		cr.clients = append(cr.clients, client)
 		cr.timers.start(&client.timer, 0)
 	}
@@ -163,35 +155,16 @@ func (w *write) arrive() {
 	if bin := cr.now / int64(TimingBin); bin < int64(len(cr.timing)) {
 		cr.timing[bin]++
 	}
-	if n := len(cr.commits); n == 0 || w.read >= cr.commits[n-1] {
-		cr.commits = append(cr.commits, cr.now)
-	} else {
-		w.err = cr.conflict(c, w)
+	switch {
+	case w.read >= cr.commit:
+		cr.commit = cr.now
+	case cr.class == retry.ClassThrottled:
+		w.err = retry.Throttled(errConflict)
+	default:
+		w.err = retry.Transient(errConflict)
 	}
 	w.timer.fire = w.respond
 	cr.timers.start(&w.timer, cr.now+w.response)
-}
-
-func (cr *crowd) conflict(c *client, w *write) error {
-	failure := errConflict
-	if c.known.Contenders > 0 {
-		c.learn(w)
-		if cr.slots > 0 {
-			cr.slot = max(cr.slot, cr.now) + cr.slots
-			c.known.hint = time.Duration(cr.slot - cr.now)
-		}
-		known := c.known
-		failure = &known
-		if rule, ok := c.policy.Backoff.(interface {
-			Next(*Conflict) time.Duration
-		}); ok {
-			c.known.Window = rule.Next(&known) // for the next conflict
-		}
-	}
-	if cr.class == retry.ClassThrottled {
-		return retry.Throttled(failure)
-	}
-	return retry.Transient(failure)
 }
 
 func (w *write) respond() {

@@ -1,6 +1,6 @@
 package lab
 
-// The general event queue of the contention model.
+// The event queue of the contention model.
 
 // heap is a binary heap of events. Changing the first event in place and then calling down
 // is twice as fast as a pop and a push, and most events lead to another event of the same

@@ -3,6 +3,7 @@ package lab
 // The figures of a storm's trial.
 
 import (
+	"math"
 	"math/bits"
 	"time"
 )
@@ -10,7 +11,7 @@ import (
 const (
 	aftermath     = 60 * time.Second // for Goodput
 	steadySeconds = 10               // consecutive seconds of a recovery
-	steadyShare   = 0.99             // share of the calls that must succeed in each second
+	steadyShare   = 0.99             // of the level before the outage
 	lastStretch   = 30 * time.Second // for LastSuccess
 )
 
@@ -30,16 +31,15 @@ type cohort struct {
 func (c *cohort) share() float64 { return ratio(float64(c.successes), float64(c.calls)) }
 
 type meter struct {
-	cohorts          [3]cohort // by ofOutage, ofEnd and ofAll
+	cohorts          [4]cohort // by ofOutage, ofEnd, ofAll and ofBefore
 	shaken           span      // the outage and its aftermath
 	calls, attempts  int       // during shaken
+	made             int       // attempts in all
 	aftermath        span
 	goodput          int // successes in the aftermath, whenever the calls arrived
 	attemptsBySecond []uint32
 	goodputBySecond  []uint32
-	recovering       []cohort  // the seconds after the outage
-	parts            [2]cohort // calls by part of the fleet
-	partAttempts     [2]int    // by part, in the span of parts
+	recovering       []cohort // the seconds after the outage
 	latency          latencies
 }
 
@@ -47,6 +47,7 @@ const (
 	ofOutage = iota
 	ofEnd
 	ofAll
+	ofBefore
 )
 
 func newMeter(s *Storm) *meter {
@@ -59,7 +60,8 @@ func newMeter(s *Storm) *meter {
 	m.cohorts[ofOutage].span = spanOf(o.From, o.To)
 	m.cohorts[ofEnd].span = spanOf(max(0, settled-lastStretch), settled)
 	m.cohorts[ofAll].span = spanOf(0, settled)
-	m.parts[0].span, m.parts[1].span = m.cohorts[ofAll].span, m.cohorts[ofAll].span
+	// Later calls may not have ended when the outage begins.
+	m.cohorts[ofBefore].span = spanOf(0, max(o.From-s.Deadline, o.From/2))
 	seconds := secondOf(int64(s.Horizon)-1) + 1
 	m.attemptsBySecond = make([]uint32, seconds)
 	m.goodputBySecond = make([]uint32, seconds)
@@ -69,10 +71,7 @@ func newMeter(s *Storm) *meter {
 
 func secondOf(at int64) int { return int(at / int64(time.Second)) }
 
-func (m *meter) arrival(part int, at int64) {
-	if p := &m.parts[part]; p.has(at) {
-		p.calls++
-	}
+func (m *meter) arrival(at int64) {
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(at) {
 			c.calls++
@@ -86,20 +85,15 @@ func (m *meter) arrival(part int, at int64) {
 	}
 }
 
-func (m *meter) attempt(part int, at int64) {
-	if m.parts[part].has(at) {
-		m.partAttempts[part]++
-	}
+func (m *meter) attempt(at int64) {
+	m.made++
 	m.attemptsBySecond[secondOf(at)]++
 	if m.shaken.has(at) {
 		m.attempts++
 	}
 }
 
-func (m *meter) success(part int, arrived, at int64) {
-	if p := &m.parts[part]; p.has(arrived) {
-		p.successes++
-	}
+func (m *meter) success(arrived, at int64) {
 	for i := range m.cohorts {
 		if c := &m.cohorts[i]; c.has(arrived) {
 			c.successes++
@@ -124,13 +118,27 @@ func (m *meter) second(arrived int64) *cohort {
 	return nil
 }
 
+// before returns the successful share of the calls before the outage, or 1 without calls,
+// and the variance of a call's success.
+func (m *meter) before() (level, variance float64) {
+	c := &m.cohorts[ofBefore]
+	if c.calls == 0 {
+		return 1, 0
+	}
+	failing := float64(c.calls-c.successes+1) / float64(c.calls+2) // not 0 by chance
+	return c.share(), failing * (1 - failing)
+}
+
 // recovery returns the number of seconds from the end of the outage to the first of
-// steadySeconds consecutive seconds in which at least steadyShare of the calls succeed.
+// steadySeconds consecutive seconds in which the success is that before the outage, apart
+// from 1 % and three standard deviations.
 func (m *meter) recovery() (seconds int, ok bool) {
+	level, variance := m.before()
 	good := 0
 	for i := range m.recovering {
 		c := &m.recovering[i]
-		if float64(c.successes) < steadyShare*float64(c.calls) {
+		n := float64(c.calls)
+		if float64(c.successes) < steadyShare*level*n-3*math.Sqrt(variance*n) {
 			good = 0
 			continue
 		}

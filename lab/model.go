@@ -37,10 +37,8 @@ type model struct {
 	commit int64 // time of the last commit; -1: none
 	outcome
 	timing []int64 // calls in each TimingBin
-	width  int     // of the buckets
 
-	queue  heap
-	bucket buckets
+	queue heap
 
 	progress *progress
 	reported int64 // clients of this trial reported to progress
@@ -63,19 +61,12 @@ func (m *model) run(ctx context.Context, c *Contention, cell *cell, trial int) b
 	}
 	m.setUp(c, cell, trial)
 	m.reported = 0
-	ended := false
-	if m.width > 0 {
-		ended = m.byBuckets(ctx, cell.Clients)
+	if !m.simulate(ctx, cell.Clients) {
+		return false
 	}
-	if !ended && ctx.Err() == nil {
-		m.setUp(c, cell, trial)
-		ended = m.byHeap(ctx, cell.Clients)
-	}
-	if ended {
-		cell.add(trial, m.outcome, m.timing)
-		m.report(int64(cell.Clients)) // including those that gave up
-	}
-	return ended
+	cell.add(trial, m.outcome, m.timing)
+	m.report(int64(cell.Clients)) // including those that gave up
+	return true
 }
 
 // goOn updates the progress, and reports whether the trial may continue.
@@ -85,10 +76,8 @@ func (m *model) goOn(ctx context.Context) bool {
 }
 
 func (m *model) report(done int64) {
-	if done > m.reported { // done is smaller while byHeap repeats the trial
-		m.progress.add(int(done - m.reported))
-		m.reported = done
-	}
+	m.progress.add(int(done - m.reported))
+	m.reported = done
 }
 
 func (m *model) setUp(c *Contention, cell *cell, trial int) {
@@ -99,7 +88,6 @@ func (m *model) setUp(c *Contention, cell *cell, trial int) {
 		m.backoff = retry.Capped{} // the default rule, without a cap
 	}
 	m.attempts, m.elapsed, m.spread = mostAttempts(cell.policy), cell.policy.MaxElapsed, cell.policy.Stagger
-	m.width = c.Network.bucketBits()
 	m.commit = -1
 	m.outcome = outcome{}
 	if len(m.timing) != c.Timing {
@@ -183,7 +171,8 @@ func (m *model) loses(e *event) bool {
 	return true
 }
 
-func (m *model) byHeap(ctx context.Context, clients int) bool {
+// simulate handles the events in order, and reports whether it handled them all.
+func (m *model) simulate(ctx context.Context, clients int) bool {
 	m.queue = slices.Grow(m.queue[:0], clients)
 	for i := range clients {
 		if i%checkEvery == 0 && !m.goOn(ctx) {

@@ -5,7 +5,6 @@ package lab
 import (
 	"errors"
 	"math"
-	"math/bits"
 	"time"
 )
 
@@ -57,16 +56,4 @@ func (d *delays) two(s *stream) (int64, int64) {
 	}
 	x, y := s.normals()
 	return int64(math.Abs(d.mean2 + float64(x*d.sd2))), int64(math.Abs(d.mean2 + float64(y*d.sd2)))
-}
-
-// bucketBits returns log2 of the bucket width in nanoseconds, or 0 if the delays are too
-// irregular or too short for buckets. A bucket should almost never contain two of a
-// client's messages, so it is at least 5.5 standard deviations narrower than the mean sum
-// of two delays.
-func (n Network) bucketBits() int {
-	width := 2*float64(n.Mean) - 5.5*math.Sqrt2*float64(n.SD)
-	if width < 1<<10 {
-		return 0
-	}
-	return bits.Len64(uint64(width)) - 1
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // When an outage begins or ends, work continues at the new pace.
@@ -138,16 +140,20 @@ func TestMeter(t *testing.T) {
 	s.Outage = Outage{From: 20500 * time.Millisecond, To: 21500 * time.Millisecond}
 	m := newMeter(&s)
 	at := func(seconds float64) int64 { return int64(seconds * 1e9) }
-	for _, arrived := range []float64{0, 20, 20.5, 21.4, 21.5, 21.6, 27, 81.4, 81.5, 89.9, 90} {
-		m.arrival(0, at(arrived))
-		m.attempt(0, at(arrived))
+	for i := range 1000 {
+		m.arrival(at(float64(i) / 1000))
+		m.success(at(float64(i)/1000), at(1))
 	}
-	m.attempt(0, at(22))
-	m.success(0, at(20.5), at(21.5))
-	m.success(0, at(21.4), at(21.6))
-	m.success(0, at(81.4), at(81.6))
-	m.success(0, at(90), at(91))
-	for i, want := range []cohort{{calls: 2, successes: 2}, {calls: 3, successes: 1}, {calls: 10, successes: 3}} {
+	for _, arrived := range []float64{0, 20, 20.5, 21.4, 21.5, 21.6, 27, 81.4, 81.5, 89.9, 90} {
+		m.arrival(at(arrived))
+		m.attempt(at(arrived))
+	}
+	m.attempt(at(22))
+	m.success(at(20.5), at(21.5))
+	m.success(at(21.4), at(21.6))
+	m.success(at(81.4), at(81.6))
+	m.success(at(90), at(91))
+	for i, want := range []cohort{{calls: 2, successes: 2}, {calls: 3, successes: 1}, {calls: 1010, successes: 1003}, {calls: 1001, successes: 1000}} {
 		if got := m.cohorts[i]; got.calls != want.calls || got.successes != want.successes {
 			t.Errorf("cohort %d: %d of %d", i, got.successes, got.calls)
 		}
@@ -163,5 +169,45 @@ func TestMeter(t *testing.T) {
 	}
 	if seconds, ok := m.recovery(); seconds != 6 || !ok {
 		t.Errorf("recovery %d, %v", seconds, ok)
+	}
+}
+
+// A recovery is relative to the level before the outage, which failures at any time lower.
+func TestMeterRecovery(t *testing.T) {
+	s := smallStorm()
+	s.Deadline, s.Horizon = 10*time.Second, 100*time.Second
+	s.Outage = Outage{From: 30 * time.Second, To: 31 * time.Second}
+	for _, test := range []struct {
+		name          string
+		before, after int // successes of 100 in each second
+		seconds       int
+		ok            bool
+	}{
+		{"all", 100, 100, 5, true},
+		{"2 % fail at any time", 98, 98, 5, true},
+		{"apart from chance", 98, 94, 5, true},
+		{"half of the former success", 98, 49, 0, false},
+		{"half before, and after", 50, 50, 5, true},
+		{"half before, a fourth after", 50, 25, 0, false},
+	} {
+		m := newMeter(&s)
+		for second := range 90 {
+			good := test.before
+			switch {
+			case second >= 36:
+				good = test.after
+			case second >= 30:
+				good = 0
+			}
+			for i := range 100 {
+				at := int64(second)*1e9 + int64(i)*1e7
+				m.arrival(at)
+				if i < good {
+					m.success(at, at)
+				}
+			}
+		}
+		seconds, ok := m.recovery()
+		assert.Equal(t, []any{test.seconds, test.ok}, []any{seconds, ok}, test.name)
 	}
 }

@@ -5,7 +5,6 @@ package lab
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -74,6 +73,10 @@ type Storm struct {
 	Outage  Outage        // how and when the server fails
 	Horizon time.Duration // when the trial ends; 0: 400 s
 
+	// MostAttempts is the maximum number of attempts in a trial. A policy that makes more
+	// is an error. 0 means 20,000,000.
+	MostAttempts int
+
 	full error // the error when the queue is full
 }
 
@@ -125,11 +128,11 @@ type StormRow struct {
 	Success       Summary
 	LastSuccess   Summary
 	Wasted        Summary
+	PerSuccess    Summary
+	Before        Summary
 	Mean          Summary // of the latency
 	P50           Summary // of the latency
 	P99           Summary // of the latency
-
-	Parts []StormPart // of a Rollout: processes with the old policy, and those with the new
 
 	Never    float64   // share of trials without a recovery
 	Attempts []float64 // in each second; mean of the trials
@@ -143,9 +146,14 @@ type StormTrial struct {
 	Peak          float64 // maximum attempts in a second / Rate
 	Amplification float64 // attempts / calls, from the start of the outage to 60 s after its end
 
-	// Recovered reports whether at least 99 % of the calls that arrived in each of 10
-	// consecutive seconds after the outage succeeded. Recovery is the number of seconds
-	// from the end of the outage to the first of these 10.
+	// Before is the successful share of the calls that arrived before the outage and had to
+	// end before it, or in its first half if the outage begins early; 1 without such calls.
+	Before float64
+
+	// Recovered reports whether success returned to Before: in each of 10 consecutive
+	// seconds after the outage, the successful share of the calls that arrived was at least
+	// 99 % of Before, less three standard deviations. Recovery is the number of seconds from
+	// the end of the outage to the first of these 10.
 	Recovered bool
 	Recovery  float64
 
@@ -157,15 +165,14 @@ type StormTrial struct {
 	Success     float64 // successful share of these calls
 	LastSuccess float64 // successful share of those that arrived in the last 30 s of that period
 
-	Wasted float64 // share of the served attempts whose clients had given up before
+	Wasted     float64 // share of the served attempts whose clients had given up before
+	PerSuccess float64 // attempts for each successful call; 0 if no call succeeded
 
 	// The latency of successful calls in seconds; 0 if no call succeeded.
 	Mean, P50, P99 float64
 
 	Attempts []uint32 // in each second
 	Goodputs []uint32 // calls that succeeded in each second
-
-	parts [2]partOutcome
 }
 
 // Run runs the trials and returns one row per contender, in the order of Contenders. If
@@ -187,7 +194,6 @@ func (s Storm) Run(ctx context.Context) ([]StormRow, error) {
 	rows := make([]StormRow, len(cases))
 	for i, c := range s.Contenders {
 		rows[i] = newStormRow(c.Name, trials[i])
-		rows[i].Parts = c.parts(trials[i])
 	}
 	return rows, err
 }
@@ -201,17 +207,24 @@ type stormCase struct {
 // uses Trials, Parallel and Progress of s, and returns the finished trials.
 func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial, error) {
 	done := make([]*StormTrial, s.Trials*len(cases))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	bar := progress{report: s.Progress, total: len(done)}
 	err := each(ctx, len(done), s.Parallel, func() func(unit int) bool {
 		return func(unit int) bool {
 			c := &cases[unit%len(cases)]
-			if done[unit] = runStorm(ctx, &c.storm, c.contender, unit/len(cases)); done[unit] == nil {
+			var err error
+			if done[unit], err = runStorm(ctx, &c.storm, c.contender, unit/len(cases)); err != nil {
+				cancel(err)
 				return false
 			}
 			bar.add(1)
 			return true
 		}
 	})
+	if err != nil {
+		err = context.Cause(ctx)
+	}
 	trials := make([][]StormTrial, len(cases))
 	for unit, trial := range done {
 		if trial != nil {
@@ -222,13 +235,7 @@ func runStorms(ctx context.Context, s *Storm, cases []stormCase) ([][]StormTrial
 }
 
 func newStormRow(name string, trials []StormTrial) StormRow {
-	over := func(figure func(t *StormTrial) float64) Summary {
-		values := make([]float64, len(trials))
-		for i := range trials {
-			values[i] = figure(&trials[i])
-		}
-		return summarize(values)
-	}
+	over := func(figure func(t *StormTrial) float64) Summary { return over(trials, figure) }
 	row := StormRow{
 		Contender:     name,
 		Trials:        trials,
@@ -240,6 +247,8 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 		LastSuccess:   over(func(t *StormTrial) float64 { return t.LastSuccess }),
 		Mean:          over(func(t *StormTrial) float64 { return t.Mean }),
 		Wasted:        over(func(t *StormTrial) float64 { return t.Wasted }),
+		PerSuccess:    over(func(t *StormTrial) float64 { return t.PerSuccess }),
+		Before:        over(func(t *StormTrial) float64 { return t.Before }),
 		P50:           over(func(t *StormTrial) float64 { return t.P50 }),
 		P99:           over(func(t *StormTrial) float64 { return t.P99 }),
 		Attempts:      meanSeries(trials, func(t *StormTrial) []uint32 { return t.Attempts }),
@@ -247,6 +256,27 @@ func newStormRow(name string, trials []StormTrial) StormRow {
 	}
 	row.Recovery, row.Never = recoveries(trials)
 	return row
+}
+
+// Gain returns the success of r minus that of base in the trials with the same numbers.
+func (r StormRow) Gain(base StormRow) Summary {
+	var gains []float64
+	for _, t := range r.Trials {
+		for _, u := range base.Trials {
+			if t.Number == u.Number {
+				gains = append(gains, t.Success-u.Success)
+			}
+		}
+	}
+	return summarize(gains)
+}
+
+func over(trials []StormTrial, figure func(t *StormTrial) float64) Summary {
+	values := make([]float64, len(trials))
+	for i := range trials {
+		values[i] = figure(&trials[i])
+	}
+	return summarize(values)
 }
 
 func recoveries(trials []StormTrial) (recovery Summary, never float64) {
@@ -294,6 +324,7 @@ func (s Storm) WithDefaults() (Storm, error) {
 	s.Refusal = cmp.Or(s.Refusal, 2*time.Millisecond)
 	s.FullStatus = cmp.Or(s.FullStatus, 429)
 	s.Horizon = cmp.Or(s.Horizon, 400*time.Second)
+	s.MostAttempts = cmp.Or(s.MostAttempts, 20_000_000)
 	s.Outage.Share = cmp.Or(s.Outage.Share, 0.3)
 	if s.Outage.From == 0 && s.Outage.To == 0 {
 		s.Outage.From, s.Outage.To = 60*time.Second, 90*time.Second
@@ -329,6 +360,7 @@ func (s *Storm) check() error {
 		{"Refusal", s.Refusal.Seconds(), maxHorizon.Seconds()},
 		{"Horizon", s.Horizon.Seconds(), maxHorizon.Seconds()},
 		{"Outage.Share", o.Share, 1},
+		{"MostAttempts", float64(s.MostAttempts), math.MaxInt64},
 	} {
 		if !(f.value > 0 && f.value <= f.most) {
 			return errorOf(f.name, fmt.Sprintf("%v is not above 0 and up to %v", f.value, f.most))
@@ -361,25 +393,8 @@ func (s *Storm) check() error {
 		if c.Policy == nil {
 			return errorOf("Contenders", fmt.Sprintf("number %d, %q, has no policy", i+1, c.Name))
 		}
-		if err := c.checkStorm(); err != nil {
+		if err := c.Policy(&world{}).Validate(); err != nil {
 			return errorOf("Contenders", fmt.Sprintf("%q: %v", c.Name, err))
-		}
-	}
-	return nil
-}
-
-func (c Contender) checkStorm() error {
-	if c.Slots > 0 {
-		return errors.New("server hints are for Contention only")
-	}
-	for part := range 2 {
-		_, policy := c.part(part, 2)
-		p := policy(&world{})
-		if needsConflict(p.Backoff) {
-			return errors.New("its backoff rule is for Contention only")
-		}
-		if err := p.Validate(); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -218,8 +218,8 @@ func (f *referenceFigure) z(row *StormRow, trials int) float64 {
 // AdaptiveLimiter, the recovery after a stall takes 64 s here and 46 s in the reference; if
 // every failure counts as throttling, it takes 9 to 13 s here and 16 to 66 s there.
 func TestStormReference(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a minute")
+	if !*exhaustive {
+		t.Skip("takes minutes; -exhaustive runs it")
 	}
 	for _, tt := range []struct {
 		scenarios        []string

@@ -276,8 +276,6 @@ func TestStormInvalid(t *testing.T) {
 		"Failures":     func(s *Storm) { s.Failures = 1 },
 		"bounds do":    func(s *Storm) { s.Latency = Latency{{2, 1}, {1, 2}} },
 		"not the mean": func(s *Storm) { s.Latency = Latency{{2, 1}} },
-		"server hin":   func(s *Storm) { s.Contenders = Informed()[4:] },
-		"its backoff":  func(s *Storm) { s.Contenders = Informed()[1:2] },
 		"Outage: from": func(s *Storm) { s.Outage.To = s.Outage.From },
 		"Horizon":      func(s *Storm) { s.Horizon = 23 * time.Second },
 	} {
@@ -309,7 +307,7 @@ func TestStormDefaults(t *testing.T) {
 		Trials: 20, Rate: 700, Processes: 100, Timeout: time.Second, Deadline: 10 * time.Second,
 		Workers: 10, Service: 10 * time.Millisecond, Queue: 20_000, Refusal: 2 * time.Millisecond, FullStatus: 429,
 		Outage:  Outage{From: 60 * time.Second, To: 90 * time.Second, Share: 0.3},
-		Horizon: 400 * time.Second, full: overload(429),
+		Horizon: 400 * time.Second, MostAttempts: 20_000_000, full: overload(429),
 	}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("got %+v", s)

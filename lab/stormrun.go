@@ -2,7 +2,10 @@ package lab
 
 // A trial of a storm.
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // Keys of the random numbers.
 const (
@@ -32,14 +35,16 @@ type stormRun struct {
 	free    []*caller // without a call; a stack
 }
 
-// runStorm returns nil if ctx ends first.
-func runStorm(ctx context.Context, s *Storm, contender Contender, number int) *StormTrial {
+func runStorm(ctx context.Context, s *Storm, contender Contender, number int) (*StormTrial, error) {
 	r := newStormRun(s, contender, number)
 	defer r.stop()
-	if !r.loop(ctx) {
-		return nil
+	if err := r.loop(ctx); err != nil {
+		return nil, err
 	}
-	return r.result(number)
+	if r.meter.made > s.MostAttempts {
+		return nil, errorOf("Contenders", fmt.Sprintf("%q makes more than %d attempts in a trial", contender.Name, s.MostAttempts))
+	}
+	return r.result(number), nil
 }
 
 func newStormRun(s *Storm, contender Contender, number int) *stormRun {
@@ -56,34 +61,33 @@ func newStormRun(s *Storm, contender Contender, number int) *stormRun {
 		r.server.gate.Now, r.server.gate.Rand = r.Now, hints.uniform
 	}
 	for i := range r.processes {
-		part, make := contender.part(i, s.Processes)
-		p, timeout := r.own(make(r))
+		p, timeout := r.own(contender.Policy(r))
 		if timeout == 0 {
 			timeout = s.Timeout
 		}
-		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline)), part: part}
+		r.processes[i] = process{policy: p, timeout: int64(min(timeout, s.Deadline))}
 	}
 	return r
 }
 
-// loop runs the trial and reports whether it reached its end.
-func (r *stormRun) loop(ctx context.Context) bool {
+// loop runs the trial to its end, or until it has made too many attempts.
+func (r *stormRun) loop(ctx context.Context) error {
 	end := int64(r.storm.Horizon)
 	arrival := r.nextArrival()
 	for events := 1; ; events++ {
-		if events%lookAtContext == 0 && ctx.Err() != nil {
-			return false
+		if events%lookAtContext == 0 && (ctx.Err() != nil || r.meter.made > r.storm.MostAttempts) {
+			return ctx.Err()
 		}
 		if first := r.timers.first(); first < arrival {
 			if first >= end {
-				return true
+				return nil
 			}
 			r.now = first
 			r.timers.next().fire()
 			continue
 		}
 		if arrival >= end {
-			return true
+			return nil
 		}
 		r.now = arrival
 		r.beginCall()
@@ -104,7 +108,7 @@ func (r *stormRun) beginCall() {
 		r.callers = append(r.callers, c)
 	}
 	c.process = &r.processes[int(r.choice.uniform()*float64(len(r.processes)))]
-	r.meter.arrival(c.process.part, r.now)
+	r.meter.arrival(r.now)
 	c.arrived = r.now
 	c.deadline = r.now + int64(r.storm.Deadline)
 	c.wake()
@@ -139,16 +143,14 @@ func (r *stormRun) result(number int) *StormTrial {
 		P50:           m.latency.quantile(0.5),
 		P99:           m.latency.quantile(0.99),
 		Wasted:        ratio(float64(r.server.wasted), float64(r.server.served)),
+		PerSuccess:    ratio(float64(m.made), float64(m.latency.n)),
 		Attempts:      m.attemptsBySecond,
 		Goodputs:      m.goodputBySecond,
-	}
-	for i := range m.parts {
-		p := &m.parts[i]
-		t.parts[i] = partOutcome{float64(p.calls), p.share(), ratio(float64(m.partAttempts[i]), float64(p.calls))}
 	}
 	for _, n := range m.attemptsBySecond {
 		t.Peak = max(t.Peak, float64(n)/r.storm.Rate)
 	}
+	t.Before, _ = m.before()
 	seconds, ok := m.recovery()
 	t.Recovered, t.Recovery = ok, float64(seconds)
 	return t

@@ -20,6 +20,9 @@ import (
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
+// stopped is the clock of a gate that does not measure how fast the machine is.
+func stopped() time.Time { return time.Unix(0, 0) }
+
 // occupy takes all places of a gate and returns their tickets.
 func occupy(gate *admit.Gate) (tickets []admit.Ticket) {
 	for {
@@ -49,7 +52,7 @@ func TestAdmissionRefusal(t *testing.T) {
 		{"throttling", codes.ResourceExhausted, codes.ResourceExhausted},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			gate := &admit.Gate{Rand: func() float64 { return 0.25 }}
+			gate := &admit.Gate{Now: stopped, Rand: func() float64 { return 0.25 }}
 			occupy(gate)
 			s := &server{unary: failing(0, nil)}
 			skip := func(method string) bool { return strings.HasSuffix(method, "EmptyCall") }
@@ -82,7 +85,7 @@ func TestAdmissionClients(t *testing.T) {
 		"retrygrpc": retrygrpc.Client{Policy: retry.Policy{Backoff: retry.NoDelay{}}, TrustPushback: true}.DialOptions(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			gate := &admit.Gate{Return: 5 * time.Millisecond}
+			gate := &admit.Gate{Now: stopped, Return: 5 * time.Millisecond}
 			tickets := occupy(gate)
 			refusals := 0
 			gate.OnRefuse = func(admit.Refused) {
@@ -101,7 +104,7 @@ func TestAdmissionClients(t *testing.T) {
 
 // TestAdmissionStream: a stream counts until its first message.
 func TestAdmissionStream(t *testing.T) {
-	var gate admit.Gate
+	gate := admit.Gate{Now: stopped}
 	inFlight := make(chan int, 2)
 	s := &server{stream: func(_ int, stream grpc.ServerStreamingServer[pb.StreamingOutputCallResponse]) error {
 		inFlight <- gate.Stats().InFlight

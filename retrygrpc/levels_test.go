@@ -16,6 +16,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/gobackoff/retry/internal/overload"
 )
 
 // The methods of the service retry.test.Levels: Pay has no idempotency_level. Each
@@ -146,6 +148,14 @@ func (s *levelServer) serve(t testing.TB, l net.Listener, options ...grpc.Server
 	g := grpc.NewServer(options...)
 	g.RegisterService(&desc, s)
 	return serve(t, g, l)
+}
+
+// inMemory serves on a network in memory, for tests in virtual time.
+func (s *levelServer) inMemory(t testing.TB, options ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	network := overload.NewMemory()
+	s.serve(t, network)
+	return dialMemory(t, network, options...)
 }
 
 func connect(t testing.TB, address string, options ...grpc.DialOption) *grpc.ClientConn {

@@ -3,7 +3,6 @@ package retrygrpc_test
 import (
 	"context"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,14 +63,11 @@ func stall(t *testing.T, serverOptions []grpc.ServerOption, dialOptions []grpc.D
 		time.Sleep(10 * time.Millisecond)
 		return nil
 	}}
-	network := overload.NewMemory()
 	g := grpc.NewServer(serverOptions...)
 	pb.RegisterTestServiceServer(g, s)
-	go func() { _ = g.Serve(network) }()
-	defer g.Stop()
-	client := dial(t, "passthrough:///memory", append(dialOptions, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-		return network.Dial(ctx, "memory", address)
-	}))...)
+	network := overload.NewMemory()
+	serve(t, g, network)
+	client := pb.NewTestServiceClient(dialMemory(t, network, dialOptions...))
 	var calls sync.WaitGroup
 	var all, good atomic.Int64
 	for time.Since(start) < 25*time.Second {

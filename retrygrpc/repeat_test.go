@@ -1,6 +1,7 @@
 package retrygrpc_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +26,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/overload"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -171,12 +174,34 @@ func (e *everyThird) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// TestNeverTwice: whatever fails, a method without a level is executed at most once, and
-// retries of the others are not lost.
+// TestNeverTwice: whatever fails, a method without a level is executed at most once.
 func TestNeverTwice(t *testing.T) {
-	calls := callsOf(10_000)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
+	neverTwice(t, l, "", callsOf(10_000), callsOf(2_000))
+}
+
+// TestRepeatedInTime: on a machine that never stalls, retries of methods with a level are
+// also not lost.
+func TestRepeatedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		network := overload.NewMemory()
+		payments, puts := neverTwice(t, network, inMemoryTarget, callsOf(1_000), callsOf(1_000), inMemory(network))
+		time.Sleep(time.Minute) // handlers that nobody waits for end
+		assert.Positive(t, payments.succeeded)
+		assert.Greater(t, puts.most, 1)
+		assert.Greater(t, puts.succeeded, callsOf(1_000)/2)
+	})
+}
+
+// executed is how many calls of a method succeeded, and how often the server executed one of
+// them at most.
+type executed struct{ succeeded, most int }
+
+// neverTwice makes calls of a method without a level and of one with a level, to a server
+// on l that fails, is slow, sends GOAWAY, and breaks connections.
+func neverTwice(t *testing.T, l net.Listener, target string, payments, puts int, options ...grpc.DialOption) (pay, put executed) {
+	t.Helper()
 	f := &fragile{Listener: l}
 	s := &levelServer{fault: faulty(f, 120*time.Millisecond)}
 	address := s.serve(t, &everyThird{fragile: f}, grpc.KeepaliveParams(keepalive.ServerParameters{ // sends GOAWAY
@@ -185,29 +210,23 @@ func TestNeverTwice(t *testing.T) {
 	var resends retrygrpc.Resends
 	policy := retry.Policy{Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 50 * time.Millisecond}, MaxAttempts: 10, AttemptTimeout: 100 * time.Millisecond}
 	quickly := grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: time.Millisecond, MaxDelay: 10 * time.Millisecond}, MinConnectTimeout: time.Second})
-	conn := connect(t, address, append(retrygrpc.DialOptions(policy.With(client.hooks())), grpc.WithStatsHandler(&resends), quickly)...)
-	for method, calls := range map[string]int{"Pay": calls, "Put": calls / 5} {
-		ok, most, never := 0, 0, 0
+	options = append(options, retrygrpc.DialOptions(policy.With(client.hooks()))...)
+	conn := connect(t, cmp.Or(target, address), append(options, grpc.WithStatsHandler(&resends), quickly)...)
+	count := func(method string, calls int) (e executed) {
 		for id, succeeded := range callAll(t, conn, method, calls) {
 			if succeeded {
-				ok++
+				e.succeeded++
 				assert.Positive(t, s.of(id))
 			}
-			if s.of(id) == 0 {
-				never++
-			}
-			most = max(most, s.of(id))
+			e.most = max(e.most, s.of(id))
 		}
-		if method == "Pay" {
-			assert.Equal(t, 1, most)
-			assert.Positive(t, ok)
-		} else {
-			assert.Greater(t, most, 1)
-			assert.Greater(t, ok, calls/2)
-		}
-		t.Logf("%s: %d calls, %d succeeded, %d never executed, executed at most %d times; so far %d retries, %d resends of grpc-go",
-			method, calls, ok, never, most, client.retries.Load(), resends.Count())
+		t.Logf("%s: %d calls, %d succeeded, executed at most %d times; so far %d retries, %d resends of grpc-go",
+			method, calls, e.succeeded, e.most, client.retries.Load(), resends.Count())
+		return e
 	}
+	pay, put = count("Pay", payments), count("Put", puts)
+	assert.LessOrEqual(t, pay.most, 1)
+	return pay, put
 }
 
 // TestAsGoodAsServiceConfig: with a level, every call succeeds that succeeds with

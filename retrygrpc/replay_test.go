@@ -8,6 +8,7 @@ import (
 	"io"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -215,34 +216,36 @@ func TestReplayHeader(t *testing.T) {
 // TestReplayWhileSending: SendMsg finds that an attempt has ended, so that the stream is
 // sent again before the caller receives, and may then go beyond the buffer.
 func TestReplayWhileSending(t *testing.T) {
-	for _, kind := range kinds[2:] {
-		s := &levelServer{fault: failTwice(afterRead)}
-		client := retrygrpc.Client{Policy: quick, MaxBuffer: 100_000}
-		if kind.ServerStreams {
-			s.fault = failTwice(atBegin)
+	synctest.Test(t, func(t *testing.T) {
+		for _, kind := range kinds[2:] {
+			s := &levelServer{fault: failTwice(afterRead)}
+			client := retrygrpc.Client{Policy: quick, MaxBuffer: 100_000}
+			if kind.ServerStreams {
+				s.fault = failTwice(atBegin)
+			}
+			conn := s.inMemory(t, client.DialOptions()...)
+			stream, err := conn.NewStream(withID(t.Context(), "a"), &kind, "/"+levels+"/Put"+kind.StreamName)
+			require.NoError(t, err)
+			sent := 0
+			for ; s.of("a") < 3 && sent < 20; sent++ {
+				require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: []byte{'x'}}))
+				synctest.Wait() // the client learns how the attempt ended
+			}
+			assert.Equal(t, 3, s.of("a"))
+			require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: make([]byte, 200_000)}))
+			require.NoError(t, stream.CloseSend())
+			received := 0
+			var m wrapperspb.BytesValue
+			for err = stream.RecvMsg(&m); err == nil && kind.ServerStreams; err = stream.RecvMsg(&m) {
+				received += len(m.GetValue())
+			}
+			if !kind.ServerStreams {
+				received, err = len(m.GetValue()), io.EOF
+			}
+			assert.Equal(t, io.EOF, err)
+			assert.Equal(t, sent+200_000, received)
 		}
-		conn := connect(t, s.serve(t, nil), client.DialOptions()...)
-		stream, err := conn.NewStream(withID(t.Context(), "a"), &kind, "/"+levels+"/Put"+kind.StreamName)
-		require.NoError(t, err)
-		sent := 0
-		for ; s.of("a") < 3 && sent < 20_000; sent++ {
-			require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: []byte{'x'}}))
-			time.Sleep(50 * time.Microsecond)
-		}
-		assert.Equal(t, 3, s.of("a"))
-		require.NoError(t, stream.SendMsg(&wrapperspb.BytesValue{Value: make([]byte, 200_000)}))
-		require.NoError(t, stream.CloseSend())
-		received := 0
-		var m wrapperspb.BytesValue
-		for err = stream.RecvMsg(&m); err == nil && kind.ServerStreams; err = stream.RecvMsg(&m) {
-			received += len(m.GetValue())
-		}
-		if !kind.ServerStreams {
-			received, err = len(m.GetValue()), io.EOF
-		}
-		assert.Equal(t, io.EOF, err)
-		assert.Equal(t, sent+200_000, received)
-	}
+	})
 }
 
 // TestReplayBudget: a replayed stream pays for its retries.
@@ -295,32 +298,32 @@ func TestReplayConcurrent(t *testing.T) {
 // TestReplayFlow: the caller receives the first message while SendMsg waits for the
 // server to read.
 func TestReplayFlow(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	s := &levelServer{fault: func(context.Context, string, int, point) error { return nil }}
-	conn := connect(t, s.serve(t, nil), retrygrpc.DialOptions(quick)...)
-	stream, err := conn.NewStream(withID(ctx, "a"), &kinds[3], "/"+levels+"/PutBoth")
-	require.NoError(t, err)
-	sent := make(chan error)
-	go func() { // far more than the windows of HTTP/2 hold, although nobody receives
-		var err error
-		for i := 0; i < 100 && err == nil; i++ {
-			err = stream.SendMsg(&wrapperspb.BytesValue{Value: make([]byte, 50_000)})
+	synctest.Test(t, func(t *testing.T) {
+		s := &levelServer{fault: func(context.Context, string, int, point) error { return nil }}
+		conn := s.inMemory(t, retrygrpc.DialOptions(quick)...)
+		stream, err := conn.NewStream(withID(t.Context(), "a"), &kinds[3], "/"+levels+"/PutBoth")
+		require.NoError(t, err)
+		sent := make(chan error)
+		go func() { // far more than the windows of HTTP/2 hold, although nobody receives
+			var err error
+			for i := 0; i < 100 && err == nil; i++ {
+				err = stream.SendMsg(&wrapperspb.BytesValue{Value: make([]byte, 50_000)})
+			}
+			sent <- errors.Join(err, stream.CloseSend())
+		}()
+		synctest.Wait() // SendMsg waits
+		received := 0
+		for {
+			var m wrapperspb.BytesValue
+			if err = stream.RecvMsg(&m); err != nil {
+				break
+			}
+			received += len(m.GetValue())
 		}
-		sent <- errors.Join(err, stream.CloseSend())
-	}()
-	time.Sleep(5 * time.Millisecond)
-	received := 0
-	for {
-		var m wrapperspb.BytesValue
-		if err = stream.RecvMsg(&m); err != nil {
-			break
-		}
-		received += len(m.GetValue())
-	}
-	assert.Equal(t, io.EOF, err)
-	assert.NoError(t, <-sent)
-	assert.Equal(t, 5_000_000, received)
+		assert.Equal(t, io.EOF, err)
+		assert.NoError(t, <-sent)
+		assert.Equal(t, 5_000_000, received)
+	})
 }
 
 // TestReplayAsGoodAsServiceConfig: streams that succeed with grpc-go's own retries, at equal

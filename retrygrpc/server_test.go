@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/overload"
 	"github.com/gobackoff/retry/retrygrpc"
 )
 
@@ -88,6 +89,30 @@ func serve(t testing.TB, g *grpc.Server, l net.Listener) string {
 	go func() { _ = g.Serve(l) }()
 	t.Cleanup(g.Stop)
 	return l.Addr().String()
+}
+
+// inMemory makes connections on a network in memory, for tests in virtual time. The
+// target is inMemoryTarget.
+func inMemory(network *overload.Memory) grpc.DialOption {
+	return grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+		return network.Dial(ctx, "memory", address)
+	})
+}
+
+const inMemoryTarget = "passthrough:///memory"
+
+// dialMemory connects to the server that runs on a network in memory.
+func dialMemory(t testing.TB, network *overload.Memory, options ...grpc.DialOption) *grpc.ClientConn {
+	t.Helper()
+	return connect(t, inMemoryTarget, append(options, inMemory(network))...)
+}
+
+// newVirtualClient is newClient for tests in virtual time.
+func newVirtualClient(t testing.TB, s *server, p retry.Policy) pb.TestServiceClient {
+	t.Helper()
+	network := overload.NewMemory()
+	s.start(t, network)
+	return pb.NewTestServiceClient(dialMemory(t, network, repeatingAll(p)...))
 }
 
 func dial(t testing.TB, address string, options ...grpc.DialOption) pb.TestServiceClient {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -129,58 +130,66 @@ func TestStreamHeader(t *testing.T) {
 
 // TestStreamTimeout: the time limit applies to the first message, not to the stream.
 func TestStreamTimeout(t *testing.T) {
-	policy := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: retry.Unlimited, AttemptTimeout: 40 * time.Millisecond}
-	s := &server{stream: func(n int, s outStream) error {
-		if n == 1 {
-			<-s.Context().Done()
-			return nil
-		}
-		_ = s.Send(message("a"))
-		time.Sleep(80 * time.Millisecond)
-		return s.Send(message("b"))
-	}}
-	stream, err := newClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
-	require.NoError(t, err)
-	bodies, err := receiveAll(t, stream)
-	assert.Equal(t, "ab", bodies)
-	assert.Equal(t, io.EOF, err)
-	assert.GreaterOrEqual(t, s.hits(), 2)
+	synctest.Test(t, func(t *testing.T) {
+		policy := retry.Policy{Backoff: retry.Constant(time.Hour), AttemptTimeout: 40 * time.Second}
+		s := &server{stream: func(n int, s outStream) error {
+			if n == 1 {
+				<-s.Context().Done()
+				return nil
+			}
+			_ = s.Send(message("a"))
+			time.Sleep(80 * time.Second)
+			return s.Send(message("b"))
+		}}
+		start := time.Now()
+		stream, err := newVirtualClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+		require.NoError(t, err)
+		bodies, err := receiveAll(t, stream)
+		assert.Equal(t, "ab", bodies)
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, 2, s.hits())
+		assert.Equal(t, time.Hour+(40+80)*time.Second, time.Since(start))
+	})
 }
 
 // TestStreamSlowCaller: the time before the caller starts receiving does not count
 // toward AttemptTimeout.
 func TestStreamSlowCaller(t *testing.T) {
-	policy := quick
-	policy.AttemptTimeout = 300 * time.Millisecond
-	s := &server{stream: func(_ int, s outStream) error { return s.Send(message("a")) }}
-	stream, err := newClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
-	require.NoError(t, err)
-	time.Sleep(400 * time.Millisecond)
-	bodies, err := receiveAll(t, stream)
-	assert.Equal(t, "a", bodies)
-	assert.Equal(t, io.EOF, err)
-	assert.Equal(t, 1, s.hits())
+	synctest.Test(t, func(t *testing.T) {
+		policy := quick
+		policy.AttemptTimeout = 300 * time.Millisecond
+		s := &server{stream: func(_ int, s outStream) error { return s.Send(message("a")) }}
+		stream, err := newVirtualClient(t, s, policy).StreamingOutputCall(t.Context(), &pb.StreamingOutputCallRequest{})
+		require.NoError(t, err)
+		time.Sleep(400 * time.Millisecond)
+		bodies, err := receiveAll(t, stream)
+		assert.Equal(t, "a", bodies)
+		assert.Equal(t, io.EOF, err)
+		assert.Equal(t, 1, s.hits())
+	})
 }
 
 // TestStreamCanceled: a stream without a receiver ends with its context.
 func TestStreamCanceled(t *testing.T) {
 	for _, first := range []string{"receive first", "cancel first"} {
 		t.Run(first, func(t *testing.T) {
-			s := &server{stream: func(_ int, s outStream) error { <-s.Context().Done(); return nil }}
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
-			stream, err := newClient(t, s, quick).StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{})
-			require.NoError(t, err)
-			if first == "cancel first" {
-				cancel()
-			} else {
-				time.AfterFunc(20*time.Millisecond, cancel)
-			}
-			_, err = stream.Recv()
-			assert.Equal(t, codes.Canceled, status.Code(err))
-			_, err = stream.Header()
-			assert.Equal(t, codes.Canceled, status.Code(err))
-			assert.LessOrEqual(t, s.hits(), 1)
+			synctest.Test(t, func(t *testing.T) {
+				s := &server{stream: func(_ int, s outStream) error { <-s.Context().Done(); return nil }}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				stream, err := newVirtualClient(t, s, quick).StreamingOutputCall(ctx, &pb.StreamingOutputCallRequest{})
+				require.NoError(t, err)
+				if first == "cancel first" {
+					cancel()
+				} else {
+					time.AfterFunc(20*time.Millisecond, cancel)
+				}
+				_, err = stream.Recv()
+				assert.Equal(t, codes.Canceled, status.Code(err))
+				_, err = stream.Header()
+				assert.Equal(t, codes.Canceled, status.Code(err))
+				assert.LessOrEqual(t, s.hits(), 1)
+			})
 		})
 	}
 }

@@ -227,9 +227,10 @@ func discardResponse(_ context.Context, failed retry.Attempt, _ time.Duration) {
 	}
 	body := e.body
 	e.body = nil
-	defer body.Close()
+	end := sync.OnceFunc(func() { _ = body.Close() })
+	defer end()
 	if body != http.NoBody && e.Response.ContentLength <= maxDrain {
-		slow := time.AfterFunc(maxDrainTime, func() { _ = body.Close() })
+		slow := time.AfterFunc(maxDrainTime, end)
 		defer slow.Stop()
 		_, _ = io.CopyN(io.Discard, body, maxDrain+1)
 	}

@@ -20,6 +20,7 @@ import (
 type call struct {
 	context.Context
 	transport  *Transport
+	host       *host
 	request    *http.Request
 	limit      time.Duration // of one attempt; 0: none
 	mayRepeat  bool
@@ -29,13 +30,15 @@ type call struct {
 	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
 	rest       *resumedBody     // the body that the response continues, if any
 	classifier retry.Classifier // the caller's
+	limiter    retry.Limiter    // for copies; nil: none
+	hedged     bool             // the response needs the context of its copy: see send
 
 	body      io.ReadCloser                 // of the first attempt
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
 	recording *recording                    // behind getBody if MaxBuffer is used
 
 	// Hooks may read these in any goroutine.
-	number, status, resends atomic.Int32
+	number, status, resends, copies atomic.Int32
 
 	first     exchange // allocated together with the call
 	latest    *exchange
@@ -49,8 +52,8 @@ type call struct {
 	meaning  meaning // of err
 }
 
-// maxResends is the number of times that a call sends a request again within its
-// attempts.
+// maxResends is the number of times that an attempt sends a request again, and that a call
+// does unless its host responds to other requests in the meantime.
 const maxResends = 8
 
 // attempt makes one attempt. It is the operation of retry.Do.
@@ -60,7 +63,7 @@ func (c *call) attempt(ctx context.Context) error {
 	c.number.Add(1)
 	c.status.Store(0)
 	limited, cancel := c.limited(ctx)
-	end, err := c.deliver(limited)
+	end, cancel, err := c.send(limited, cancel)
 	if err != nil {
 		cancel()
 		c.err = err
@@ -118,8 +121,10 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
 			return unsent, err
 		}
+		before := c.host.responses.Load()
 		end, again := c.exchange()
-		if !again || c.resends.Load() >= maxResends || inRow > maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
+		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == before
+		if !again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
 			return end, nil
 		}
 		c.latest.release()
@@ -142,10 +147,11 @@ func (c *call) exchange() (end ending, again bool) {
 	case c.response == nil:
 		c.err = retry.Permanent(fmt.Errorf("retryhttp: %T returned neither a response nor an error", base))
 	default:
-		c.transport.protocols.set(hostOf(&x.request), c.response.ProtoMajor)
+		c.host.protocol.Store(int32(c.response.ProtoMajor))
+		c.host.responses.Add(1)
 	}
 	if last == stopped || last == held {
-		c.transport.protocols.set(hostOf(&x.request), 2)
+		c.host.protocol.Store(2)
 		if c.err = errHidden; c.mayRepeat {
 			c.err = errLost
 		}
@@ -155,13 +161,14 @@ func (c *call) exchange() (end ending, again bool) {
 	return x.ending(c.err, c.meaning, last, c.transport.TrustRefusedStream)
 }
 
-// pause waits before a resend that follows others, so that a server which sheds load
-// by refusing requests is not hammered.
+// pause waits before every second of the resends in a row, so that a server which sheds
+// load by refusing requests is not hammered. A resend at once has better chances than a
+// late one if a server ends its connections often: it is among the first on the next.
 func (c *call) pause(ctx context.Context, inRow int) error {
-	if inRow == 0 {
+	if inRow%2 == 0 {
 		return ctx.Err()
 	}
-	wait := retry.EqualJitter{Base: 25 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: inRow}, rand.Float64())
+	wait := retry.EqualJitter{Base: 100 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: (inRow + 1) / 2}, rand.Float64())
 	if c.clock == nil {
 		return retry.SystemClock{}.Sleep(ctx, wait)
 	}
@@ -207,11 +214,11 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 // adapt sets what depends on the protocol. If the protocol is not what the host used
 // last, the request is not sent twice, but its error may say less.
 func (c *call) adapt(x *exchange, again bool) {
-	switch protocol := c.transport.protocolOf(x); {
+	switch protocol := c.host.protocol.Load(); {
 	case x.empty && x.direct == nil && protocol > 1 && x.single,
 		x.empty && x.direct != nil && !x.mayRepeat && isReplayable(&x.request):
 		x.request.Body, x.given = emptyBody{}, true
-	case protocol != 1 || x.empty || c.getBody == nil || isReplayable(&x.request):
+	case protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request):
 	// Over HTTP/1, net/http sends such a request again only if nothing was written.
 	case x.mayRepeat:
 		x.request.GetBody = c.getBody
@@ -324,7 +331,7 @@ func (c *call) abandon() {
 // protocols belongs to the caller and has no limit; the response's Body is not wrapped,
 // so that it keeps its Write method.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
-	if c.limit <= 0 && c.latest.cancel == nil {
+	if c.limit <= 0 && c.latest.cancel == nil && !c.hedged {
 		return
 	}
 	before := c.latest

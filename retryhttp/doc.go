@@ -59,10 +59,11 @@
 //
 // If a request certainly was not processed, it is sent again at once, within the
 // attempt: its connection ended before it was written, or a GOAWAY does not accept its
-// stream. That happens at most 8 times per call, and [Info] counts it. Package net/http
-// does the same for requests whose body it can rewind, but not only after proof. It
-// cannot be switched off, so a Transport removes GetBody from requests with a body, and
-// over HTTP/2 gives a request without one an empty body, if net/http must not resend it.
+// stream. That happens at most 8 times per call, or per attempt if the host responds to
+// other requests in the meantime, and [Info] counts it. Package net/http does the same
+// for requests whose body it can rewind, but not only after proof. It cannot be switched
+// off, so a Transport removes GetBody from requests with a body, and over HTTP/2 gives a
+// request without one an empty body, if net/http must not resend it.
 // docs/http.md in the repository describes how an attempt ends.
 //
 // # Layers above and below
@@ -83,7 +84,7 @@
 //
 // # What is left out
 //
-// A Transport does not hedge requests. It does not turn responses into errors: the
+// A Transport hedges requests only if its Hedge is set. It does not turn responses into errors: the
 // caller can create an error from the status. It does not log: the policy's hooks can,
 // and [InfoFrom] describes the request to them.
 package retryhttp

@@ -28,6 +28,7 @@ func TestUnsent(t *testing.T) {
 	refused := errors.New("stream error: stream ID 1; REFUSED_STREAM")
 	goAway := errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
 	asks := func(trace *httptrace.ClientTrace) { trace.GetConn("host:80") }
+	writes := func(trace *httptrace.ClientTrace) { trace.WroteHeaders() }
 	gets := func(trace *httptrace.ClientTrace) { trace.GotConn(httptrace.GotConnInfo{}) }
 	for _, tt := range []struct {
 		name   string
@@ -46,7 +47,10 @@ func TestUnsent(t *testing.T) {
 		{"connection, refused", []func(*httptrace.ClientTrace){asks, gets}, refused, 1},
 		{"connection, GOAWAY", []func(*httptrace.ClientTrace){asks, gets}, goAway, 11},
 		{"connection and none, dial", []func(*httptrace.ClientTrace){asks, gets, asks}, errDial, 1},
-		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, goAway, 1},
+		{"two connections, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets}, goAway, 11},
+		{"two connections, nothing written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, gets, writes}, goAway, 11},
+		{"two connections, written to both, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets, writes}, goAway, 1},
+		{"two connections, written to the first, GOAWAY", []func(*httptrace.ClientTrace){asks, gets, writes, gets}, goAway, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, content := range []string{"", "content"} {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -259,6 +261,38 @@ func TestResent(t *testing.T) {
 	}
 }
 
+// TestResentWhileOthersSucceed: a host that responds to other requests ends its connections
+// often. A call may then be sent again 8 times in each attempt, not only once.
+func TestResentWhileOthersSucceed(t *testing.T) {
+	for _, tt := range []struct {
+		other string // host of the other requests; "": none are sent
+		sends int
+	}{
+		{"", 3 + 8},
+		{"elsewhere", 3 + 8},
+		{"host", 3 + 3*8},
+	} {
+		var transport *retryhttp.Transport
+		sends := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			if req.Method == "GET" {
+				return &http.Response{StatusCode: 200, ProtoMajor: 2}, nil
+			}
+			if sends++; tt.other != "" {
+				_, err := transport.RoundTrip(httptest.NewRequest("GET", "https://"+tt.other, nil))
+				require.NoError(t, err)
+			}
+			return nil, errors.New("http2: Transport received Server's graceful shutdown GOAWAY")
+		})
+		transport = &retryhttp.Transport{Base: base, Policy: quick()}
+		req := request(t, "POST", "content")
+		req.URL = parse(t, "https://host")
+		_, err := transport.RoundTrip(req)
+		assert.ErrorIs(t, err, retry.ErrMaxAttempts)
+		assert.Equal(t, tt.sends, sends, tt.other)
+	}
+}
+
 // TestResentOverHTTP1: if a reused connection closes without a response, net/http
 // itself resends a GET, unless the GET must not be executed twice.
 func TestResentOverHTTP1(t *testing.T) {
@@ -419,7 +453,8 @@ func TestTimeoutWhileWriting(t *testing.T) {
 		req := request(t, "POST", content)
 		req.URL = parse(t, s.url)
 		p := quick()
-		p.AttemptTimeout = 50 * time.Millisecond
+		// On a busy machine several attempts may end before they write.
+		p.AttemptTimeout, p.MaxAttempts = 50*time.Millisecond, math.MaxInt
 		_, err := (&retryhttp.Transport{Base: s.base, Policy: p}).RoundTrip(req)
 		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 		assert.ErrorIs(t, err, context.DeadlineExceeded)

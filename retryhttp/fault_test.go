@@ -101,10 +101,9 @@ func isRepeated(t *testing.T, s *server, req *watchedRequest, o outcome, execute
 	t.Helper()
 	o.isRight(t)
 	arrived, bodies := s.seen()
-	if req.Body == nil { // net/http may also have resent it
-		assert.Len(t, arrived, 2)
-	} else {
-		assert.Equal(t, []string{"1", "2"}, arrived)
+	if assert.Len(t, arrived, 2); req.Body != nil { // otherwise net/http may have resent it
+		assert.Equal(t, "1", arrived[0])
+		assert.Contains(t, []string{"2", "3"}, arrived[1], "a second attempt may find that the connection has just ended")
 	}
 	assert.Len(t, bodies, executed+1)
 	for _, body := range bodies {

@@ -23,6 +23,9 @@ type Info struct {
 	// Resends is the number of times that the request was sent in addition to once per
 	// attempt: by the Transport because it certainly was not processed, or by net/http.
 	Resends int
+	// Copies is the number of copies sent by the Transport's Hedge. They are neither
+	// attempts nor resends.
+	Copies int
 }
 
 type infoKey struct{}
@@ -65,6 +68,7 @@ func InfoOf(err error) (info Info, ok bool) {
 func (c *call) info() Info {
 	info := infoAbout(c.request)
 	info.Attempt, info.Status, info.Resends = int(c.number.Load()), int(c.status.Load()), int(c.resends.Load())
+	info.Copies = int(c.copies.Load())
 	return info
 }
 

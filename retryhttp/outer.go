@@ -6,22 +6,18 @@ import (
 	"strings"
 )
 
-// An outerClient is a kind of client that retries requests to a host.
-type outerClient struct{ kind, host string }
-
 // retriedAbove reports whether the client above retries req by itself.
-func (t *Transport) retriedAbove(req *http.Request) bool {
+func (t *Transport) retriedAbove(req *http.Request, to *host) bool {
 	kind, attempt, certain := outerAttempt(req.Header)
 	if kind == "" {
 		return false
 	}
-	client := outerClient{kind, hostOf(req)}
 	if !certain && attempt <= 1 {
-		return t.outer.get(client)
+		_, retries := to.outer.Load(kind)
+		return retries
 	}
-	first := t.outerKinds.set(kind, true)
-	t.outer.set(client, true)
-	if first && t.OnOuterRetry != nil {
+	to.outer.Store(kind, true)
+	if _, known := t.outer.LoadOrStore(kind, true); !known && t.OnOuterRetry != nil {
 		t.OnOuterRetry(kind, req)
 	}
 	return true

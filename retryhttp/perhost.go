@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gobackoff/retry"
 )
@@ -28,8 +29,8 @@ type PerHost struct {
 	MaxHosts int
 
 	mu    sync.Mutex
-	hosts map[host]*list.Element
-	order list.List // of *hostBudget, most recently used first
+	hosts map[authority]*list.Element
+	order list.List // of *host, most recently used first
 }
 
 // Unbudgeted returns a PerHost without Budgets: a Transport with it may make all the
@@ -38,16 +39,25 @@ func Unbudgeted() *PerHost {
 	return &PerHost{New: func(string) retry.Budget { return nil }}
 }
 
-type host struct{ name, port string }
+type authority struct{ name, port string }
 
-type hostBudget struct {
-	host   host
-	budget retry.Budget
+// A host is what is known about a host. If its protocol is outdated, nothing is executed
+// twice that must not be, but a resend by net/http may not be counted.
+type host struct {
+	authority authority
+	budget    retry.Budget
+	protocol  atomic.Int32  // the major version of HTTP that it used last; 0: unknown
+	responses atomic.Uint32 // that have arrived
+	outer     sync.Map      // kinds of clients that retry requests to it
 }
 
+func (h *host) String() string { return net.JoinHostPort(h.authority.name, h.authority.port) }
+
 // Budget returns the Budget for the host of u.
-func (p *PerHost) Budget(u *url.URL) retry.Budget {
-	key := host{strings.ToLower(u.Hostname()), u.Port()}
+func (p *PerHost) Budget(u *url.URL) retry.Budget { return p.host(u).budget }
+
+func (p *PerHost) host(u *url.URL) *host {
+	key := authority{strings.ToLower(u.Hostname()), u.Port()}
 	if key.port == "" {
 		key.port = defaultPort(u.Scheme)
 	}
@@ -55,26 +65,26 @@ func (p *PerHost) Budget(u *url.URL) retry.Budget {
 	defer p.mu.Unlock()
 	if e, ok := p.hosts[key]; ok {
 		p.order.MoveToFront(e)
-		return e.Value.(*hostBudget).budget
+		return e.Value.(*host)
 	}
 	most := p.MaxHosts
 	if most <= 0 {
 		most = 1024
 	}
 	if p.order.Len() >= most {
-		delete(p.hosts, p.order.Remove(p.order.Back()).(*hostBudget).host)
+		delete(p.hosts, p.order.Remove(p.order.Back()).(*host).authority)
 	}
 	if p.hosts == nil {
-		p.hosts = map[host]*list.Element{}
+		p.hosts = map[authority]*list.Element{}
 	}
-	b := &hostBudget{host: key}
+	h := &host{authority: key}
 	if p.New == nil {
-		b.budget = &retry.TokenBudget{}
+		h.budget = &retry.TokenBudget{}
 	} else {
-		b.budget = p.New(net.JoinHostPort(key.name, key.port))
+		h.budget = p.New(h.String())
 	}
-	p.hosts[key] = p.order.PushFront(b)
-	return b.budget
+	p.hosts[key] = p.order.PushFront(h)
+	return h
 }
 
 func defaultPort(scheme string) string {

@@ -6,7 +6,7 @@ type phase uint8
 const (
 	quiet     phase = iota // nothing: Base may not report what it does
 	asking                 // a connection was requested
-	connected              // a connection was obtained
+	connected              // a connection was obtained, and nothing written to it or to earlier ones
 	written                // the headers were written to it
 	rewriting              // another connection was obtained, for a resend
 	responded              // a response arrived; Base may now send another request
@@ -31,7 +31,7 @@ const (
 var transitions = [...][events]phase{
 	quiet:     {asked: asking, obtained: connected, wrote: written, heard: responded},
 	asking:    {asked: asking, obtained: connected, wrote: written, heard: responded},
-	connected: {asked: connected, obtained: rewriting, wrote: written, heard: responded},
+	connected: {asked: connected, obtained: connected, wrote: written, heard: responded},
 	written:   {asked: written, obtained: rewriting, wrote: rewriting, heard: responded},
 	rewriting: {asked: rewriting, obtained: rewriting, wrote: rewriting, heard: responded},
 	responded: {asked: responded, obtained: responded, wrote: responded, heard: responded},

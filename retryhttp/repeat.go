@@ -30,3 +30,15 @@ func isUnprocessed(e *StatusError) bool {
 	}
 	return isThrottling(e.Response)
 }
+
+// isReplayable reports whether net/http resends the request over HTTP/1 although the
+// server may have processed it, unless it has a body that cannot be rewound.
+func isReplayable(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return true
+	}
+	_, key := req.Header["Idempotency-Key"]
+	_, older := req.Header["X-Idempotency-Key"]
+	return key || older
+}

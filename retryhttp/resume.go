@@ -127,7 +127,7 @@ func (b *resumedBody) resume() error {
 
 // again returns a call that requests the rest of b.
 func (c *call) again(b *resumedBody) *call {
-	next := &call{Context: b.ctx, transport: c.transport, request: c.request.Clone(b.ctx), limit: c.limit, rest: b,
+	next := &call{Context: b.ctx, transport: c.transport, host: c.host, request: c.request.Clone(b.ctx), limit: c.limit, rest: b,
 		mayRepeat: true, direct: c.direct, clock: c.clock, policy: c.policy, classifier: c.classifier}
 	if next.request.Header == nil {
 		next.request.Header = http.Header{}

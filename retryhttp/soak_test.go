@@ -46,7 +46,7 @@ const (
 	soakHeap     = 16 << 10 // KiB of growth after the first sample, mostly for requests in flight
 	soakAttempts = 5
 	soakTimeout  = 250 * time.Millisecond // of an attempt
-	soakNever    = 30 * time.Second       // for goroutines and connections that should end
+	soakNever    = 2 * time.Minute        // for goroutines and connections that should end
 )
 
 // TestSoak sends many concurrent requests to a server that makes a third of the attempts

@@ -3,9 +3,11 @@ package retryhttp
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhedge"
 )
 
 // A Transport is an [http.RoundTripper] that retries failed requests according to its
@@ -92,16 +94,24 @@ type Transport struct {
 	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted]().
 	PerHost *PerHost
 
+	// Hedge sends a second copy of a request whose response takes too long, if the request
+	// may be executed twice and has no body or a GetBody, which each copy calls. The copies
+	// are part of one attempt and share its time limit; the first good response is used. nil
+	// means no copies. docs/hedging.md says when they help.
+	//
+	// Durations are compared by host, so requests of different kinds should have Transports
+	// of their own. Copies wait for the Policy's Limiter. The Hedge has a budget of its own
+	// for each host, unless its Budget is set.
+	Hedge *retryhedge.Hedge
+
 	// OnOuterRetry is called once for each kind of client above the Transport that is
 	// found to retry by itself: "AWS SDK", "Stainless SDK" (OpenAI, Anthropic and others)
 	// or "Google Cloud Storage". The Transport makes one attempt for each of the client's,
 	// so that attempts do not multiply. Switch off one of the two: docs/http.md says how.
 	OnOuterRetry func(client string, req *http.Request)
 
-	hosts      PerHost             // used if there is no other Budget
-	protocols  memory[string, int] // the major version of HTTP of each host
-	outer      memory[outerClient, bool]
-	outerKinds memory[string, bool] // those passed to OnOuterRetry, whatever outer forgets
+	hosts PerHost  // what is known about each host, and its Budget if there is no other
+	outer sync.Map // kinds of clients passed to OnOuterRetry
 }
 
 // NewClient returns a client that sends through a [Transport] with policy p.
@@ -118,11 +128,12 @@ func NewClient(p retry.Policy) *http.Client {
 // is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
 // is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	p, ok := t.policyFor(req)
+	to := t.hostOf(req)
+	p, ok := t.policyFor(req, to)
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier}
+	c := &call{Context: req.Context(), transport: t, host: to, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier, limiter: p.Limiter}
 	if c.classifier == nil {
 		c.classifier = retry.DefaultClassifier{}
 	}
@@ -164,7 +175,7 @@ func (t *Transport) base() http.RoundTripper {
 
 // policyFor returns the policy for a request, adapted to HTTP, or false for a request
 // to be passed straight to Base.
-func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
+func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) {
 	p := t.Policy
 	if own, ok := req.Context().Value(policyKey{}).(*retry.Policy); ok {
 		if own == nil {
@@ -172,18 +183,17 @@ func (t *Transport) policyFor(req *http.Request) (retry.Policy, bool) {
 		}
 		p = *own
 	}
-	if t.retriedAbove(req) {
+	if t.retriedAbove(req, to) {
 		p.MaxAttempts = 1
 	}
 	if p.Hint == nil {
 		p.Hint = defaultHint{p.Rand}
 	}
 	switch {
-	case req.URL == nil:
-	case t.PerHost != nil:
+	case t.PerHost != nil && req.URL != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
 	case p.Budget == nil:
-		p.Budget = t.hosts.Budget(req.URL)
+		p.Budget = to.budget
 	}
 	if next := p.OnRetry; next == nil {
 		p.OnRetry = discardResponse
@@ -209,6 +219,13 @@ func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 // unchanged, without retries, time limit or hooks. Base may still retry them.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
+}
+
+func (t *Transport) hostOf(req *http.Request) *host {
+	if req.URL == nil { // an error of Base
+		return new(host)
+	}
+	return t.hosts.host(req.URL)
 }
 
 func (t *Transport) mayRepeat(req *http.Request) bool {

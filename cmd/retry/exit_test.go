@@ -34,18 +34,18 @@ func TestExitStatus(t *testing.T) {
 		{name: "127 of the command", script: "exit 127", status: 127, runs: 1, says: "not retried"},
 		{name: "126 of the command", script: "exit 126", status: 126, runs: 1},
 		{name: "127 if listed", flags: "--retry-on 127", script: "exit 127", status: 127, runs: 3},
-		{name: "timeout", flags: "--timeout 30ms", script: "sleep 100", status: 124, runs: 3, says: "ended by the timeout of 30ms"},
-		{name: "timeout wins over the status", flags: "--timeout 30ms -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
-		{name: "deadline in an attempt", flags: "--deadline 50ms", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of 50ms"},
+		{name: "timeout", flags: "--timeout LIMIT", script: "sleep 100", status: 124, runs: 3, says: "ended by the timeout of LIMIT"},
+		{name: "timeout wins over the status", flags: "--timeout LIMIT -t 1", script: "trap 'exit 0' TERM; while :; do sleep .01; done", status: 124, runs: 1},
+		{name: "deadline in an attempt", flags: "--deadline LIMIT", script: "sleep 100", status: 124, runs: 1, says: "ended by the deadline of LIMIT"},
 		{name: "deadline before a wait", flags: "--deadline 1h --rule constant --base 2h", script: "exit 3", status: 3, runs: 1, says: "next wait 2h0m0s"},
 		{name: "MaxElapsed of a policy", flags: "--policy constant,delay=2h,elapsed=1h", script: "exit 3", status: 3, runs: 1, says: "time limit of the policy"},
 		{name: "retry on: listed", flags: "--retry-on 7,40-50", script: "exit 42", status: 42, runs: 3},
 		{name: "retry on: not listed", flags: "--retry-on 7,40-50", script: "exit 51", status: 51, runs: 1},
-		{name: "retry on timeout", flags: "--retry-on timeout --timeout 30ms", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
+		{name: "retry on timeout", flags: "--retry-on timeout --timeout LIMIT", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; sleep 100", status: 5, runs: 2},
 		{name: "retry on signal", flags: "--retry-on signal", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; kill -KILL $$", status: 5, runs: 2},
 		{name: "retry on a signal's name", flags: "--retry-on SIGKILL", script: "[ $RETRY_ATTEMPT = 2 ] && kill -TERM $$; kill -KILL $$", status: 143, runs: 2},
 		{name: "stop on", flags: "--stop-on 42", script: "[ $RETRY_ATTEMPT = 2 ] && exit 42; exit 41", status: 42, runs: 2},
-		{name: "stop on timeout", flags: "--stop-on timeout --timeout 30ms", script: "sleep 100", status: 124, runs: 1},
+		{name: "stop on timeout", flags: "--stop-on timeout --timeout LIMIT", script: "sleep 100", status: 124, runs: 1},
 		{name: "stop wins", flags: "--retry-on 1-100 --stop-on 42", script: "exit 42", status: 42, runs: 1},
 		{name: "retry on output", flags: "--retry-on-output try.again", script: "[ $RETRY_ATTEMPT = 2 ] && exit 5; echo try again >&2; exit 1", status: 5, runs: 2},
 		{name: "retry on output or status", flags: "--retry-on-output x --retry-on 5", script: "exit 5", status: 5, runs: 3},
@@ -54,18 +54,20 @@ func TestExitStatus(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			log := filepath.Join(t.TempDir(), "runs")
-			flags := append(strings.Fields(test.flags), "--", "sh", "-c", `echo run >>"$0"; `+test.script, log)
-			var r result
-			if strings.Contains(test.flags, "--policy") || strings.Contains(test.flags, "--base") {
-				r = finish(t, newCommand(t, flags...))
-			} else {
-				r = runRetry(t, flags...)
-			}
-			assert.Equal(t, test.status, r.status, r.stderr)
-			assert.Zero(t, r.signal)
-			assert.Equal(t, test.runs, count(t, log, "run"), r.stderr)
-			assert.Contains(t, r.stderr, test.says)
+			withLimits(t, func(trial assert.TestingT, limit string) {
+				log := filepath.Join(t.TempDir(), "runs")
+				flags := append(strings.Fields(strings.ReplaceAll(test.flags, "LIMIT", limit)), "--", "sh", "-c", `echo run >>"$0"; `+test.script, log)
+				var r result
+				if strings.Contains(test.flags, "--policy") || strings.Contains(test.flags, "--base") {
+					r = finish(t, newCommand(t, flags...))
+				} else {
+					r = runRetry(t, flags...)
+				}
+				assert.Equal(trial, test.status, r.status, r.stderr)
+				assert.Zero(trial, r.signal)
+				assert.Equal(trial, test.runs, count(t, log, "run"), r.stderr)
+				assert.Contains(trial, r.stderr, strings.ReplaceAll(test.says, "LIMIT", limit))
+			})
 		})
 	}
 }

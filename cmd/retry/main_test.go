@@ -55,7 +55,28 @@ func TestMain(m *testing.M) {
 var scratch string // shared by the tests
 
 // patience is the time to wait for an event that takes no time on an idle machine.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
+
+// trial collects the failures of a test that may be tried again.
+type trial struct{ failures []string }
+
+func (r *trial) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+// withLimits tests commands that have to get somewhere before a time limit ends them. If that
+// fails, the machine may have stalled, and the test is tried with a longer limit.
+func withLimits(t *testing.T, test func(t assert.TestingT, limit string)) {
+	t.Helper()
+	var r trial
+	for _, limit := range []string{"50ms", "1s", "15s"} {
+		r = trial{}
+		if test(&r, limit); r.failures == nil {
+			return
+		}
+	}
+	t.Error(r.failures)
+}
 
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()

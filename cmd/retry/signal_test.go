@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -57,8 +58,8 @@ func TestSignalStates(t *testing.T) {
 		{"while the command runs", hour, "ready", []string{"sh", "-c", "echo ready; exec sleep 1000"}, false},
 		{"during the wait", hour, "next in", []string{"false"}, false},
 		{"while the command does not end", hour, "ready", []string{"sh", "-c", stubborn}, true},
-		{"while a timeout ends the command", append(hour, "--timeout", "100ms"), "got", []string{"sh", "-c", stubborn}, true},
-		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "(" + stubborn + ") & sleep .1; exit 1"}, true},
+		{"while a timeout ends the command", append(hour, "--timeout", "5s"), "got", []string{"sh", "-c", stubborn}, true},
+		{"while the rest of a failed attempt ends", hour, "got", []string{"sh", "-c", "f=$(mktemp -u); (trap 'echo got' TERM INT HUP QUIT; : >$f; while :; do sleep .01; done) & until [ -e $f ]; do sleep .01; done; exit 1"}, true},
 		{"before a retry", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", "echo ready; exec sleep 1000"}, "ready", []string{"false"}, false},
 		{"before a retry that does not end", []string{"--rule", "none", "--kill-after", "1h", "--before-retry", stubborn}, "ready", []string{"false"}, true},
 		{"while waiting for input", append(hour, "--stdin", "replay"), "ready", []string{"sh", "-c", "echo ready; exec cat"}, false},
@@ -87,9 +88,11 @@ func TestSignalStates(t *testing.T) {
 // TestIgnored: signals that the caller of retry ignores stay ignored, in the command
 // too.
 func TestIgnored(t *testing.T) {
-	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; sleep .2; echo end'")
+	file := filepath.Join(t.TempDir(), "sent")
+	b := startShell(t, "ready", "trap '' HUP INT; exec %s --base 1ms -- sh -c 'echo ready; until [ -e "+file+" ]; do sleep .01; done; echo end'")
 	b.signal(syscall.SIGHUP)
 	b.signal(syscall.SIGINT)
+	writeFile(t, file, "", 0o600)
 	r := b.end()
 	assert.Equal(t, 0, r.status)
 	assert.Contains(t, r.stdout, "end")
@@ -97,7 +100,7 @@ func TestIgnored(t *testing.T) {
 
 // TestStop: TSTP stops the command and retry, and CONT continues both.
 func TestStop(t *testing.T) {
-	script := "i=0; while [ $i -lt 1000 ]; do echo tick; sleep .01; i=$((i+1)); done"
+	script := "while :; do echo tick; sleep .01; done"
 	b := &background{Cmd: newCommand(t, "sh", "-c", script), t: t, done: make(chan struct{})}
 	b.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // SIGTSTP can stop a group whose leader's parent is outside the group
 	b.begin("tick")

@@ -301,7 +301,9 @@ func TestBeforeRetry(t *testing.T) {
 	assert.Equal(t, 0, r.status, "its failure does not prevent the retry")
 	assert.Contains(t, r.stderr, "retry: --before-retry: exit 9\n")
 
-	r = runRetry(t, "--deadline", "200ms", "--kill-after", "20ms", "--before-retry", "trap '' TERM; sleep 1000", "false")
-	assert.Equal(t, 1, r.status)
-	assert.Contains(t, r.stderr, "ended by the deadline of 200ms")
+	withLimits(t, func(trial assert.TestingT, limit string) {
+		r := runRetry(t, "--deadline", limit, "--kill-after", "20ms", "--before-retry", "trap '' TERM; sleep 1000", "false")
+		assert.Equal(trial, 1, r.status)
+		assert.Contains(trial, r.stderr, "ended by the deadline of "+limit)
+	})
 }

@@ -23,16 +23,26 @@ import (
 )
 
 // everywhere runs retry without a terminal and on one, and gives check the status and all
-// output.
-func everywhere(t *testing.T, args []string, check func(t *testing.T, status int, output string)) {
+// output, and the time limit that replaced LIMIT in args.
+func everywhere(t *testing.T, args []string, check func(t assert.TestingT, status int, output, limit string)) {
 	t.Helper()
+	with := func(limit string) (all []string) {
+		for _, arg := range args {
+			all = append(all, strings.ReplaceAll(arg, "LIMIT", limit))
+		}
+		return all
+	}
 	t.Run("no terminal", func(t *testing.T) {
-		r := runRetry(t, args...)
-		check(t, r.status, r.stdout+r.stderr)
+		withLimits(t, func(trial assert.TestingT, limit string) {
+			r := runRetry(t, with(limit)...)
+			check(trial, r.status, r.stdout+r.stderr, limit)
+		})
 	})
 	t.Run("terminal", func(t *testing.T) {
-		r := openRetry(t, args...).end()
-		check(t, r.status, strings.ReplaceAll(r.stdout, "\r\n", "\n"))
+		withLimits(t, func(trial assert.TestingT, limit string) {
+			r := openRetry(t, with(limit)...).end()
+			check(trial, r.status, strings.ReplaceAll(r.stdout, "\r\n", "\n"), limit)
+		})
 	})
 }
 
@@ -52,7 +62,7 @@ func TestConditions(t *testing.T) {
 		{"while, never", "--while 0", "exit 0", 1, 3, "not met"},
 		{"while, killed", "--while 0", "kill -KILL $$", 137, 3, "SIGKILL"},
 		{"while, not found", "--while 0", "exit 127", 127, 1, "not retried"},
-		{"while, timeout", "--while 0 --timeout 50ms", "sleep 100", 124, 3, "timeout"},
+		{"while, timeout", "--while 0 --timeout LIMIT", "sleep 100", 124, 3, "timeout"},
 		{"until output", "--until-output ^Ready$", "[ $RETRY_ATTEMPT = 2 ] && echo Ready", 0, 2, ""},
 		{"until output, never", "--until-output Ready", "true", 1, 3, "not met"},
 		{"until output, but failed", "--until-output Ready", "echo Ready; exit 5", 5, 3, "exit 5"},
@@ -64,17 +74,18 @@ func TestConditions(t *testing.T) {
 		{"processes of an attempt that was not enough", "--until-output x --kill-after 50ms", "setsid sleep 1000 >/dev/null 2>&1 & true", 1, 3, ""},
 		{"consecutive", "--consecutive 2 -t 9", "[ $RETRY_ATTEMPT != 2 ]", 0, 4, "success 1 of 2 in a row"},
 		{"consecutive, never", "--consecutive 2 -t 3", "[ $RETRY_ATTEMPT != 2 ]", 1, 3, "success 1 of 2 in a row; gave up"},
-		{"consecutive and a timeout", "--consecutive 2 -t 4 --timeout 1s", "[ $RETRY_ATTEMPT != 2 ] || sleep 100", 0, 4, ""},
+		{"consecutive and a timeout", "--consecutive 2 -t 4 --timeout LIMIT", "[ $RETRY_ATTEMPT != 2 ] || sleep 100", 0, 4, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			log := filepath.Join(t.TempDir(), "runs")
 			args := append(strings.Fields(test.flags), "--", "sh", "-c", `echo run >>"$0"; `+test.script, log)
-			before := 0
-			everywhere(t, args, func(t *testing.T, status int, output string) {
+			everywhere(t, args, func(t assert.TestingT, status int, output, _ string) {
 				assert.Equal(t, test.status, status, output)
-				assert.Equal(t, before+test.runs, count(t, log, "run"), output)
+				runs, err := os.ReadFile(log)
+				assert.NoError(t, err)
+				assert.NoError(t, os.Remove(log))
+				assert.Equal(t, test.runs, strings.Count(string(runs), "run"), output)
 				assert.Contains(t, output, test.says)
-				before += test.runs
 			})
 		})
 	}
@@ -84,12 +95,13 @@ func TestConditions(t *testing.T) {
 // than that.
 func TestForever(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "runs")
-	everywhere(t, []string{"--forever", "--deadline", "900ms", "--base", "1h", "--rule", "constant", "sh", "-c", "echo run >>$0; exit 4", log},
-		func(t *testing.T, status int, output string) {
+	everywhere(t, []string{"--forever", "--deadline", "LIMIT", "--base", "1h", "--rule", "constant", "sh", "-c", "echo run >>$0; exit 4", log},
+		func(t assert.TestingT, status int, output, _ string) {
 			assert.Contains(t, []int{4, exitTimeout}, status)
 			assert.Contains(t, output, "deadline")
-			assert.GreaterOrEqual(t, count(t, log, "run"), 2)
-			require.NoError(t, os.Remove(log))
+			runs, _ := os.ReadFile(log)
+			assert.GreaterOrEqual(t, strings.Count(string(runs), "run"), 2)
+			assert.NoError(t, os.RemoveAll(log))
 		})
 	c := newCommand(t, "-v", "--policy", "standard", "--forever", "--deadline", "500ms", "false")
 	assert.Less(t, strings.Count(finish(t, c).stderr, "starts"), 100)
@@ -109,7 +121,7 @@ func TestUntilDeadline(t *testing.T) {
 }
 
 func TestInitialDelay(t *testing.T) {
-	everywhere(t, []string{"--initial-delay", "50ms", "--deadline", "1h", "sh", "-c", "exit 3"}, func(t *testing.T, status int, output string) {
+	everywhere(t, []string{"--initial-delay", "50ms", "--deadline", "1h", "sh", "-c", "exit 3"}, func(t assert.TestingT, status int, output, _ string) {
 		assert.Equal(t, 3, status, output)
 		assert.Contains(t, output, "attempt 1")
 	})
@@ -166,7 +178,7 @@ func TestTargets(t *testing.T) {
 		{"http, status", "-t 2 " + server.URL + "/never", 1, "503 Service Unavailable; gave up"},
 		{"http, expected status", "--http-status 500-599 " + server.URL + "/never", 0, ""},
 		{"http, redirect", server.URL + "/moved", 0, ""},
-		{"http, timeout", "-t 2 --timeout 50ms " + server.URL + "/slow", 124, "ended by the timeout of 50ms"},
+		{"http, timeout", "-t 2 --timeout LIMIT " + server.URL + "/slow", 124, "ended by the timeout of LIMIT"},
 		{"https, unknown authority", "-t 1 " + secure.URL, 1, "certificate"},
 		{"file", "file:" + file, 0, ""},
 		{"file, missing", "-t 2 file:" + file + "2", 1, "no such file"},
@@ -175,14 +187,14 @@ func TestTargets(t *testing.T) {
 		{"consecutive", "-v --consecutive 3 file:" + file, 0, "attempt 3: success"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			everywhere(t, strings.Fields(test.args), func(t *testing.T, status int, output string) {
+			everywhere(t, strings.Fields(test.args), func(t assert.TestingT, status int, output, limit string) {
 				requests.Store(0)
 				assert.Equal(t, test.status, status, output)
-				assert.Contains(t, output, test.says)
+				assert.Contains(t, output, strings.ReplaceAll(test.says, "LIMIT", limit))
 			})
 		})
 	}
-	everywhere(t, []string{"--deadline", "200ms", "tcp:" + closed.Addr().String()}, func(t *testing.T, status int, output string) {
+	everywhere(t, []string{"--deadline", "LIMIT", "tcp:" + closed.Addr().String()}, func(t assert.TestingT, status int, output, _ string) {
 		assert.Contains(t, []int{1, exitTimeout}, status, "the deadline came before or in the last attempt")
 		assert.Contains(t, output, "gave up")
 	})
@@ -206,21 +218,21 @@ func TestOnFailure(t *testing.T) {
 	}{
 		{"gave up", "-t 2", "exit 7", 7, "failed: 7 2\n"},
 		{"not retried", "--stop-on 7", "exit 7", 7, "failed: 7 1\n"},
-		{"timeout", "--timeout 50ms -t 2", "sleep 100", 124, "failed: 124 2\n"},
-		{"deadline", "--deadline 500ms", "sleep 100", 124, "failed: 124 1\n"},
+		{"timeout", "--timeout LIMIT -t 2", "sleep 100", 124, "failed: 124 2\n"},
+		{"deadline", "--deadline LIMIT", "sleep 100", 124, "failed: 124 1\n"},
 		{"before the first run", "--initial-delay 1h --deadline 50ms", "true", 124, "failed: 124 0\n"},
 		{"a condition", "-t 2 --until-output x", "true", 1, "failed: 1 2\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			args := append(strings.Fields(test.flags), "--on-failure", "echo failed: $RETRY_LAST_EXIT $RETRY_ATTEMPTS; (setsid sleep 1000 &); exit 1", "--kill-after", "50ms", "sh", "-c", test.script)
-			everywhere(t, args, func(t *testing.T, status int, output string) {
+			everywhere(t, args, func(t assert.TestingT, status int, output, _ string) {
 				assert.Equal(t, test.status, status, output)
 				assert.Contains(t, output, test.says)
 				assert.Contains(t, output, "retry: --on-failure: exit 1\n")
 			})
 		})
 	}
-	everywhere(t, []string{"--on-failure", "echo failed", "true"}, func(t *testing.T, status int, output string) {
+	everywhere(t, []string{"--on-failure", "echo failed", "true"}, func(t assert.TestingT, status int, output, _ string) {
 		assert.Equal(t, 0, status)
 		assert.Empty(t, output)
 	})

@@ -33,6 +33,7 @@ type scenario struct {
 	path   string
 	policy retry.Policy
 	ends   ending
+	notice string
 }
 
 type ending string
@@ -45,17 +46,17 @@ const (
 
 func scenarios() []scenario {
 	const patience = 300 * time.Millisecond
-	java := awspreset.JavaV1Legacy.Policy("") // both calls share its retry quota
-	impatient := java
-	impatient.AttemptTimeout = patience
+	standard := retry.Policy{AttemptTimeout: patience}
+	java := awspreset.JavaV1Legacy.Policy("")
+	java.AttemptTimeout = patience
 	return []scenario{
-		{"/report", awspreset.JavaScriptV2.Policy(""), succeeds},
-		{"/table", awspreset.BotocoreLegacy.Policy(""), succeeds},
-		{"/object", impatient, succeeds},
-		// Unlike the other policies, the zero Policy waits as long as the server asks.
-		{"/queue", retry.Policy{AttemptTimeout: patience}, succeeds},
-		{"/down", java, givesUp},
-		{"/nothing", awspreset.BotocoreLegacy.Policy(""), stops},
+		{"/queue", standard, succeeds, "the default policy waits as long as the server asks"},
+		{"/report", standard, succeeds, "its waits are random, and longer after throttling"},
+		{"/down", standard, givesUp, "the error says why the call gave up, and the last failure"},
+		{"/nothing", standard, stops, "a retry would not help, so there is none"},
+		{"/again", awspreset.Standard2026.Policy(""), succeeds, "a preset waits as the AWS SDKs do since November 2026"},
+		{"/table", awspreset.BotocoreLegacy.Policy(""), succeeds, "this one waits as boto3 did before, up to a second, then two"},
+		{"/object", java, succeeds, "the SDK for Java v1 ignored what the server asks"},
 	}
 }
 
@@ -68,7 +69,7 @@ func run(w io.Writer, listener net.Listener, dial dialer, random func() float64)
 	client := newClient(dial)
 	for _, sc := range scenarios() {
 		sc.policy.Rand = random
-		fmt.Fprintf(w, "GET %s, policy %v\n", sc.path, sc.policy)
+		fmt.Fprintf(w, "GET %s, policy %v: %s\n", sc.path, sc.policy, sc.notice)
 		if err := sc.call(w, client, "http://"+listener.Addr().String()); err != nil {
 			return fmt.Errorf("GET %s: %w", sc.path, err)
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retrytest"
 )
 
@@ -51,35 +50,39 @@ func (m *memory) dial(context.Context, string, string) (net.Conn, error) {
 }
 
 func TestRun(t *testing.T) {
-	want := `GET /report, policy aws-js-v2
-  1 0s 503 Service Unavailable transient wait 50ms
-  2 50ms 429 Too Many Requests, asks for 1s throttled wait 100ms
-  3 150ms 200 OK - done
-  succeeded after 150ms: "42 rows"
-GET /table, policy aws-botocore-legacy
+	want := `GET /queue, policy standard attempts=3 timeout=300ms: the default policy waits as long as the server asks
+  1 0s 429 Too Many Requests, asks for 1s throttled wait 1s
+  2 1s 200 OK - done
+  succeeded after 1s: "5 messages"
+GET /report, policy standard attempts=3 timeout=300ms: its waits are random, and longer after throttling
+  1 0s 503 Service Unavailable transient wait 25ms
+  2 25ms 429 Too Many Requests throttled wait 1s
+  3 1.025s 200 OK - done
+  succeeded after 1.025s: "42 rows"
+GET /down, policy standard attempts=3 timeout=300ms: the error says why the call gave up, and the last failure
+  1 0s 503 Service Unavailable transient wait 25ms
+  2 25ms 503 Service Unavailable transient wait 50ms
+  3 75ms 503 Service Unavailable transient all attempts used
+  failed after 75ms: gave up after 3 attempts (all attempts used): 503 Service Unavailable
+GET /nothing, policy standard attempts=3 timeout=300ms: a retry would not help, so there is none
+  1 0s 404 Not Found permanent permanent failure
+  failed after 0s: 404 Not Found
+GET /again, policy aws-standard-2026: a preset waits as the AWS SDKs do since November 2026
+  1 0s connection lost transient wait 25ms
+  2 25ms 503 Service Unavailable transient wait 50ms
+  3 75ms 200 OK - done
+  succeeded after 75ms: "7 objects"
+GET /table, policy aws-botocore-legacy: this one waits as boto3 did before, up to a second, then two
   1 0s connection lost transient wait 500ms
   2 500ms 503 Service Unavailable transient wait 1s
   3 1.5s 200 OK - done
   succeeded after 1.5s: "3 columns"
-GET /object, policy aws-java-v1-legacy timeout=300ms
+GET /object, policy aws-java-v1-legacy timeout=300ms: the SDK for Java v1 ignored what the server asks
   1 0s no response in time timeout wait 51ms
   2 351ms 429 Too Many Requests, asks for 1s throttled wait 750ms
   3 1.101s 200 OK - done
   succeeded after 1.101s: "1 byte"
-GET /queue, policy standard attempts=3 timeout=300ms
-  1 0s 429 Too Many Requests, asks for 1s throttled wait 1s
-  2 1s 200 OK - done
-  succeeded after 1s: "5 messages"
-GET /down, policy aws-java-v1-legacy
-  1 0s 503 Service Unavailable transient wait 51ms
-  2 51ms 503 Service Unavailable transient wait 101ms
-  3 152ms 503 Service Unavailable transient wait 201ms
-  4 353ms 503 Service Unavailable transient all attempts used
-  failed after 353ms: gave up after 4 attempts (all attempts used): 503 Service Unavailable
-GET /nothing, policy aws-botocore-legacy
-  1 0s 404 Not Found permanent permanent failure
-  failed after 0s: 404 Not Found
-The server saw 16 requests.
+The server saw 18 requests.
 `
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
@@ -117,7 +120,7 @@ func TestUnexpectedEnding(t *testing.T) {
 			{"/down", succeeds, "the call gives up, want: succeeds: gave up after 3 attempts"},
 			{"/nothing", givesUp, "the call stops at a permanent failure, want: gives up: 404 Not Found"},
 		} {
-			sc := scenario{tt.path, retry.Policy{}, tt.ends}
+			sc := scenario{path: tt.path, ends: tt.ends}
 			err := sc.call(&strings.Builder{}, newClient(listener.dial), "http://host")
 			assert.ErrorContains(t, err, tt.want)
 			assert.NotContains(t, fmt.Sprint(err), "%!")

@@ -9,12 +9,13 @@ import (
 
 // scripts are the responses for each path, in order. The last one repeats.
 var scripts = map[string][]http.HandlerFunc{
-	"/report":  {status(503), throttle(1), respond("42 rows")},
+	"/report":  {status(503), status(429), respond("42 rows")},
 	"/table":   {reset, status(503), respond("3 columns")},
 	"/object":  {hang, throttle(1), respond("1 byte")},
 	"/queue":   {throttle(1), respond("5 messages")},
 	"/down":    {status(503)},
 	"/nothing": {status(404)},
+	"/again":   {reset, status(503), respond("7 objects")},
 }
 
 func respond(text string) http.HandlerFunc {

@@ -1,9 +1,20 @@
-// Retrymigrate finds the uses of other retry libraries and rewrites them for this one.
+// Retrymigrate rewrites code that uses another retry library for this one: cenkalti/backoff
+// (versions 2 to 7), avast/retry-go (2 to 5), sethvargo/go-retry and
+// k8s.io/apimachinery/pkg/util/wait. The go command runs it:
 //
-// The go command runs it on packages:
+//	go install github.com/gobackoff/retry/tools/retrymigrate@latest
+//	go vet -vettool=$(which retrymigrate) ./...   # what it would do, and what it would not
+//	go fix -fixtool=$(which retrymigrate) ./...   # rewrites; with -diff, shows how
+//	go get github.com/gobackoff/retry && go mod tidy
 //
-//	go vet -vettool=$(which retrymigrate) ./...   # report
-//	go fix -fixtool=$(which retrymigrate) ./...   # rewrite
+// The rewritten calls behave as before: what they retry, how long they wait and which errors
+// they return is the same, as far as the report does not say otherwise. To that end, they
+// use package legacy, each of whose names marks a decision that is now yours.
+//
+// A backoff is followed, by its type, through the variables, fields, parameters and results
+// of its package. If something else uses it, or if a call has an option without a
+// counterpart, the call is left alone, and the report says why. Calls that are left alone
+// and calls that are rewritten work side by side.
 package main
 
 import (

@@ -15,7 +15,7 @@ func WaitFor(ctx context.Context, address string) error {
 		Backoff:        retry.Spread{Of: retry.Constant(500 * time.Millisecond), Fraction: 0.2},
 		MaxAttempts:    retry.Unlimited,
 		AttemptTimeout: 2 * time.Second, // do not wait for a dropped packet
-		Classifier:     retry.OnlyIf(func(error) bool { return true }),
+		Classifier:     retry.OnlyIf(nil),
 	}
 	return retry.Do(ctx, policy, func(ctx context.Context) error {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)

@@ -143,14 +143,38 @@ function behind(e) {
   return "rgb(255, 255, 255)"
 }
 
-// pale lists the texts with a contrast below 4.5, except those on the cells of a map.
+// cut lists what is wider than the element around it.
+function cut() {
+  const wide = [...document.querySelectorAll(".wide, th, td, .verdict, main, form, label")].filter(e => e.scrollWidth > e.clientWidth + 1)
+  const svg = boxes().filter(b => b.querySelector("svg").clientWidth > b.clientWidth)
+  const text = boxes().flatMap(b => [...b.querySelectorAll("svg text")].filter(e => {
+    const r = e.getBoundingClientRect(), box = b.getBoundingClientRect()
+    return r.left < box.left - 1 || r.right > box.right + 1 || r.bottom > box.bottom + 1
+  }))
+  return [...wide, ...svg, ...text].map(e => e.className + " " + e.textContent)
+}
+
+// overlapping lists pairs of texts of one picture that cover each other.
+function overlapping() {
+  const found = []
+  for (const box of boxes()) {
+    const texts = [...box.querySelectorAll("svg text")].filter(e => e.textContent.trim())
+    texts.forEach((a, i) => texts.slice(i + 1).forEach(b => {
+      const x = a.getBoundingClientRect(), y = b.getBoundingClientRect()
+      const wide = Math.min(x.right, y.right) - Math.max(x.left, y.left), high = Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top)
+      if (wide > 2 && high > 4) found.push(a.textContent + " | " + b.textContent)
+    }))
+  }
+  return found
+}
+
+// pale lists the texts with a contrast below 4.5.
 function pale() {
   const found = []
   for (const e of document.querySelectorAll("h1, h2, p, li, th, td, figcaption, code, a, dt, dd, label, input, .headline")) {
     if (contrast(getComputedStyle(e).color, behind(e)) < 4.5) found.push(e.textContent)
   }
   for (const e of document.querySelectorAll("svg text")) {
-    if (["#030405", "#fffffe"].includes(e.getAttribute("fill"))) continue
     if (contrast(getComputedStyle(e).fill, behind(document.body)) < 4.5) found.push(e.textContent)
   }
   return found

@@ -37,7 +37,7 @@ func TestReport(t *testing.T) {
 	newTab(t, 1200, "light", "about:") // without Chromium, skips the test before the simulation
 	file := filepath.Join(t.TempDir(), "report.html")
 	backofflab(t, "report", "-quiet", "-trials", "1", "-html", file, "-policy", own,
-		"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
+		"-contention", "-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "20s", "-to", "22s", "-horizon", "90s")
 	for _, width := range []int64{1200, 400} {
 		for _, scheme := range []string{"light", "dark"} {
 			name := fmt.Sprintf("report-%d-%s", width, scheme)
@@ -46,7 +46,7 @@ func TestReport(t *testing.T) {
 				p.open(t, "file://"+file)
 				p.screenshot(t, name)
 				checkReport(t, p)
-				checkInteraction(t, p, 0, 1, "none attempts=4")
+				checkInteraction(t, p, 0, 1, "none attempts=1 (no retry)")
 			})
 		}
 	}
@@ -71,16 +71,15 @@ func TestReport(t *testing.T) {
 
 func checkReport(t *testing.T, p *tab) {
 	assert.Equal(t, own, eval[string](t, p, `document.querySelector(".verdict code").textContent`), "the verdict is on top")
-	assert.Less(t, eval[float64](t, p, `document.querySelector(".verdict").getBoundingClientRect().bottom`), 900.0, "on the first screen")
-	assert.Equal(t, 4+2+1+1, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`), "every picture")
-	assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`), "the page does not scroll sideways")
-	assert.Empty(t, eval[[]string](t, p, `boxes().filter(b => b.querySelector("svg").clientWidth > b.clientWidth).map(b => b.textContent)`))
-	assert.Empty(t, eval[[]string](t, p, `pale()`))
+	assert.Less(t, eval[float64](t, p, `document.querySelector("tbody tr:nth-child(3)").getBoundingClientRect().bottom`), 900.0,
+		"the verdict, no retry and the zero policy are on the first screen")
+	assert.Equal(t, 2+2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`), "every picture")
+	checkFits(t, p)
 	for name, colors := range eval[map[string][]string](t, p, `looks()`) {
 		assert.Len(t, colors, 1, "%s has one color in all pictures", name)
 	}
 	highlighted := eval[int](t, p, `boxes().filter(b => [...b.querySelectorAll("svg text")].some(e => e.textContent.startsWith("▶"))).length`)
-	assert.Equal(t, 7, highlighted, "every picture highlights the user's policy, except the one that shows no other policy")
+	assert.Equal(t, 4, highlighted, "every picture highlights the user's policy")
 	first := eval[[]float64](t, p, `range(0)`)
 	assert.LessOrEqual(t, first[0], 20.0)
 	assert.Less(t, first[1]-first[0], 75.0, "at first, the picture shows only the decisive seconds")
@@ -88,6 +87,15 @@ func checkReport(t *testing.T, p *tab) {
 	data, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(link, "data:text/csv;base64,"))
 	require.NoError(t, err)
 	assert.True(t, strings.HasPrefix(string(data), "policy,second,attempts,successes\n"+own+",0,"), "the page contains the data")
+}
+
+// checkFits checks that nothing is cut, overlaps or is too pale to read.
+func checkFits(t *testing.T, p *tab) {
+	t.Helper()
+	assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`), "the page does not scroll sideways")
+	assert.Empty(t, eval[[]string](t, p, `cut()`))
+	assert.Empty(t, eval[[]string](t, p, `overlapping()`))
+	assert.Empty(t, eval[[]string](t, p, `pale()`))
 }
 
 // checkInteraction points at picture i, switches a line off and on, and zooms. It checks that
@@ -126,38 +134,6 @@ func checkInteraction(t *testing.T, p *tab, i, beside int, name string) {
 	p.run(t, chromedp.Poll(closer, nil, chromedp.WithPollingTimeout(0)))
 }
 
-// The pages of the other commands show a verdict and every picture.
-func TestPages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("simulates for some seconds")
-	}
-	newTab(t, 1200, "light", "about:")
-	system := []string{"-rate", "70", "-capacity", "100", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "80s"}
-	for name, tt := range map[string]struct {
-		args     []string
-		pictures int
-		verdict  string
-	}{
-		"explain":    {[]string{"explain", own}, 1, "Waits of 350ms on average"},
-		"contention": {[]string{"contention", "-quiet", "-clients", "10,1000", "-trials", "2", "-policy", "sdks"}, 4, "with 1000 clients"},
-		"storm":      {append([]string{"storm", "-quiet", "-trials", "1"}, system...), 2, "2 of 7 policies keep the server down"},
-		"map": {append([]string{"storm", "-map", "-quiet", "-trials", "1", "-utilizations", "0.2,0.9", "-policy", "none attempts=4"}, system...), 1,
-			"Keeps the server down at a utilization of 0.9"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "page.html")
-			backofflab(t, append(tt.args, "-html", file)...)
-			p := newTab(t, 400, "dark", "file://")
-			p.open(t, "file://"+file)
-			p.screenshot(t, name)
-			assert.Contains(t, eval[string](t, p, `document.querySelector(".verdict").textContent`), tt.verdict)
-			assert.Equal(t, tt.pictures, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
-			assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`))
-			assert.Empty(t, eval[[]string](t, p, `pale()`))
-		})
-	}
-}
-
 func TestPlayground(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for the browser")
@@ -177,23 +153,35 @@ func TestPlayground(t *testing.T) {
 					eval[float64](t, p, `performance.getEntriesByName("waits")[0].startTime`),
 					eval[float64](t, p, `performance.getEntriesByName("storm")[0].startTime`))
 				p.screenshot(t, name)
-				assert.Equal(t, 7, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
-				assert.False(t, eval[bool](t, p, `document.documentElement.scrollWidth > innerWidth`))
-				assert.Empty(t, eval[[]string](t, p, `pale()`))
-				checkInteraction(t, p, 5, 6, "full base=100ms cap=20s attempts=4")
-
-				const typed = "constant delay=50ms attempts=3 budget=throttle"
-				p.run(t, chromedp.SetValue(`input[name=policy]`, typed, chromedp.ByQuery),
-					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
-					chromedp.Poll(`document.documentElement.dataset.done === "2"`, nil, chromedp.WithPollingTimeout(0)))
-				assert.Contains(t, eval[string](t, p, `location.hash`), "constant", "the link contains the policy")
-				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm td").textContent`), typed)
-				assert.Contains(t, eval[string](t, p, `document.querySelector("#storm svg").textContent`), "▶ constant")
-				p.run(t, chromedp.SetValue(`input[name=policy]`, "ful base=1s", chromedp.ByQuery),
-					chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil),
-					chromedp.Poll(`document.documentElement.dataset.done === "3"`, nil, chromedp.WithPollingTimeout(0)))
-				assert.Contains(t, eval[string](t, p, `document.querySelector("#waits .error").textContent`), `unknown name "ful"`)
+				assert.Equal(t, 2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
+				checkFits(t, p)
+				checkInteraction(t, p, 0, 1, "none attempts=1 (no retry)")
+				checkForm(t, p, name)
 			})
 		}
 	}
+}
+
+// checkForm changes the form, and checks what the page shows.
+func checkForm(t *testing.T, p *tab, name string) {
+	t.Helper()
+	input := chromedp.Evaluate(`document.querySelector("form").dispatchEvent(new Event("input"))`, nil)
+	shown := func(condition string) chromedp.Action {
+		return chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(0))
+	}
+	// A simulation that takes long ends when the input changes.
+	p.run(t, chromedp.SetValue(`[name=policy]`, "none attempts=unlimited", chromedp.ByQuery), input, shown(`location.hash.includes("unlimited")`))
+	const typed = "constant delay=50ms attempts=3 budget=throttle"
+	p.run(t, chromedp.SetValue(`[name=policy]`, typed, chromedp.ByQuery),
+		chromedp.Evaluate(`form.elements.contention.checked = form.elements.gate.checked = true`, nil), input,
+		shown(`location.hash.includes("constant") && document.documentElement.dataset.done === String(version)`))
+	assert.Contains(t, eval[string](t, p, `location.hash`), "gate=yes")
+	assert.Equal(t, typed, eval[string](t, p, `document.querySelector("#storm tbody th").textContent`))
+	assert.Contains(t, eval[string](t, p, `document.querySelector("#storm .lead").textContent`), "admission gate")
+	assert.Contains(t, eval[string](t, p, `document.querySelector("#contention .bad").textContent`), "give up")
+	assert.Equal(t, 2+2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
+	p.screenshot(t, name+"-contention")
+	checkFits(t, p)
+	p.run(t, chromedp.SetValue(`[name=policy]`, "ful base=1s", chromedp.ByQuery), input, shown(`document.querySelector("#waits .error")`))
+	assert.Contains(t, eval[string](t, p, `document.querySelector("#waits .error").textContent`), `unknown name "ful"`)
 }

@@ -33,6 +33,7 @@ func TestRelease(t *testing.T) {
 		t.Skip("compiles all modules and their dependencies")
 	}
 	r := snapshot(t)
+	r.announce(t)
 	t.Log(r.run(t, ".ci/release", version))
 	modules := r.tagged(t)
 	assert.Subset(t, modules, []string{"", "lab", "retryaws"})
@@ -117,6 +118,7 @@ func TestRefusals(t *testing.T) {
 		{"version without v", nil, []string{"0.1.0"}, `release: version "0.1.0" is not of the form`},
 		{"version of two numbers", nil, []string{"v0.1"}, `release: version "v0.1" is not of the form`},
 		{"major version without its module path", nil, []string{"v2.0.0"}, `release: version "v2.0.0" is not of the form`},
+		{"no heading in CHANGELOG.md", nil, []string{"v0.99.0"}, `release: CHANGELOG.md has no heading "## v0.99.0"`},
 		{"uncommitted changes", []string{"sh", "-c", "echo >> README.md"}, []string{version}, "release: the working tree is not clean"},
 		{"untracked files", []string{"sh", "-c", "echo > new"}, []string{version}, "release: the working tree is not clean"},
 		{"released before", []string{"git", "tag", "lab/" + version}, []string{version}, "release: the tag lab/v0.1.0 exists"},
@@ -127,6 +129,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := snapshot(t)
+			r.announce(t)
 			if c.prepare != nil {
 				r.run(t, c.prepare[0], c.prepare[1:]...)
 			}
@@ -189,6 +192,13 @@ func snapshot(t *testing.T) repository {
 	r.run(t, "git", "commit", "--quiet", "--message", "All")
 	r.run(t, "git", "reset", "--quiet", "--hard")
 	return r
+}
+
+// announce adds the version to CHANGELOG.md.
+func (r repository) announce(t *testing.T) {
+	t.Helper()
+	r.run(t, "sh", "-c", `printf '\n## %s - 2026-11-23\n' "$0" >>CHANGELOG.md`, version)
+	r.run(t, "git", "commit", "--quiet", "--all", "--message", "Announce")
 }
 
 func (r repository) run(t *testing.T, name string, args ...string) string {

@@ -47,14 +47,14 @@ func serve(t *testing.T, address string, command ...string) {
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Signal(os.Interrupt) // so that it also stops its workers
-		late := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		_ = cmd.Wait()
 		late.Stop()
 		if t.Failed() {
 			t.Log(log.String())
 		}
 	})
-	require.Eventually(t, func() bool { return listens(address) }, 10*time.Second, 10*time.Millisecond, "%s does not listen", command[0])
+	require.Eventually(t, func() bool { return listens(address) }, time.Minute, 10*time.Millisecond, "%s does not listen", command[0])
 }
 
 func listens(address string) bool {
@@ -245,12 +245,7 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 	e := &executions{count: map[string]int{}}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		e.mu.Lock()
-		e.count[r.Method+r.URL.Path]++
-		e.total++
-		drops := faulty && e.total%4 == 3
-		e.mu.Unlock()
-		if drops {
+		if n := e.execute(r); faulty && n%4 == 3 {
 			drop(w, false)
 			return
 		}
@@ -258,6 +253,15 @@ func newExecutions(t *testing.T, faulty bool) *executions {
 	}))
 	t.Cleanup(e.Close)
 	return e
+}
+
+// execute returns the number of executions.
+func (e *executions) execute(r *http.Request) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.count[r.Method+r.URL.Path]++
+	e.total++
+	return e.total
 }
 
 func (e *executions) address() string { return strings.TrimPrefix(e.URL, "http://") }

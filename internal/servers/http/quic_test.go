@@ -20,37 +20,60 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-// quicServer rejects the first requests with H3_REQUEST_REJECTED.
+// quicServer is a server that may answer some requests with a fault.
 type quicServer struct {
-	url                string
-	base               *http3.Transport
-	rejections         atomic.Int64 // left
-	requests, executed atomic.Int64
+	executions
+	url      string
+	base     *http3.Transport
+	requests atomic.Int64
 }
 
-func newQUICServer(t *testing.T, rejections int64) *quicServer {
+// A quicFault takes the place of a response.
+type quicFault int
+
+const (
+	none    quicFault = iota
+	rejects           // H3_REQUEST_REJECTED; the others execute the request
+	aborts            // H3_INTERNAL_ERROR
+	closes            // the connection
+)
+
+// newQUICServer starts a server with the fault that is returned for the nth request.
+func newQUICServer(t *testing.T, fault func(n int64) quicFault) *quicServer {
 	certified := httptest.NewTLSServer(nil)
 	certified.Close()
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	require.NoError(t, err)
-	s := &quicServer{url: "https://" + conn.LocalAddr().String()}
-	s.rejections.Store(rejections)
+	s := &quicServer{url: "https://" + conn.LocalAddr().String(), executions: executions{count: map[string]int{}}}
+	type connKey struct{}
 	server := &http3.Server{
+		ConnContext: func(ctx context.Context, conn *quic.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, conn)
+		},
 		TLSConfig: http3.ConfigureTLSConfig(&tls.Config{Certificates: certified.TLS.Certificates}),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s.requests.Add(1)
-			if s.rejections.Add(-1) >= 0 {
-				stream, err := w.(http3.HTTPStreamer).HTTPStream()
-				if err != nil {
-					return
-				}
-				stream.CancelRead(quic.StreamErrorCode(http3.ErrCodeRequestRejected))
-				stream.CancelWrite(quic.StreamErrorCode(http3.ErrCodeRequestRejected))
+			fault := fault(s.requests.Add(1))
+			if fault != rejects {
+				_, _ = io.Copy(io.Discard, r.Body)
+				s.execute(r)
+			}
+			code := http3.ErrCodeInternalError
+			switch fault {
+			case none:
+				_, _ = io.WriteString(w, "done")
+				return
+			case closes:
+				_ = r.Context().Value(connKey{}).(*quic.Conn).CloseWithError(quic.ApplicationErrorCode(code), "")
+				return
+			case rejects:
+				code = http3.ErrCodeRequestRejected
+			}
+			stream, err := w.(http3.HTTPStreamer).HTTPStream()
+			if err != nil {
 				return
 			}
-			_, _ = io.Copy(io.Discard, r.Body)
-			s.executed.Add(1)
-			_, _ = io.WriteString(w, "done")
+			stream.CancelRead(quic.StreamErrorCode(code))
+			stream.CancelWrite(quic.StreamErrorCode(code))
 		}),
 	}
 	done := make(chan error, 1)
@@ -87,7 +110,12 @@ func TestQUIC(t *testing.T) {
 		{"POST, trusted", post, 4, true, 5, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := newQUICServer(t, test.rejections)
+			s := newQUICServer(t, func(n int64) quicFault {
+				if n <= test.rejections {
+					return rejects
+				}
+				return none
+			})
 			policy, sends := counted()
 			rt := &retryhttp.Transport{Base: s.base, Policy: policy, TrustRefusedStream: test.trust}
 			err := sendOne(t.Context(), rt, s.url, test.kind)
@@ -100,7 +128,7 @@ func TestQUIC(t *testing.T) {
 				assert.NotContains(t, err.Error(), "http2")
 				return
 			}
-			assert.EqualValues(t, 1, s.executed.Load())
+			assert.Equal(t, 1, s.total)
 		})
 	}
 }

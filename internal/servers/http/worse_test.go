@@ -19,7 +19,7 @@ import (
 	"github.com/gobackoff/retry/retryhttp"
 )
 
-var worseAttempts = flag.Int("worse.attempts", 10, "attempts that the clients of TestNeverWorse make")
+var worseAttempts = flag.Int("worse.attempts", 3, "attempts that the clients of TestNeverWorse make")
 
 var worseRequests = flag.Int("worse.requests", 100, "requests that TestNeverWorse sends with each client")
 
@@ -72,8 +72,9 @@ type tally struct {
 	attempts, resends atomic.Int64
 }
 
-func (o *tally) send(t *testing.T, c client, base *http.Transport, url string, k kind, many, attempts int) {
-	p := retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
+// policy returns a policy that counts attempts and resends.
+func (o *tally) policy(attempts int) retry.Policy {
+	return retry.Policy{MaxAttempts: attempts, Backoff: retry.Constant(time.Millisecond), Hooks: retry.Hooks{
 		OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 			o.attempts.Add(1)
 			before, _ := retryhttp.InfoFrom(ctx)
@@ -83,11 +84,13 @@ func (o *tally) send(t *testing.T, c client, base *http.Transport, url string, k
 			}
 		},
 	}}
-	rt := c.make(base, p)
+}
+
+func (o *tally) send(t *testing.T, rt http.RoundTripper, url string, k kind, many int) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	var next atomic.Int64
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	for range 16 {
 		wg.Go(func() {
@@ -160,43 +163,55 @@ func twiceIn(t *testing.T, file string) (twice int) {
 }
 
 // TestNeverWorse: a Transport fails at most as often as net/http alone and a loop around
-// it, executes nothing twice that must not be, and reports each request that it sends.
+// it, executes nothing twice that must not be, and reports each request that it sends. On a
+// machine that stalls, any client may fail by chance, but not in each of three rounds.
 func TestNeverWorse(t *testing.T) {
 	for _, server := range wornServers {
 		for _, k := range []kind{get, put, postKeyed, post, postEmpty} {
 			t.Run(server.name+"/"+k.name, func(t *testing.T) {
-				failed := map[string]int{}
-				for _, c := range clients {
-					var o tally
-					var counted *counter
-					var twice func() int
-					for range 3 {
-						var address string
-						address, twice = server.start(t)
-						counted, o = newCounter(t, server.protocol, address), tally{}
-						o.send(t, c, counted.transport(t), counted.url, k, *worseRequests, *worseAttempts)
-						if listens(address) {
-							break // node v20.20.2 sometimes crashes
-						}
+				var worse []string
+				for range 3 {
+					if worse = server.compare(t, k); len(worse) == 0 {
+						return
 					}
-					t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", c.name, len(o.failed), twice(), o.attempts.Load(), o.resends.Load(), counted.headers.Load())
-					for _, err := range o.failed[:min(3, len(o.failed))] {
-						t.Log(err)
-					}
-					failed[c.name] = len(o.failed)
-					if !k.repeatable() {
-						assert.Zero(t, twice(), c.name)
-					}
-					if c.resends {
-						assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
-						most := min(failed["net/http"], failed["loop"])
-						if c.name == "Transport, wrapped" && !k.repeatable() {
-							most += *worseRequests / 50 // a hidden http.Transport may change connections without saying why
-						}
-						assert.LessOrEqual(t, len(o.failed), most, c.name)
-					}
+					t.Log(worse)
 				}
+				t.Error(worse)
 			})
 		}
 	}
+}
+
+// compare sends requests with each client, and tells which Transport failed too often.
+func (server worn) compare(t *testing.T, k kind) (worse []string) {
+	failed := map[string]int{}
+	for _, c := range clients {
+		var o tally
+		var counted *counter
+		var twice func() int
+		for range 3 {
+			var address string
+			address, twice = server.start(t)
+			counted, o = newCounter(t, server.protocol, address), tally{}
+			o.send(t, c.make(counted.transport(t), o.policy(*worseAttempts)), counted.url, k, *worseRequests)
+			if listens(address) {
+				break // node v20.20.2 sometimes crashes
+			}
+		}
+		t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", c.name, len(o.failed), twice(), o.attempts.Load(), o.resends.Load(), counted.headers.Load())
+		for _, err := range o.failed[:min(3, len(o.failed))] {
+			t.Log(err)
+		}
+		failed[c.name] = len(o.failed)
+		if !k.repeatable() {
+			assert.Zero(t, twice(), c.name)
+		}
+		if c.resends {
+			assert.LessOrEqual(t, counted.headers.Load(), o.attempts.Load()+o.resends.Load())
+			if most := min(failed["net/http"], failed["loop"]); len(o.failed) > most {
+				worse = append(worse, fmt.Sprintf("%s: %d failures are more than %d", c.name, len(o.failed), most))
+			}
+		}
+	}
+	return worse
 }

@@ -29,7 +29,7 @@ func (e *embedded) start(t testing.TB) {
 	s, err := server.NewServer(&options)
 	require.NoError(t, err)
 	s.Start()
-	require.True(t, s.ReadyForConnections(10*time.Second))
+	require.True(t, s.ReadyForConnections(soon))
 	e.server = s
 }
 
@@ -41,10 +41,10 @@ func (e *embedded) stop() {
 // connect opens a new connection, as another worker would.
 func (e *embedded) connect(t testing.TB) jetstream.JetStream {
 	t.Helper()
-	conn, err := nats.Connect("", nats.InProcessServer(e.server))
+	conn, err := nats.Connect("", nats.InProcessServer(e.server), nats.Timeout(soon))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(soon))
 	require.NoError(t, err)
 	return js
 }
@@ -54,7 +54,7 @@ func createConsumer(t testing.TB, js jetstream.JetStream, change func(*jetstream
 	t.Helper()
 	_, err := js.CreateOrUpdateStream(t.Context(), jetstream.StreamConfig{Name: "WORK", Subjects: []string{"work.>"}, Retention: jetstream.WorkQueuePolicy})
 	require.NoError(t, err)
-	config := jetstream.ConsumerConfig{Durable: "worker", AckWait: 5 * time.Second, MaxAckPending: -1, MaxDeliver: -1}
+	config := jetstream.ConsumerConfig{Durable: "worker", AckWait: time.Minute, MaxAckPending: -1, MaxDeliver: -1}
 	if change != nil {
 		change(&config)
 	}

@@ -134,7 +134,7 @@ func setups() []setup {
 		{name: "acknowledging nothing", fault: "AckPolicy is AckNone", work: func(c *stream) { c.Retention = jetstream.LimitsPolicy },
 			consumer: func(c *consumer) { c.AckPolicy = jetstream.AckNonePolicy }},
 		cons("waits of its own", "BackOff", func(c *consumer) { c.BackOff = []time.Duration{time.Second} }),
-		cons("small requests", noFault, func(c *consumer) { c.MaxRequestBatch, c.MaxRequestExpires = 1000, time.Minute }),
+		cons("small requests", noFault, func(c *consumer) { c.MaxRequestBatch, c.MaxRequestExpires = 1000, soon }),
 		cons("filtered", noFault, func(c *consumer) { c.FilterSubjects = []string{"work.do", "work.more"} }),
 	}
 }
@@ -162,7 +162,7 @@ func (s setup) run(t *testing.T) {
 	js := e.connect(t)
 	deadConfig := stream{Name: "DEAD", Subjects: []string{"dead.>"}, Duplicates: 10 * time.Minute}
 	workConfig := stream{Name: "WORK", Subjects: []string{"work.>"}, Retention: jetstream.WorkQueuePolicy}
-	config := consumer{Durable: "worker", AckWait: 5 * time.Second, MaxAckPending: -1, MaxDeliver: -1}
+	config := consumer{Durable: "worker", AckWait: time.Minute, MaxAckPending: -1, MaxDeliver: -1}
 	change(s.dead, &deadConfig)
 	change(s.work, &workConfig)
 	change(s.consumer, &config)
@@ -246,9 +246,7 @@ func TestLetterOfChangedStream(t *testing.T) {
 	config.MaxMsgsPerSubject = -1
 	_, err = js.UpdateStream(t.Context(), config)
 	require.NoError(t, err)
-	again, err := source.Next(jetstream.FetchMaxWait(soon))
-	require.NoError(t, err)
-	handle(again)
+	handle(receive(t, source))
 	assert.Equal(t, 1, left(t, js, "DEAD"))
 	untilEmpty(t, js)
 }

@@ -20,7 +20,7 @@ import (
 var quick = retry.Policy{
 	MaxAttempts:    30,
 	Backoff:        retry.FullJitter{Base: time.Millisecond, Cap: 10 * time.Millisecond},
-	AttemptTimeout: 5 * time.Second,
+	AttemptTimeout: soon,
 }
 
 // commitFaults lists the points around COMMIT at which a connection can end.
@@ -149,5 +149,5 @@ func settleServer(t *testing.T, v variant, direct session) {
 	require.Eventually(t, func() bool {
 		n, err := direct.number(t.Context(), query)
 		return err == nil && n == 0
-	}, 10*time.Second, 5*time.Millisecond)
+	}, soon, 5*time.Millisecond)
 }

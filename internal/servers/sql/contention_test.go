@@ -102,5 +102,5 @@ func assertReturned(t *testing.T, db database) {
 	assert.Eventually(t, func() bool {
 		idle, open := db.idle()
 		return idle == open
-	}, time.Second, time.Millisecond)
+	}, soon, time.Millisecond)
 }

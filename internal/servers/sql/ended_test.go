@@ -17,32 +17,46 @@ import (
 	"github.com/gobackoff/retry/retrysql"
 )
 
+// commitsItself runs a function that notes that it has committed, then waits for the end of
+// the attempt's time.
+func commitsItself(t *testing.T, db database, policy retry.Policy, committed *bool) error {
+	t.Helper()
+	commits := func(ctx context.Context, tx session, commit func() error) error {
+		if err := tx.exec(ctx, "INSERT INTO lost VALUES (1)"); err != nil {
+			return err
+		}
+		if err := commit(); err != nil {
+			return err
+		}
+		*committed = true
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	if db, ok := db.(pgxDatabase); ok {
+		return retrysql.InTxFunc(t.Context(), policy, db.pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
+			return commits(ctx, pgxSession{tx}, func() error { return tx.Commit(ctx) })
+		})
+	}
+	return retrysql.InTx(t.Context(), policy, db.(sqlDatabase).db, nil, func(ctx context.Context, tx *sql.Tx) error {
+		return commits(ctx, sqlSession{tx}, tx.Commit)
+	})
+}
+
 // TestEndedByFn: a function that commits by itself and then exceeds AttemptTimeout does not
 // run again.
 func TestEndedByFn(t *testing.T) {
-	policy := quick
-	policy.AttemptTimeout = 100 * time.Millisecond
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			db := v.connect(t, v.address(t), 1)
-			createTable(t, db, "lost", "id INT")
+			// If the machine stalls for longer than AttemptTimeout, fn cannot commit.
 			var err error
-			switch db := db.(type) {
-			case pgxDatabase:
-				err = retrysql.InTxFunc(t.Context(), policy, db.pool.Begin, func(ctx context.Context, tx pgx.Tx) error {
-					require.NoError(t, pgxSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)"))
-					require.NoError(t, tx.Commit(ctx))
-					<-ctx.Done()
-					return ctx.Err()
-				})
-			case sqlDatabase:
-				err = retrysql.InTx(t.Context(), policy, db.db, nil, func(ctx context.Context, tx *sql.Tx) error {
-					require.NoError(t, sqlSession{tx}.exec(ctx, "INSERT INTO lost VALUES (1)"))
-					require.NoError(t, tx.Commit())
-					<-ctx.Done()
-					return ctx.Err()
-				})
+			policy, committed := quick, false
+			for limit := 100 * time.Millisecond; !committed && limit < soon; limit *= 5 {
+				policy.AttemptTimeout = limit
+				createTable(t, db, "lost", "id INT")
+				err = commitsItself(t, db, policy, &committed)
 			}
+			assert.True(t, committed)
 			assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 			assert.Equal(t, 1, number(t, db, "SELECT count(*) FROM lost"))
 		})

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func until(t *testing.T, db session, query string) {
 	require.Eventually(t, func() bool {
 		n, err := db.number(t.Context(), query)
 		return err == nil && n == 1
-	}, 20*time.Second, 5*time.Millisecond, query)
+	}, soon, 5*time.Millisecond, query)
 }
 
 func (c *cluster) promote(t *testing.T) {
@@ -170,7 +171,9 @@ func TestCrashAsked(t *testing.T) {
 	assert.Zero(t, number(t, c.onPrimary, "SELECT count(*) FROM lost"))
 }
 
-const soon = 20 * time.Second
+// soon is the time limit for everything that should happen quickly, on a machine that may
+// stall.
+const soon = 2 * time.Minute
 
 // TestFailover: the replica takes over at the primary's address, while the primary becomes a
 // replica that still serves its open connections. Transactions that meet it run again on
@@ -185,11 +188,13 @@ func TestFailover(t *testing.T) {
 			createBank(t, c.onPrimary, 8)
 			p := startProxy(t, c.primaryAddr, v.frames, func(message) fault { return fault{delay: time.Millisecond} })
 			db := v.open(t, p.addr(), 4)
-			refused := make(chan struct{}, 10_000)
+			var refused atomic.Int64
 			policy := retry.Policy{MaxAttempts: 1000, Backoff: retry.FullJitter{Base: 5 * time.Millisecond, Cap: 100 * time.Millisecond}}
 			policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
 				if strings.Contains(failed.Err.Error(), "read-only") || strings.Contains(failed.Err.Error(), "recovery") {
-					refused <- struct{}{}
+					if refused.Add(1) == 20 {
+						p.lead(c.replicaAddr)
+					}
 				}
 			}
 			done := make(chan *tally)
@@ -198,17 +203,14 @@ func TestFailover(t *testing.T) {
 			}()
 			until(t, c.onPrimary, "SELECT (count(*) > 50)::int FROM ledger")
 			c.swap(t)
-			for range 20 {
-				<-refused
-			}
-			p.lead(c.replicaAddr)
 			sum := <-done
 			db.Close()
 			p.close()
 			sum.check(t, c.onReplica)
 			assert.Empty(t, sum.failed, "%v", sum.failures)
-			t.Logf("%d attempts met a server that was read-only", 20+len(refused))
-			assert.Less(t, len(refused), 100)
+			t.Logf("%d attempts met a server that was read-only", refused.Load())
+			assert.GreaterOrEqual(t, refused.Load(), int64(20))
+			assert.Less(t, refused.Load(), int64(100), "few more than were needed to notice it")
 		})
 	}
 }

@@ -18,7 +18,7 @@ import (
 func TestRedis(t *testing.T) {
 	addr := redisServer.Start(t)
 	connect := func() *redis.Client {
-		client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1})
+		client := redis.NewClient(&redis.Options{Addr: addr, MaxRetries: -1, DialTimeout: soon, ReadTimeout: soon})
 		t.Cleanup(func() { _ = client.Close() })
 		return client
 	}
@@ -43,11 +43,11 @@ func TestRedis(t *testing.T) {
 			done := make(chan error)
 			go func() { done <- other.Eval(ctx, "while true do end", nil).Err() }()
 			defer func() { // a script without writes can be killed
-				assert.Eventually(t, func() bool { return client.ScriptKill(ctx).Err() == nil }, 5*time.Second, time.Millisecond)
+				assert.Eventually(t, func() bool { return client.ScriptKill(ctx).Err() == nil }, soon, time.Millisecond)
 				assert.Error(t, <-done)
 			}()
 			var err error
-			require.Eventually(t, func() bool { err = client.Get(ctx, "none").Err(); return err != redis.Nil }, 5*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { err = client.Get(ctx, "none").Err(); return err != redis.Nil }, soon, time.Millisecond)
 			return err
 		}, retry.ClassTransient},
 	} {
@@ -62,7 +62,7 @@ func TestRedis(t *testing.T) {
 // TestWatch: a Redis transaction that fails because a watched key changed had no effect and
 // can be retried.
 func TestWatch(t *testing.T) {
-	client := redis.NewClient(&redis.Options{Addr: redisServer.Start(t)})
+	client := redis.NewClient(&redis.Options{Addr: redisServer.Start(t), DialTimeout: soon, ReadTimeout: soon})
 	defer func() { _ = client.Close() }()
 	attempts := 0
 	policy := quick

@@ -20,7 +20,6 @@ var contentionGroups = map[string]func() []lab.Contender{
 	"blog":      lab.Blog,
 	"fibonacci": lab.Fibonacci,
 	"sdks":      lab.SDKs,
-	"informed":  lab.Informed,
 }
 
 const timingBins = 200 // 10 s
@@ -30,13 +29,12 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("contention", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups blog, fibonacci, sdks and informed; may be repeated (default blog)")
+	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups blog, fibonacci and sdks; may be repeated (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10) or 10..190+20 or 10..100000*10")
 	set.IntVar(&model.Trials, "trials", 100, "trials for each number of clients")
 	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")
 	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
 	set.IntVar(&model.Processes, "processes", 0, "processes that the clients are spread over, each with its own budget and limiter (default: one per client)")
-	slots := set.Duration("slots", 0, "the server assigns times this `far` apart, and sends the next free one as a hint with each conflict")
 	throttled := set.Bool("throttled", false, "conflicts count as throttling, after which some policies wait longer")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
@@ -48,29 +46,16 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	if model.Contenders, err = env.contenders(contentionGroups, lab.Blog); err != nil {
 		return err
 	}
-	if *slots != 0 {
-		suffix := fmt.Sprintf(", slots of %v", *slots)
-		for i := range model.Contenders {
-			model.Contenders[i].Slots = *slots
-			model.Contenders[i].Name += suffix
-		}
-		for i := range env.own {
-			env.own[i] += suffix
-		}
-	}
 	if *throttled {
 		model.Class = retry.ClassThrottled
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
-	if env.html != "" {
-		model.Timing = timingBins
-	}
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Contention", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		cells, err := model.Run(ctx)
-		return []result{report.Contention{Cells: cells, Network: model.Network}}, err
+		return []result{report.Contention{Cells: cells}}, err
 	})
 }
 

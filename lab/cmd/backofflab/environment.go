@@ -3,6 +3,8 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,10 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
-	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,7 +21,6 @@ import (
 
 	"github.com/gobackoff/retry/internal/nearest"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/page"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
@@ -34,7 +32,6 @@ type environment struct {
 	policies texts
 	own      []string // names of the policies given as text
 	csv      string
-	series   string
 	html     string
 	seed     uint64
 	parallel int
@@ -58,7 +55,6 @@ func (t *texts) Set(text string) error {
 func (env *environment) flags(name, operands string) *flag.FlagSet {
 	set := flag.NewFlagSet(name, flag.ContinueOnError)
 	set.SetOutput(io.Discard) // parse returns the errors
-	set.StringVar(&env.html, "html", "", "write a report with pictures to `file`")
 	set.Uint64Var(&env.seed, "seed", 1, "seed of the random numbers; the same seed gives the same results")
 	set.Usage = func() {} // an error is one line, without the usage
 	env.usage = func() {
@@ -67,6 +63,15 @@ func (env *environment) flags(name, operands string) *flag.FlagSet {
 		set.PrintDefaults()
 	}
 	return set
+}
+
+// operands returns the operands, at most most, of a command that has no flags.
+func (env *environment) operands(name, usage string, args []string, most int) ([]string, error) {
+	set := flag.NewFlagSet(name, flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	set.Usage = func() {}
+	env.usage = func() { fmt.Fprintln(env.stdout, "usage: backofflab "+name+usage) }
+	return env.parse(set, args, most)
 }
 
 func (env *environment) csvFlag(set *flag.FlagSet) {
@@ -123,8 +128,8 @@ func flagNames(set *flag.FlagSet) []string {
 // positive lists the flags for which 0 is an error, because the library would use the
 // default instead.
 var positive = []string{
-	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon",
-	"slots", "refusal",
+	"trials", "network", "rate", "processes", "timeout", "deadline", "workers", "capacity", "service", "queue", "share", "to", "horizon", "price",
+	"refusal",
 }
 
 func (env *environment) check(set *flag.FlagSet) error {
@@ -134,47 +139,32 @@ func (env *environment) check(set *flag.FlagSet) error {
 			err = usageError{fmt.Errorf("%s: %s is not above 0", f.Name, v)}
 		}
 	})
-	files := slices.DeleteFunc([]string{env.csv, env.series, env.html}, func(path string) bool { return path == "" })
-	slices.Sort(files)
 	switch {
 	case err != nil:
 		return err
 	case env.parallel < 0:
 		return usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
-	case env.html == "-" || env.series == "-":
+	case env.html == "-":
 		return usageError{errors.New("only -csv can write to standard output")}
-	case len(slices.Compact(slices.Clone(files))) < len(files):
-		return usageError{errors.New("two outputs have the same file")}
 	}
 	return nil
 }
 
-// progress returns a function that shows a progress bar, starting after a second. It
-// returns nil with -quiet, or if standard error is not a terminal.
+// progress returns a function that shows a progress bar. It returns nil with -quiet, or if
+// standard error is not a terminal.
 func (env *environment) progress() func(done, total int) {
 	f, ok := env.stderr.(*os.File)
 	if env.quiet || !ok || !term.IsTerminal(int(f.Fd())) {
 		return nil
 	}
-	begin := time.Now()
 	env.bar = nil
 	return func(done, total int) {
 		if env.bar == nil {
-			if time.Since(begin) < time.Second || done == total {
-				return
-			}
-			// The bar's own estimate would ignore the time so far.
-			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetPredictTime(false),
+			env.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription("simulating"),
 				progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond))
 		}
-		env.bar.Describe(fmt.Sprintf("simulating, %v left", timeLeft(time.Since(begin), done, total)))
 		env.bar.Set(done)
 	}
-}
-
-func timeLeft(elapsed time.Duration, done, total int) time.Duration {
-	rest := float64(elapsed) * float64(total-done) / float64(max(1, done))
-	return time.Duration(min(rest, float64(1000*time.Hour))).Round(time.Second)
 }
 
 func (env *environment) clearBar() {
@@ -183,52 +173,24 @@ func (env *environment) clearBar() {
 	}
 }
 
-// output is a file that replaces the old one only when it is complete.
+// output is a file that is written at the end.
 type output struct {
-	path string // "": file is a device or a pipe, written in place
-	file *os.File
+	*os.File
+	fresh bool // it did not exist before
 }
 
-// open prepares an output for path, or returns an error if path cannot be written. It
-// returns nil for an empty path and for "-".
+// open opens a file, so that a path that cannot be written is an error before the
+// simulation. It returns nil for an empty path and for "-".
 func open(path string) (*output, error) {
 	if path == "" || path == "-" {
 		return nil, nil
 	}
-	path = target(path)
-	mode := fs.FileMode(0o666)
-	if info, err := os.Stat(path); err == nil {
-		// For a regular file, this only checks the permission.
-		f, err := os.OpenFile(path, os.O_WRONLY, 0)
-		switch {
-		case err != nil:
-			return nil, usageError{unwritable(path, err)}
-		case !info.Mode().IsRegular():
-			return &output{file: f}, nil
-		}
-		f.Close()
-		mode = info.Mode().Perm()
-	}
-	f, err := os.OpenFile(fmt.Sprintf("%s.%d.tmp", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	_, missing := os.Lstat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, usageError{unwritable(path, err)}
 	}
-	return &output{path: path, file: f}, nil
-}
-
-// target follows symbolic links, even to files that do not exist yet.
-func target(path string) string {
-	for range 40 {
-		link, err := os.Readlink(path)
-		if err != nil {
-			return path
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		path = link
-	}
-	return path
+	return &output{f, missing != nil}, nil
 }
 
 func unwritable(path string, err error) error {
@@ -238,62 +200,56 @@ func unwritable(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, err)
 }
 
-func (o *output) discard() {
-	if o != nil && o.file != nil {
-		o.file.Close()
-		if o.path != "" {
-			os.Remove(o.file.Name())
-		}
-	}
-}
-
+// finish replaces the content of the file.
 func (o *output) finish(write func(io.Writer) error) error {
 	if o == nil {
 		return nil
 	}
-	defer o.discard()
-	if err := errors.Join(write(o.file), o.file.Close()); err != nil {
+	var content bytes.Buffer
+	if err := write(&content); err != nil {
 		return err
 	}
-	if o.path != "" {
-		if err := os.Rename(o.file.Name(), o.path); err != nil {
-			return err
-		}
+	o.fresh = false
+	o.Truncate(0) // does not work for a device or a pipe, and need not
+	_, err := content.WriteTo(o.File)
+	return errors.Join(err, o.Close())
+}
+
+// close removes a new file that was not written.
+func (o *output) close() {
+	if o == nil {
+		return
 	}
-	o.file = nil
-	return nil
+	o.Close()
+	if o.fresh {
+		os.Remove(o.Name())
+	}
 }
 
 type result interface {
 	Table() *report.Table
 	CSV(w io.Writer) error
-	Section(own ...string) report.Section
 }
 
 // produce runs a command's work and writes the results. The CSV contains only the first
 // result. If the work was interrupted, produce writes the finished results and returns the
 // error.
-func (env *environment) produce(title string, work func() ([]result, error)) error {
-	var files [3]*output
-	for i, path := range []string{env.csv, env.series, env.html} {
-		var err error
-		if files[i], err = open(path); err != nil {
-			return err
-		}
-		defer files[i].discard()
+func (env *environment) produce(work func() ([]result, error)) error {
+	file, err := open(cmp.Or(env.csv, env.html)) // a command has one of these flags
+	if err != nil {
+		return err
 	}
+	defer file.close()
 	results, stopped := work()
 	env.clearBar()
 	if len(results) == 0 {
 		return stopped
 	}
-	err := errors.Join(
-		files[0].finish(results[0].CSV),
-		files[1].finish(func(w io.Writer) error { return results[0].(report.Storm).SeriesCSV(w) }),
-		files[2].finish(func(w io.Writer) error { return env.writePage(w, title, results, stopped) }),
-		env.print(results), // last, because a closed pipe ends the program
-	)
-	if err != nil {
+	write := results[0].CSV
+	if env.html != "" {
+		write = func(w io.Writer) error { return env.writePage(w, results, stopped) }
+	}
+	if err := errors.Join(file.finish(write), env.print(results)); err != nil { // printing last: a closed pipe ends the program
 		return err
 	}
 	return stopped
@@ -310,53 +266,11 @@ func (env *environment) print(results []result) error {
 		if a, ok := r.(report.Advice); ok {
 			fmt.Fprintln(env.stdout, a.Lead()+"\n")
 		}
-		if e, ok := r.(report.Explain); ok {
-			if err := report.Notes(env.stdout, e.Facts()); err != nil {
-				return err
-			}
-		}
 		if err := report.Text(env.stdout, r.Table()); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (env *environment) writePage(w io.Writer, title string, results []result, stopped error) error {
-	p := page.Page{Title: title, Own: env.own, Notes: []report.Note{
-		{Name: "Command", Value: "backofflab " + quoted(env.args)},
-		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
-		{Name: "Version", Value: version()},
-	}}
-	if stopped != nil {
-		p.Lead = "Interrupted: the figures are those of the finished trials."
-	}
-	for _, r := range results {
-		if a, ok := r.(report.Advice); ok {
-			p.Own = []string{a.Best()}
-		}
-		p.Sections = append(p.Sections, r.Section(env.own...))
-	}
-	return page.Write(w, p)
-}
-
-// quoted returns args as a shell command.
-func quoted(args []string) string {
-	words := make([]string, len(args))
-	for i, arg := range args {
-		if words[i] = arg; strings.ContainsAny(arg, " ;()|*&$\"'") || arg == "" {
-			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }
 
 func (env *environment) contenders(groups map[string]func() []lab.Contender, fallback func() []lab.Contender) ([]lab.Contender, error) {
@@ -377,7 +291,7 @@ func (env *environment) contenders(groups map[string]func() []lab.Contender, fal
 		env.own = append(env.own, c.Name)
 		lists = append(lists, []lab.Contender{c})
 	}
-	return join(lists...), nil
+	return lab.Join(lists...), nil
 }
 
 // suggestPolicy adds the most similar group, and the names of all groups, to err.

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
@@ -13,7 +15,6 @@ import (
 
 func explain(_ context.Context, env *environment, args []string) error {
 	set := env.flags("explain", ` "POLICY"`)
-	env.csvFlag(set)
 	operands, err := env.parse(set, args, 1)
 	if err != nil {
 		return err
@@ -25,7 +26,7 @@ func explain(_ context.Context, env *environment, args []string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	r := report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed)
-	env.own = []string{c.Name}
-	return env.produce("Policy", func() ([]result, error) { return []result{r}, nil })
+	e := report.NewExplain(c.Policy(retry.SystemClock{}), env.seed)
+	fmt.Fprintln(env.stdout, strings.Join(e.Facts(), "\n")+"\n")
+	return report.Text(env.stdout, e.Table())
 }

@@ -41,7 +41,8 @@ func TestHonoredOrRefused(t *testing.T) {
 		if err == nil {
 			honored++
 		}
-		check(t, text, p, err == nil, "explain", text)
+		status, _, stderr := backofflab(t.Context(), "explain", text)
+		assert.Equal(t, err == nil, status == 0, "%s: %s", text, stderr)
 		small := []string{"-trials", "1", "-policy", text}
 		rows := check(t, text, p, err == nil, append([]string{"contention", "-clients", "8"}, small...)...)
 		if err == nil {

@@ -1,17 +1,9 @@
 // Command backofflab shows what a retry policy does before it is in production.
 //
-//	backofflab contention   clients that contend for one row
-//	backofflab storm        clients of a server that fails for a while
-//	backofflab explain      the waits of a policy
-//	backofflab advise       policies that suit a system
-//	backofflab report       storm, map and contention in one HTML page
-//	backofflab init         writes an example file that describes a system
-//	backofflab playground   writes a page for browsers into a folder
-//	backofflab version      the version of this program
-//
-// Each command has a flag -help. Tables go to standard output; -csv and -html write files. An
-// interrupt ends the simulation, and the results so far are written. The exit status is 0 on
-// success, 1 after a failure, 2 after invalid arguments, and 130 after an interrupt.
+// "backofflab help" lists the commands, and each command has a flag -help. Tables go to
+// standard output; -csv and -html write files. An interrupt ends the simulation, and the
+// results so far are written. The exit status is 0 on success, 1 after a failure, 2 after
+// invalid arguments, and 130 after an interrupt.
 package main
 
 import (
@@ -20,10 +12,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -45,17 +35,20 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-type command func(ctx context.Context, env *environment, args []string) error
+type command struct {
+	name, about string
+	run         func(ctx context.Context, env *environment, args []string) error
+}
 
-var commands = map[string]command{
-	"contention": contention,
-	"storm":      storm,
-	"explain":    explain,
-	"advise":     advise,
-	"report":     fullReport,
-	"init":       initialize,
-	"playground": writePlayground,
-	"version":    printVersion,
+var commands = []command{
+	{"contention", "clients that contend for one row", contention},
+	{"storm", "clients of a server that fails for a while", storm},
+	{"explain", "the waits of a policy", explain},
+	{"advise", "a policy that suits a system", advise},
+	{"report", "policies compared in one HTML page", fullReport},
+	{"init", "writes an example file that describes a system", initialize},
+	{"playground", "writes a page for browsers into a folder", writePlayground},
+	{"version", "the version of this program", printVersion},
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status int) {
@@ -79,19 +72,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (status i
 // oneLine joins the lines of joined errors.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
-const usage = `usage: backofflab COMMAND [FLAGS]
-
-  contention   clients that contend for one row
-  storm        clients of a server that fails for a while
-  explain      the waits of a policy
-  advise       policies that suit a system
-  report       storm, map and contention in one HTML page
-  init         writes an example file that describes a system
-  playground   writes a page for browsers into a folder
-  version      the version of this program
-
-backofflab help COMMAND lists the flags.`
-
 func dispatch(ctx context.Context, env *environment, args []string) error {
 	if len(args) == 0 {
 		return usageError{errors.New("no command; backofflab help lists them")}
@@ -100,28 +80,31 @@ func dispatch(ctx context.Context, env *environment, args []string) error {
 	switch name {
 	case "help", "-help", "--help", "-h":
 		if len(rest) == 0 {
-			fmt.Fprintln(env.stdout, usage)
+			fmt.Fprint(env.stdout, "usage: backofflab COMMAND [FLAGS]\n\n")
+			for _, c := range commands {
+				fmt.Fprintf(env.stdout, "  %-12s %s\n", c.name, c.about)
+			}
+			fmt.Fprint(env.stdout, "\nbackofflab help COMMAND lists the flags.\n")
 			return nil
 		}
 		name, rest = rest[0], []string{"-help"}
 	case "-version", "--version":
 		name = "version"
 	}
-	command, ok := commands[name]
-	if !ok {
-		return usageError{fmt.Errorf("unknown command %q; %s", name, known(name, slices.Sorted(maps.Keys(commands))))}
+	var names []string
+	for _, c := range commands {
+		if c.name == name {
+			return c.run(ctx, env, rest)
+		}
+		names = append(names, c.name)
 	}
-	return command(ctx, env, rest)
+	return usageError{fmt.Errorf("unknown command %q; %s", name, known(name, names))}
 }
 
 func printVersion(_ context.Context, env *environment, args []string) error {
-	set := flag.NewFlagSet("version", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	env.usage = func() { fmt.Fprintln(env.stdout, "usage: backofflab version") }
-	set.Usage = func() {}
-	if operands, err := env.parse(set, args, 0); err != nil || operands != nil {
-		return err
+	_, err := env.operands("version", "", args, 0)
+	if err == nil {
+		fmt.Fprintln(env.stdout, "backofflab", version())
 	}
-	fmt.Fprintln(env.stdout, "backofflab", version())
-	return nil
+	return err
 }

@@ -55,15 +55,13 @@ func TestBadInput(t *testing.T) {
 		`can be 1e+10 at the same`:             {"storm", "-rate", "1e9"},
 		`Utilizations: -1: Rate: -1000 is not`: {"storm", "-map", "-utilizations", "-1"},
 		`retries: "-"`:                         {"storm", "-map", "-retries", "-"},
-		`series: a map has none`:               {"storm", "-map", "-series", "x"},
-		`rollout: a map has none`:              {"storm", "-map", "-rollout", "0.5"},
 		`policy "x": `:                         {"storm", "-map", "-policy", "x"},
 		`policy "y": `:                         {"storm", "-policy", "y"},
 		`groups: blog, fib`:                    {"contention", "-policy", "blogg"},
 		`is too large`:                         {"contention", "-clients", "9223372036854775807..9223372036854775807"},
 		`20000000000 is too large`:             {"contention", "-clients", "20000000000"},
-		`only -csv can`:                        {"contention", "-html", "-"},
-		`two outputs have the same`:            {"storm", "-csv", "x", "-series", "x"},
+		`only -csv can`:                        {"report", "-html", "-"},
+		`is a directory`:                       {"report", "-html", dir},
 		`unknown name "known"`:                 {"explain", "known each=7ms"},
 		`"first"`:                              {"explain", "none first=1s"},
 		`did you mean contention? There`:       {"contenton"},
@@ -77,17 +75,12 @@ func TestBadInput(t *testing.T) {
 		`latency has its own mean`:             {"storm", "-latency", "x", "-service", "1s"},
 		`latency: open /no/such`:               {"storm", "-latency", "/no/such"},
 		`open /no/such.yaml`:                   {"storm", "-system", "/no/such.yaml"},
-		`want two policies, the old`:           {"storm", "-rollout", "0.5", "-policy", "none"},
-		`a share of 2 is not`:                  {"storm", "-rollout", "2", "-policy", "none", "-policy", "full base=1s"},
 		`retries: only a map`:                  {"storm", "-retries", "1"},
 		`has attempts=4, which`:                {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
 		`one argument too many; quote`:         {"version", "x"},
-		`are more than 100000000`:              {"report", "-trials", "600000"},
-		`cannot write /no/such/s`:              {"storm", "-series", "/no/such/s.csv"},
 		`cannot write /no/such/h`:              {"report", "-html", "/no/such/h.html"},
 		`policy "z": `:                         {"report", "-policy", "z"},
 		`no such file`:                         {"contention", "-csv", "/no/such/folder/x.csv"},
-		`is a directory`:                       {"explain", "none", "-html", dir},
 	}
 	for want, args := range tests {
 		t.Run(want, func(t *testing.T) {
@@ -120,49 +113,28 @@ func TestContentionIsTheSameOnAnyNumberOfCores(t *testing.T) {
 	assert.True(t, strings.HasPrefix(one, "policy,clients,trials,calls_mean"))
 }
 
-func TestContentionFiles(t *testing.T) {
-	dir := t.TempDir()
-	csv, html := filepath.Join(dir, "x.csv"), filepath.Join(dir, "x.html")
-	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "informed", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", csv, "-html", html)
-	require.Zero(t, status, stderr)
-	assert.Contains(t, stdout, "number known, 20ms each  ")
-	data, err := os.ReadFile(csv)
-	require.NoError(t, err)
-	assert.Equal(t, 1+2*10, bytes.Count(data, []byte("\n")))
-	report, err := os.ReadFile(html)
-	require.NoError(t, err)
-	assert.Equal(t, 4, bytes.Count(report, []byte(`data-picture="`)), "calls, time, Pareto, timing")
-	assert.Contains(t, string(report), "backofflab contention -policy informed")
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, left, 2, "nothing else stays behind")
-}
-
-func TestOldFilesStay(t *testing.T) {
-	old := filepath.Join(t.TempDir(), "x.csv")
-	require.NoError(t, os.WriteFile(old, []byte("old"), 0o600))
-	status, _, _ := backofflab(t.Context(), "contention", "-trials", "1", "-csv", old, "-html", "/no/such/folder/x.html")
-	assert.Equal(t, misused, status)
-	data, err := os.ReadFile(old)
-	require.NoError(t, err)
-	assert.Equal(t, "old", string(data))
-	status, _, stderr := backofflab(t.Context(), "explain", "none", "-csv", os.DevNull)
-	assert.Zero(t, status, stderr)
-	info, err := os.Stat(os.DevNull)
-	require.NoError(t, err)
-	assert.False(t, info.Mode().IsRegular())
-}
-
-func TestDanglingLink(t *testing.T) {
+func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.csv")
 	require.NoError(t, os.Symlink("real.csv", link))
-	status, _, stderr := backofflab(t.Context(), "explain", "none", "-csv", link)
+	status, stdout, stderr := backofflab(t.Context(), "contention", "-policy", "blog", "-policy", "none attempts=unlimited", "-clients", "10,20", "-trials", "5", "-csv", link)
 	require.Zero(t, status, stderr)
-	info, err := os.Lstat(link)
+	assert.Contains(t, stdout, "none attempts=unlimited ")
+	data, err := os.ReadFile(filepath.Join(dir, "real.csv"))
 	require.NoError(t, err)
-	assert.Equal(t, os.ModeSymlink, info.Mode().Type())
-	assert.FileExists(t, filepath.Join(dir, "real.csv"))
+	assert.Equal(t, 1+2*5, bytes.Count(data, []byte("\n")))
+	status, _, stderr = backofflab(t.Context(), "contention", "-trials", "1", "-clients", "10", "-policy", "none attempts=1", "-csv", link)
+	require.Zero(t, status, stderr)
+	data, err = os.ReadFile(filepath.Join(dir, "real.csv"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, bytes.Count(data, []byte("\n")), "the old content is gone")
+	status, _, _ = backofflab(t.Context(), "storm", "-trials", "-1", "-csv", filepath.Join(dir, "new.csv"))
+	assert.Equal(t, misused, status)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "nothing else stays behind")
+	status, _, stderr = backofflab(t.Context(), "contention", "-clients", "2", "-trials", "1", "-csv", os.DevNull)
+	assert.Zero(t, status, stderr)
 }
 
 func TestVersion(t *testing.T) {
@@ -173,83 +145,74 @@ func TestVersion(t *testing.T) {
 	}
 }
 
-func TestTimeLeft(t *testing.T) {
-	assert.Equal(t, 30*time.Second, timeLeft(10*time.Second, 25, 100))
-	assert.Equal(t, 1000*time.Hour, timeLeft(time.Hour, 0, 1e9))
-}
-
 func TestExplain(t *testing.T) {
 	status, stdout, _ := backofflab(t.Context(), "explain", "full base=100ms cap=20s attempts=5 timeout=1s elapsed=1m")
 	require.Zero(t, status)
 	for _, want := range []string{
-		"attempts                 5\n", "5.00 times the load", "20.0 % can stay down", "1m0s",
+		"attempts: 5\n", "5.00 times the load", "20.0 % can stay down",
 		"retry 4      0s     4", "800ms", "on average 750ms",
 	} {
 		assert.Contains(t, stdout, want)
 	}
-	status, stdout, _ = backofflab(t.Context(), "explain", "aws-adaptive-2026", "-csv", "-")
-	require.Zero(t, status)
-	assert.Equal(t, 3, strings.Count(stdout, "\n"), "two retries")
 	status, stdout, _ = backofflab(t.Context(), "explain", "none attempts=unlimited")
 	require.Zero(t, status)
 	assert.Contains(t, stdout, "without end")
 }
 
 func TestStorm(t *testing.T) {
-	dir := t.TempDir()
-	html, series := filepath.Join(dir, "x.html"), filepath.Join(dir, "series.csv")
 	args := []string{
 		"storm", "-rate", "70", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "60s",
 		"-trials", "2", "-policy", "full base=100ms attempts=4", "-policy", "full base=100ms attempts=4 budget=throttle",
 	}
-	status, stdout, stderr := backofflab(t.Context(), append(args, "-html", html, "-series", series)...)
+	status, stdout, stderr := backofflab(t.Context(), args...)
 	require.Zero(t, status, stderr)
-	assert.Regexp(t, `full base=100ms attempts=4  +2 .* never `, stdout)
+	assert.Regexp(t, `full base=100ms attempts=4  +\d.* never `, stdout)
 	assert.NotRegexp(t, `budget=throttle .* never `, stdout)
-	data, err := os.ReadFile(series)
-	require.NoError(t, err)
-	assert.Equal(t, 1+2*60, bytes.Count(data, []byte("\n")))
-	report, err := os.ReadFile(html)
-	require.NoError(t, err)
-	assert.Equal(t, 2, bytes.Count(report, []byte(`data-picture="`)))
 
 	_, one, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "1")...)
 	_, three, _ := backofflab(t.Context(), append(args, "-csv", "-", "-parallel", "3")...)
 	assert.Equal(t, one, three)
 
 	status, stdout, stderr = backofflab(t.Context(), "storm", "-map", "-workers", "1", "-queue", "2000", "-from", "10s", "-to", "12s",
-		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-policy", "constant delay=100ms budget=throttle", "-html", html)
+		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-policy", "constant delay=100ms budget=throttle")
 	require.Zero(t, status, stderr)
 	assert.Regexp(t, `attempts=1 +1.00 +\d+ +\d+\n`, stdout)
 	assert.Regexp(t, `attempts=4 +0.250 +\d+ +never\n`, stdout)
 	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
-	report, err = os.ReadFile(html)
-	require.NoError(t, err)
-	assert.Equal(t, 1, bytes.Count(report, []byte(`data-picture="`)))
-	assert.Contains(t, string(report), "in common: constant delay=100ms")
 }
 
-// A report contains all pictures or, after an interrupt, the results so far.
+// A report compares the policies or, after an interrupt, shows the results so far.
 func TestReport(t *testing.T) {
 	html := filepath.Join(t.TempDir(), "x.html")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	status, _, stderr := backofflab(ctx, "report", "-html", html, "-policy", "full attempts=<b>")
 	assert.Equal(t, misused, status, stderr)
+	assert.NoFileExists(t, html)
 	status, _, stderr = backofflab(ctx, "report", "-html", html, "-policy", "full base=100ms attempts=7")
 	assert.Equal(t, interrupted, status, stderr)
 	report, err := os.ReadFile(html)
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "full base=100ms attempts=7")
-	if testing.Short() {
-		t.Skip("simulates for some seconds")
+	args := []string{
+		"report", "-html", html, "-failures", "0", "-rate", "70", "-workers", "1", "-queue", "2000", "-processes", "10", "-from", "10s", "-to", "12s", "-horizon", "60s",
+		"-policy", "full base=100ms attempts=4", "-trials", "1",
 	}
-	status, stdout, stderr := backofflab(t.Context(), "report", "-html", html, "-policy", "full base=100ms attempts=7", "-trials", "1")
-	require.Zero(t, status, stderr)
-	report, err = os.ReadFile(html)
-	require.NoError(t, err)
-	assert.Equal(t, 4+2+1+1, bytes.Count(report, []byte(`data-picture="`)), "every picture")
-	assert.Contains(t, stdout, "retry 6")
+	for _, tt := range []struct {
+		more     []string
+		pictures int
+	}{{nil, 2}, {[]string{"-contention"}, 4}} {
+		status, stdout, stderr := backofflab(t.Context(), append(args, tt.more...)...)
+		require.Zero(t, status, stderr)
+		report, err = os.ReadFile(html)
+		require.NoError(t, err)
+		assert.Equal(t, tt.pictures, bytes.Count(report, []byte(`<div class="chart"`)))
+		assert.True(t, bytes.Contains(report, []byte(`<p class="headline">Keeps the server down</p>`)))
+		assert.True(t, bytes.Contains(report, []byte("backofflab report -html")))
+		for _, row := range []string{"full base=100ms attempts=4 ", "none attempts=1 (no retry) ", "standard attempts=3 (zero policy) ", html + " is written"} {
+			assert.Contains(t, stdout, row)
+		}
+	}
 }
 
 func TestInterrupt(t *testing.T) {
@@ -260,14 +223,13 @@ func TestInterrupt(t *testing.T) {
 	program, html := filepath.Join(dir, "backofflab"), filepath.Join(dir, "x.html")
 	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	cmd := exec.CommandContext(t.Context(), program, "contention", "-clients", "20,100", "-trials", "1000000", "-html", html, "-csv", "-")
+	cmd := exec.CommandContext(t.Context(), program, "report", "-trials", "1000000", "-html", html)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Start())
 	for working := false; !working; time.Sleep(time.Millisecond) {
-		files, err := filepath.Glob(html + ".*") // the unfinished report
-		require.NoError(t, err)
-		working = len(files) > 0
+		_, err := os.Stat(html)
+		working = err == nil
 	}
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	cmd.Wait()
@@ -277,5 +239,5 @@ func TestInterrupt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(report), "</html>")
 	assert.Contains(t, string(report), "Interrupted: ")
-	assert.Contains(t, stdout.String(), "none attempts=unlimited,100,")
+	assert.Contains(t, stdout.String(), "none attempts=1 (no retry)")
 }

@@ -5,21 +5,13 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"io"
 
 	"github.com/gobackoff/retry/lab/internal/playground"
 )
 
 func writePlayground(ctx context.Context, env *environment, args []string) error {
-	set := flag.NewFlagSet("playground", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	env.usage = func() {
-		fmt.Fprintln(env.stdout, "usage: backofflab playground FOLDER\n\nwrites the lab as a page for browsers: static files for any web server; needs the go command and this module's sources")
-	}
-	operands, err := env.parse(set, args, 1)
+	operands, err := env.operands("playground", " FOLDER\n\nwrites the lab as a page for browsers: static files for any web server; needs the go command and this module's sources", args, 1)
 	if err != nil {
 		return err
 	}

@@ -1,90 +1,101 @@
-// The report command: all simulations on one page.
+// The report command: a page that compares policies.
 
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
+	"github.com/gobackoff/retry/lab/internal/page"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
 func fullReport(ctx context.Context, env *environment, args []string) error {
+	storm, err := lab.Storm{
+		Failures: 0.01, Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second,
+	}.WithDefaults()
+	if err != nil {
+		return err
+	}
 	set := env.flags("report", "")
 	env.trialFlags(set)
-	set.Lookup("html").DefValue, env.html = "backofflab.html", "backofflab.html"
-	set.Var(&env.policies, "policy", "a `policy` to compare with the usual ones, as text or a preset's name; may be repeated")
-	storm, err := lab.Storm{Outage: lab.Outage{From: 60 * time.Second, To: 62 * time.Second}, Horizon: 200 * time.Second}.WithDefaults()
-	if err != nil {
-		return err
-	}
+	set.StringVar(&env.html, "html", "backofflab.html", "write the page to `file`")
+	set.Var(&env.policies, "policy", "a `policy` to compare with no retry and the zero policy, as text or a preset's name; may be repeated (default: the usual ones)")
+	set.IntVar(&storm.Trials, "trials", 5, "trials of each policy")
+	crowd := set.Bool("contention", false, "also show the policies in 10 to 100 clients that contend for one row")
 	env.systemFlags(set, &storm)
-	trials := set.Int("trials", 100, "trials for each number of clients; a twentieth of that for each policy in the storm")
 	if _, err := env.parse(set, args, 0); err != nil {
-		return err
-	}
-	own, err := env.contenders(nil, func() []lab.Contender { return nil })
-	if err != nil {
 		return err
 	}
 	if env.html == "" {
 		return usageError{errors.New("html: a report needs a file")}
 	}
-	contention, err := lab.Contention{
-		Contenders: join(own, lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: steps(10, 190, 10, 1), Trials: *trials, Timing: timingBins,
-	}.WithDefaults()
+	own, err := env.contenders(stormGroups, lab.Usual)
 	if err != nil {
-		return usageError{err}
+		return err
 	}
-	storm.Contenders, storm.Trials = join(own, lab.Usual()), (*trials+19)/20
+	storm.Contenders = lab.WithReferences(own)
 	if storm, err = storm.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("What retry policies do", func() ([]result, error) {
-		results, stopped := env.runAll(ctx, contention, storm, own)
-		for _, c := range own {
-			results = append(results, report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), env.seed))
-		}
-		return results, stopped
-	})
-}
-
-// runAll returns the results so far if ctx ends.
-func (env *environment) runAll(ctx context.Context, contention lab.Contention, storm lab.Storm, own []lab.Contender) (results []result, err error) {
 	storm.Seed, storm.Parallel, storm.Progress = env.seed, env.parallel, env.progress()
-	rows, err := storm.Run(ctx)
-	results = append(results, report.Storm{Storm: storm, Rows: rows})
-	if err != nil {
-		return results, err
+	err = env.produce(func() ([]result, error) {
+		rows, err := storm.Run(ctx)
+		results := []result{report.Storm{Storm: storm, Rows: rows}}
+		if err != nil || !*crowd {
+			return results, err
+		}
+		cells, err := lab.Contention{
+			Contenders: report.Crowd(own), Clients: steps(10, 100, 10, 1), Trials: 20 * storm.Trials, Timing: timingBins,
+			Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
+		}.Run(ctx)
+		return append(results, report.Contention{Cells: cells}), err
+	})
+	if err == nil {
+		fmt.Fprintf(env.stdout, "\n%s is written\n", env.html)
 	}
-	retries, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
-	if err != nil {
-		return results, err
-	}
-	storm.Trials, storm.Contenders = 1, join(retries, own)
-	points, err := lab.Metastability{Storm: storm}.Run(ctx)
-	results = append(results, report.Metastability{Points: points})
-	if err != nil {
-		return results, err
-	}
-	contention.Seed, contention.Parallel, contention.Progress = env.seed, env.parallel, env.progress()
-	cells, err := contention.Run(ctx)
-	return append(results, report.Contention{Cells: cells, Network: contention.Network}), err
+	return err
 }
 
-func join(lists ...[]lab.Contender) []lab.Contender {
-	var all []lab.Contender
-	seen := map[string]bool{}
-	for _, list := range lists {
-		for _, c := range list {
-			if !seen[c.Name] {
-				seen[c.Name] = true
-				all = append(all, c)
-			}
+func (env *environment) writePage(w io.Writer, results []result, stopped error) error {
+	p := page.Page{Title: "Retry policies, and a server that fails for a while", Facts: []page.Fact{
+		{Name: "Command", Value: "backofflab " + quoted(env.args)},
+		{Name: "Seed", Value: strconv.FormatUint(env.seed, 10)},
+		{Name: "Version", Value: version()},
+	}}
+	if stopped != nil {
+		p.Note = "Interrupted: the figures are those of the finished trials."
+	}
+	for _, r := range results {
+		p.Sections = append(p.Sections, r.(interface {
+			Section(own ...string) report.Section
+		}).Section(env.own...))
+	}
+	return page.Write(w, p)
+}
+
+// quoted returns args as a shell command.
+func quoted(args []string) string {
+	words := make([]string, len(args))
+	for i, arg := range args {
+		if words[i] = arg; strings.ContainsAny(arg, " ;()|*&$\"'") || arg == "" {
+			words[i] = "'" + strings.ReplaceAll(arg, "'", `'\''`) + "'"
 		}
 	}
-	return all
+	return strings.Join(words, " ")
+}
+
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
 }

@@ -25,8 +25,6 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	env.trialFlags(set)
 	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
-	set.StringVar(&env.series, "series", "", "write attempts and successes in each second as CSV to `file`")
-	rollout := set.String("rollout", "", "`shares` of the processes that already have the second of two policies, such as 0.1,0.5")
 	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
 	retries := set.String("retries", "", "`numbers` of retries of each policy in the map")
@@ -36,55 +34,27 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	switch {
-	case *withMap && env.series != "":
-		return usageError{errors.New("series: a map has none")}
-	case *withMap && *rollout != "":
-		return usageError{errors.New("rollout: a map has none")}
 	case *withMap:
 		return stormMap(ctx, env, model, *utilizations, *retries)
 	case *retries != "":
 		return usageError{errors.New("retries: only a map has them")}
 	}
-	return stormTable(ctx, env, model, *rollout)
+	return stormTable(ctx, env, model)
 }
 
-func stormTable(ctx context.Context, env *environment, model lab.Storm, shares string) error {
-	var err error
-	if model.Contenders, err = env.contenders(stormGroups, lab.Usual); err != nil {
+func stormTable(ctx context.Context, env *environment, model lab.Storm) error {
+	own, err := env.contenders(stormGroups, lab.Usual)
+	if err != nil {
 		return err
 	}
-	if shares != "" {
-		if model.Contenders, err = rollouts(model.Contenders, shares); err != nil {
-			return usageError{fmt.Errorf("rollout: %w", err)}
-		}
-	}
+	model.Contenders = lab.WithReferences(own)
 	if model, err = model.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Storm", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		rows, err := model.Run(ctx)
 		return []result{report.Storm{Storm: model, Rows: rows}}, err
 	})
-}
-
-// rollouts returns the old policy, a rollout for each share, and the new policy.
-func rollouts(contenders []lab.Contender, shares string) ([]lab.Contender, error) {
-	if len(contenders) != 2 {
-		return nil, fmt.Errorf("want two policies, the old and the new one, not %d", len(contenders))
-	}
-	list := contenders[:1:1]
-	steps, err := floats(shares)
-	if err != nil {
-		return nil, err
-	}
-	for _, share := range steps {
-		c, err := lab.Rollout(contenders[0], contenders[1], share)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
-	return append(list, contenders[1]), nil
 }
 
 func floats(text string) ([]float64, error) {
@@ -116,7 +86,7 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizatio
 	if m, err = m.WithDefaults(); err != nil {
 		return usageError{err}
 	}
-	return env.produce("Metastability", func() ([]result, error) {
+	return env.produce(func() ([]result, error) {
 		points, err := m.Run(ctx)
 		return []result{report.Metastability{Points: points}}, err
 	})

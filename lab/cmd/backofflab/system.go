@@ -31,6 +31,7 @@ type system struct {
 	latency  string
 	capacity float64
 	gate     bool
+	given    map[string]bool // flags on the command line or in the file
 }
 
 var outages = map[string]lab.OutageKind{
@@ -53,7 +54,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose clients have given up")
 	set.DurationVar(&model.Refusal, "refusal", model.Refusal, "how long a client takes to learn that the server refuses an attempt")
 	set.IntVar(&model.FullStatus, "full-status", model.FullStatus, "HTTP `status` of a full queue")
-	set.Float64Var(&model.Failures, "failures", 0, "`share` of the attempts that fail at any time, from 0 to 1")
+	set.Float64Var(&model.Failures, "failures", model.Failures, "`share` of the attempts that fail at any time, from 0 to 1")
 	set.BoolVar(&s.gate, "gate", false, "the server has an admission gate (package admit), which refuses attempts with a hint")
 	set.IntVar(&model.Processes, "processes", model.Processes, "client processes, each with its own budget and limiter")
 	set.DurationVar(&model.Timeout, "timeout", model.Timeout, "how long a client waits for the response to an attempt, unless the policy has a timeout")
@@ -69,6 +70,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 
 func (s *system) read(env *environment, set *flag.FlagSet) error {
 	given := map[string]bool{}
+	s.given = given
 	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	if s.file != "" {
 		if err := s.readFile(env, set, given); err != nil {
@@ -194,13 +196,7 @@ func filePolicies(env *environment, value *yaml.Node) error {
 var example string
 
 func initialize(_ context.Context, env *environment, args []string) error {
-	set := flag.NewFlagSet("init", flag.ContinueOnError)
-	set.SetOutput(io.Discard)
-	set.Usage = func() {}
-	env.usage = func() {
-		fmt.Fprintln(env.stdout, "usage: backofflab init [FILE]\n\nwrites an example file that describes a system, by default to system.yaml; with -, to standard output")
-	}
-	operands, err := env.parse(set, args, 1)
+	operands, err := env.operands("init", " [FILE]\n\nwrites an example file that describes a system, by default to system.yaml; with -, to standard output", args, 1)
 	if err != nil {
 		return err
 	}

@@ -1,46 +1,43 @@
-// Package chart describes pictures as data. Marshal returns a picture as JSON, and charts.js
-// draws it with Apache ECharts: in a page, or in Node.js as an SVG file.
-//
-// NaN, infinities, lists of different lengths, and values of 0 or less on a logarithmic
-// axis are errors.
+// Package chart describes pictures as data. charts.js draws the JSON of a picture with Apache
+// ECharts: in a page, or in Node.js as an SVG file.
 package chart
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
 	"strconv"
 )
 
-// Numbers are marshaled with five digits, more than a picture shows.
-type Numbers []float64
-
-// MarshalJSON writes NaN and infinities as null.
-func (n Numbers) MarshalJSON() ([]byte, error) {
-	text := []byte{'['}
-	for i, v := range n {
-		if i > 0 {
-			text = append(text, ',')
-		}
-		if math.IsInf(v, 0) || math.IsNaN(v) {
-			text = append(text, "null"...)
-			continue
-		}
-		v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
-		text = strconv.AppendFloat(text, v, 'g', -1, 64)
-	}
-	return append(text, ']'), nil
+// Picture is a picture of one or more series.
+type Picture struct {
+	Kind   Kind      `json:"kind"`
+	Title  string    `json:"title"`
+	X      Axis      `json:"x"`
+	Y      Axis      `json:"y"`
+	Series []Series  `json:"series"`          // at most MostSeries, and one that is muted
+	Shade  *Interval `json:"shade,omitempty"` // such as an outage
+	Mark   *Mark     `json:"mark,omitempty"`
+	First  *Interval `json:"first,omitempty"` // part of X shown at first; nil: all
 }
+
+// Kind is how a picture shows its series.
+type Kind string
+
+const (
+	Lines  Kind = "lines"
+	Strips Kind = "strips" // histograms one below the other; X is where the bins start, all equally wide
+)
+
+// MostSeries is how many series a reader can tell apart.
+const MostSeries = 6
 
 // Axis is an axis of a picture.
 type Axis struct {
-	Label string `json:"label"` // with its unit: "time (s)"
-	Log   bool   `json:"log,omitempty"`
+	Label string `json:"label"`         // with its unit: "time (s)"
+	Log   bool   `json:"log,omitempty"` // all values are above 0
 }
 
-// Series is a line, with a band around it if Low and High are given.
+// Series is a line or a histogram, with a band around it if Low and High are given.
 type Series struct {
 	Name  string  `json:"name"`
 	X     Numbers `json:"x"`
@@ -50,7 +47,7 @@ type Series struct {
 	Muted bool    `json:"muted,omitempty"` // gray, for comparison
 }
 
-// Interval is a part of the x axis, such as an outage.
+// Interval is a part of the x axis.
 type Interval struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
@@ -63,236 +60,49 @@ type Mark struct {
 	Label string  `json:"label"`
 }
 
-// Picture is one of Lines, Points, Strips, Map and Ranges.
-type Picture interface {
-	kind() string
-	check() error
+// Numbers are marshaled with five digits, more than a picture shows.
+type Numbers []float64
+
+// MarshalJSON returns an error for NaN and infinities.
+func (n Numbers) MarshalJSON() ([]byte, error) {
+	rounded := make([]float64, len(n))
+	for i, v := range n {
+		rounded[i], _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 5, 64), 64)
+	}
+	return json.Marshal(rounded)
 }
 
-// Lines shows one line per series.
-type Lines struct {
-	Title  string     `json:"title"`
-	X      Axis       `json:"x"`
-	Y      Axis       `json:"y"`
-	Series []Series   `json:"series"`
-	Shade  []Interval `json:"shade,omitempty"`
-	Marks  []Mark     `json:"marks,omitempty"`
-	First  *Interval  `json:"first,omitempty"` // part of X shown at first; nil: all
-}
-
-// Point is an item, such as a policy, with two figures.
-type Point struct {
-	Name string  `json:"name"`
-	X    float64 `json:"x"`
-	Y    float64 `json:"y"`
-}
-
-// Points shows each item at the position that its two figures determine.
-type Points struct {
-	Title  string  `json:"title"`
-	X      Axis    `json:"x"`
-	Y      Axis    `json:"y"`
-	Points []Point `json:"points"`
-	Curve  *Series `json:"curve,omitempty"` // a line behind the points
-}
-
-// Strip is a histogram.
-type Strip struct {
-	Name   string  `json:"name"`
-	Values Numbers `json:"values"` // 0 or more
-}
-
-// Strips shows histograms one below the other, on the same axes.
-type Strips struct {
-	Title  string  `json:"title"`
-	X      Axis    `json:"x"`
-	Y      Axis    `json:"y"`
-	Width  float64 `json:"width"` // of each bin, in units of the x axis; the first bin starts at 0
-	Strips []Strip `json:"strips"`
-}
-
-// Row is one row of a Map.
-type Row struct {
-	Name   string  `json:"name"`   // as the picture shows it
-	Policy string  `json:"policy"` // the policy's full name
-	Cells  Numbers `json:"cells"`  // +Inf: never
-}
-
-// Map shows figures as colors and text.
-type Map struct {
-	Title string  `json:"title"`
-	X     Axis    `json:"x"`
-	Y     Axis    `json:"y"`
-	Xs    Numbers `json:"xs"`
-	Rows  []Row   `json:"rows"`            // from the bottom to the top
-	Curve *Series `json:"curve,omitempty"` // a line over the cells; y: the number of a row
-}
-
-// Range is a distribution as seven ascending figures.
-type Range struct {
-	Name                                string
-	Min, P5, P25, Median, P75, P95, Max float64
-}
-
-// MarshalJSON writes the name and a list of the figures.
-func (r Range) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Name   string  `json:"name"`
-		Values Numbers `json:"values"`
-	}{r.Name, r.values()})
-}
-
-func (r Range) values() Numbers { return Numbers{r.Min, r.P5, r.P25, r.Median, r.P75, r.P95, r.Max} }
-
-// Ranges shows distributions side by side, such as of the wait before each retry.
-type Ranges struct {
-	Title  string  `json:"title"`
-	X      Axis    `json:"x"` // label only
-	Y      Axis    `json:"y"`
-	Ranges []Range `json:"ranges"`
-}
-
-func (Lines) kind() string  { return "lines" }
-func (Points) kind() string { return "points" }
-func (Strips) kind() string { return "strips" }
-func (Map) kind() string    { return "map" }
-func (Ranges) kind() string { return "ranges" }
-
-// Marshal returns the JSON that charts.js draws.
-func Marshal(p Picture) (json.RawMessage, error) {
-	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("chart: %s: %w", p.kind(), err)
+// Marshal returns the JSON that charts.js draws, or an error that names the series that cannot
+// be drawn.
+func (p *Picture) Marshal() (json.RawMessage, error) {
+	if n := len(p.Series); n == 0 || n > MostSeries+1 {
+		return nil, fmt.Errorf("chart: %d series", n)
+	}
+	for _, s := range p.Series {
+		if err := p.check(s); err != nil {
+			return nil, fmt.Errorf("chart: series %q: %w", s.Name, err)
+		}
 	}
 	data, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
-	return append([]byte(`{"kind":"`+p.kind()+`",`), data[1:]...), nil
+	return data, nil
 }
 
-// Limits of a picture.
-const (
-	MostLines  = 24
-	MostPoints = 60
-	MostStrips = 12
-	MostCells  = 30 // in a row or column of a map; also the maximum number of ranges
-	mostBins   = 5000
-)
-
-func between(what string, n, most int) error {
-	if n < 1 || n > most {
-		return fmt.Errorf("%d %s, not 1 to %d", n, what, most)
+func (p *Picture) check(s Series) error {
+	if len(s.X) == 0 {
+		return fmt.Errorf("no values")
 	}
-	return nil
-}
-
-// fit returns an error for values that do not fit the axis.
-func (a Axis) fit(what string, values ...float64) error {
-	for i, v := range values {
-		switch {
-		case math.IsNaN(v) || math.Abs(v) > 1e100:
-			return fmt.Errorf("%s: value %d is %v", what, i, v)
-		case a.Log && v <= 0:
-			return fmt.Errorf("%s: value %d is %v, and the axis is logarithmic", what, i, v)
+	for _, list := range []Numbers{s.Y, s.Low, s.High} {
+		if list != nil && len(list) != len(s.X) {
+			return fmt.Errorf("%d x, %d y, %d low, %d high", len(s.X), len(s.Y), len(s.Low), len(s.High))
+		}
+	}
+	for i := range s.X {
+		if p.X.Log && s.X[i] <= 0 || p.Y.Log && (s.Y[i] <= 0 || s.Low != nil && s.Low[i] <= 0) {
+			return fmt.Errorf("value %d is not above 0, and the axis is logarithmic", i)
 		}
 	}
 	return nil
-}
-
-func (s Series) check(x, y Axis) error {
-	what := fmt.Sprintf("series %q", s.Name)
-	n := len(s.X)
-	banded := s.Low != nil || s.High != nil
-	if n == 0 || len(s.Y) != n || banded && (len(s.Low) != n || len(s.High) != n) {
-		return fmt.Errorf("%s: %d x, %d y, %d low, %d high", what, n, len(s.Y), len(s.Low), len(s.High))
-	}
-	for i := range s.Low {
-		if s.Low[i] > s.High[i] {
-			return fmt.Errorf("%s: the band at %d goes from %v to %v", what, i, s.Low[i], s.High[i])
-		}
-	}
-	return errors.Join(x.fit(what+", x", s.X...), y.fit(what+", y", s.Y...), y.fit(what+", low", s.Low...), y.fit(what+", high", s.High...))
-}
-
-func (i Interval) check() error {
-	what := fmt.Sprintf("interval %q", i.Label)
-	if err := (Axis{}).fit(what, i.From, i.To); err != nil || i.From < i.To {
-		return err
-	}
-	return fmt.Errorf("%s: goes from %v to %v", what, i.From, i.To)
-}
-
-func (l Lines) check() error {
-	errs := []error{between("series", len(l.Series), MostLines)}
-	for _, s := range l.Series {
-		errs = append(errs, s.check(l.X, l.Y))
-	}
-	for _, i := range l.Shade {
-		errs = append(errs, i.check())
-	}
-	if l.First != nil {
-		errs = append(errs, l.First.check())
-	}
-	for _, m := range l.Marks {
-		errs = append(errs, l.Y.fit(fmt.Sprintf("mark %q", m.Label), m.Y))
-	}
-	return errors.Join(errs...)
-}
-
-func (p Points) check() error {
-	errs := []error{between("points", len(p.Points), MostPoints)}
-	for _, point := range p.Points {
-		what := fmt.Sprintf("point %q", point.Name)
-		errs = append(errs, p.X.fit(what+", x", point.X), p.Y.fit(what+", y", point.Y))
-	}
-	if p.Curve != nil {
-		errs = append(errs, p.Curve.check(p.X, p.Y))
-	}
-	return errors.Join(errs...)
-}
-
-func (s Strips) check() error {
-	errs := []error{between("strips", len(s.Strips), MostStrips), Axis{Log: true}.fit("width of a bin", s.Width)}
-	for _, strip := range s.Strips {
-		what := fmt.Sprintf("strip %q", strip.Name)
-		errs = append(errs, between("bins of "+what, len(strip.Values), mostBins), s.Y.fit(what, strip.Values...))
-		if len(strip.Values) > 0 && slices.Min(strip.Values) < 0 {
-			errs = append(errs, fmt.Errorf("%s has a value below 0", what))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (m Map) check() error {
-	errs := []error{between("columns", len(m.Xs), MostCells), between("rows", len(m.Rows), MostCells), m.X.fit("columns", m.Xs...)}
-	if !slices.IsSorted(m.Xs) {
-		errs = append(errs, fmt.Errorf("columns %v do not ascend", m.Xs))
-	}
-	for _, row := range m.Rows {
-		what := fmt.Sprintf("row %q", row.Name)
-		if len(row.Cells) != len(m.Xs) {
-			errs = append(errs, fmt.Errorf("%s has %d cells, for %d columns", what, len(row.Cells), len(m.Xs)))
-		}
-		for i, v := range row.Cells {
-			if v < 0 || !math.IsInf(v, 1) && (Axis{}).fit("", v) != nil {
-				errs = append(errs, fmt.Errorf("%s: cell %d is %v", what, i, v))
-			}
-		}
-	}
-	if m.Curve != nil {
-		errs = append(errs, m.Curve.check(m.X, Axis{}))
-	}
-	return errors.Join(errs...)
-}
-
-func (r Ranges) check() error {
-	errs := []error{between("ranges", len(r.Ranges), MostCells)}
-	for _, one := range r.Ranges {
-		what := fmt.Sprintf("range %q", one.Name)
-		errs = append(errs, r.Y.fit(what, one.values()...))
-		if !slices.IsSorted(one.values()) {
-			errs = append(errs, fmt.Errorf("%s: %v does not ascend", what, []float64(one.values())))
-		}
-	}
-	return errors.Join(errs...)
 }

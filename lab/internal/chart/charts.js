@@ -185,13 +185,12 @@ const charts = (() => {
     const shown = c.series[0].x.filter(x => x >= first.from && x <= first.to).length
     const xs = c.series.flatMap(s => s.x)
     const ys = c.series.flatMap(s => [...s.y, ...s.low ?? [], ...s.high ?? []])
-    const marks = c.marks ?? []
     const limits = !size.live && c.first ? { min: first.from, max: first.to } : { min: "dataMin", max: "dataMax" }
     const option = base(c, size, legend)
     option.grid.bottom += size.live ? 34 : 0
     option.xAxis = fit(c.x, xs, { name: c.x.label, ...c.x.log ? {} : limits })
     if (c.x.log) [option.xAxis.min, option.xAxis.max] = [least(xs), most(xs)]
-    const top = Math.max(...marks.map(m => m.y), 0)
+    const top = c.mark?.y ?? 0
     option.yAxis = fit(c.y, ys, !c.y.log && top > most(ys) ? { max: above(top) } : {})
     option.dataZoom = zoom(size, c.first, legend.height + 8, [0])
     option.series = [
@@ -199,12 +198,12 @@ const charts = (() => {
         type: "line", data: [], silent: true, z: 0,
         markArea: {
           silent: true, itemStyle: { color: palette.shade }, label: { color: palette.soft, fontSize: 12, position: "insideTop" },
-          data: (c.shade ?? []).map(s => [{ xAxis: s.from, name: s.label }, { xAxis: s.to }]),
+          data: c.shade ? [[{ xAxis: c.shade.from, name: c.shade.label }, { xAxis: c.shade.to }]] : [],
         },
         markLine: {
           silent: true, symbol: "none", lineStyle: { color: palette.ink, width: 1.2, type: [4, 3] },
           label: { color: palette.ink, fontSize: 12, position: "insideEndTop", formatter: m => m.name },
-          data: marks.map(m => ({ yAxis: m.y, name: m.label })),
+          data: c.mark ? [{ yAxis: c.mark.y, name: c.mark.label }] : [],
         },
       },
       ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend shows the first series of each name
@@ -224,175 +223,45 @@ const charts = (() => {
     return { option, height: size.body + 8 + legend.height }
   }
 
-  function points(c, size) {
-    size = { ...size, body: 400 }
-    const curve = c.curve ? [c.curve] : []
-    const legend = keys([...c.points.map(p => p.name), ...curve.map(s => s.name)], size, 14)
-    const option = base(c, size, legend)
-    const of = key => [...c.points.map(p => p[key]), ...curve.flatMap(s => s[key])]
-    option.xAxis = fit(c.x, of("x"), { name: c.x.label, scale: true })
-    option.yAxis = fit(c.y, of("y"), { scale: true })
-    option.series = [
-      ...curve.map(s => ({ ...stroke(s, 0, 1, 1), silent: true })),
-      ...c.points.map(p => {
-        const l = look(p.name)
-        return {
-          type: "scatter", name: p.name, data: [[p.x, p.y]], symbol: l.shape, symbolSize: l.own ? 22 : 13, z: l.own ? 5 : 3,
-          itemStyle: { color: l.color, opacity: 1, borderColor: l.own ? palette.ink : palette.paper, borderWidth: l.own ? 2 : 1 },
-          emphasis: { scale: 1.3, itemStyle: { color: l.color } },
-        }
-      }),
-    ]
-    if (size.live) {
-      option.tooltip.formatter = p => tip(p.seriesName, [[c.x.label, number(p.value[0])], [c.y.label, number(p.value[1])]])
-    }
-    return { option, height: size.body + 8 + legend.height }
-  }
-
   function strips(c, size) {
     const high = 58, step = high + 26, top = 66
-    const last = Math.max(1, ...c.strips.map(s => s.values.findLastIndex(v => v > 0) + 1))
-    const highest = most(c.strips.flatMap(s => s.values)) || 1
+    const [first, second] = c.series[0].x, bin = second - first
+    const last = Math.max(1, ...c.series.map(s => s.y.findLastIndex(v => v > 0) + 1))
+    const highest = most(c.series.flatMap(s => s.y)) || 1
     const option = base(c, size, { height: 0, parts: [] })
-    const title = c.strips.map((s, i) => ({
+    const title = c.series.map((s, i) => ({
       text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
       textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
     }))
     option.title.push(...title)
-    option.grid = c.strips.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
-    option.xAxis = c.strips.map((s, i) => axis(c.x, {
-      gridIndex: i, min: 0, max: last * c.width, name: i === c.strips.length - 1 ? c.x.label : "",
-      axisLabel: { show: i === c.strips.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
+    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.xAxis = c.series.map((s, i) => axis(c.x, {
+      gridIndex: i, min: 0, max: last * bin, name: i === c.series.length - 1 ? c.x.label : "",
+      axisLabel: { show: i === c.series.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },
     }))
-    option.yAxis = c.strips.map((s, i) => axis(c.y, {
+    option.yAxis = c.series.map((s, i) => axis(c.y, {
       gridIndex: i, min: 0, max: highest, splitLine: { show: false }, axisTick: { show: false },
       axisLabel: { color: palette.soft, fontSize: 11, formatter: number, customValues: [0, highest] },
     }))
-    option.series = c.strips.map((s, i) => ({
+    option.series = c.series.map((s, i) => ({
       type: "line", step: "end", name: s.name, xAxisIndex: i, yAxisIndex: i, symbol: "none",
-      data: [...s.values.slice(0, last).map((v, k) => [k * c.width, v]), [last * c.width, 0]].map(([x, y], k, all) => [x, k === all.length - 1 ? all[k - 1][1] : y]),
+      data: [...s.y.slice(0, last).map((v, k) => [k * bin, v]), [last * bin, 0]].map(([x, y], k, all) => [x, k === all.length - 1 ? all[k - 1][1] : y]),
       lineStyle: { width: 0 }, itemStyle: { color: look(s.name).color }, areaStyle: { color: look(s.name).color, opacity: 1 },
     }))
-    const bottom = top + c.strips.length * step + 44
+    const bottom = top + c.series.length * step + 44
     if (size.live) {
-      option.dataZoom = zoom(size, undefined, 8, c.strips.map((s, i) => i))
+      option.dataZoom = zoom(size, undefined, 8, c.series.map((s, i) => i))
       option.axisPointer = { link: [{ xAxisIndex: "all" }] }
       Object.assign(option.tooltip, {
         trigger: "axis",
-        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + c.width)} ms`,
+        formatter: bins => tip(`${number(bins[0].value[0])} to ${number(bins[0].value[0] + bin)} ms`,
           bins.map(p => [p.seriesName, number(p.value[1]), look(p.seriesName)])),
       })
     }
     return { option, height: bottom + (size.live ? 36 : 0) }
   }
 
-  // place returns the position of v among ascending values, in cells.
-  function place(values, v) {
-    if (values.length === 1) return v - values[0]
-    let i = 1
-    while (i < values.length - 1 && v > values[i]) i++
-    return i - (values[i] - v) / (values[i] - values[i - 1])
-  }
-
-  // shadeOf returns the color of the gradient at a position from 0 to 1, mixed as in ECharts.
-  function shadeOf(part) {
-    const at = part * (palette.gradient.length - 1), i = Math.min(Math.floor(at), palette.gradient.length - 2)
-    const mix = k => {
-      const [a, b] = [palette.gradient[i], palette.gradient[i + 1]].map(color => parseInt(color.slice(k, k + 2), 16))
-      return Math.round(a + (at - i) * (b - a))
-    }
-    return `rgb(${mix(1)},${mix(3)},${mix(5)})`
-  }
-
-  function map(c, size) {
-    const narrow = size.width < 640, never = narrow ? "∞" : "never"
-    const cell = narrow ? 50 : 34, bottom = 64, top = Math.max(1, ...c.rows.flatMap(r => r.cells))
-    const labels = Math.min(size.width * 0.34, 20 + 7 * Math.max(...c.rows.map(r => r.name.length + 3)))
-    const cells = [], nevers = []
-    c.rows.forEach((row, y) => row.cells.forEach((v, x) => {
-      const border = own.has(row.policy) ? { borderColor: palette.ink, borderWidth: 2.5 } : { borderColor: palette.paper, borderWidth: 1.5 }
-      if (v === null) nevers.push({ value: [x, y, 0], itemStyle: { color: palette.never, ...border } })
-      else cells.push({ value: [x, y, v], itemStyle: border })
-    }))
-    const title = narrow && nevers.length > 0 ? { ...c, y: { label: c.y.label + " (∞: never)" } } : c
-    const option = base(title, size, { height: bottom, parts: [] })
-    Object.assign(option.grid, { left: labels, bottom: bottom + 44, outerBoundsMode: "none" })
-    const plain = { splitLine: { show: false }, axisTick: { show: false }, axisLine: { show: false } }
-    option.xAxis = [
-      axis(c.x, { type: "category", data: c.xs.map(String), name: c.x.label, ...plain, axisLabel: { color: palette.soft, fontSize: 12, interval: 0, hideOverlap: true } }),
-      { type: "value", show: false, min: -0.5, max: c.xs.length - 0.5 },
-    ]
-    option.yAxis = [
-      axis(c.y, {
-        type: "category", ...plain,
-        axisLabel: { color: palette.ink, fontSize: narrow ? 11 : 12, interval: 0, lineHeight: 14, width: labels - 14, overflow: "break" },
-        data: c.rows.map(r => own.has(r.policy) ? { value: "▶ " + r.name, textStyle: { fontWeight: "bold" } } : r.name),
-      }),
-      { type: "value", show: false, min: -0.5, max: c.rows.length - 0.5 },
-    ]
-    option.visualMap = {
-      type: "continuous", min: 0, max: top, seriesIndex: 0, calculable: false,
-      orient: "horizontal", left: 10, bottom: 10, itemHeight: Math.min(240, size.width * 0.4), itemWidth: 13,
-      inRange: { color: palette.gradient }, text: [number(top), "0"], textStyle: { color: palette.soft },
-    }
-    // The figures are a separate layer above the curve.
-    const label = { show: true, fontSize: narrow ? 10 : 12, padding: [1, 2] }
-    const none = { color: "transparent" }
-    const layer = { type: "heatmap", emphasis: { disabled: true } }
-    const figures = (data, fill) => data.map(d => ({ value: d.value, itemStyle: none, label: { backgroundColor: fill(d.value[2]) } }))
-    option.series = [
-      { ...layer, data: cells, z: 1 },
-      { ...layer, data: figures(cells, v => shadeOf(v / top)), z: 4, label: { ...label, formatter: d => number(d.value[2]), color: palette.cellInk } },
-      { ...layer, data: nevers, z: 1 },
-      { ...layer, data: figures(nevers, () => palette.never), z: 4, label: { ...label, formatter: never, color: palette.neverInk } },
-    ]
-    if (c.curve) {
-      const data = c.curve.x.map((x, i) => [place(c.xs, x), c.curve.y[i]])
-      const curve = { type: "line", name: c.curve.name, data, xAxisIndex: 1, yAxisIndex: 1, symbol: "none", silent: true, z: 2 }
-      option.series.push(
-        { ...curve, lineStyle: { color: palette.neverInk, width: 4.4 } },
-        { ...curve, lineStyle: { color: palette.cellInk, width: 2, type: [7, 3] } })
-      option.legend = [{
-        data: [{ name: c.curve.name }], right: 8, bottom: 10, selectedMode: false, itemWidth: 34, itemHeight: 0,
-        lineStyle: { color: palette.ink, width: 2, type: [7, 3] }, textStyle: { color: palette.ink, fontSize: 12 },
-      }]
-    }
-    if (size.live) {
-      option.tooltip.formatter = d => tip(c.rows[d.value[1]].policy,
-        [[`${c.x.label} = ${c.xs[d.value[0]]}`, d.seriesIndex > 1 ? "never" : `${number(d.value[2])} ${c.title.toLowerCase()}`]])
-    }
-    return { option, height: 64 + c.rows.length * cell + 44 + bottom }
-  }
-
-  function ranges(c, size) {
-    const names = ["shortest", "5 %", "25 %", "median", "75 %", "95 %", "longest"]
-    const option = base(c, size, { height: 0, parts: [] })
-    option.xAxis = axis(c.x, { type: "category", data: c.ranges.map(r => r.name), name: c.x.label, splitLine: { show: false } })
-    option.yAxis = fit(c.y, c.ranges.flatMap(r => r.values))
-    const color = palette.hues[0]
-    option.series = [
-      {
-        type: "boxplot", data: c.ranges.map(r => r.values.slice(1, 6)), boxWidth: [6, 44],
-        itemStyle: { color: palette.shade, borderColor: color, borderWidth: 1.6 }, emphasis: { disabled: true },
-      },
-      {
-        type: "scatter", symbolSize: 5, itemStyle: { color, opacity: 1 }, emphasis: { disabled: true },
-        data: c.ranges.flatMap((r, i) => [[i, r.values[0]], [i, r.values[6]]]),
-      },
-    ]
-    if (size.live) {
-      Object.assign(option.tooltip, {
-        trigger: "axis", axisPointer: { type: "shadow", shadowStyle: { color: palette.shade, opacity: 0.5 }, label: { show: false } },
-        formatter: at => {
-          const r = c.ranges[at[0].dataIndex]
-          return tip(`${c.x.label} ${r.name}, ${c.y.label}`, names.map((name, i) => [name, number(r.values[i])]).reverse())
-        },
-      })
-    }
-    return { option, height: 370 }
-  }
-
-  const kinds = { lines, points, strips, map, ranges }
+  const kinds = { lines, strips }
   const describe = (c, size) => kinds[c.kind](c, size)
 
   // drawn maps each picture to the function that draws it at a given width.
@@ -403,9 +272,9 @@ const charts = (() => {
     addEventListener("afterprint", () => each(true))
   }
 
-  // draw draws a picture as wide as its element, and returns the ECharts object.
-  // Pictures of one group zoom and switch lines together.
-  function draw(box, c, group) {
+  // draw draws a picture as wide as its element. The lines of one section zoom and switch
+  // together.
+  function draw(box, c) {
     for (const old of drawn.keys()) {
       if (old.isConnected) continue
       echarts.getInstanceByDom(old)?.dispose()
@@ -426,11 +295,10 @@ const charts = (() => {
     resize()
     new ResizeObserver(resize).observe(box)
     drawn.set(box, show)
-    if (group) {
-      plot.group = group
-      echarts.connect(group)
+    if (c.kind === "lines") {
+      plot.group = "section" + [...document.querySelectorAll("section")].indexOf(box.closest("section"))
+      echarts.connect(plot.group)
     }
-    return plot
   }
 
   // svg returns a picture as an SVG file.

@@ -21,7 +21,6 @@ var colors = map[string]color{
 	"grid":  {"#dfe2e6", "#343a42"},
 	"muted": {"#7d858d", "#8d959e"},
 	"shade": {"#e9ebee", "#2a2f37"},
-	"never": {"#2a0f2b", "#571f58"},
 }
 
 // hues distinguish policies, as do dashes and markers. Their contrast with the paper is
@@ -32,15 +31,6 @@ var hues = []color{
 	{"#bb1f8f", "#f29ccb"}, {"#b17a1a", "#dffe41"}, {"#2c5563", "#d2fff9"},
 }
 
-// gradient colors the cells of a map, from fast to slow, on light and dark pages. Its
-// lightness always decreases, and cellInk is legible on all of it.
-var gradient = []string{"#fdf3b4", "#fcd96b", "#fbb040", "#f4863c", "#e0603f"}
-
-const (
-	cellInk  = "#030405" // on the gradient
-	neverInk = "#fffffe" // on the color of cells without a recovery
-)
-
 var (
 	//go:embed echarts/echarts.min.js
 	library string
@@ -50,7 +40,7 @@ var (
 
 // Script returns ECharts and charts.js.
 func Script() string {
-	palette := map[string]any{"gradient": gradient, "cellInk": cellInk, "neverInk": neverInk}
+	palette := map[string]any{}
 	for name, c := range colors {
 		palette[name] = c.light
 	}
@@ -74,7 +64,7 @@ func Style() string {
 			fmt.Fprintf(&replaced, `svg [%[1]s="%[2]s"]{%[1]s:%[3]s}`, property, c.light, c.dark)
 		}
 	}
-	for _, name := range []string{"paper", "ink", "soft", "grid", "muted", "shade", "never"} {
+	for _, name := range []string{"paper", "ink", "soft", "grid", "muted", "shade"} {
 		add(name, colors[name])
 	}
 	for i, c := range hues {

@@ -1,120 +1,95 @@
-// The page of the playground: sends the input to the worker, and shows the responses.
+// The page of the playground: sends the input to a worker, and shows the responses.
 "use strict"
 const form = document.querySelector("form")
-const sections = ["waits", "contention", "storm"]
 const defaults = {
   policy: "full base=100ms cap=20s attempts=4 budget=throttle", clients: "40",
-  rate: "70", capacity: "100", outage: "stall", seconds: "2", failures: "0",
-}
-const waiting = new Map()
-let last = 0
-
-worker.onmessage = event => {
-  waiting.get(event.data.id)(JSON.parse(event.data.text))
-  waiting.delete(event.data.id)
-}
-worker.onerror = event => {
-  for (const name of sections) show(document.getElementById(name), { Error: "The lab cannot run: " + event.message })
+  rate: "70", capacity: "100", outage: "stall", seconds: "2", failures: "0.01", gate: "", contention: "",
 }
 
-function ask(request) {
-  return new Promise(resolve => {
-    waiting.set(++last, resolve)
-    worker.postMessage({ id: last, request })
+// The program is compiled once, for all workers.
+const program = (async () => {
+  const response = await fetch("lab.bin")
+  if (!response.ok) throw new Error("lab.bin: " + response.statusText)
+  const body = response.body.pipeThrough(new DecompressionStream("gzip"))
+  return WebAssembly.compileStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } }))
+})()
+
+let worker = new Worker("worker.js")
+let end = () => {} // ends a simulation, during which the worker reads no message
+const patience = 30 // seconds for a simulation
+
+// ask returns the worker's response. There is one request at a time.
+async function ask(program, request) {
+  let late
+  const response = await new Promise(resolve => {
+    end = error => {
+      worker.terminate()
+      worker = new Worker("worker.js")
+      resolve({ Error: error })
+    }
+    late = setTimeout(() => end(`This takes more than ${patience} seconds. The command backofflab has no such limit.`), patience * 1000)
+    worker.onmessage = event => event.data.error ? end(event.data.error) : resolve(JSON.parse(event.data.text))
+    worker.onerror = event => end(event.message)
+    worker.postMessage({ program, request })
   })
+  clearTimeout(late)
+  end = () => {}
+  return response
 }
+
+const valueOf = input => input.type === "checkbox" ? (input.checked ? "yes" : "") : input.value
 
 function state() {
-  return Object.fromEntries(Object.keys(defaults).map(name => [name, form.elements[name].value]))
+  return Object.fromEntries(Object.keys(defaults).map(name => [name, valueOf(form.elements[name])]))
 }
 
 // load fills the form from the link.
 function load() {
   const link = new URLSearchParams(location.hash.slice(1))
-  for (const [name, value] of Object.entries(defaults)) form.elements[name].value = link.get(name) ?? value
-}
-
-function element(name, text) {
-  const e = document.createElement(name)
-  if (text !== undefined) e.textContent = text
-  return e
-}
-
-function table(data) {
-  const t = element("table")
-  const head = t.createTHead().insertRow()
-  for (const text of data.Headers) head.append(element("th", text))
-  const body = t.createTBody()
-  for (const row of data.Rows) {
-    const tr = body.insertRow()
-    for (const text of row) tr.insertCell().textContent = text
+  for (const [name, value] of Object.entries(defaults)) {
+    const input = form.elements[name], text = link.get(name) ?? value
+    if (input.type === "checkbox") input.checked = text !== ""
+    else input.value = text
   }
-  return wide(t)
-}
-
-function wide(content) {
-  const div = element("div")
-  div.className = "wide"
-  div.tabIndex = 0
-  div.append(content)
-  return div
-}
-
-function figure(picture) {
-  const box = element("div")
-  box.className = "chart"
-  box.setAttribute("role", "img")
-  box.setAttribute("aria-label", picture.Caption)
-  const f = element("figure")
-  f.append(box, element("figcaption", picture.Caption))
-  return f
-}
-
-function verdict(finding) {
-  const div = element("div")
-  div.className = finding.Bad ? "verdict bad" : "verdict"
-  const headline = element("p", finding.Headline)
-  headline.className = "headline"
-  div.append(headline, element("p", finding.Text))
-  return div
 }
 
 function show(section, response) {
   section.classList.remove("busy")
   if (response.Error) {
-    const p = element("p", response.Error)
+    const p = document.createElement("p")
     p.className = "error"
     p.setAttribute("role", "alert")
+    p.textContent = response.Error
     section.replaceChildren(p)
     return
   }
-  charts.highlight(response.Own)
-  const pictures = response.Pictures ?? []
-  const figures = pictures.map(figure)
-  const parts = [element("h2", response.Section.Heading), ...(response.Section.Findings ?? []).map(verdict), ...figures]
-  if (response.Section.Table) parts.push(table(response.Section.Table))
-  parts.push(...response.Section.Text.split("\n\n").map(text => element("p", text)))
-  section.replaceChildren(...parts)
-  figures.forEach((f, i) => {
-    const picture = pictures[i].Picture
-    charts.draw(f.firstChild, picture, picture.kind === "lines" ? section.id : undefined)
-  })
+  if (response.Own) charts.highlight(response.Own)
+  section.innerHTML = response.HTML // the lab escapes it
+  section.querySelectorAll(".chart").forEach((box, i) => charts.draw(box, response.Pictures[i]))
 }
 
-// update simulates what the form describes, and stops if the form changes meanwhile.
+function query(section, s) {
+  return {
+    What: section.id, Policy: s.policy, Clients: Number(s.clients), Rate: Number(s.rate), Capacity: Number(s.capacity),
+    Outage: s.outage, Seconds: Number(s.seconds), Failures: Number(s.failures), Gate: s.gate !== "",
+  }
+}
+
+// update simulates what the form describes. If the form changes meanwhile, the next update
+// ends this one.
 let version = 0
 async function update() {
-  const mine = ++version
-  const s = state()
-  for (const name of sections) document.getElementById(name).classList.add("busy")
-  for (const name of sections) {
-    const response = await ask({
-      What: name, Policy: s.policy, Clients: Number(s.clients), Rate: Number(s.rate), Capacity: Number(s.capacity),
-      Outage: s.outage, Seconds: Number(s.seconds), Failures: Number(s.failures),
-    })
+  const mine = ++version, s = state(), sections = document.querySelectorAll("section")
+  end("changed")
+  for (const section of sections) section.classList.add("busy")
+  for (const section of sections) {
+    let response = { HTML: "" }
+    if (section.id !== "contention" || s.contention) {
+      response = await program.then(p => mine === version && ask(p, query(section, s)), error => ({ Error: "The lab cannot run: " + error.message }))
+    }
     if (mine !== version) return
-    show(document.getElementById(name), response)
-    performance.mark(name)
+    show(section, response)
+    performance.mark(section.id)
   }
   document.documentElement.dataset.done = String(mine)
 }

@@ -1,21 +1,16 @@
-// Runs the lab in a worker, so that the page stays responsive. Requests come one at a time.
+// Runs the lab, so that the page stays responsive. Each message has a request and the compiled
+// program, which the first one starts.
 importScripts("wasm_exec.js")
 
-const ready = (async () => {
-  const go = new Go()
-  const response = await fetch("lab.bin")
-  if (!response.ok) throw new Error("lab.bin: " + response.statusText)
-  const body = response.body.pipeThrough(new DecompressionStream("gzip"))
-  const program = await WebAssembly.instantiateStreaming(
-    new Response(body, { headers: { "Content-Type": "application/wasm" } }), go.importObject)
-  go.run(program.instance)
-})()
+let ready
 
 onmessage = async event => {
   try {
+    const go = new Go()
+    ready ??= WebAssembly.instantiate(event.data.program, go.importObject).then(instance => { go.run(instance) })
     await ready
-    postMessage({ id: event.data.id, text: lab(JSON.stringify(event.data.request)) })
+    postMessage({ text: lab(JSON.stringify(event.data.request)) })
   } catch (error) {
-    postMessage({ id: event.data.id, text: JSON.stringify({ Error: String(error) }) })
+    postMessage({ error: String(error) })
   }
 }

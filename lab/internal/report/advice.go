@@ -12,54 +12,72 @@ import (
 
 // Advice presents a [lab.Verdict].
 type Advice struct {
-	Goal    lab.Goal
 	Verdict lab.Verdict
 }
 
-// Lead returns the verdict in a few sentences.
+// Lead returns the advice in a few lines, of which the first is the policy.
 func (a Advice) Lead() string {
 	v := a.Verdict
-	base := v.Baseline.Row
-	if !v.Retry() {
-		return fmt.Sprintf("Do not retry: of %d policies none has more success than none attempts=1 without a later recovery.", v.Tried)
+	lines := []string{v.Policy, ""}
+	best := v.Rows[0]
+	lines = append(lines, fmt.Sprintf("%s of the calls succeed, with a p99 of %s, in %d outages of the system; %d policies were simulated.",
+		percent(best.Success.Mean), latency(best.P99), v.Outages, v.Tried))
+	for _, r := range v.Rows[1:] {
+		switch r.Contender {
+		case lab.NoRetry:
+			lines = append(lines, "Against no retry: "+versus(best, r))
+		case lab.ZeroPolicy:
+			lines = append(lines, "Against the zero policy: "+versus(best, r))
+		}
 	}
-	best := v.Advised[0].Row
-	text := fmt.Sprintf("Retry with: %s. %s of the calls succeed, and %s without retries; of those during the outage, %s and %s.",
-		best.Contender, percent(best.Success.Mean), percent(base.Success.Mean), percent(best.OutageSuccess.Mean), percent(base.OutageSuccess.Mean))
-	switch {
-	case best.Never > 0 && base.Never > 0:
-		text += " The server stays down even without retries: give it more capacity, or a queue shorter than the timeout."
-	case base.Never > 0:
-		text += fmt.Sprintf(" The server is back after %s s; without retries it stays down in %s of the trials.", number(best.Recovery.Mean), percent(base.Never))
-	default:
-		text += fmt.Sprintf(" The server is back after %s, and after %s without; it gets up to %s times the usual calls in a second, and %s times without.",
-			after(best.Recovery, best.Never), after(base.Recovery, base.Never), number(best.Peak.Mean), number(base.Peak.Mean))
+	if len(v.Equal) > 0 {
+		lines = append(lines, "Within half a point, so that it hardly matters which: "+strings.Join(v.Equal, "; ")+".")
 	}
-	return text
+	lines = append(lines, fmt.Sprintf("That no other finalist is better by half a point is %s sure, with a price of %s points for a second of p99.",
+		certainty(v.Sure), number(100*v.Price)))
+	if v.Gate {
+		gated := v.WithGate[0]
+		for _, r := range v.WithGate[1:] {
+			if r.Score.Mean > gated.Score.Mean {
+				gated = r
+			}
+		}
+		lines = append(lines, fmt.Sprintf("An admission gate at the server (package admit) helps more: with it and %q, %s of the calls succeed, with a p99 of %s.",
+			gated.Contender, percent(gated.Success.Mean), latency(gated.P99)))
+	}
+	return strings.Join(lines, "\n")
 }
 
-// Table returns a row for each advised policy, and one for calls without retries.
-func (a Advice) Table() *Table {
-	t := &Table{Headers: []string{
-		"policy", "success", "in the outage", "recovery (s)", "attempts a call", "peak load", "p99 (ms)", "fails with",
-	}}
-	rows := a.Verdict.Advised
-	if len(rows) == 0 || rows[0].Row.Contender != a.Verdict.Baseline.Row.Contender {
-		rows = append(rows[:len(rows):len(rows)], a.Verdict.Baseline)
+func versus(best, other lab.Assessed) string {
+	text := fmt.Sprintf("%+.1f points of success", 100*(best.Success.Mean-other.Success.Mean))
+	if margin := other.Loss.Margin(); other.Loss.Mean < margin && other.Loss.Mean > -margin {
+		text += ", within the noise"
 	}
-	for _, r := range rows {
-		fails := strings.Join(r.Fails, ", ")
-		switch {
-		case fails == "" && r.Held != nil:
-			fails = "nothing that was tried"
-		case fails == "":
-			fails = "–"
-		}
-		row := r.Row
-		t.Rows = append(t.Rows, []string{
-			row.Contender, percent(row.Success.Mean), percent(row.OutageSuccess.Mean), recovery(row.Recovery, row.Never, len(row.Trials)),
-			number(row.Amplification.Mean), number(row.Peak.Mean) + " ×", number(1000 * row.P99.Mean), fails,
-		})
+	return text + fmt.Sprintf("; p99 %s instead of %s; the server stays down after %s of the outages instead of %s.",
+		latency(best.P99), latency(other.P99), percent(best.Never), percent(other.Never))
+}
+
+func latency(s lab.Summary) string { return number(s.Mean) + " s" }
+
+func certainty(p float64) string {
+	if p > 0.99 {
+		return "more than 99 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*p)
+}
+
+// Table returns a row for each policy that went through all outages.
+func (a Advice) Table() *Table {
+	t := &Table{Headers: []string{"policy", "success", "p99 (s)", "peak load", "stays down", "loss (points)"}}
+	add := func(r lab.Assessed, gate string) {
+		t.add(r.Contender+gate, percent(r.Success.Mean), number(r.P99.Mean), number(r.Peak.Mean)+" ×", percent(r.Never),
+			fmt.Sprintf("%.2f ± %.2f", 100*r.Loss.Mean, 100*r.Loss.Margin()))
+	}
+	for _, r := range a.Verdict.Rows {
+		add(r, "")
+	}
+	for _, r := range a.Verdict.WithGate {
+		add(r, ", with a gate")
 	}
 	return t
 }
@@ -67,48 +85,16 @@ func (a Advice) Table() *Table {
 // CSV writes a line for each policy.
 func (a Advice) CSV(w io.Writer) error {
 	var rows [][]any
-	for i, r := range append(a.Verdict.Advised[:len(a.Verdict.Advised):len(a.Verdict.Advised)], a.Verdict.Baseline) {
-		row, role := r.Row, "advised"
-		if i == len(a.Verdict.Advised) {
-			role = "no retry"
+	add := func(list []lab.Assessed, gate bool) {
+		for _, r := range list {
+			rows = append(rows, []any{
+				r.Contender, gate, r.Settings, r.Success.Mean, r.P99.Mean, r.Peak.Mean, r.Never, r.Score.Mean, r.Loss.Mean, r.Loss.SE(),
+			})
 		}
-		rows = append(rows, []any{
-			role, row.Contender, row.Success.Mean, row.OutageSuccess.Mean, row.Never, mean(row.Recovery),
-			row.Amplification.Mean, row.Peak.Mean, row.P99.Mean, strings.Join(r.Fails, "; "), strings.Join(r.Held, "; "),
-		})
 	}
+	add(a.Verdict.Rows, false)
+	add(a.Verdict.WithGate, true)
 	return writeCSV(w, []string{
-		"role", "policy", "success", "outage_success", "never", "recovery_s", "amplification", "peak", "latency_p99_s", "fails_with", "holds_with",
+		"policy", "gate", "settings", "success", "latency_p99_s", "peak", "never", "score", "loss_mean", "loss_se",
 	}, rows)
-}
-
-// Section returns the table, and the pictures of a storm under each policy.
-func (a Advice) Section(...string) Section {
-	v := a.Verdict
-	storm := Storm{Storm: v.Storm, Rows: []lab.StormRow{v.Baseline.Row}}
-	for _, r := range v.Advised {
-		if r.Row.Contender != v.Baseline.Row.Contender {
-			storm.Rows = append(storm.Rows, r.Row)
-		}
-	}
-	s := storm.Section()
-	s.Heading = "Policies for this system, " + a.Goal.String() + " first"
-	s.Findings = []Finding{{Policy: a.Best(), Headline: "Do not retry", Text: a.Lead()}}
-	if v.Retry() {
-		s.Findings[0].Headline = "Retry with this policy"
-	}
-	s.Text = fmt.Sprintf("Of %d policies these are the ones that no other beats in both success and recovery. "+
-		"The last column lists the changes of the system under which a policy keeps the server down, or delays its recovery to more than "+
-		"twice that without retries plus ten seconds. The system was simulated at %s of its size, at the same utilization.\n\n", v.Tried, percent(v.Scale)) + s.Text
-	s.Table = a.Table()
-	s.Files = append([]File{file("advice.csv", a.CSV)}, s.Files...)
-	return s
-}
-
-// Best returns the name of the policy to use.
-func (a Advice) Best() string {
-	if a.Verdict.Retry() {
-		return a.Verdict.Advised[0].Row.Contender
-	}
-	return a.Verdict.Baseline.Row.Contender
 }

@@ -45,7 +45,7 @@ func TestChoosing(t *testing.T) {
 	for section, list := range pictures {
 		described[section] = map[string]json.RawMessage{}
 		for name, picture := range list {
-			described[section][name], err = chart.Marshal(picture)
+			described[section][name], err = picture.Marshal()
 			require.NoError(t, err, name)
 		}
 	}
@@ -110,12 +110,14 @@ func draw(t *testing.T, pictures map[string]json.RawMessage) (files map[string]s
 	return files
 }
 
-func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]chart.Picture) {
-	c, err := lab.Contention{Contenders: slices.Concat(lab.Blog(), lab.Fibonacci(), lab.Informed()), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
+func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*chart.Picture) {
+	staggered, err := lab.ParseContender("full base=10ms cap=2s attempts=unlimited stagger=200ms")
+	require.NoError(t, err)
+	c, err := lab.Contention{Contenders: append(slices.Concat(lab.Blog(), lab.Fibonacci()), staggered), Clients: []int{10, 25, 50, 75, 100}, Seed: 1}.WithDefaults()
 	require.NoError(t, err)
 	cells, err := c.Run(t.Context())
 	require.NoError(t, err)
-	contention := report.Contention{Cells: cells, Network: c.Network}
+	contention := report.Contention{Cells: cells}
 	var hundred []lab.Cell
 	for _, cell := range cells {
 		if cell.Clients == 100 {
@@ -155,23 +157,21 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]cha
 	require.NoError(t, err)
 	bounded, err := lab.ParseContender("full base=100ms cap=20s attempts=4 budget=throttle")
 	require.NoError(t, err)
-	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 1, Seed: 1}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
+	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
 	metastability := report.Metastability{Points: points}
-	waits := report.NewExplain("", retry.Policy{}, 1)
+	waits := report.NewExplain(retry.Policy{}, 1)
 	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),
 			"map":        metastability.Table(),
 			"waits":      waits.Table(),
-		}, map[string]map[string]chart.Picture{
+		}, map[string]map[string]*chart.Picture{
 			"contention": {
-				"calls": contention.Calls(), "tradeoff": contention.Tradeoff(),
-				"jitter": report.Contention{Cells: timing, Network: four.Network}.Timing(),
+				"calls":  contention.Calls(),
+				"jitter": report.Contention{Cells: timing}.Timing(),
 			},
 			"storm": {"load": storm.Load(), "goodput": storm.Goodput()},
-			"map":   {"map": metastability.Map()},
-			"waits": {"waits": waits.Delays()},
 		}
 }
 
@@ -181,8 +181,15 @@ func markdown(t *report.Table) string {
 		rule = append(rule, "---:")
 	}
 	var text strings.Builder
-	for _, row := range append([][]string{t.Headers, rule}, t.Rows...) {
-		text.WriteString("| " + strings.Join(row, " | ") + " |\n")
+	write := func(row []string) { text.WriteString("| " + strings.Join(row, " | ") + " |\n") }
+	write(t.Headers)
+	write(rule)
+	for _, row := range t.Rows {
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		write(texts)
 	}
 	return text.String()
 }

@@ -1,4 +1,4 @@
-// The result of contention.
+// Clients that contend for one row.
 
 package report
 
@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
@@ -16,31 +15,31 @@ import (
 
 // Contention presents the results of a [lab.Contention].
 type Contention struct {
-	Cells   []lab.Cell
-	Network lab.Network
+	Cells []lab.Cell
 }
 
-const mostLines = chart.MostLines - 1 // one more line may show a bound
-
-// longTable is the number of rows above which a page shows only the rows with the largest
-// number of clients.
-const longTable = 40
-
-func (c Contention) finished() []lab.Cell {
-	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
+// Crowd returns the user's policies and two under which all clients succeed in the end, with
+// and without jitter.
+func Crowd(own []lab.Contender) []lab.Contender {
+	blog := lab.Blog()
+	return lab.Join(own, []lab.Contender{blog[3], blog[1]})
 }
 
 // Table returns a row for each cell.
 func (c Contention) Table() *Table {
-	t := &Table{Headers: []string{"policy", "clients", "trials", "calls", "calls a client", "time (s)", "ms a client", "done"}}
+	t := &Table{Headers: []string{"policy", "clients", "done", "calls per success", "calls", "time (s)"}}
 	for _, cell := range c.Cells {
-		n := float64(cell.Clients)
-		row := []string{cell.Contender, strconv.Itoa(cell.Clients), strconv.Itoa(cell.Calls.N), "–", "–", "–", "–", "–"}
-		if cell.Calls.N > 0 {
-			row = append(row[:3], estimate(cell.Calls), number(cell.Calls.Mean/n),
-				estimate(scaled(cell.Time, 1e-3)), number(cell.Time.Mean/n), percent(cell.Done.Mean))
+		clients := strconv.Itoa(cell.Clients)
+		if cell.Calls.N == 0 {
+			t.add(cell.Contender, clients, "–", "–", "–", "–")
+			continue
 		}
-		t.Rows = append(t.Rows, row)
+		lost := cell.Done.Mean < 1
+		t.Rows = append(t.Rows, []Cell{
+			{Text: cell.Contender}, {Text: clients}, {Text: percent(cell.Done.Mean), Bad: lost},
+			{Text: perSuccess(cell.PerSuccess()), Bad: lost},
+			{Text: estimate(cell.Calls)}, {Text: estimate(scaled(cell.Time, 1e-3))},
+		})
 	}
 	return t
 }
@@ -67,195 +66,122 @@ func (c Contention) CSV(w io.Writer) error {
 	return writeCSV(w, header, rows)
 }
 
-// Section returns the table, the pictures, and the findings about own, the user's policies.
+// Section compares own, the user's policies, with the others at the largest number of
+// clients.
 func (c Contention) Section(own ...string) Section {
-	s := Section{
+	table := Contention{c.most()}.Table()
+	table.mark(own)
+	return Section{
 		Heading:  "Clients that contend for one row",
+		Lead:     "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; otherwise it waits as its policy says and reads again.",
 		Findings: c.findings(own),
-		Text: "All clients start at the same time. Each reads a row and writes it on the condition that no other client has written since; " +
-			"otherwise it backs off and reads again. One of the conflicting writes succeeds. " +
-			"Calls are the writes that reach the server, and time is until the last client is done. " +
-			"Bands and ± are 95 % confidence intervals.",
-		Table: c.Table(),
-		Figures: figures(
-			Figure{c.Calls(), "Calls that the server gets. If all N clients start at the same time, at least N − 1 calls fail: a policy under which all clients succeed is not below the gray line."},
-			Figure{c.Time(), "Time until the last client is done. The gray line is the time if no call is wasted."},
-			Figure{c.Tradeoff(), "Calls and time. Nearer to the lower left corner is better; the gray curve is the best for clients that choose their times at random, at a steady rate."},
-			Figure{c.Timing(), "When the calls come."},
-		),
+		Table:    table,
+		Figures: []Figure{
+			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
+			{c.Timing(), "When the calls come."},
+		},
+		Text:  []string{"Time is until the last client succeeds or gives up. Bands and ± are 95 % confidence intervals. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
+		Own:   own,
 	}
-	if n := len(c.most()); n > chart.MostStrips {
-		s.Text += fmt.Sprintf("\n\nOf the %d policies the first %d have a line, and the first %d a strip.", n, min(n, mostLines), chart.MostStrips)
-	}
-	if most := c.most(); len(c.Cells) > longTable && len(most) > 0 {
-		s.Table = Contention{Cells: most}.Table()
-		s.Table.Caption = fmt.Sprintf("With %d clients.", most[0].Clients)
-	}
-	return s
 }
 
-// findings compares each of the user's policies with the others, at the largest number of
-// clients.
-func (c Contention) findings(own []string) []Finding {
+// most returns the finished cells with the largest number of clients.
+func (c Contention) most() []lab.Cell {
+	cells := c.finished()
+	clients := 0
+	for _, cell := range cells {
+		clients = max(clients, cell.Clients)
+	}
+	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients < clients })
+}
+
+func (c Contention) finished() []lab.Cell {
+	return slices.DeleteFunc(slices.Clone(c.Cells), func(cell lab.Cell) bool { return cell.Calls.N == 0 })
+}
+
+// findings says for each of the user's policies how many clients succeed, and which of the
+// policies under which all succeed needs the fewest calls.
+func (c Contention) findings(own []string) (list []Finding) {
 	cells := c.most()
-	if len(cells) == 0 {
-		return nil
+	complete := slices.DeleteFunc(slices.Clone(cells), func(cell lab.Cell) bool { return cell.Done.Mean < 1 })
+	best := "Under none of the policies all clients succeed."
+	if len(complete) > 0 {
+		b := slices.MinFunc(complete, func(a, b lab.Cell) int { return cmp.Compare(a.Calls.Mean, b.Calls.Mean) })
+		best = fmt.Sprintf("Of the policies under which all succeed, %s needs the fewest calls: %s per success, in %s s.",
+			b.Contender, perSuccess(b.PerSuccess()), number(b.Time.Mean/1000))
 	}
-	callsPerSuccess := func(cell lab.Cell) float64 { return cell.Calls.Mean / (cell.Done.Mean * float64(cell.Clients)) }
-	best := func(cells []lab.Cell) string {
-		cell := slices.MinFunc(cells, func(a, b lab.Cell) int { return cmp.Compare(callsPerSuccess(a), callsPerSuccess(b)) })
-		return fmt.Sprintf("%s needs the fewest calls for each client that succeeds: %s, in %s s.", cell.Contender, number(callsPerSuccess(cell)), number(cell.Time.Mean/1000))
-	}
-	if len(own) == 0 {
-		return []Finding{{Text: fmt.Sprintf("Contention: with %d clients, %s", cells[0].Clients, best(cells))}}
-	}
-	var list []Finding
 	for _, cell := range cells {
 		if !slices.Contains(own, cell.Contender) {
 			continue
 		}
-		calls := number(cell.Calls.Mean / float64(cell.Clients))
 		f := Finding{
-			Policy: cell.Contender, Headline: "Under contention: " + calls + " calls a client",
-			Text: fmt.Sprintf("Contention: with %d clients it makes %s calls a client in %s s, and %s of the clients succeed.",
-				cell.Clients, calls, number(cell.Time.Mean/1000), percent(cell.Done.Mean)),
+			Policy: cell.Contender, Headline: "All clients succeed",
+			Text: fmt.Sprintf("%d clients make %s calls per success, in %s s. %s", cell.Clients,
+				perSuccess(cell.PerSuccess()), number(cell.Time.Mean/1000), best),
 		}
-		others := slices.DeleteFunc(slices.Clone(cells), func(other lab.Cell) bool { return slices.Contains(own, other.Contender) })
-		if len(others) > 0 {
-			f.Text += " Of the others, " + best(others)
+		if cell.Done.Mean < 1 {
+			f.Headline, f.Bad = percent(1-cell.Done.Mean)+" of the clients give up", true
 		}
 		list = append(list, f)
 	}
 	return list
 }
 
-// byClients returns a line with margins for each contender.
-func (c Contention) byClients(figure func(lab.Cell) lab.Summary) (lines []chart.Series, clients []float64) {
+// Calls shows the calls per success, by number of clients; nil if there is only one number of
+// clients.
+func (c Contention) Calls() *chart.Picture {
+	var lines []chart.Series
+	bound := chart.Series{Name: "(2N − 1) / N", Muted: true}
 	for _, cell := range c.finished() {
 		i := slices.IndexFunc(lines, func(s chart.Series) bool { return s.Name == cell.Contender })
+		n := float64(cell.Clients)
+		if cell.Done.Mean == 0 || i < 0 && len(lines) == chart.MostSeries {
+			continue
+		}
 		if i < 0 {
-			if len(lines) == mostLines {
-				continue
-			}
 			i = len(lines)
 			lines = append(lines, chart.Series{Name: cell.Contender})
 		}
-		v, l := figure(cell), &lines[i]
-		l.X = append(l.X, float64(cell.Clients))
-		l.Y = append(l.Y, v.Mean)
+		l, calls := &lines[i], scaled(cell.Calls, 1/(n*cell.Done.Mean))
+		l.X, l.Y = append(l.X, n), append(l.Y, calls.Mean)
 		// A margin wider than the mean does not fit a logarithmic axis.
-		l.Low = append(l.Low, max(v.Mean-v.Margin(), v.Mean/10))
-		l.High = append(l.High, v.Mean+v.Margin())
-		clients = append(clients, float64(cell.Clients))
+		l.Low, l.High = append(l.Low, max(calls.Mean-calls.Margin(), calls.Mean/10)), append(l.High, calls.Mean+calls.Margin())
+		if !slices.Contains(bound.X, n) {
+			bound.X, bound.Y = append(bound.X, n), append(bound.Y, (2*n-1)/n)
+		}
 	}
-	slices.Sort(clients)
-	return lines, slices.Compact(clients)
-}
-
-func bound(name string, clients []float64, of func(n float64) float64) chart.Series {
-	s := chart.Series{Name: name, X: clients, Muted: true}
-	for _, n := range clients {
-		s.Y = append(s.Y, of(n))
-	}
-	return s
-}
-
-func needsLog(values []float64) bool { return values[len(values)-1] > 50*values[0] }
-
-// Calls shows calls by number of clients; nil if there is only one number of clients.
-func (c Contention) Calls() chart.Picture {
-	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return cell.Calls })
-	if len(clients) < 2 {
+	if len(bound.X) < 2 {
 		return nil
 	}
-	lines = append(lines, bound("2N − 1", clients, func(n float64) float64 { return 2*n - 1 }))
-	return chart.Lines{
-		Title:  "Calls",
-		X:      chart.Axis{Label: "clients", Log: needsLog(clients)},
-		Y:      chart.Axis{Label: "calls in all", Log: needsLog(clients)},
-		Series: lines,
+	log := slices.Max(bound.X) > 50*slices.Min(bound.X)
+	return &chart.Picture{
+		Kind:   chart.Lines,
+		Title:  "Calls per success",
+		X:      chart.Axis{Label: "clients", Log: log},
+		Y:      chart.Axis{Label: "calls / clients that succeed", Log: log},
+		Series: append(lines, bound),
 	}
-}
-
-// Time shows the time by number of clients; nil if there is only one number of clients.
-func (c Contention) Time() chart.Picture {
-	lines, clients := c.byClients(func(cell lab.Cell) lab.Summary { return scaled(cell.Time, 1e-3) })
-	if len(clients) < 2 {
-		return nil
-	}
-	trip := 2 * c.Network.Mean.Seconds()
-	lines = append(lines, bound("no call wasted", clients, func(n float64) float64 { return trip * (n + 1) }))
-	return chart.Lines{
-		Title:  "Completion time",
-		X:      chart.Axis{Label: "clients", Log: needsLog(clients)},
-		Y:      chart.Axis{Label: "time until all are done (s)", Log: true},
-		Series: lines,
-	}
-}
-
-func (c Contention) most() []lab.Cell {
-	cells := c.finished()
-	if len(cells) == 0 {
-		return nil
-	}
-	n := slices.MaxFunc(cells, func(a, b lab.Cell) int { return a.Clients - b.Clients }).Clients
-	return slices.DeleteFunc(cells, func(cell lab.Cell) bool { return cell.Clients != n })
-}
-
-// Tradeoff shows calls against time at the largest number of clients; nil for a single
-// policy.
-func (c Contention) Tradeoff() chart.Picture {
-	cells := c.most()
-	var points []chart.Point
-	for _, cell := range cells[:min(len(cells), chart.MostPoints)] {
-		n := float64(cell.Clients)
-		points = append(points, chart.Point{Name: cell.Contender, X: cell.Calls.Mean / n, Y: cell.Time.Mean / n})
-	}
-	if len(points) < 2 {
-		return nil
-	}
-	return chart.Points{
-		Title:  fmt.Sprintf("Calls against time, %d clients", cells[0].Clients),
-		X:      chart.Axis{Label: "calls a client", Log: true},
-		Y:      chart.Axis{Label: "time a client (ms)", Log: true},
-		Points: points,
-		Curve:  c.steady(),
-	}
-}
-
-// steady returns the curve of clients that call at random times at a steady rate. If r is
-// the round trip, c the number of calls per success, and t the time per success, then
-// (c − 1)(t − r) ≈ r.
-func (c Contention) steady() *chart.Series {
-	r := 2 * float64(c.Network.Mean) / float64(time.Millisecond)
-	s := &chart.Series{Name: "best steady rate", Muted: true}
-	for calls := 1.2; calls < 12; calls *= 1.08 {
-		s.X = append(s.X, calls)
-		s.Y = append(s.Y, r+r/(calls-1))
-	}
-	return s
 }
 
 // Timing shows when clients call, with the largest number of clients. It returns nil if the
 // calls were not counted by time.
-func (c Contention) Timing() chart.Picture {
-	var strips []chart.Strip
-	clients := 0
-	for _, cell := range c.most() {
-		if cell.Timing != nil && len(strips) < chart.MostStrips {
-			clients = cell.Clients
-			strips = append(strips, chart.Strip{Name: cell.Contender, Values: cell.Timing})
-		}
+func (c Contention) Timing() *chart.Picture {
+	p := chart.Picture{
+		Kind: chart.Strips, X: chart.Axis{Label: "time since the start (ms)"}, Y: chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
 	}
-	if strips == nil {
+	for _, cell := range c.most() {
+		if cell.Timing == nil || len(p.Series) == chart.MostSeries {
+			continue
+		}
+		s := chart.Series{Name: cell.Contender, Y: cell.Timing}
+		for bin := range cell.Timing {
+			s.X = append(s.X, float64(bin)*float64(lab.TimingBin.Milliseconds()))
+		}
+		p.Title, p.Series = fmt.Sprintf("When %d clients call", cell.Clients), append(p.Series, s)
+	}
+	if p.Series == nil {
 		return nil
 	}
-	return chart.Strips{
-		Title:  fmt.Sprintf("When %d clients call", clients),
-		X:      chart.Axis{Label: "time since the start (ms)"},
-		Y:      chart.Axis{Label: fmt.Sprintf("calls in %d ms", lab.TimingBin.Milliseconds())},
-		Width:  float64(lab.TimingBin.Milliseconds()),
-		Strips: strips,
-	}
+	return &p
 }

@@ -18,18 +18,12 @@ func Text(w io.Writer, t *Table) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, strings.Join(t.Headers, "\t"))
 	for _, row := range t.Rows {
-		fmt.Fprintln(tw, strings.Join(row, "\t"))
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		fmt.Fprintln(tw, strings.Join(texts, "\t"))
 	}
-	return tw.Flush()
-}
-
-// Notes writes names and values in aligned columns, followed by an empty line.
-func Notes(w io.Writer, notes []Note) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, n := range notes {
-		fmt.Fprintf(tw, "%s\t%s\n", n.Name, n.Value)
-	}
-	fmt.Fprintln(tw)
 	return tw.Flush()
 }
 

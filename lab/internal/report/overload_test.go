@@ -29,8 +29,8 @@ func TestOverloadPage(t *testing.T) {
 		t.Skip("no Node.js, which draws the pictures")
 	}
 	described := map[string]json.RawMessage{}
-	for name, picture := range map[string]chart.Picture{"load": storm.Load(), "goodput": storm.Goodput()} {
-		described[name], err = chart.Marshal(picture)
+	for name, picture := range map[string]*chart.Picture{"load": storm.Load(), "goodput": storm.Goodput()} {
+		described[name], err = picture.Marshal()
 		require.NoError(t, err)
 		assert.Contains(t, text, "](overload/"+name+".svg)")
 	}

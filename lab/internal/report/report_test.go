@@ -3,12 +3,12 @@ package report_test
 import (
 	"bytes"
 	"encoding/csv"
-	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
@@ -41,88 +41,149 @@ func TestContention(t *testing.T) {
 		{Contender: "b", Clients: 10, Calls: summary(40, 4, 100), Time: summary(300, 30, 100), Done: summary(1, 0, 100)},
 		{Contender: "b", Clients: 1000}, // interrupted
 	}
-	c := report.Contention{Cells: cells, Network: lab.Network{Mean: 10 * time.Millisecond}}
+	c := report.Contention{Cells: cells}
 	assert.Equal(t, ""+
-		"policy  clients  trials  calls         calls a client  time (s)       ms a client  done\n"+
-		"a       10       100     50.12 ± 0.79  5.01            0.381 ± 0.006  38.1         100.0 %\n"+
-		"a       1000     1       123457        123             15.0           15.0         50.0 %\n"+
-		"b       10       100     40.00 ± 0.79  4.00            0.300 ± 0.006  30.0         100.0 %\n"+
-		"b       1000     0       –             –               –              –            –\n", text(t, c.Table()))
+		"policy  clients  done     calls per success  calls         time (s)\n"+
+		"a       10       100.0 %  5.01               50.12 ± 0.79  0.381 ± 0.006\n"+
+		"a       1000     50.0 %   247                123457        15.0\n"+
+		"b       10       100.0 %  4.00               40.00 ± 0.79  0.300 ± 0.006\n"+
+		"b       1000     –        –                  –             –\n", text(t, c.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return c.CSV(w) })
 	assert.Equal(t, []string{"a", "10", "100", "50.123", "0.4", "4", "381.4", "3", "30", "1"}, list[1])
 	assert.Equal(t, []string{"b", "1000", "0", "", "", "", "", "", "", ""}, list[4])
 
-	s := c.Section()
-	require.Len(t, s.Figures, 3, "there is only one point with 1000 clients, so there is no picture of calls against time")
-	series := s.Figures[0].Picture.(chart.Lines).Series
-	assert.Equal(t, "2N − 1", series[len(series)-1].Name)
-	assert.Equal(t, "When 1000 clients call", s.Figures[2].Picture.(chart.Strips).Title)
+	s := c.Section("a")
+	require.Len(t, s.Figures, 2)
+	series := s.Figures[0].Picture.Series
+	assert.Equal(t, chart.Numbers{5.0123, 246.9134}, series[0].Y, "calls of clients that give up count")
+	assert.Equal(t, chart.Series{Name: "(2N − 1) / N", X: chart.Numbers{10, 1000}, Y: chart.Numbers{1.9, 1.999}, Muted: true}, series[2])
+	assert.Equal(t, "When 1000 clients call", s.Figures[1].Picture.Title)
 	assert.Equal(t, "contention.csv", s.Files[0].Name)
-	assert.Equal(t, []report.Finding{{Text: "Contention: with 1000 clients, a needs the fewest calls for each client that succeeds: 247, in 15.0 s."}}, s.Findings)
 	assert.Equal(t, []report.Finding{{
-		Policy: "a", Headline: "Under contention: 123 calls a client",
-		Text: "Contention: with 1000 clients it makes 123 calls a client in 15.0 s, and 50.0 % of the clients succeed.",
-	}}, c.Section("a").Findings)
+		Policy: "a", Headline: "50.0 % of the clients give up", Bad: true,
+		Text: "1000 clients make 247 calls per success, in 15.0 s. Under none of the policies all clients succeed.",
+	}}, s.Findings)
+	assert.True(t, s.Table.Rows[0][2].Bad)
 
+	c.Cells = []lab.Cell{cells[0], cells[2]}
+	assert.Equal(t, []report.Finding{{
+		Policy: "a", Headline: "All clients succeed",
+		Text: "10 clients make 5.01 calls per success, in 0.381 s. Of the policies under which all succeed, b needs the fewest calls: 4.00 per success, in 0.300 s.",
+	}}, c.Section("a").Findings)
 	c.Cells = cells[3:] // nothing has finished
-	s = c.Section()
-	assert.Empty(t, s.Figures)
-	assert.Len(t, s.Table.Rows, 1)
+	_, pictures, err := c.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
 }
 
+// The pictures show at most six policies.
 func TestManyPolicies(t *testing.T) {
 	var c report.Contention
+	s := report.Storm{Storm: lab.Storm{Rate: 1, Horizon: time.Minute, Outage: lab.Outage{To: time.Second}}}
 	for i := range 70 {
+		name := strings.Repeat("x", i+1)
 		for _, n := range []int{10, 20} {
-			c.Cells = append(c.Cells, lab.Cell{Contender: strings.Repeat("x", i+1), Clients: n, Calls: summary(float64(20+i), 1, 9), Time: summary(400, 1, 9)})
+			c.Cells = append(c.Cells, lab.Cell{Contender: name, Clients: n, Calls: summary(float64(20+i), 1, 9), Time: summary(400, 1, 9), Done: summary(1, 0, 9)})
 		}
+		s.Rows = append(s.Rows, lab.StormRow{Contender: name, Trials: make([]lab.StormTrial, 1), Attempts: []float64{1}, Goodputs: []float64{1}})
 	}
-	c.Network.Mean = time.Millisecond
-	s := c.Section()
-	assert.Len(t, s.Figures, 3)
-	assert.Len(t, s.Table.Rows, 70, "the rows with most clients")
-	assert.Equal(t, "With 20 clients.", s.Table.Caption)
-	assert.Contains(t, s.Text, "Of the 70 policies the first 23 have a line, and the first 12 a strip.")
+	assert.Len(t, c.Section().Figures[0].Picture.Series, 6+1, "and a bound")
+	assert.Len(t, s.Load().Series, 6)
+	assert.Contains(t, s.Section().Text, "Of the 70 policies the pictures show 6.")
+}
+
+// row returns a row with a trial for each share of successful calls.
+func row(name string, recovery float64, successes ...float64) lab.StormRow {
+	r := lab.StormRow{
+		Contender: name, Peak: summary(3, 0.5, 4), Recovery: summary(recovery, 0, len(successes)), P50: summary(0.008, 0, 4), P99: summary(0.1, 0, 4),
+		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
+	}
+	r.Before, r.PerSuccess = summary(1, 0, len(successes)), summary(3, 0, len(successes))
+	for i, success := range successes {
+		r.Trials = append(r.Trials, lab.StormTrial{Number: i, Success: success, Recovered: true, Recovery: recovery})
+		r.Success.Mean += success / float64(len(successes))
+	}
+	return r
+}
+
+// never returns a row of trials in which the server does not recover.
+func never(r lab.StormRow) lab.StormRow {
+	r.Never, r.Recovery = 1, lab.Summary{}
+	for i := range r.Trials {
+		r.Trials[i].Recovered = false
+	}
+	return r
 }
 
 func TestStorm(t *testing.T) {
 	st, err := lab.Storm{Outage: lab.Outage{Kind: lab.BrownOut, Share: 0.25}}.WithDefaults()
 	require.NoError(t, err)
-	row := lab.StormRow{
-		Contender: "a", Trials: make([]lab.StormTrial, 4), Never: 0.25,
-		Peak: summary(3, 0.5, 4), Amplification: summary(1.1, 0.01, 4), Recovery: summary(12, 2, 3),
-		Goodput: summary(0.5, 0, 4), Success: summary(0.75, 0, 4), P50: summary(0.008, 0, 4), P99: summary(0.1, 0, 4),
-		Attempts: []float64{700, 1400}, Goodputs: []float64{700, 0},
-	}
-	none := lab.StormRow{Contender: "b"}
-	s := report.Storm{Storm: st, Rows: []lab.StormRow{row, none}}
+	sometimes := row("a", 12, 0.7, 0.8, 0.75)
+	sometimes.Recovery, sometimes.Never = summary(12, 2, 3), 0.25
+	s := report.Storm{Storm: st, Rows: []lab.StormRow{
+		sometimes, row("none attempts=1", 3, 0.9, 0.9, 0.9), never(row("standard attempts=3", 0, 0.88, 0.88, 0.88)), {Contender: "interrupted"},
+	}}
 	assert.Equal(t, ""+
-		"policy  trials  peak load      attempts a call  recovery (s)              goodput after  success of all  p50 (ms)  p99 (ms)\n"+
-		"a       4       3.00 ± 0.80 ×  1.100 ± 0.016    12.0 ± 5.0, 25.0 % never  50.0 %         75.0 %          8.00      100\n"+
-		"b       0       –              –                –                         –              –               –         –\n", text(t, s.Table()))
+		"policy                             success  p99 (ms)  peak load  recovery (s)              attempts per success\n"+
+		"a                                  75.0 %   –         3.00 ×     12.0 ± 5.0, 25.0 % never  3.00\n"+
+		"none attempts=1 (no retry)         90.0 %   100       3.00 ×     3.0                       3.00\n"+
+		"standard attempts=3 (zero policy)  88.0 %   100       3.00 ×     never                     3.00\n"+
+		"interrupted                        –        –         –          –                         –\n", text(t, s.Table()))
 	list := rows(t, func(w *bytes.Buffer) error { return s.CSV(w) })
-	assert.Equal(t, []string{"a", "4", "0.25", "3", "0.25"}, list[1][:5])
+	assert.Equal(t, []string{"a", "3", "0.25", "3", "0.25"}, list[1][:5])
 	assert.Equal(t, len(list[0]), len(list[1]))
 	series := rows(t, func(w *bytes.Buffer) error { return s.SeriesCSV(w) })
-	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series)
-	sec := s.Section()
-	assert.Contains(t, sec.Text, "works at 25.0 % of its pace from second 60 to 90")
-	require.Len(t, sec.Figures, 2)
-	load := sec.Figures[0].Picture.(chart.Lines)
-	assert.Equal(t, []chart.Mark{{Y: st.Capacity() / st.Rate, Label: "capacity"}}, load.Marks)
-	assert.Equal(t, &chart.Interval{From: 55, To: 115}, load.First, "the outage, and what follows")
-	assert.Contains(t, sec.Findings[0].Text, "1 of 1 policies keep the server down in some trials: a.")
-	own := s.Section("a").Findings
-	require.Len(t, own, 1)
-	assert.True(t, own[0].Bad)
-	assert.Equal(t, "Keeps the server down in 25.0 % of the trials", own[0].Headline)
+	assert.Equal(t, [][]string{{"policy", "second", "attempts", "successes"}, {"a", "0", "700", "700"}, {"a", "1", "1400", "0"}}, series[:3])
+	section := s.Section()
+	assert.Equal(t, "A server can serve 1000 attempts a second and gets 700 calls a second. It works at 25.0 % of its pace for 30s.", section.Lead)
+	require.Len(t, section.Figures, 2)
+	load := section.Figures[0].Picture
+	assert.Equal(t, &chart.Mark{Y: st.Capacity() / st.Rate, Label: "capacity"}, load.Mark)
+	assert.Equal(t, &chart.Interval{From: 54, To: 120}, load.First, "from before the outage to as long after it")
 
-	s.Rows = []lab.StormRow{none}
-	sec = s.Section()
-	assert.Empty(t, sec.Figures)
-	s.Storm.Outage.Kind = lab.Down
-	sec = s.Section()
-	assert.Contains(t, sec.Text, "refuses everything")
+	s.Rows = []lab.StormRow{row("late", 250, 1, 1)}
+	assert.Equal(t, 350.0, s.Load().First.To, "to the last recovery")
+	s.Rows = []lab.StormRow{{Contender: "interrupted"}}
+	_, pictures, err := s.Section().HTML()
+	require.NoError(t, err)
+	assert.Empty(t, pictures)
+	assert.Empty(t, s.Section("interrupted").Findings)
+	s.Storm.Gate, s.Storm.Outage.Kind = func() *admit.Gate { return nil }, lab.Down
+	assert.Contains(t, s.Section().Lead, "It refuses everything for 30s. An admission gate")
+}
+
+func TestFindings(t *testing.T) {
+	st, err := lab.Storm{}.WithDefaults()
+	require.NoError(t, err)
+	base := row("none attempts=1", 3, 0.9, 0.91, 0.92)
+	overloaded := row("none attempts=1", 3, 0.5, 0.5, 0.5)
+	overloaded.Before.Mean = 0.5
+	sometimes := row("a", 3, 1, 1, 1)
+	sometimes.Never = 1.0 / 3
+	for _, tt := range []struct {
+		name      string
+		own, base lab.StormRow
+		headline  string
+		bad       bool
+	}{
+		{"better", row("a", 3, 0.95, 0.96, 0.97), base, "Helps: more calls succeed", false},
+		{"late", row("a", 17, 0.95, 0.96, 0.97), base, "Helps, but delays the recovery", false},
+		{"recovery only with it", row("a", 17, 0.95, 0.96, 0.97), never(base), "Helps: more calls succeed", false},
+		{"noise", row("a", 3, 0.95, 0.89, 0.92), base, "Changes little", false},
+		{"equal", row("a", 3, 0.9, 0.91, 0.92), base, "Changes little", false},
+		{"worse", row("a", 3, 0.89, 0.9, 0.91), base, "Harms: fewer calls succeed", true},
+		{"down", never(row("a", 0, 0.2, 0.2, 0.2)), base, "Keeps the server down", true},
+		{"down at times", sometimes, base, "Keeps the server down in 33.3 % of the trials", true},
+		{"down before", row("a", 3, 0.4, 0.4, 0.4), overloaded, "The server is overloaded even before the outage", true},
+		{"down anyway", never(row("a", 0, 0.2, 0.2, 0.2)), never(base), "The server stays down, even without retries", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			findings := report.Storm{Storm: st, Rows: []lab.StormRow{tt.own, tt.base}}.Section("a", "none attempts=1").Findings
+			require.Len(t, findings, 1, "no retry is what the others are compared with")
+			assert.Contains(t, findings[0].Headline, tt.headline)
+			assert.Equal(t, tt.bad, findings[0].Bad)
+		})
+	}
 }
 
 func TestMetastability(t *testing.T) {
@@ -130,73 +191,42 @@ func TestMetastability(t *testing.T) {
 		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
 		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
 		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.3, Trials: 2, Never: 1},
-		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.7, Trials: 2, Never: 1},
+		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.7}, // interrupted
 	}}
 	assert.Equal(t, ""+
 		"policy           1 / attempts  0.3    0.7\n"+
 		"full attempts=1  1.00          12     60.0, 50.0 % never\n"+
-		"full attempts=4  0.250         never  never\n", text(t, m.Table()))
+		"full attempts=4  0.250         never  –\n", text(t, m.Table()))
 	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
-	s := m.Section()
-	require.Len(t, s.Figures, 1)
-	picture := s.Figures[0].Picture.(chart.Map)
-	assert.Equal(t, chart.Row{Name: "attempts=4", Policy: "full attempts=4", Cells: chart.Numbers{math.Inf(1), math.Inf(1)}}, picture.Rows[1])
-	assert.Equal(t, "ρ · attempts = 1", picture.Curve.Name)
-	assert.Equal(t, []report.Finding{{
-		Policy: "full attempts=4", Bad: true, Headline: "Keeps the server down at a utilization of 0.3",
-		Text: "Utilization: the lowest at which the server stays down is 0.3.",
-	}}, m.Section("full attempts=4").Findings)
-	assert.Contains(t, s.Text, "in common: full")
-	m.Points[2].Bounded, m.Points[2].Attempts = true, retry.Unlimited
-	assert.Nil(t, m.Map().(chart.Map).Curve, "with a budget there is no such line")
+	m.Points[2].Bounded = true
 	assert.Contains(t, text(t, m.Table()), "bounded")
-
-	m.Points[3].Trials = 0 // interrupted
-	s = m.Section()
-	assert.Empty(t, s.Figures)
-	assert.Contains(t, text(t, s.Table), "–")
-	assert.Nil(t, report.Metastability{}.Map())
 }
 
 func TestExplain(t *testing.T) {
-	facts := func(text string) map[string]string {
+	for text, want := range map[string][]string{
+		"full base=100ms attempts=4 elapsed=1m timeout=2s": {"attempts: 4", "4.00 times the load; there is no budget", "more than 25.0 % can"},
+		"aws-adaptive-2026":       {"attempts: 3", "3.00 times the load at first; the budget ends that"},
+		"none attempts=unlimited": {"without end", "more load from second to second", "however little"},
+		"none attempts=1":         {"attempts: 1", "waits in all: 0s to 0s"},
+	} {
 		p, err := retry.ParsePolicy(text)
 		require.NoError(t, err)
-		all := map[string]string{}
-		for _, f := range report.NewExplain("", p, 0).Facts() {
-			all[f.Name] = f.Value
+		for _, part := range want {
+			assert.Contains(t, strings.Join(report.NewExplain(p, 0).Facts(), "\n"), part, text)
 		}
-		return all
 	}
-	f := facts("full base=100ms attempts=4 elapsed=1m timeout=2s")
-	assert.Equal(t, "4.00 times the load", f["while all attempts fail"])
-	assert.Equal(t, "1m0s", f["time limit"])
-	assert.Equal(t, "2s", f["limit of an attempt"])
-	assert.Contains(t, f["budget"], "more than 25.0 %")
-	assert.NotContains(t, facts("none attempts=1"), "budget")
-	f = facts("aws-adaptive-2026")
-	assert.Equal(t, "*retry.TokenBudget, which ends that load", f["budget"])
-	assert.Equal(t, "*awspreset.AdaptiveLimiter", f["limiter"])
-	assert.Contains(t, facts("none attempts=unlimited")["attempts"], "without end")
-	assert.Contains(t, facts("none attempts=unlimited")["budget"], "however little")
-	f = facts("full base=1s attempts=100 elapsed=1ns")
-	assert.Equal(t, "1.00 times the load", f["while all attempts fail"], "elapsed allows no retry")
-	assert.NotContains(t, f, "budget")
+	elapsed := report.NewExplain(retry.Policy{Backoff: retry.Constant(time.Second), MaxElapsed: 1}, 0)
+	assert.NotContains(t, strings.Join(elapsed.Facts(), "\n"), "while", "elapsed allows no retry")
 	for elapsed := range 250 { // in some of these, the two samples have different numbers of retries
 		p := retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Factor: 1}, MaxAttempts: 100, MaxElapsed: time.Duration(elapsed) * 20 * time.Millisecond}
-		report.NewExplain("", p, uint64(elapsed)).Table()
+		report.NewExplain(p, uint64(elapsed)).Table()
 		if elapsed%50 == 0 && testing.Short() {
 			break
 		}
 	}
 
-	assert.Nil(t, report.NewExplain("", retry.Policy{MaxAttempts: 1}, 0).Delays(), "no retry, no wait")
-	e := report.NewExplain("x", retry.Policy{MaxAttempts: retry.Unlimited}, 0)
+	assert.Len(t, report.NewExplain(retry.Policy{MaxAttempts: 1}, 0).Table().Rows, 1, "no retry, no wait")
+	e := report.NewExplain(retry.Policy{MaxAttempts: retry.Unlimited}, 0)
 	s := e.Section()
 	assert.Len(t, s.Table.Rows, 101)
-	list := rows(t, func(w *bytes.Buffer) error { return e.CSV(w) })
-	assert.Len(t, list, 101)
-	for _, row := range list[1:] {
-		assert.Len(t, row, 9)
-	}
 }

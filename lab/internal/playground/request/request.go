@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/admit"
 	"github.com/gobackoff/retry/lab"
-	"github.com/gobackoff/retry/lab/internal/chart"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
 
 type request struct {
-	What     string // waits, contention or storm
+	What     string // storm, waits or contention
 	Policy   string
 	Clients  int     // of the contention
 	Rate     float64 // of the storm, in calls a second
@@ -22,151 +22,100 @@ type request struct {
 	Outage   string
 	Seconds  float64 // of the outage
 	Failures float64
+	Gate     bool // an admission gate in front of the server
 }
 
 type response struct {
 	Error    string
-	Own      []string // the name of the policy
-	Section  report.Section
-	Pictures []picture // for charts.js
+	HTML     string
+	Own      []string          // the name of the policy
+	Pictures []json.RawMessage // for charts.js, one for each element of the class chart
 }
 
-type picture struct {
-	Picture json.RawMessage
-	Caption string
-}
-
-// Handle returns the response to a request, both as JSON. The response contains a Section and
-// Pictures, or an Error.
+// Handle returns the response to a request, both as JSON. The response contains HTML or an
+// Error.
 func Handle(text string) string {
-	data, err := json.Marshal(handle(text))
+	r, err := handle(text)
+	if err != nil {
+		r = response{Error: err.Error()}
+	}
+	data, err := json.Marshal(r)
 	if err != nil {
 		data, _ = json.Marshal(response{Error: err.Error()})
 	}
 	return string(data)
 }
 
-func handle(text string) response {
+func handle(text string) (r response, err error) {
 	var q request
 	if err := json.Unmarshal([]byte(text), &q); err != nil {
-		return response{Error: err.Error()}
+		return r, err
 	}
-	r, err := q.respond()
-	if err != nil {
-		return response{Error: err.Error()}
-	}
-	return r
-}
-
-func (q *request) respond() (response, error) {
 	c, err := lab.ParseContender(q.Policy)
 	if err != nil {
-		return response{}, err
+		return r, err
 	}
-	result, err := q.run(c)
-	if err != nil {
-		return response{}, err
-	}
-	r := response{Own: []string{c.Name}, Section: result.Section(c.Name)}
-	for _, f := range r.Section.Figures {
-		data, err := chart.Marshal(f.Picture)
-		if err != nil {
-			return response{}, err
-		}
-		r.Pictures = append(r.Pictures, picture{data, f.Caption})
-	}
-	r.Section.Figures, r.Section.Files = nil, nil
-	return r, nil
-}
-
-type result interface {
-	Section(own ...string) report.Section
-}
-
-func (q *request) run(c lab.Contender) (result, error) {
+	var section report.Section
 	switch q.What {
-	case "waits":
-		return report.NewExplain(c.Name, c.Policy(retry.SystemClock{}), 1), nil
-	case "contention":
-		return q.contention(c)
 	case "storm":
-		return q.storm(c)
+		section, err = q.storm(c)
+	case "waits":
+		section = report.NewExplain(c.Policy(retry.SystemClock{}), 1).Section()
+	case "contention":
+		section, err = q.contention(c)
+	default:
+		err = fmt.Errorf("unknown request %q", q.What)
 	}
-	return nil, fmt.Errorf("unknown request %q", q.What)
-}
-
-func with(c lab.Contender, others ...string) ([]lab.Contender, error) {
-	list := []lab.Contender{c}
-	for _, text := range others {
-		other, err := lab.ParseContender(text)
-		if err != nil {
-			return nil, err
-		}
-		if other.Name != c.Name {
-			list = append(list, other)
-		}
+	if err != nil {
+		return r, err
 	}
-	return list, nil
+	section.Files = nil
+	r.Own = section.Own
+	r.HTML, r.Pictures, err = section.HTML()
+	return r, err
 }
 
 const mostClients = 500 // limits memory and time
 
-func (q *request) contention(c lab.Contender) (result, error) {
+func (q *request) contention(c lab.Contender) (section report.Section, err error) {
 	if q.Clients < 2 || q.Clients > mostClients {
-		return nil, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
+		return section, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
 	}
-	list, err := with(c, "full base=10ms cap=2s attempts=unlimited", "exponential base=10ms cap=2s attempts=unlimited")
-	if err != nil {
-		return nil, err
-	}
-	model := lab.Contention{Contenders: list, Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
+	model := lab.Contention{Contenders: report.Crowd([]lab.Contender{c}), Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
 	if model.Clients[0] == model.Clients[1] {
 		model.Clients = model.Clients[1:]
 	}
-	if model, err = model.WithDefaults(); err != nil {
-		return nil, err
-	}
 	cells, err := model.Run(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	return report.Contention{Cells: cells, Network: model.Network}, nil
+	return report.Contention{Cells: cells}.Section(c.Name), err
 }
 
-func (q *request) storm(c lab.Contender) (result, error) {
-	list, err := with(c, "none attempts=1", "full base=100ms cap=20s attempts=4")
-	if err != nil {
-		return nil, err
-	}
-	switch { // limits the time of a simulation to a second
+var outages = map[string]lab.OutageKind{"stall": lab.Stall, "down": lab.Down, "brown-out": lab.BrownOut, "partial": lab.Partial}
+
+func (q *request) storm(c lab.Contender) (section report.Section, err error) {
+	kind, ok := outages[q.Outage]
+	switch { // limits the time of a simulation to a few seconds
 	case !(q.Capacity >= 1 && q.Capacity <= 1000):
-		return nil, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
+		return section, fmt.Errorf("capacity: %v is not in 1 to 1000", q.Capacity)
 	case !(q.Rate > 0 && q.Rate <= 1000):
-		return nil, fmt.Errorf("rate: %v is not above 0 and up to 1000", q.Rate)
+		return section, fmt.Errorf("rate: %v is not above 0 and up to 1000", q.Rate)
 	case !(q.Seconds > 0 && q.Seconds <= 30):
-		return nil, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
+		return section, fmt.Errorf("seconds: %v is not above 0 and up to 30", q.Seconds)
+	case !ok:
+		return section, fmt.Errorf("outage: unknown %q", q.Outage)
 	}
-	from := 10 * time.Second
+	from := 20 * time.Second
 	s := lab.Storm{
-		Contenders: list, Trials: 1, Rate: q.Rate, Workers: 1, Service: time.Duration(float64(time.Second) / q.Capacity),
+		Contenders: lab.WithReferences([]lab.Contender{c}), Trials: 3, MostAttempts: 2_000_000, Rate: q.Rate, Workers: 1, Service: time.Duration(float64(time.Second) / q.Capacity),
 		Queue: int(20 * q.Capacity), Processes: 10, Failures: q.Failures,
-		Outage: lab.Outage{From: from, To: from + time.Duration(q.Seconds*float64(time.Second))},
+		Outage: lab.Outage{Kind: kind, From: from, To: from + time.Duration(q.Seconds*float64(time.Second))},
 	}
-	s.Horizon = s.Outage.To + 50*time.Second
-	for _, kind := range []lab.OutageKind{lab.Stall, lab.Down, lab.BrownOut, lab.Partial} {
-		if kind.String() == q.Outage {
-			s.Outage.Kind = kind
-		}
-	}
-	if s.Outage.Kind.String() != q.Outage {
-		return nil, fmt.Errorf("outage: unknown %q", q.Outage)
+	s.Horizon = s.Outage.To + 60*time.Second
+	if q.Gate {
+		s.Gate = func() *admit.Gate { return new(admit.Gate) }
 	}
 	if s, err = s.WithDefaults(); err != nil {
-		return nil, err
+		return section, err
 	}
 	rows, err := s.Run(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	return report.Storm{Storm: s, Rows: rows}, nil
+	return report.Storm{Storm: s, Rows: rows}.Section(c.Name), err
 }

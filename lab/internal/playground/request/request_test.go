@@ -3,6 +3,7 @@ package request
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,19 +25,23 @@ func ask(t *testing.T, change map[string]any) response {
 }
 
 func TestHandle(t *testing.T) {
-	for what, pictures := range map[string]int{"waits": 1, "contention": 4, "storm": 2} {
+	for what, pictures := range map[string]int{"waits": 0, "contention": 2, "storm": 2} {
 		r := ask(t, map[string]any{"What": what})
 		assert.Empty(t, r.Error)
 		require.Len(t, r.Pictures, pictures, what)
-		assert.Contains(t, string(r.Pictures[0].Picture), `{"kind":"`)
-		assert.Equal(t, []string{"full base=100ms attempts=4 budget=throttle"}, r.Own)
-		assert.NotEmpty(t, r.Section.Heading)
-		assert.NotEmpty(t, r.Section.Table.Rows)
+		assert.Contains(t, r.HTML, "<table>")
+		assert.NotContains(t, r.HTML, "download")
 		if what != "waits" {
-			assert.Equal(t, "full base=100ms attempts=4 budget=throttle", r.Section.Table.Rows[0][0])
+			assert.Contains(t, string(r.Pictures[0]), `{"kind":"lines"`)
+			assert.Equal(t, []string{"full base=100ms attempts=4 budget=throttle"}, r.Own)
+			assert.Contains(t, r.HTML, `<tr><th scope="row">▶ full base=100ms attempts=4 budget=throttle</th>`)
 		}
 	}
-	assert.Len(t, ask(t, map[string]any{"What": "storm", "Policy": "none attempts=1"}).Section.Table.Rows, 2, "each policy once")
+	plain, gated := ask(t, map[string]any{"What": "storm"}), ask(t, map[string]any{"What": "storm", "Gate": true})
+	assert.Contains(t, gated.HTML, "admission gate")
+	assert.NotEqual(t, plain.Pictures, gated.Pictures)
+	rows := strings.Count(ask(t, map[string]any{"What": "storm", "Policy": "none attempts=1"}).HTML, `scope="row"`)
+	assert.Equal(t, 2, rows, "each policy once")
 	assert.Empty(t, ask(t, map[string]any{"What": "contention", "Clients": 2}).Error)
 }
 

@@ -1,0 +1,54 @@
+package retryhedge
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+var (
+	errSlow = errors.New("retryhedge: slower than most calls")
+	errLost = errors.New("retryhedge: another copy was faster")
+)
+
+// Do calls op, and if it takes too long a second time at the same time, and returns the
+// result that comes first. A failure counts only if it is permanent, or if all copies
+// fail; then Do returns that of the first. Calls with the same key, such as the name of a
+// server, are compared with each other. If h is nil, there are no copies.
+//
+// op must be safe to call concurrently and to execute more than once. The contexts of all
+// calls of op end before Do returns. The first call runs in the caller's goroutine, so op
+// must return soon after its context has ended; later calls may still be running when Do
+// returns. Panics in op pass through.
+func Do[T any](ctx context.Context, h *Hedge, key string, op func(context.Context) (T, error)) (T, error) {
+	v, done, err := Open(ctx, h, key, func(ctx context.Context, _ int) (T, error) { return op(ctx) }, nil)
+	done()
+	return v, err
+}
+
+// Open is [Do] for a result that is still being used when Open returns, such as a response
+// whose body is read later. The context in which it was created lives until done is called;
+// done is never nil. release, unless nil, receives each result that is not returned, those
+// beside an error included, in any goroutine. copy is 0 for the first call of op.
+func Open[T any](ctx context.Context, h *Hedge, key string, op func(ctx context.Context, copy int) (T, error), release func(T)) (v T, done context.CancelFunc, err error) {
+	if h == nil {
+		v, err = op(ctx, 0)
+		return v, nothing, err
+	}
+	if err := h.Validate(); err != nil {
+		return v, nothing, err
+	}
+	l, start := h.lane(key), time.Now()
+	wait := l.wait(h, start)
+	if wait <= 0 {
+		v, err = op(ctx, 0)
+		l.judge(h, err)
+		l.add(time.Since(start), err == nil, h.quantile())
+		return v, nothing, err
+	}
+	r := &race[T]{hedge: h, lane: l, key: key, ctx: ctx, wait: wait, op: op, release: release, over: make(chan struct{})}
+	won := r.run()
+	return won.value, func() { won.cancel(nil) }, won.err
+}
+
+func nothing() {}

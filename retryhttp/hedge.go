@@ -1,0 +1,121 @@
+package retryhttp
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/gobackoff/retry/retryhedge"
+)
+
+// delivery is what has become of one copy of a request.
+type delivery struct {
+	call *call // of the attempt, or one of its own for a copy
+	end  ending
+	err  error // there was no body to send
+}
+
+// send delivers the request, and a copy of it if the response takes too long. The response
+// may be read until cancel is called, which includes that of limited.
+func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending, context.CancelFunc, error) {
+	if !c.mayHedge() {
+		end, err := c.deliver(limited)
+		return end, cancel, err
+	}
+	if c.hedged = true; c.sent == 0 && c.getBody != nil {
+		c.getBody = oneAtATime(c.getBody)
+	}
+	before, number := c.copies.Load(), c.number.Load()
+	won, done, err := retryhedge.Open(limited, c.transport.Hedge, c.host.String(), func(ctx context.Context, copy int) (*delivery, error) {
+		d := &delivery{call: c}
+		if copy > 0 {
+			c.copies.Add(1)
+			d.call = c.another(number)
+			defer func() { c.resends.Add(d.call.resends.Load()) }()
+			if c.limiter != nil {
+				if err := c.limiter.Wait(ctx); err != nil {
+					return nil, err
+				}
+			}
+		}
+		d.end, d.err = d.call.deliver(ctx)
+		return d, d.failure()
+	}, (*delivery).release)
+	if won == nil { // the Hedge is invalid
+		if c.body != nil {
+			_ = c.body.Close()
+		}
+		return unsent, cancel, err
+	}
+	if w := won.call; w != c {
+		c.latest, c.response, c.err, c.meaning, c.ambiguous = w.latest, w.response, w.err, w.meaning, w.ambiguous
+	}
+	if c.copies.Load() > before {
+		c.ambiguous, c.latest.ambiguous = true, true
+	}
+	return won.end, func() { done(); cancel() }, won.err
+}
+
+// mayHedge reports whether copies of the request may be sent. A connection that switches
+// protocols must not be opened twice, and a recorded body has one reader.
+func (c *call) mayHedge() bool {
+	return c.transport.Hedge != nil && c.mayRepeat && c.recording == nil && c.resendable() && c.rest == nil && c.request.Header.Get("Upgrade") == ""
+}
+
+// another returns a call for a copy. It uses only what does not change during an attempt.
+func (c *call) another(number int32) *call {
+	copy := &call{Context: c.Context, transport: c.transport, host: c.host, request: c.request, limit: c.limit, mayRepeat: true,
+		direct: c.direct, clock: c.clock, classifier: c.classifier, body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
+	copy.number.Store(number)
+	return copy
+}
+
+func isSafe(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "QUERY":
+		return true
+	}
+	return false
+}
+
+var errOther = errors.New("the result may be that of another copy")
+
+// failure returns nil if the result decides the call. An error response to a request that
+// changes something does not, because another copy may be the reason: a 404 for a DELETE, or
+// a 409 for an Idempotency-Key in use.
+func (d *delivery) failure() error {
+	c := d.call
+	switch {
+	case d.err != nil:
+		return d.err
+	case c.err != nil:
+		return c.err
+	case c.response.StatusCode < 400:
+		return nil
+	case isSafe(c.request.Method) || isThrottling(c.response):
+		return newStatusError(c.response, c.transport.now()).verdict()
+	}
+	return errOther
+}
+
+// release frees the connection of a response that is not used. d may be nil.
+func (d *delivery) release() {
+	if d == nil || d.call.latest == nil {
+		return
+	}
+	if resp := d.call.response; resp != nil && resp.Body != nil {
+		_ = resp.Body.Close()
+	}
+	d.call.latest.release()
+}
+
+func oneAtATime(getBody func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {
+	var mu sync.Mutex
+	return func() (io.ReadCloser, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		return getBody()
+	}
+}

@@ -1,0 +1,39 @@
+package left
+
+import (
+	"time"
+
+	"github.com/cenkalti/backoff/v4" // want "1 of 4 calls can be rewritten"
+)
+
+// Given is exported, so that other packages depend on the type of its parameter.
+func Given(b backoff.BackOff) error {
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: left alone: b is a parameter of the exported Given"
+}
+
+type own struct{}
+
+func (own) NextBackOff() time.Duration { return time.Second }
+func (own) Reset()                     {}
+
+func ownBackOff() error {
+	return backoff.Retry(ping, own{}) // want "backoff\\.Retry: left alone: own\\{\\} implements a backoff of its own"
+}
+
+func branch(slow bool) error {
+	b := backoff.NewExponentialBackOff()
+	if slow {
+		b.InitialInterval = time.Second
+	}
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: left alone: sets b\\.InitialInterval in a branch, or after it is used"
+}
+
+func limited(short bool) error {
+	b := backoff.NewExponentialBackOff()
+	if short {
+		b.MaxElapsedTime = time.Second
+	}
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+}
+
+func ping() error { return backoff.Permanent(nil) }
