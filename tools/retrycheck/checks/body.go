@@ -3,100 +3,88 @@ package checks
 import (
 	"go/ast"
 	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/ast/edge"
 	"golang.org/x/tools/go/ast/inspector"
 )
 
+// bodies has functions that read a request or make one, and the position of the argument
+// that is the request or its body.
+var bodies = map[string]int{
+	"net/http.Client.Do":              0,
+	"net/http.RoundTripper.RoundTrip": 0,
+	"net/http.Transport.RoundTrip":    0,
+	"net/http.NewRequest":             2,
+	"net/http.NewRequestWithContext":  3,
+	"net/http.Post":                   2,
+	"net/http.Client.Post":            2,
+}
+
 // Body reports requests whose body the first attempt has read to its end.
 var Body = analyzer("body", "report HTTP requests that are sent again with a body that has been read", func(p *pass) {
 	for c := range p.root.Preorder((*ast.CallExpr)(nil)) {
-		var again inspector.Cursor // what runs more than once
-		for e := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
-			switch e.Node().(type) {
-			case *ast.ForStmt, *ast.RangeStmt:
-				again = e
-			case *ast.FuncLit:
-				if p.isOperation(e) {
-					again = e
-				}
-			}
-			break
-		}
-		if !again.Valid() {
+		call := c.Node().(*ast.CallExpr)
+		at, ok := bodies[p.callee(call)]
+		if !ok || at >= len(call.Args) {
 			continue
 		}
-		switch name := p.callee(c.Node().(*ast.CallExpr)); name {
-		case "net/http.Client.Do", "net/http.RoundTripper.RoundTrip", "net/http.Transport.RoundTrip":
-			p.checkRequest(c, again)
-		case "net/http.NewRequest":
-			p.checkReader(c, 2, again)
-		case "net/http.NewRequestWithContext":
-			p.checkReader(c, 3, again)
-		case "net/http.Post":
-			p.checkReader(c, 2, again)
-		case "net/http.Client.Post":
-			p.checkReader(c, 2, again)
+		id, again := identOf(p.withoutContext(call.Args[at])), p.repeated(c)
+		if id == nil || !again.Valid() {
+			continue
+		}
+		v, ok := p.info.Uses[id].(*types.Var)
+		if !ok || !outside(v, again) || p.renews(again, v) {
+			continue
+		}
+		arg := c.ChildAt(edge.CallExpr_Args, at)
+		switch {
+		case at > 0 && !p.empty(id):
+			p.report(arg, "%s is read by the first attempt, and later ones send nothing: make the reader in each attempt", id.Name)
+		case at == 0 && p.hasBody(v):
+			p.report(arg, "the body of %s is read by the first attempt: make the request in each attempt, or set its Body from GetBody", id.Name)
 		}
 	}
 })
 
-func (p *pass) isOperation(c inspector.Cursor) bool {
-	for _, call := range p.calls {
-		if call.op == c {
-			return true
+// repeated returns the loop or the operation around c, which runs more than once.
+func (p *pass) repeated(c inspector.Cursor) inspector.Cursor {
+	for e := range c.Enclosing((*ast.ForStmt)(nil), (*ast.RangeStmt)(nil), (*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
+		if signatureOf(e) == nil {
+			return e
 		}
+		for _, call := range p.calls {
+			if call.op == e {
+				return e
+			}
+		}
+		break
 	}
-	return false
+	return inspector.Cursor{}
 }
 
-// checkRequest checks a call that sends a request made outside again.
-func (p *pass) checkRequest(send, again inspector.Cursor) {
-	arg := send.Node().(*ast.CallExpr).Args[0]
-	if derived, ok := arg.(*ast.CallExpr); ok {
-		switch p.callee(derived) {
-		case "net/http.Request.WithContext", "net/http.Request.Clone": // they share the body
-			arg = derived.Fun.(*ast.SelectorExpr).X
+// withoutContext returns req for req.WithContext(ctx) and req.Clone(ctx), which share its body.
+func (p *pass) withoutContext(e ast.Expr) ast.Expr {
+	if call, ok := e.(*ast.CallExpr); ok {
+		if name := p.callee(call); name == "net/http.Request.WithContext" || name == "net/http.Request.Clone" {
+			return call.Fun.(*ast.SelectorExpr).X
 		}
 	}
-	id := identOf(arg)
-	if id == nil {
-		return
-	}
-	req := p.info.Uses[id]
-	if req == nil || !outside(req, again) || p.changes(again, req) {
-		return
-	}
+	return e
+}
+
+// hasBody reports whether a request is made with a body.
+func (p *pass) hasBody(req *types.Var) bool {
 	def, ok := p.defs[req]
 	if !ok {
-		return
+		return false
 	}
-	call, ok := def.Node().(*ast.CallExpr)
-	if !ok {
-		return
+	made, ok := def.Node().(*ast.CallExpr)
+	if !ok || !strings.HasPrefix(p.callee(made), "net/http.NewRequest") {
+		return false
 	}
-	at := map[string]int{"net/http.NewRequest": 2, "net/http.NewRequestWithContext": 3}[p.callee(call)]
-	if at == 0 || at >= len(call.Args) || p.empty(call.Args[at]) {
-		return
-	}
-	p.report(send, "the body of %s is read by the first attempt: make the request in each attempt, or set its Body from GetBody", id.Name)
-}
-
-// checkReader checks a call that makes a request with a body made outside again.
-func (p *pass) checkReader(c inspector.Cursor, at int, again inspector.Cursor) {
-	call := c.Node().(*ast.CallExpr)
-	if at >= len(call.Args) {
-		return
-	}
-	id := identOf(call.Args[at])
-	if id == nil || p.empty(id) {
-		return
-	}
-	body, ok := p.info.Uses[id].(*types.Var)
-	if !ok || !outside(body, again) || p.changes(again, body) {
-		return
-	}
-	p.report(c.ChildAt(edge.CallExpr_Args, at), "%s is read by the first attempt, and later ones send nothing: make the reader in each attempt", id.Name)
+	at := bodies[p.callee(made)]
+	return at < len(made.Args) && !p.empty(made.Args[at])
 }
 
 // empty reports whether a body is nil, http.NoBody, or a variable that is.
@@ -106,14 +94,12 @@ func (p *pass) empty(e ast.Expr) bool {
 			return p.empty(def.Node().(ast.Expr))
 		}
 	}
-	if sel, ok := e.(*ast.SelectorExpr); ok && sel.Sel.Name == "NoBody" {
-		return true
-	}
-	return p.info.Types[e].IsNil()
+	sel, ok := e.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "NoBody" || p.info.Types[e].IsNil()
 }
 
-// changes reports whether c assigns to v, or calls a method of it other than for reading.
-func (p *pass) changes(c inspector.Cursor, v types.Object) bool {
+// renews reports whether c assigns to v or a field of it, or rewinds it.
+func (p *pass) renews(c inspector.Cursor, v types.Object) bool {
 	for n := range c.Preorder((*ast.AssignStmt)(nil), (*ast.SelectorExpr)(nil)) {
 		switch n := n.Node().(type) {
 		case *ast.AssignStmt:

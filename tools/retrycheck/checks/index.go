@@ -298,11 +298,22 @@ func (x *indexed) isBackground(e ast.Expr) bool {
 	return name == "context.Background" || name == "context.TODO"
 }
 
-// contextAround returns the context parameter of the innermost function around c that has one.
+// contextAround returns the context parameter of the innermost function around c that has
+// one. The context of a function around a literal counts only if the literal is called
+// there or passed on: what go and defer start may outlive it on purpose.
 func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
 	for e := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
 		if ctx := x.contextParam(signatureOf(e)); ctx != nil {
 			return ctx
+		}
+		switch e.ParentEdgeKind() {
+		case edge.CallExpr_Args:
+		case edge.CallExpr_Fun:
+			if kind := e.Parent().ParentEdgeKind(); kind == edge.GoStmt_Call || kind == edge.DeferStmt_Call {
+				return nil
+			}
+		default:
+			return nil
 		}
 	}
 	return nil

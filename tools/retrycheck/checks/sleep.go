@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/ast/inspector"
@@ -24,7 +25,7 @@ var Sleep = analyzer("sleep", "report loops that call time.Sleep and ignore the 
 		case notAtAll:
 			p.report(c, "this loop sleeps and never looks at %s, so it continues after the context is done: "+advice, ctx.Name())
 		case onSuccess:
-			p.report(c, "this loop ends on success only, so once %s is done it fails and sleeps without end: "+advice, ctx.Name())
+			p.report(c, "no failure ends this loop, so once %s is done it fails and sleeps forever: "+advice, ctx.Name())
 		}
 	}
 })
@@ -105,18 +106,26 @@ func (p *pass) endingOf(loop inspector.Cursor) ending {
 	return early
 }
 
-// mentionsContext reports whether a loop, or a function literal that it calls, uses a context.
+// mentionsContext reports whether a loop uses a context, a value made with one, such as a
+// request, or a function literal that does.
 func (p *pass) mentionsContext(loop inspector.Cursor) bool {
 	for range p.contexts(loop) {
 		return true
 	}
 	for c := range loop.Preorder((*ast.Ident)(nil)) {
 		def, ok := p.defs[p.info.Uses[c.Node().(*ast.Ident)]]
-		if !ok {
+		if !ok || def.Contains(loop) {
 			continue
 		}
-		if _, ok := def.Node().(*ast.FuncLit); ok && !def.Contains(loop) && p.mentionsContext(def) {
-			return true
+		switch n := def.Node().(type) {
+		case *ast.FuncLit:
+			if p.mentionsContext(def) {
+				return true
+			}
+		case *ast.CallExpr:
+			if slices.ContainsFunc(n.Args, func(arg ast.Expr) bool { return isContext(p.info.TypeOf(arg)) }) {
+				return true
+			}
 		}
 	}
 	return false
@@ -140,14 +149,19 @@ func (p *pass) failureEnds(loop inspector.Cursor) bool {
 			}
 			continue
 		}
+		conditions := 0
 		for cond := range c.Enclosing((*ast.IfStmt)(nil), (*ast.SwitchStmt)(nil)) {
 			if !loop.Contains(cond) {
 				break
 			}
+			conditions++
 			test, ok := cond.Node().(*ast.IfStmt)
 			if !ok || !isSuccess(test.Cond) {
 				return true
 			}
+		}
+		if conditions == 0 {
+			return true
 		}
 	}
 	return false

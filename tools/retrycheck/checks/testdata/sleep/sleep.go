@@ -3,6 +3,7 @@ package sleep
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"time"
 )
@@ -30,13 +31,41 @@ func bounded(ctx context.Context) (err error) {
 	return err
 }
 
-func closure(ctx context.Context) func() {
-	return func() {
+func closure(ctx context.Context, each func(func())) {
+	each(func() {
 		for range 3 {
 			if call() != nil {
 				time.Sleep(time.Second) // want `never looks at ctx`
 			}
 		}
+	})
+	go func() {
+		for {
+			time.Sleep(time.Second)
+		}
+	}()
+}
+
+func request(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+	for range 3 {
+		if _, err = http.DefaultClient.Do(req); err == nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func otherFailure(ctx context.Context) {
+	for {
+		if err := callWith(ctx); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				time.Sleep(time.Second)
+				continue
+			}
+			println(err.Error())
+		}
+		break
 	}
 }
 
@@ -47,7 +76,7 @@ func untilSuccess(ctx context.Context) {
 			return
 		}
 		println(err.Error())
-		time.Sleep(time.Second) // want `this loop ends on success only, so once ctx is done it fails and sleeps without end`
+		time.Sleep(time.Second) // want `no failure ends this loop, so once ctx is done it fails and sleeps forever`
 	}
 }
 
