@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryhedge"
 )
 
 // A Client retries the calls of a connection, and says which of them the server may
@@ -31,6 +32,15 @@ type Client struct {
 	// MaxBuffer limits the encoded size of the messages that are kept for a retry of a
 	// stream of requests. 0 means 256 KiB, as in grpc-go; below 0, none are kept.
 	MaxBuffer int
+
+	// Hedge sends a second copy of a unary call that takes too long, if its method may be
+	// executed more than once and its messages are of type proto.Message. The copies are
+	// part of one attempt; the first that succeeds is used, or that fails permanently if the
+	// method has no side effects. Durations are compared by method. A pushback stops
+	// hedging for as long as it says. Copies wait for the Policy's Limiter; the options
+	// Header, Trailer and Peer receive what belongs to the copy that is used. nil means no
+	// copies. See docs/hedging.md.
+	Hedge *retryhedge.Hedge
 }
 
 // DialOptions returns options for grpc.NewClient that retry every call on the connection
@@ -66,22 +76,19 @@ type connection struct {
 func (c *connection) mayRepeat(method string) bool {
 	name := strings.TrimPrefix(method, "/")
 	service, _, _ := strings.Cut(name, "/")
-	return c.repeatable["*"] || c.repeatable[service] || c.repeatable[name] || isIdempotent(name)
+	return c.repeatable["*"] || c.repeatable[service] || c.repeatable[name] || levelOf(name) != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 }
 
-// isIdempotent reports whether the descriptor of a method is registered and has an
-// idempotency_level. NO_SIDE_EFFECTS implies idempotent.
-func isIdempotent(name string) bool {
-	found, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Replace(name, "/", ".", 1)))
-	if err != nil {
-		return false
-	}
+// levelOf returns the idempotency_level of a method whose descriptor is registered.
+// NO_SIDE_EFFECTS implies idempotent.
+func levelOf(name string) descriptorpb.MethodOptions_IdempotencyLevel {
+	found, _ := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.Replace(name, "/", ".", 1)))
 	method, ok := found.(protoreflect.MethodDescriptor)
 	if !ok {
-		return false
+		return descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 	}
 	options, _ := method.Options().(*descriptorpb.MethodOptions) // nil has no level
-	return options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
+	return options.GetIdempotencyLevel()
 }
 
 // WithPolicy returns an option that overrides the connection's policy for one call. It

@@ -72,6 +72,6 @@
 // package with another retrying interceptor. [ServiceConfig] converts a policy to a
 // service config.
 //
-// Hedging is not supported: sending a second request before the first has failed is not a
-// retry.
+// With Client.Hedge, a unary call that takes too long is sent a second time, if its method may
+// be executed more than once. Streams are not hedged.
 package retrygrpc

@@ -13,21 +13,33 @@ func (c *connection) unary(ctx context.Context, method string, req, reply any, c
 	if c.fault != nil {
 		return c.fault
 	}
-	call := struct { // one allocation
-		call
-		peer peer.Peer
-	}{call: call{connection: c, method: method}}
-	attemptOpts := append(opts[:len(opts):len(opts)], grpc.Peer(&call.peer), grpc.Trailer(&call.trailer))
-	if c.TrustPushback {
-		attemptOpts = append(attemptOpts, grpc.Header(&call.header))
+	u := &unary{call: call{connection: c, method: method}, req: req, reply: reply, cc: cc, invoker: invoker, opts: opts}
+	p := c.policyOf(opts)
+	err := retry.Do(ctx, *p, func(ctx context.Context) error { return u.end(u.hedge(ctx, p)) })
+	return u.outcome(ctx, err)
+}
+
+// A unary is a unary call, or a copy of one.
+type unary struct {
+	call
+	req, reply any
+	cc         *grpc.ClientConn
+	invoker    grpc.UnaryInvoker
+	opts       []grpc.CallOption
+	peer       peer.Peer
+	err        error // of the latest attempt
+}
+
+// invoke sends the call once.
+func (u *unary) invoke(ctx context.Context) error {
+	opts := append(u.opts[:len(u.opts):len(u.opts)], grpc.Peer(&u.peer), grpc.Trailer(&u.trailer))
+	if u.TrustPushback || u.Hedge != nil {
+		opts = append(opts, grpc.Header(&u.header))
 	}
-	err := retry.Do(ctx, *c.policyOf(opts), func(ctx context.Context) error {
-		call.peer.Addr = noStream{}
-		err := invoker(call.begin(ctx), method, req, reply, cc, attemptOpts...)
-		call.sent = call.peer.Addr != noStream{} // grpc sets the peer as soon as an HTTP/2 stream exists
-		return call.end(err)
-	})
-	return call.outcome(ctx, err)
+	u.peer.Addr = noStream{}
+	u.err = u.invoker(u.begin(ctx), u.method, u.req, u.reply, u.cc, opts...)
+	u.sent = u.peer.Addr != noStream{} // grpc sets the peer as soon as an HTTP/2 stream exists
+	return u.err
 }
 
 // noStream is the address of a peer that grpc has not set. It is not nil, which is what a

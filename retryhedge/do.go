@@ -2,13 +2,7 @@ package retryhedge
 
 import (
 	"context"
-	"errors"
 	"time"
-)
-
-var (
-	errSlow = errors.New("retryhedge: slower than most calls")
-	errLost = errors.New("retryhedge: another copy was faster")
 )
 
 // Do calls op, and if it takes too long a second time at the same time, and returns the
@@ -39,15 +33,18 @@ func Open[T any](ctx context.Context, h *Hedge, key string, op func(ctx context.
 		return v, nothing, err
 	}
 	l, start := h.lane(key), time.Now()
-	wait := l.wait(h, start)
-	if wait <= 0 {
+	wait := l.wait()
+	if wait == 0 {
 		v, err = op(ctx, 0)
-		l.judge(h, err)
-		l.add(time.Since(start), err == nil, h.quantile())
+		l.judge(err)
+		l.add(time.Since(start), err == nil)
 		return v, nothing, err
 	}
-	r := &race[T]{hedge: h, lane: l, key: key, ctx: ctx, wait: wait, op: op, release: release, over: make(chan struct{})}
-	won := r.run()
+	r := &race[T]{lane: l, ctx: ctx, wait: wait, op: op, release: release}
+	won := r.run(start)
+	if won.number > 0 {
+		l.event(ctx, Won, won.number, wait)
+	}
 	return won.value, func() { won.cancel(nil) }, won.err
 }
 

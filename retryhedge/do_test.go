@@ -2,150 +2,102 @@ package retryhedge_test
 
 import (
 	"context"
-	"errors"
-	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
-var (
-	errFirst  = errors.New("first")
-	errSecond = errors.New("second")
-)
+func once(context.Context, int) (int, error) { return 1, nil }
 
-// A run is how one call of op goes.
-type run struct {
-	takes time.Duration
-	err   error
+func TestWithoutHedge(t *testing.T) {
+	v, err := retryhedge.Do(t.Context(), nil, "", func(context.Context) (int, error) { return 1, errFirst })
+	assert.Equal(t, 1, v)
+	assert.ErrorIs(t, err, errFirst)
 }
 
-// TestRaces: what becomes of a call whose copy starts after 60 ms.
-func TestRaces(t *testing.T) {
-	const started, won, refused = retryhedge.Started, retryhedge.Won, retryhedge.Refused
-	for name, test := range map[string]struct {
-		first, copy run
-		empty       bool // the budget
-		took        time.Duration
-		value       int
-		err         error
-		events      []retryhedge.EventKind
-	}{
-		"fast":                           {first: run{59 * ms, nil}, took: 59 * ms},
-		"fails fast":                     {first: run{59 * ms, errFirst}, took: 59 * ms, err: errFirst},
-		"the copy wins":                  {first: run{500 * ms, nil}, copy: run{20 * ms, nil}, took: 80 * ms, value: 1, events: []retryhedge.EventKind{started, won}},
-		"the first wins":                 {first: run{70 * ms, nil}, copy: run{20 * ms, nil}, took: 70 * ms, events: []retryhedge.EventKind{started}},
-		"no budget":                      {first: run{500 * ms, nil}, empty: true, took: 500 * ms, events: []retryhedge.EventKind{refused}},
-		"the first fails, the copy wins": {first: run{70 * ms, errFirst}, copy: run{20 * ms, nil}, took: 80 * ms, value: 1, events: []retryhedge.EventKind{started, won}},
-		"the copy fails":                 {first: run{90 * ms, nil}, copy: run{20 * ms, errSecond}, took: 90 * ms, events: []retryhedge.EventKind{started}},
-		"both fail, the copy earlier":    {first: run{90 * ms, errFirst}, copy: run{20 * ms, errSecond}, took: 90 * ms, err: errFirst, events: []retryhedge.EventKind{started}},
-		"both fail, the copy later":      {first: run{70 * ms, errFirst}, copy: run{20 * ms, errSecond}, took: 80 * ms, err: errFirst, events: []retryhedge.EventKind{started}},
-		"the copy fails permanently":     {first: run{500 * ms, nil}, copy: run{20 * ms, retry.Permanent(errSecond)}, took: 80 * ms, value: 1, err: errSecond, events: []retryhedge.EventKind{started, won}},
-		"the first fails permanently":    {first: run{70 * ms, retry.Permanent(errFirst)}, copy: run{20 * ms, nil}, took: 70 * ms, err: errFirst, events: []retryhedge.EventKind{started}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var seen events
-				h := &retryhedge.Hedge{After: 60 * ms, OnEvent: seen.add}
-				if !test.empty {
-					teach(t, h, "", 20) // the budget starts empty
-				}
-				start := time.Now()
-				var released []int
-				value, done, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
-					r := [...]run{test.first, test.copy}[copy]
-					if err := after(ctx, r.takes); err != nil {
-						return copy, err
-					}
-					return copy, r.err
-				}, func(v int) { released = append(released, v) })
-				assert.Equal(t, test.took, time.Since(start))
-				synctest.Wait()
-				assert.Equal(t, test.value, value)
-				assert.ErrorIs(t, err, test.err)
-				assert.Equal(t, test.events, seen.kinds())
-				if test.copy == (run{}) {
-					assert.Empty(t, released)
-				} else {
-					assert.Equal(t, []int{1 - value}, released)
-				}
-				done()
-			})
-		})
-	}
-}
-
-// The contexts of the losers end with the call, and that of the winner with done.
-func TestContexts(t *testing.T) {
-	for winner, takes := range [][2]time.Duration{{70 * ms, 20 * ms}, {time.Second, 20 * ms}} {
-		synctest.Test(t, func(t *testing.T) {
-			h := &retryhedge.Hedge{After: 60 * ms}
-			teach(t, h, "", 10)
-			var contexts [2]context.Context
-			value, done, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
-				contexts[copy] = ctx
-				return copy, after(ctx, takes[copy])
-			}, nil)
-			assert.NoError(t, err)
-			assert.Equal(t, winner, value)
-			assert.NoError(t, contexts[winner].Err())
-			assert.ErrorContains(t, context.Cause(contexts[1-winner]), "another copy was faster")
-			done()
-			assert.Error(t, contexts[winner].Err())
-			synctest.Wait()
-		})
-	}
-}
-
-// The caller's context ends all copies.
-func TestCanceled(t *testing.T) {
+// The retries around a hedged operation see one attempt.
+func TestInsideDo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &retryhedge.Hedge{After: 60 * ms}
-		teach(t, h, "", 10)
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 100*ms, errFirst)
-		defer cancel()
-		start := time.Now()
-		_, err := retryhedge.Do(ctx, h, "", func(ctx context.Context) (int, error) { return 0, after(ctx, time.Second) })
-		assert.ErrorIs(t, err, errFirst)
-		assert.Equal(t, 100*ms, time.Since(start))
+		teach(t, h, "", 40)
+		attempts := 0
+		var calls atomic.Int64
+		policy := retry.Policy{Backoff: retry.NoDelay{}, Hooks: retry.Hooks{OnRetry: func(context.Context, retry.Attempt, time.Duration) { attempts++ }}}
+		v, err := retry.DoValue(t.Context(), policy, func(ctx context.Context) (int64, error) {
+			return retryhedge.Do(ctx, h, "", func(ctx context.Context) (int64, error) {
+				n := calls.Add(1)
+				if err := after(ctx, 100*ms); err != nil {
+					return 0, err
+				}
+				if n <= 2 {
+					return 0, errFirst
+				}
+				return n, nil
+			})
+		})
+		require.NoError(t, err)
+		assert.EqualValues(t, 3, v)
+		assert.Equal(t, 1, attempts)
+		assert.EqualValues(t, 4, calls.Load())
 	})
 }
 
-// A panic in any copy passes through, and a copy that exits its goroutine has failed.
-func TestPanics(t *testing.T) {
-	for name, test := range map[string]struct {
-		first, copy func()
-		panics      any
-	}{
-		"first panics": {func() { panic("first") }, func() {}, "first"},
-		"copy panics":  {func() {}, func() { panic("copy") }, "copy"},
-		"copy exits":   {func() {}, runtime.Goexit, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				h := &retryhedge.Hedge{After: 60 * ms}
-				teach(t, h, "", 10)
-				defer func() {
-					assert.Equal(t, test.panics, recover())
-					synctest.Wait() // all copies end
-				}()
-				_, _, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
-					if copy == 1 {
-						_ = after(ctx, 20*ms)
-						test.copy()
-						return 1, nil
-					}
-					_ = after(ctx, 100*ms)
-					test.first()
-					return 0, nil
-				}, nil)
-				assert.NoError(t, err)
-			})
+// Several copies start one after the other.
+func TestMaxCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &retryhedge.Hedge{After: 60 * ms, MaxCopies: 3}
+		teach(t, h, "", 100)
+		var starts [4]atomic.Int64
+		start := time.Now()
+		v, done, err := retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
+			starts[copy].Store(time.Since(start).Milliseconds())
+			return copy, after(ctx, time.Second-time.Duration(copy)*300*ms)
+		}, nil)
+		require.NoError(t, err)
+		defer done()
+		assert.Equal(t, 3, v)
+		for copy := range starts {
+			assert.EqualValues(t, 60*copy, starts[copy].Load())
+		}
+		assert.Equal(t, 280*ms, time.Since(start))
+	})
+}
+
+// TestAllocations: what a call costs that gets no copy.
+func TestAllocations(t *testing.T) {
+	h := &retryhedge.Hedge{}
+	for name, most := range map[string]float64{"before enough calls are seen": 0, "afterwards": 8} {
+		if most > 0 {
+			for range 200 {
+				retryhedge.Open(t.Context(), h, name, once, nil)
+			}
+		}
+		ctx := t.Context()
+		got := testing.AllocsPerRun(20, func() {
+			_, done, _ := retryhedge.Open(ctx, h, name, once, nil)
+			done()
 		})
+		t.Logf("%s: %v", name, got)
+		assert.LessOrEqual(t, got, most, name)
+	}
+}
+
+func BenchmarkOpen(b *testing.B) {
+	h := &retryhedge.Hedge{}
+	for range 200 {
+		_, done, _ := retryhedge.Open(b.Context(), h, "", once, nil)
+		done()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		_, done, _ := retryhedge.Open(b.Context(), h, "", once, nil)
+		done()
 	}
 }

@@ -1,6 +1,8 @@
 package retryhedge
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -10,42 +12,40 @@ import (
 
 // A lane is what a Hedge knows about the calls with one key.
 type lane struct {
-	own *retry.TokenBudget // used if the Hedge has no Budget
+	hedge  *Hedge
+	key    string
+	budget retry.Budget
+	own    bool // no retries refill the budget
 
-	mu      sync.Mutex
-	recent  [512]time.Duration // how long the first copy of each call took, or more
-	seen    int
-	typical time.Duration // the wait for a copy by the quantile; 0: unknown
-	paused  time.Time     // there are no copies until then
+	mu     sync.Mutex
+	recent [512]time.Duration // how long the first copy of each call took, or more
+	seen   int
+	after  time.Duration // the wait for a copy; 0: unknown
+	slow   float64       // the share of the recent calls that took longer
+	paused time.Time     // there are no copies until then
 }
 
 const (
-	minSeen  = 128
-	refresh  = 32 // calls between two looks at recent
-	minWait  = time.Millisecond
-	minPause = time.Second
-	maxPause = time.Minute
+	minSeen = 128
+	refresh = 32 // calls between two looks at recent
 )
 
 // wait returns the wait for a copy, or 0 for none.
-func (l *lane) wait(h *Hedge, now time.Time) time.Duration {
+func (l *lane) wait() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case now.Before(l.paused):
+	if time.Now().Before(l.paused) {
 		return 0
-	case h.After > 0:
-		return h.After
 	}
-	return l.typical
+	return l.after
 }
 
 // add notes that the first copy of a call has taken d. If it failed or was canceled, it
-// would have taken longer, which says something only about calls slower than all the rest.
-func (l *lane) add(d time.Duration, ended bool, quantile float64) {
+// would have taken longer, which is known anyway unless it is slower than most.
+func (l *lane) add(d time.Duration, succeeded bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !ended && (l.typical == 0 || d < l.typical) {
+	if !succeeded && (l.after == 0 || d < l.after) {
 		return
 	}
 	l.recent[l.seen%len(l.recent)] = d
@@ -53,51 +53,49 @@ func (l *lane) add(d time.Duration, ended bool, quantile float64) {
 	if l.seen < minSeen || l.seen%refresh != 0 {
 		return
 	}
-	sorted := l.recent
-	n := min(l.seen, len(sorted))
-	slices.Sort(sorted[:n])
-	// A copy takes about as long as the median. It would be too late for a call that is only
-	// a little slower than that.
-	l.typical = max(sorted[int(quantile*float64(n))], sorted[n/2]*3/2, minWait)
-}
-
-// slow returns the share of the recent calls that took longer than wait.
-func (l *lane) slow(wait time.Duration) float64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	n, slow := min(l.seen, len(l.recent)), 0
-	for _, d := range l.recent[:n] {
-		if d > wait {
-			slow++
-		}
+	all := l.recent
+	sorted := all[:min(l.seen, len(all))]
+	slices.Sort(sorted)
+	n := len(sorted)
+	if l.hedge.After == 0 {
+		// Many calls may take equally long, so the wait is a little longer than the quantile.
+		// A copy takes about as long as the median, too late for a call that is hardly slower.
+		l.after = max(sorted[int(l.hedge.quantile()*float64(n))]*65/64, sorted[n/2]*3/2, time.Millisecond)
 	}
-	return float64(slow) / float64(max(1, n))
+	faster, _ := slices.BinarySearch(sorted, l.after+1)
+	l.slow = 1 - float64(faster)/float64(n)
 }
 
 // judge reports whether a result ends its call, and notes what it says about the server.
-func (l *lane) judge(h *Hedge, err error) (ends bool) {
-	if err == nil {
-		l.own.Deposit(retry.Attempt{}, true)
-		return true
+func (l *lane) judge(err error) (ends bool) {
+	var v retry.Verdict
+	if err != nil {
+		v = retry.Policy{Classifier: l.hedge.Classifier}.Classify(err)
 	}
-	v := retry.Policy{Classifier: h.Classifier}.Classify(err)
+	if ends = err == nil || v.Class == retry.ClassPermanent; ends && l.own {
+		l.budget.Deposit(retry.Attempt{}, err == nil)
+	}
 	if v.Class == retry.ClassThrottled {
-		until := time.Now().Add(min(max(v.Hint, minPause), maxPause))
 		l.mu.Lock()
-		if until.After(l.paused) {
-			l.paused = until
-		}
+		l.paused = time.Now().Add(min(max(v.Hint, time.Second), time.Minute))
 		l.mu.Unlock()
 	}
-	return v.Class == retry.ClassPermanent
+	return ends
 }
 
-// pay takes the price of a copy from the budget.
-func (l *lane) pay(h *Hedge, e Event) bool {
-	// With Number 1, a RatioBudget would add its share, which it does for the call anyway.
-	a := retry.Attempt{Number: e.Copy + 1, Waited: e.Wait, Err: errSlow, Verdict: retry.Verdict{Class: retry.ClassTimeout}}
-	if h.Budget != nil {
-		return h.Budget.TryWithdraw(a)
+var errSlow = errors.New("retryhedge: slower than most calls")
+
+// pay takes the price of a copy from the budget. With Number 1, a RatioBudget would add its
+// share, which it does for the call anyway.
+func (l *lane) pay(copy int) bool {
+	return l.budget.TryWithdraw(retry.Attempt{Number: copy + 1, Err: errSlow, Verdict: retry.Verdict{Class: retry.ClassTimeout}})
+}
+
+func (l *lane) event(ctx context.Context, kind EventKind, copy int, wait time.Duration) {
+	if on := l.hedge.OnEvent; on != nil {
+		l.mu.Lock()
+		slow := l.slow
+		l.mu.Unlock()
+		on(ctx, Event{Kind: kind, Key: l.key, Copy: copy, Wait: wait, Slow: slow})
 	}
-	return l.own.TryWithdraw(a)
 }

@@ -2,6 +2,7 @@ package retryhedge
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -10,9 +11,7 @@ import (
 
 // A race is a call that may have copies.
 type race[T any] struct {
-	hedge   *Hedge
 	lane    *lane
-	key     string
 	ctx     context.Context
 	wait    time.Duration
 	op      func(context.Context, int) (T, error)
@@ -23,7 +22,8 @@ type race[T any] struct {
 	runners []*runner[T]
 	running int
 	winner  *runner[T]
-	over    chan struct{} // closed when there is a winner
+	over    chan struct{} // closed when there is a winner; nil if the caller does not wait
+	first   runner[T]
 }
 
 // A runner is one call of op.
@@ -37,53 +37,55 @@ type runner[T any] struct {
 }
 
 // run calls op in this goroutine and returns the winner.
-func (r *race[T]) run() *runner[T] {
+func (r *race[T]) run(start time.Time) *runner[T] {
 	r.mu.Lock()
-	ctx, first := r.enter()
+	ctx := r.enter(&r.first)
 	r.timer = time.AfterFunc(r.wait, r.copy)
 	r.mu.Unlock()
-	start := time.Now()
-	r.call(ctx, first)
-	r.lane.add(time.Since(start), first.err == nil, r.hedge.quantile())
-	<-r.over
-	w := r.winner
-	if w.panicked != nil {
-		panic(w.panicked)
+	r.call(ctx, &r.first)
+	r.lane.add(time.Since(start), r.first.err == nil)
+	r.mu.Lock()
+	if r.winner == nil {
+		r.over = make(chan struct{})
+		r.mu.Unlock()
+		<-r.over
+		r.mu.Lock()
 	}
-	if w != first {
-		r.hedge.event(r.ctx, Event{Kind: Won, Key: r.key, Copy: w.number, Wait: r.wait})
+	defer r.mu.Unlock()
+	if r.winner.panicked != nil {
+		panic(r.winner.panicked)
 	}
-	return w
+	return r.winner
 }
 
-func (r *race[T]) enter() (context.Context, *runner[T]) {
-	ctx, cancel := context.WithCancelCause(r.ctx)
-	c := &runner[T]{number: len(r.runners), cancel: cancel}
+func (r *race[T]) enter(c *runner[T]) (ctx context.Context) {
+	ctx, c.cancel = context.WithCancelCause(r.ctx)
+	c.number = len(r.runners)
 	r.runners = append(r.runners, c)
 	r.running++
-	return ctx, c
+	return ctx
 }
 
 // copy starts a copy, unless it is no longer wanted or the budget refuses it.
 func (r *race[T]) copy() {
 	r.mu.Lock()
-	if r.winner != nil || r.ctx.Err() != nil || r.lane.wait(r.hedge, time.Now()) == 0 {
+	n := len(r.runners)
+	if r.winner != nil || r.ctx.Err() != nil || r.lane.wait() == 0 {
 		r.mu.Unlock()
 		return
 	}
-	e := Event{Kind: Started, Key: r.key, Copy: len(r.runners), Wait: r.wait}
-	if !r.lane.pay(r.hedge, e) {
+	if !r.lane.pay(n) {
 		r.mu.Unlock()
-		e.Kind, e.Slow = Refused, r.lane.slow(r.wait)
-		r.hedge.event(r.ctx, e)
+		r.lane.event(r.ctx, Refused, n, r.wait)
 		return
 	}
-	ctx, c := r.enter()
-	if e.Copy < r.hedge.MaxCopies {
+	c := new(runner[T])
+	ctx := r.enter(c)
+	if n < r.lane.hedge.MaxCopies {
 		r.timer.Reset(r.wait)
 	}
 	r.mu.Unlock()
-	r.hedge.event(ctx, e)
+	r.lane.event(ctx, Started, n, r.wait)
 	r.call(ctx, c)
 }
 
@@ -116,32 +118,35 @@ func (r *race[T]) finish(c *runner[T]) bool {
 	switch {
 	case r.winner != nil:
 		losers = append(losers, c)
-	case r.lane.judge(r.hedge, c.err):
+	case r.lane.judge(c.err):
 		losers = r.decide(c)
 	case r.running == 0:
-		losers = r.decide(r.runners[0])
+		losers = r.decide(&r.first)
 	}
 	won := r.winner == c
 	r.mu.Unlock()
-	for _, l := range losers {
-		if r.release != nil {
+	if r.release != nil {
+		for _, l := range losers {
 			r.release(l.value)
 		}
 	}
 	return won
 }
 
+var errLost = errors.New("retryhedge: another copy was faster")
+
 func (r *race[T]) decide(winner *runner[T]) (losers []*runner[T]) {
 	r.winner = winner
 	r.timer.Stop()
 	for _, c := range r.runners {
-		if c == winner {
-			continue
-		}
-		if c.cancel(errLost); c.ended {
-			losers = append(losers, c)
+		if c != winner {
+			if c.cancel(errLost); c.ended {
+				losers = append(losers, c)
+			}
 		}
 	}
-	close(r.over)
+	if r.over != nil {
+		close(r.over)
+	}
 	return losers
 }

@@ -28,6 +28,7 @@ import (
 const (
 	hedgeFast = 20 * time.Millisecond
 	hedgeWait = 60 * time.Millisecond
+	hedgeWarm = 50 // requests before the test
 )
 
 // hedged is a server and a client that hedges, in virtual time.
@@ -60,7 +61,7 @@ func inHedge(t *testing.T, run func(t *testing.T, h *hedged)) {
 				defer base.CloseIdleConnections()
 				h.transport = retryhttp.Transport{Base: base, Hedge: &h.hedge}
 				h.client = &http.Client{Transport: &h.transport}
-				for range 20 { // the budget starts empty
+				for range hedgeWarm { // the budget starts empty
 					h.do(t, http.MethodGet, nil)
 				}
 				run(t, h)
@@ -79,7 +80,7 @@ func (h *hedged) count() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.requests++
-	return h.requests - 20
+	return h.requests - hedgeWarm
 }
 
 func (h *hedged) ServeHTTP(w http.ResponseWriter, r *http.Request) {

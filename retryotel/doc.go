@@ -16,7 +16,8 @@
 //	error.type     the kind of the error, if it failed
 //
 // When the policy gives up, the span in the context of the call gets an event
-// retry.give_up with the attributes retry.reason and error.type.
+// retry.give_up with the attributes retry.reason and error.type. Copies of a slow attempt
+// are events retry.copy of its span, with retry.copy.event and retry.copy.wait.
 //
 // If the context of the call comes from [OneCall], each attempt's span is linked to the
 // span of the previous attempt. For HTTP, [ResendCount] numbers the spans of otelhttp.
@@ -26,6 +27,8 @@
 //	retry.attempts  counter    attempts, by retry.outcome: success or the class of the failure
 //	retry.delay     histogram  seconds waited before a retry; its bounds go from 1 ms to 5 min
 //	retry.give_ups  counter    calls that failed, by retry.reason
+//	retry.copies    counter    copies of slow calls, by retry.copy.event: started, won or
+//	                           refused; see Instrumentation.InstrumentHedge
 //
 // All metrics have the attribute retry.operation. The values of retry.reason are those
 // returned by [retry.Error.ReasonLabel]. Failed attempts and calls have the attribute

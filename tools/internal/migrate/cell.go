@@ -426,7 +426,7 @@ func (r *rewriter) settle() {
 		for _, c := range r.order {
 			for _, other := range c.links {
 				fail(&other.why, c.why)
-				if c.asked && !other.asked {
+				if c.asked && !other.asked && !isFunc(other.obj) { // each call of a function makes a Sequence
 					other.asked, changed = true, true
 				}
 			}

@@ -21,6 +21,8 @@ func (r *rewriter) check(c *cell) {
 			c.fail("sets %s.%s together with others", c.obj.Name(), s.field)
 		case !folds && (s.field != "MaxElapsedTime" || c.asked || len(s.stmt.Lhs) > 1): // a field of retry.Policy, too
 			c.fail("sets %s.%s in a branch, or after it is used", c.obj.Name(), s.field)
+		case folds && !r.isLocal(c.obj) && !r.fixed(c.obj, text{s.expr}):
+			c.fail("sets %s.%s to what init computes", c.obj.Name(), s.field)
 		case !slices.Contains(r.lib.fields(), s.field):
 			c.fail("sets %s.%s", c.obj.Name(), s.field)
 		}
@@ -28,8 +30,13 @@ func (r *rewriter) check(c *cell) {
 }
 
 // follows reports whether stmt follows the declaration of c in the same block, before
-// c is used.
+// c is used, or is in the function init if c is a variable of the package.
 func (r *rewriter) follows(c *cell, stmt ast.Node) bool {
+	if v, ok := c.obj.(*types.Var); ok && v.Parent() == r.pass.Pkg.Scope() {
+		cur, _ := r.root.FindNode(stmt)
+		decl, inFunc := cur.Parent().Parent().Node().(*ast.FuncDecl)
+		return inFunc && decl.Name.Name == "init" && decl.Recv == nil
+	}
 	return r.isLocal(c.obj) && (!c.used.IsValid() || stmt.Pos() < c.used) && r.block(r.statement(r.decls[c.obj])) == r.block(stmt)
 }
 
@@ -159,7 +166,9 @@ func (r *rewriter) reassigned(v *types.Var) bool {
 
 // expression returns the expression of a policy, or of a sequence if c is one.
 func (r *rewriter) expression(v value, c *cell) text {
-	if v.cell != nil {
+	if v.cell != nil && c != nil && c.asked && !v.cell.asked {
+		return join(text{adaptPkg, ".NewSequence("}, r.reference(v), ")")
+	} else if v.cell != nil {
 		return r.reference(v)
 	}
 	r.lib.finish(r, &v)

@@ -7,7 +7,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/cenkalti/backoff/v4" // want "8 of 9 calls can be rewritten"
+	"github.com/cenkalti/backoff/v4" // want "9 of 10 calls can be rewritten"
 )
 
 const retries = 30
@@ -115,4 +115,21 @@ func bounded(ctx context.Context, n int) backoff.BackOff {
 
 func useBounded(ctx context.Context) error {
 	return backoff.Retry(ping, bounded(ctx, 3)) // want "backoff\\.Retry: can be rewritten"
+}
+
+var shared = backoff.NewExponentialBackOff()
+
+const growth = 1.1
+
+func init() {
+	shared.Multiplier = growth
+}
+
+func useShared() error {
+	return backoff.Retry(ping, backoff.WithMaxRetries(shared, retries)) // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+}
+
+func waits() []time.Duration {
+	b := newB()
+	return []time.Duration{b.NextBackOff(), b.NextBackOff()}
 }
