@@ -13,6 +13,9 @@ import (
 // TestAnalyzers: each analyzer finds the mistakes marked in its package of testdata, and
 // nothing else there. testdata is a module that uses the real libraries.
 func TestAnalyzers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads all dependencies from source for each analyzer")
+	}
 	prepare := exec.Command("go", "list", "-deps", "./...") // analysistest loads packages offline
 	prepare.Dir = analysistest.TestData()
 	if out, err := prepare.CombinedOutput(); err != nil {
