@@ -120,26 +120,25 @@ func isAnswer(err error) bool {
 // precedence, it considers
 //
 //   - methods that forbid a retry: RetryableError() bool, Retryable() bool,
-//     IsRetryable() bool, NonRetriable() and CanceledError() bool;
+//     IsRetryable() bool, NonRetriable(), NonRetryable() bool and CanceledError() bool;
 //   - throttling: statuses 429 and 529, ErrorCode() string with a throttling code of AWS,
 //     and what libraries report as throttling;
 //   - methods that allow a retry: those, SafeToRetry() bool, MongoDB's labels;
-//   - HTTP statuses, from HTTPStatusCode() int or HTTPCode() int: 408 is a timeout; 421,
-//     425 and 5xx except 501 and 505 are transient; other 4xx are permanent;
+//   - HTTP statuses, from HTTPStatusCode() int, HTTPCode() int or StatusCode() int: 408 is
+//     a timeout; 421, 425 and 5xx except 501 and 505 are transient; other 4xx are permanent;
 //   - SQLState() string and Redis replies;
 //   - codes of gRPC, databases, Kafka, AMQP, SMTP and others, and fields StatusCode,
 //     HTTPStatusCode or Response with an HTTP status;
 //   - Timeout() bool, ConnectionError() bool, the errors of package net, and io.EOF:
 //     timeouts, broken connections and unknown host names are retried; failed TLS
 //     handshakes, invalid certificates, addresses, requests are not;
-//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows
-//     and encoding errors.
+//   - failures that a retry cannot fix: fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows,
+//     encoding errors, texts such as "key not found".
 //
 // docs/errors.md lists every error. A few, such as a connection lost during a MySQL
 // statement, are unrepeatable because the operation may have taken effect: see
-// [Unrepeatable]. Other lost connections and timeouts are retried. Any other error is
-// [ClassUnknown]. [Do] checks its own context, so a context.Canceled that reaches the
-// classifier is the operation's own, and permanent. Methods that panic are ignored.
+// [Unrepeatable]. Any other error is [ClassUnknown]. A context.Canceled is the operation's
+// own, because [Do] checks its context, and permanent. Methods that panic are ignored.
 type DefaultClassifier struct{}
 
 // Classify implements [Classifier]. It ignores markers; [Policy.Classify] does not.

@@ -1,9 +1,9 @@
 package retry
 
 import (
+	"cmp"
 	"iter"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -15,31 +15,36 @@ import (
 // deadlines. Each range loop draws new waits; it may be endless if MaxAttempts is
 // Unlimited.
 func (p Policy) Delays() iter.Seq[time.Duration] {
-	return p.delays(p.random)
-}
-
-func (p *Policy) delays(random func() float64) iter.Seq[time.Duration] {
 	return func(yield func(time.Duration) bool) {
-		var elapsed time.Duration
-		a := Attempt{Number: 1, Verdict: Verdict{Class: ClassTransient}}
-		for ; a.Number < p.maxAttempts(); a.Number++ {
-			wait := max(0, orDefault(p.Backoff).Delay(a, random()))
-			if p.MaxElapsed > 0 && wait > p.MaxElapsed-elapsed || !yield(wait) {
-				return
-			}
-			elapsed = dur.Add(elapsed, wait)
-			a.Waited = wait
+		var c planned
+		for n := 1; n < p.maxAttempts() && c.wait(&p, n, p.random()) && yield(c.waited); n++ {
 		}
 	}
 }
 
-// A Plan is the result of [Policy.Plan]. Compare it with your deadline.
-type Plan struct {
-	Retries []WaitStats // the wait before each retry, in order
-	Total   WaitStats   // the sum of all waits
+// planned is the state of a call between two attempts.
+type planned struct {
+	elapsed, waited time.Duration
+	weight          float64 // its share of all calls
+}
 
-	// Truncated reports whether the policy allows more retries than planned.
-	Truncated bool
+// wait adds the wait after attempt n, and reports whether it ends within MaxElapsed.
+func (c *planned) wait(p *Policy, n int, u float64) bool {
+	a := Attempt{Number: n, Waited: c.waited, Verdict: Verdict{Class: ClassTransient}}
+	wait := max(0, orDefault(p.Backoff).Delay(a, u))
+	if p.MaxElapsed > 0 && wait > p.MaxElapsed-c.elapsed {
+		return false
+	}
+	c.elapsed, c.waited = dur.Add(c.elapsed, wait), wait
+	return true
+}
+
+// A Plan is the result of [Policy.Plan].
+type Plan struct {
+	Retries     []WaitStats // the wait before each retry, in order
+	Probability []float64   // of each retry, if all attempts fail
+	Total       WaitStats   // the sum of all waits
+	Truncated   bool        // the policy allows more retries
 }
 
 // WaitStats describes a random duration.
@@ -47,107 +52,104 @@ type WaitStats struct {
 	Min, Mean, P99, Max time.Duration // P99: 99 of 100 are shorter
 }
 
-const maxPlannedRetries = 100
-
-// These constants determine how many calls Plan simulates: up to five times as many if
-// MaxElapsed makes some retries rare. The simulation takes about 20 or 50 ms.
 const (
-	minWalks = 4_000
-	maxWalks = 20_000
-	maxDraws = 200_000
+	maxPlannedRetries = 100
+	rarest            = 1e-9 // probability of a planned retry
 )
 
-// Plan summarizes the waits that [Policy.Delays] draws, for at most 100 retries.
+// Plan summarizes the waits that [Policy.Delays] draws, for at most 100 retries, none of
+// them less probable than one in a billion.
 //
-// Min and Max are bounds. Mean and P99 are estimates from a fixed number of draws: for
-// common retries, within 2 % of the true value or 1 % of Max.
+// Min and Max are bounds. Mean and P99 are within 2 % of the true value or 1 % of Max.
 func (p Policy) Plan() Plan {
 	retries := max(0, min(p.maxAttempts()-1, maxPlannedRetries))
-	waits, totals := p.sample(retries)
 	free := p
 	free.MaxElapsed = 0
-	least, most := free.bounds(0, retries), free.bounds(math.Nextafter(1, 0), retries)
 	var plan Plan
+	var ended []planned
+	var least, most planned           // the calls with the shortest and the longest waits
 	var soonest, latest time.Duration // the least and the most time that can elapse before a retry
-	left := time.Duration(math.MaxInt64)
-	shortest := left
-	for i, w := range waits {
-		if p.MaxElapsed > 0 {
-			left = p.MaxElapsed - soonest
-			if dur.Add(latest, most[i]) > p.MaxElapsed { // a call may end before this retry
-				shortest = min(shortest, max(soonest, p.MaxElapsed-most[i]))
-			}
+	limit, probability := dur.Limit(p.MaxElapsed), 1.0
+	shortest := limit
+	calls := make([]planned, 1<<13)
+	if retries > 16 {
+		calls = calls[:1<<11]
+	}
+	total := func(c planned) time.Duration { return c.elapsed }
+	resample(calls, make([]planned, 1), 1)
+	for n := 1; n <= retries; n++ {
+		least.wait(&free, n, 0)
+		most.wait(&free, n, math.Nextafter(1, 0))
+		if dur.Add(latest, most.waited) > limit { // a call may end before this retry
+			shortest = min(shortest, max(soonest, limit-most.waited))
 		}
-		if len(w) == 0 { // no simulated call made this retry, but others may
-			plan.Truncated = i < len(least) && dur.Add(soonest, least[i]) <= p.MaxElapsed
+		next, over, share := p.advance(n, calls)
+		if probability*share < rarest {
+			plan.Truncated = least.elapsed <= limit
 			break
 		}
-		r := summarize(w)
-		r.Min, r.Max = least[i], min(most[i], left)
-		plan.Retries = append(plan.Retries, r)
-		soonest, latest = dur.Add(soonest, least[i]), dur.Add(latest, r.Max)
+		probability *= share
+		ended = append(ended, over...)
+		r := summarize(next, func(c planned) time.Duration { return c.waited })
+		r.Min, r.Max = least.waited, min(most.waited, limit-soonest)
+		plan.Retries, plan.Probability = append(plan.Retries, r), append(plan.Probability, probability)
+		soonest, latest = least.elapsed, dur.Add(latest, r.Max)
+		sortBy(next, total)
+		resample(calls, next, probability)
 	}
 	plan.Truncated = plan.Truncated || p.maxAttempts()-1 > maxPlannedRetries && len(plan.Retries) == maxPlannedRetries
-	plan.Total = summarize(totals)
-	plan.Total.Min, plan.Total.Max = min(shortest, soonest), latest
-	if p.MaxElapsed > 0 {
-		plan.Total.Max = min(latest, p.MaxElapsed)
-	}
+	plan.Total = summarize(append(ended, calls...), total)
+	plan.Total.Min, plan.Total.Max = min(shortest, soonest), min(latest, limit)
 	return plan
 }
 
-// sample simulates many calls and returns the waits before each retry and the total wait
-// of each call.
-func (p *Policy) sample(retries int) (waits [][]time.Duration, totals []time.Duration) {
-	walks := min(max(minWalks, maxDraws/max(1, retries)), maxWalks)
-	if p.MaxElapsed > 0 {
-		walks = min(5*walks, 5*maxDraws/max(1, retries))
-	}
-	// For each retry, [0, 1) is divided into as many parts as there are walks, and each
-	// walk is assigned one part at random, so the distribution for a single retry has no
-	// sampling error.
-	rng := rand.New(rand.NewPCG(1, 2))
-	draws := make([][]int, retries)
-	for i := range draws {
-		draws[i] = rng.Perm(walks)
-	}
-	waits, totals = make([][]time.Duration, retries), make([]time.Duration, walks)
-	for walk := range walks {
-		i := 0
-		for wait := range p.delays(func() float64 { return (float64(draws[i][walk]) + 0.5) / float64(walks) }) {
-			waits[i] = append(waits[i], wait)
-			totals[walk] = dur.Add(totals[walk], wait)
-			if i++; i == retries {
-				break
+// advance lets calls wait after attempt n and returns those that retry, those that end, and
+// the share that retries. If few do, it repeats the calls with other random numbers.
+//
+// A call's place in the order of the elapsed times and its random number form a lattice,
+// which fills the unit square evenly, so that a few thousand calls represent the joint
+// distribution: P. L'Ecuyer et al., "A Randomized Quasi-Monte Carlo Simulation Method for
+// Markov Chains", Operations Research 56, 2008.
+func (p *Policy) advance(n int, calls []planned) (next, ended []planned, share float64) {
+	count := len(calls) // a power of 2
+	step, rounds := int(float64(count)*(math.Phi-1))|1, 0
+	for ; rounds == 0 || rounds < 99 && len(next) < count/2; rounds++ {
+		for i, c := range calls {
+			place := (i*step + rounds*count*3/8 + rounds) % count
+			if c.wait(p, n, (float64(place)+math.Phi/3)/float64(count)) {
+				next = append(next, c)
+			} else if rounds == 0 {
+				ended = append(ended, c)
 			}
 		}
 	}
-	return waits, totals
+	return next, ended, float64(len(next)) / float64(rounds*count)
 }
 
-// bounds returns the waits if every random number is u.
-func (p *Policy) bounds(u float64, retries int) []time.Duration {
-	var waits []time.Duration
-	for wait := range p.delays(func() float64 { return u }) {
-		if waits = append(waits, wait); len(waits) == retries {
-			break
-		}
+// resample fills calls with copies of others, so that each has the same weight.
+func resample(calls, others []planned, weight float64) {
+	for i := range calls {
+		calls[i] = others[i*len(others)/len(calls)]
+		calls[i].weight = weight / float64(len(calls))
 	}
-	return waits
 }
 
-// summarize returns the statistics of values, which it sorts.
-func summarize(values []time.Duration) WaitStats {
-	slices.Sort(values)
-	var total float64
-	for _, v := range values {
-		total += float64(v)
+func sortBy(calls []planned, of func(planned) time.Duration) {
+	slices.SortFunc(calls, func(a, b planned) int { return cmp.Compare(of(a), of(b)) })
+}
+
+// summarize returns the statistics of a duration of calls, which it sorts.
+func summarize(calls []planned, of func(planned) time.Duration) WaitStats {
+	sortBy(calls, of)
+	var sum, all, below float64
+	for _, c := range calls {
+		sum, all = sum+float64(of(c))*c.weight, all+c.weight
 	}
-	n := len(values)
-	return WaitStats{
-		Min:  values[0],
-		Mean: min(max(values[0], dur.Saturate(math.Round(total/float64(n)), math.MaxInt64)), values[n-1]),
-		P99:  values[min(n-1, n*99/100)],
-		Max:  values[n-1],
+	r := WaitStats{Min: of(calls[0]), Max: of(calls[len(calls)-1])}
+	r.Mean = min(max(r.Min, dur.Saturate(math.Round(sum/all), math.MaxInt64)), r.Max)
+	for i := 0; below <= 0.99*all && i < len(calls); i++ {
+		below += calls[i].weight
+		r.P99 = of(calls[i])
 	}
+	return r
 }

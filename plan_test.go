@@ -78,7 +78,7 @@ func TestPlanAgainstCalls(t *testing.T) {
 				i := 0
 				for wait := range p.Delays() {
 					if i == len(plan.Retries) {
-						assert.Less(t, float64(seen[0].n), calls/1e4, "a retry that is not planned")
+						assert.True(t, plan.Truncated, "a retry that is not planned")
 						break
 					}
 					seen[i].add(wait)
@@ -89,6 +89,10 @@ func TestPlanAgainstCalls(t *testing.T) {
 			}
 			for i, s := range seen {
 				s.check(t, i)
+				if i < len(plan.Probability) {
+					share := plan.Probability[i]
+					assert.InDelta(t, share, float64(s.n)/calls, 0.01*share+5*math.Sqrt(share/calls), "retry %d: probability", i)
+				}
 			}
 		})
 	}
@@ -201,7 +205,7 @@ func TestPlan(t *testing.T) {
 	t.Run("no jitter", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.Exponential{Base: s}, MaxAttempts: 4}.Plan()
 		want := []retry.WaitStats{{s, s, s, s}, {2 * s, 2 * s, 2 * s, 2 * s}, {4 * s, 4 * s, 4 * s, 4 * s}}
-		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}}, plan)
+		assert.Equal(t, retry.Plan{Retries: want, Total: retry.WaitStats{Min: 7 * s, Mean: 7 * s, P99: 7 * s, Max: 7 * s}, Probability: []float64{1, 1, 1}}, plan)
 	})
 	t.Run("a rule with a memory", func(t *testing.T) {
 		plan := retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s, Cap: 20 * s}, MaxAttempts: 3}.Plan()
@@ -247,24 +251,42 @@ func TestPlan(t *testing.T) {
 	})
 }
 
-// TestPlanOfRareRetries: retries so rare that no simulated call makes them are not
-// planned, and Truncated says so.
+// TestPlanOfRareRetries: retries less probable than one in a billion are not planned, and
+// Truncated says so.
 func TestPlanOfRareRetries(t *testing.T) {
-	for text, truncated := range map[string]bool{
-		"standard attempts=10 elapsed=100ms":          true,
-		"standard attempts=3 elapsed=100ms":           false,
-		"constant delay=40ms attempts=10 elapsed=1s":  false,
-		"constant delay=40ms attempts=9 elapsed=80ms": false,
+	for text, want := range map[string]struct {
+		retries   int
+		truncated bool
+	}{
+		"standard attempts=10 elapsed=100ms":          {7, true},
+		"standard attempts=8 elapsed=100ms":           {7, false},
+		"standard attempts=3 elapsed=100ms":           {2, false},
+		"constant delay=40ms attempts=10 elapsed=1s":  {9, false},
+		"constant delay=40ms attempts=9 elapsed=80ms": {2, false},
 	} {
 		p, err := retry.ParsePolicy(text)
 		require.NoError(t, err)
-		assert.Equal(t, truncated, p.Plan().Truncated, text)
+		plan := p.Plan()
+		assert.Len(t, plan.Retries, want.retries, text)
+		assert.Equal(t, want.truncated, plan.Truncated, text)
 	}
 }
 
-// TestPlanOfUncommonRetries: the waits before the third retry, which 1 call in 48 makes,
-// are uniform in a simplex, so their mean is a quarter of MaxElapsed.
-func TestPlanOfUncommonRetries(t *testing.T) {
-	p := retry.Policy{Backoff: retry.FullJitter{Base: 50 * ms, Cap: 10 * time.Second}, MaxAttempts: 7, MaxElapsed: 50 * ms}
-	assert.InDelta(t, 12.5, p.Plan().Retries[2].Mean.Seconds()*1000, 0.5, "1 % of Max")
+// TestPlanWithinASimplex: if MaxElapsed is not above the first ceiling, the waits up to
+// retry n are uniform in a simplex. So their mean is MaxElapsed/(n+1), and the
+// probability of the retry is the simplex's share of the box of all waits.
+func TestPlanWithinASimplex(t *testing.T) {
+	const limit = 50 * ms
+	p := retry.Policy{Backoff: retry.FullJitter{Base: limit, Cap: 10 * time.Second}, MaxAttempts: 7, MaxElapsed: limit}
+	plan := p.Plan()
+	require.Len(t, plan.Retries, 6)
+	probability := 1.0
+	for i, r := range plan.Retries {
+		n := float64(i + 1)
+		probability /= n * math.Exp2(float64(i))
+		assert.InEpsilon(t, limit.Seconds()/(n+1), r.Mean.Seconds(), 0.02, "retry %d", i+1)
+		assert.InEpsilon(t, probability, plan.Probability[i], 0.02, "retry %d", i+1)
+		// P(wait > x) = (1 − x/limit)ⁿ
+		assert.InDelta(t, 1-math.Pow(0.01, 1/n), float64(r.P99)/float64(limit), 0.03, "retry %d", i+1)
+	}
 }

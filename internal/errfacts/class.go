@@ -20,6 +20,9 @@ const canceled Class = 255
 // Classify returns the class of err according to retry.DefaultClassifier's rules, and
 // whether the operation may have taken effect although it failed.
 func Classify(err error) (c Class, unrepeatable bool) {
+	if IsPlain(err) { // the most common error, faster
+		return Unknown, false
+	}
 	f := Facts{Err: err}
 	f.read(err)
 	if !f.Methods && !f.Canceled && f.Class == Unknown {
@@ -48,6 +51,10 @@ func (f *Facts) class() Class {
 		return ofRedis(f.Redis)
 	case f.Class != Unknown:
 		return f.Class
+	case f.Code != "":
+		if c := ofWord(typeWord(f.Code)); c == Permanent || c == TimedOut || c == Transient {
+			return c
+		}
 	}
 	return f.local()
 }

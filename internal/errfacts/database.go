@@ -121,18 +121,18 @@ func refusedByMySQL(number int64, state reflect.Value) bool {
 	return number >= 1000 && number < 2000 || number >= 3000 && number < 5000
 }
 
-// sqliteCode returns the primary result code in a field of an error, or of the error that
-// is a code itself.
-func sqliteCode(v reflect.Value) int64 {
-	return max(number(v, "Code"), number(v, "code"), number(v, "")) & 0xff
-}
+// sqliteCode returns the primary result code of an error.
+func sqliteCode(v reflect.Value) int64 { return codeOf(v) & 0xff }
+
+// codeOf returns the number in the field of an error that is named code, or of an error
+// that is a number itself.
+func codeOf(v reflect.Value) int64 { return number(v, "Code") | number(v, "code") | number(v, "") }
 
 // ofRedis returns the class of an error reply, by its first word, as go-redis 9.23 retries
 // it. Of go-redis's own errors, only TxFailedErr is retryable: a watched key changed.
 func ofRedis(reply string) Class {
 	word, _, _ := strings.Cut(reply, " ")
-	switch word {
-	case "BUSY", "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MOVED", "ASK":
+	if hasWord("BUSY LOADING READONLY MASTERDOWN CLUSTERDOWN TRYAGAIN NOREPLICAS MOVED ASK", word) {
 		return Transient
 	}
 	switch reply {

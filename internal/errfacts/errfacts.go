@@ -172,8 +172,11 @@ func (f *Facts) read(err error) {
 			continue
 		}
 		f.readTransport(err)
+		if reflect.TypeOf(err) == plainError {
+			continue
+		}
 		switch err.(type) {
-		case statusCoder, httpCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable,
+		case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
 			retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
 			f.readMethods(err)
 		}

@@ -10,12 +10,14 @@ import (
 type (
 	statusCoder   interface{ HTTPStatusCode() int }
 	httpCoder     interface{ HTTPCode() int }
+	plainCoder    interface{ StatusCode() int }
 	errorCoder    interface{ ErrorCode() string }
 	messager      interface{ ErrorMessage() string }
 	sqlStater     interface{ SQLState() string }
 	redisError    interface{ RedisError() }
 	labeler       interface{ HasErrorLabel(string) bool }
 	nonRetriable  interface{ NonRetriable() }
+	nonRetryable  interface{ NonRetryable() bool }
 	retryableErr  interface{ RetryableError() bool }
 	retryable     interface{ Retryable() bool }
 	safeToRetry   interface{ SafeToRetry() bool }
@@ -28,60 +30,99 @@ type (
 	mongoErr      interface{ ErrorCodes() []int }
 )
 
+// methodSteps is the number of steps of readFrom.
+const methodSteps = 6
+
 // readMethods calls the methods of err. What an error further out reports is kept.
 func (f *Facts) readMethods(err error) {
 	f.Methods = true
-	f.readResponse(err)
-	f.readDatabase(err)
-	f.readConnection(err)
-	if f.Verdict == None {
-		f.Verdict = verdictOf(err)
+	known := f.Verdict
+	for step := 0; step < methodSteps; step++ {
+		step = f.readFrom(step, err)
+	}
+	if known != None {
+		f.Verdict = known
+	}
+}
+
+// readFrom calls the methods of err from a step on, and returns the last step that it
+// reached: one with a method that panics, or methodSteps. One deferred function for all
+// methods costs a program 2 kB less than one for each.
+func (f *Facts) readFrom(step int, err error) (reached int) {
+	defer func() { _ = recover() }()
+	for reached = step; reached < methodSteps; reached++ {
+		switch reached {
+		case 0:
+			f.readStatus(err)
+		case 1:
+			f.readResponse(err)
+		case 2:
+			switch err.(type) { // one switch is faster than four assertions
+			case sqlStater, redisError, labeler, mongoErr:
+				f.readDatabase(err)
+			}
+		case 3:
+			switch err.(type) {
+			case connectionErr, temporary, Timeouter, canceledErr:
+				f.readConnection(err)
+			}
+		case 4: // errors further out have precedence, and then methods that forbid a retry
+			f.Verdict = verdictOf(err)
+		case 5:
+			if f.Verdict == None && allows(err) {
+				f.Verdict = Yes
+			}
+		}
+	}
+	return reached
+}
+
+// readStatus calls the method that returns the status of a response.
+func (f *Facts) readStatus(err error) {
+	if f.Status != 0 {
+		return
+	}
+	switch e := err.(type) {
+	case statusCoder:
+		f.Status = e.HTTPStatusCode()
+	case httpCoder:
+		f.Status = e.HTTPCode()
+	case plainCoder:
+		f.Status = e.StatusCode()
 	}
 }
 
 // readResponse calls the methods that describe the response of a service.
 func (f *Facts) readResponse(err error) {
-	var status func() int
-	switch e := err.(type) {
-	case statusCoder:
-		status = e.HTTPStatusCode
-	case httpCoder:
-		status = e.HTTPCode
-	}
-	if status != nil && f.Status == 0 {
-		f.Status, _ = Guarded(status)
-	}
 	if e, ok := err.(errorCoder); ok && f.Code == "" {
-		f.Code, _ = Guarded(e.ErrorCode)
+		f.Code = e.ErrorCode()
 	}
 	if e, ok := err.(messager); ok && f.Message == "" {
-		f.Message, _ = Guarded(e.ErrorMessage)
+		f.Message = e.ErrorMessage()
 	}
 }
 
 // readDatabase calls the methods that describe the response of a database.
 func (f *Facts) readDatabase(err error) {
 	if e, ok := err.(sqlStater); ok {
-		state, _ := Guarded(e.SQLState)
-		r := replyOfSQLState(state, reflect.ValueOf(err))
+		r := replyOfSQLState(e.SQLState(), reflect.ValueOf(err))
 		f.report(r.class, r.unrepeatable)
 	}
 	if _, ok := err.(redisError); ok && f.Redis == "" {
-		f.Redis, _ = Guarded(err.Error)
+		f.Redis = err.Error()
 	}
 	if e, ok := err.(labeler); ok {
-		if hasLabel(e, "SystemOverloadedError") {
+		if e.HasErrorLabel("SystemOverloadedError") {
 			f.report(Throttled, false)
 		}
 		// The commit may be repeated, but the transaction may not, and only the caller
 		// knows which of the two a retry would repeat.
-		if hasLabel(e, "UnknownTransactionCommitResult") {
+		if e.HasErrorLabel("UnknownTransactionCommitResult") {
 			f.report(Transient, true)
 		}
 	}
 	if e, ok := err.(mongoErr); ok {
-		codes, _ := Guarded(e.ErrorCodes)
-		for _, code := range codes {
+		for _, code := range e.ErrorCodes() {
 			f.report(replyOf(mongoError, int64(code)).class, false)
 		}
 	}
@@ -90,68 +131,63 @@ func (f *Facts) readDatabase(err error) {
 // readConnection calls the methods that describe how a connection, or the wait for
 // a response, ended.
 func (f *Facts) readConnection(err error) {
-	if e, ok := err.(connectionErr); ok && Reports(e.ConnectionError) {
+	if e, ok := err.(connectionErr); ok && e.ConnectionError() {
 		f.Kind, f.Lost = max(f.Kind, Connection), true
 	}
-	if e, ok := err.(temporary); ok && Reports(e.Temporary) {
+	if e, ok := err.(temporary); ok && e.Temporary() {
 		f.Lost = true
 	}
-	if e, ok := err.(Timeouter); ok && Reports(e.Timeout) {
+	if e, ok := err.(Timeouter); ok && e.Timeout() {
 		f.Kind = max(f.Kind, Timeout)
 	}
-	if e, ok := err.(canceledErr); ok && Reports(e.CanceledError) {
+	if e, ok := err.(canceledErr); ok && e.CanceledError() {
 		f.Canceled = true
 	}
 }
 
-// verdictOf calls the methods that report whether to retry. If they disagree, No wins.
+// verdictOf calls the methods that report whether to retry.
 func verdictOf(err error) Verdict {
-	var both, onlyYes func() bool
-	switch e := err.(type) {
-	case retryableErr:
-		both = e.RetryableError
-	case retryable:
-		both = e.Retryable
-	case isRetryable:
-		both = e.IsRetryable
-	}
+	var yes bool
 	switch e := err.(type) {
 	case nonRetriable:
 		return No
-	case safeToRetry:
-		onlyYes = e.SafeToRetry
-	case isRetriable: // false for errors of Kafka that a new request may avoid
-		onlyYes = e.IsRetriable
-	}
-	if both != nil {
-		if yes, ok := Guarded(both); yes {
-			return Yes
-		} else if ok {
+	case nonRetryable:
+		if e.NonRetryable() {
 			return No
 		}
+		return None
+	case retryableErr:
+		yes = e.RetryableError()
+	case retryable:
+		yes = e.Retryable()
+	case isRetryable:
+		yes = e.IsRetryable()
+	default:
+		return None
 	}
-	e, ok := err.(labeler)
-	if onlyYes != nil && Reports(onlyYes) || ok && (hasLabel(e, "TransientTransactionError") || hasLabel(e, "RetryableWriteError")) {
+	if yes {
 		return Yes
 	}
-	return None
+	return No
 }
 
-// hasLabel reports whether an error of MongoDB has a label.
-//
-//go:noinline
-func hasLabel(e labeler, label string) bool {
-	return Reports(func() bool { return e.HasErrorLabel(label) })
-}
-
-// IsThrottlingCode reports whether code means throttling to the AWS SDKs.
-func IsThrottlingCode(code string) bool {
-	switch code {
-	case "Throttling", "ThrottlingException", "ThrottledException", "RequestThrottledException",
-		"TooManyRequestsException", "ProvisionedThroughputExceededException", "TransactionInProgressException",
-		"RequestLimitExceeded", "BandwidthLimitExceeded", "LimitExceededException", "RequestThrottled",
-		"SlowDown", "PriorRequestNotComplete", "EC2ThrottledException":
-		return true
+// allows calls the methods that only allow a retry.
+func allows(err error) bool {
+	switch e := err.(type) {
+	case safeToRetry:
+		return e.SafeToRetry()
+	case isRetriable: // false for errors of Kafka that a new request may avoid
+		return e.IsRetriable()
+	case labeler:
+		return e.HasErrorLabel("TransientTransactionError") || e.HasErrorLabel("RetryableWriteError")
 	}
 	return false
 }
+
+// IsThrottlingCode reports whether code means throttling to the AWS SDKs.
+func IsThrottlingCode(code string) bool { return hasWord(throttlingCodes, code) }
+
+const throttlingCodes = "Throttling ThrottlingException ThrottledException RequestThrottledException " +
+	"TooManyRequestsException ProvisionedThroughputExceededException TransactionInProgressException " +
+	"RequestLimitExceeded BandwidthLimitExceeded LimitExceededException RequestThrottled " +
+	"SlowDown PriorRequestNotComplete EC2ThrottledException"

@@ -114,6 +114,9 @@ var replies = [...]struct {
 
 	// SFTP: end of file, failure, no connection, connection lost.
 	{sftpError, Reply{class: Transient}, []uint16{1, 4, 6, 7}},
+
+	// Thrift: bad sequence, missing result, internal and protocol error of an application.
+	{thriftError, Reply{class: Transient}, []uint16{4, 5, 6, 7}},
 }
 
 // replyOf returns what is known about a number of errors of kind o.

@@ -27,7 +27,9 @@ const (
 	badConnection
 	lostCommit // connection lost during COMMIT
 	pgxLock
-	giveUp // of a library that has retried
+	giveUp  // of a library that has retried
+	forbids // a library's marker of errors that must not be retried
+	textual // has a text that says what it is
 
 	withStatus // has a field for an HTTP status
 	ownNumber  // has a field that may be an HTTP status, or a number of its own
@@ -54,6 +56,7 @@ const (
 	mailError
 	webSocketError
 	sftpError
+	thriftError
 )
 
 const kubernetesError = "errors.StatusError"
@@ -72,7 +75,10 @@ var knownTypes = [...]struct {
 	// Not all of crypto/tls: it also wraps network errors, in its own type.
 	{tlsError, "", "tls.CertificateVerificationError tls.RecordHeaderError tls.ECHRejectionError tls.AlertError tls.alert"},
 	{urlError, "", "url.Error"},
-	{localError, "", "exec.Error strconv.NumError time.ParseError url.EscapeError url.InvalidHostError"},
+	{localError, "", "exec.Error strconv.NumError time.ParseError url.EscapeError url.InvalidHostError netip.parseAddrError netip.parsePrefixError " +
+		"http.MaxBytesError http.ProtocolError template.ExecError syntax.Error " +
+		"pgconn.ParseConfigError validator.ValidationErrors validator.InvalidValidationError oidc.TokenExpiredError " +
+		"ent.NotFoundError ent.ConstraintError ent.ValidationError ent.NotSingularError ent.NotLoadedError"},
 	{badConnection, "", "mssql.RetryableError"},
 	{lostCommit, "", "errorutil.CommitFailedDeadError"},
 	{pgxLock, "", "pgconn.connLockError"},
@@ -83,8 +89,10 @@ var knownTypes = [...]struct {
 	{vaultStatus, "StatusCode", "api.ResponseError"},
 	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
 	{googleStatus, "Code", "googleapi.Error"},
-	{withStatus, "Code", "nats.APIError jetstream.APIError genai.APIError tgbotapi.Error"},
-	{withStatus, "Status", "elastic.Error opensearch.StructError opensearch.StringError client.TwilioRestError"},
+	{withStatus, "Code", "tgbotapi.Error shared.ArangoError api.StatusError fiber.Error"},
+	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
+	{forbids, "", "backoff.PermanentError retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
+	{textual, "msg", "errors.fundamental"}, // of pkg/errors
 	{withStatus, "ErrStatus.Code", kubernetesError},
 	{withStatus, "Status.Code", "errors.Error"}, // of Kratos
 	{withCode, "code", "twirp.twerr"},
@@ -99,13 +107,14 @@ var knownTypes = [...]struct {
 	{oracleError, "ErrCode", "network.OracleError"},
 	{clickhouseError, "Code", "proto.Exception ch.Exception"},
 	{ldapError, "ResultCode", "ldap.Error"},
-	{kafkaError, "", "kafka.Error sarama.KError"},
-	{kafkaError, "Code", "kerr.Error"},
+	{kafkaError, "", "kafka.Error sarama.KError kerr.Error"},
 	{amqpError, "Code", "amqp091.Error"},
 	{mailError, "Code", "textproto.Error smtp.SMTPError smtp.LMTPDataError"},
 	{mailError, "errcode", "mail.SendError"},
 	{webSocketError, "Code", "websocket.CloseError"},
 	{sftpError, "Code", "sftp.StatusError"},
+	{thriftError, "type_", "thrift.tApplicationException"},
+	{thriftError, "typeId", "thrift.tProtocolException"},
 }
 
 // A typeInfo is what is known about a type.
@@ -148,8 +157,14 @@ func describe(t reflect.Type) *typeInfo {
 	if info.named == Permanent && !strings.Contains(path, "/errdefs") && !strings.Contains(path, "go.temporal.io/") {
 		info.named = Unknown // another library may mean something else
 	}
-	if t.Kind() == reflect.Struct {
+	switch t.Kind() {
+	case reflect.Struct:
 		describeFields(t, info)
+	case reflect.String:
+		info.origin = textual
+	}
+	if info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError") {
+		info.origin = withStatus
 	}
 	switch {
 	case path == "syscall":
@@ -187,6 +202,7 @@ var knownFields = [...]struct {
 }{
 	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
 	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
+	{textual, "error", "string", "error"},           // the status of a GenericOpenAPIError
 	{withState, "SQLState", "string", "SQLState"},
 	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
 	{withCode, "Code", "string", "Code"},
@@ -195,6 +211,8 @@ var knownFields = [...]struct {
 	{withStatus, "statusCode", "number", "statusCode"},
 	{withStatus, "Response", "*http.Response", "Response.StatusCode"},
 	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
+	{withStatus, "ResponseStatusCode", "number", "ResponseStatusCode"},
+	{withStatus, "ApiError", "abstractions.ApiError", "ApiError.ResponseStatusCode"}, // of Microsoft Graph
 	{withStatus, "StatusCode", "number", "StatusCode"},
 }
 
@@ -228,8 +246,15 @@ func (f *Facts) readType(err error) Kind {
 	}
 	switch o := info.origin; o {
 	case foreign:
+	case forbids:
+		if f.Verdict == None {
+			f.Verdict = No
+		}
+	case textual:
+		c, _ := ofText(text(reflect.ValueOf(err), info.field))
+		f.Fallback = max(f.Fallback, c)
 	case plain:
-		c, unrepeatable := ofPlain(err)
+		c, unrepeatable := ofText(err.Error())
 		f.Fallback = max(f.Fallback, c)
 		if unrepeatable {
 			f.report(Unknown, true)
@@ -347,6 +372,8 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 		return Unknown, false
 	case sqliteError:
 		number = sqliteCode(v)
+	case kafkaError: // a client's own numbers are negative
+		number = max(0, codeOf(v))
 	}
 	r := replyOf(info.origin, number)
 	return r.class, r.unrepeatable

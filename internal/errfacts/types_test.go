@@ -124,3 +124,28 @@ func TestOwnNumbers(t *testing.T) {
 		assert.False(t, unrepeatable)
 	}
 }
+
+type (
+	HTTPError struct{ Status int }
+	coded     string // with a code of AWS
+)
+
+func (HTTPError) Error() string   { return "status" }
+func (coded) Error() string       { return "code" }
+func (e coded) ErrorCode() string { return string(e) }
+
+// TestNames: a name with HTTP in it says what the number of the error is.
+func TestNames(t *testing.T) {
+	for err, want := range map[error]Class{
+		HTTPError{404}:                           Permanent,
+		HTTPError{480}:                           Unknown,
+		coded("NoSuchBucket"):                    Permanent,
+		coded("ConditionalCheckFailedException"): Permanent,
+		coded("InternalError"):                   Transient,
+		coded("SlowDown"):                        Throttled,
+		coded("Other"):                           Unknown,
+	} {
+		got, _ := Classify(err)
+		assert.Equal(t, want, got, "%T %v", err, err)
+	}
+}

@@ -5,11 +5,11 @@ import "strings"
 // Words in the names of error types (after removing Err and Error) and in the codes of
 // services, in lower case and without underscores, hyphens and spaces.
 const (
-	permanentWords = "nosuchkey keyexists permissiondenied accessdenied unauthorized unauthenticated " +
-		"invalidauth notauthed unauthorizedaccess unauthorizedoperation authfailure authentication authorization forbidden invalidargument invalidparameter invalidparametervalue invalidinput " +
-		"invalidrequest invalidfield badrequest validation constraint failedprecondition preconditionfailed conditionalcheckfailed " +
-		"outofrange unimplemented notimplemented notallowed notsupported unsupported badroute malformed syntax parse parseconfig parseaddr maxbytes tokenexpired unmarshaltype type " +
-		"decodeerror clienterror databaseerror messagesizeexceeded messagetoolarge invalidgrant invalidclient unauthorizedclient unsupportedgranttype invalidscope"
+	permanentWords = "keyexists permissiondenied accessdenied unauthorized unauthenticated notauthed " +
+		"unauthorizedaccess unauthorizedoperation unauthorizedclient authfailure authentication authorization forbidden " +
+		"badrequest badroute malformed syntax validation constraint failedprecondition preconditionfailed conditionalcheckfailed " +
+		"outofrange unimplemented notimplemented notallowed notsupported unsupported unsupportedgranttype tokenexpired " +
+		"decodeerror clienterror databaseerror messagesizeexceeded messagetoolarge"
 	throttledWords = "ratelimited ratelimitexceeded throttling throttled toomanyrequests requestlimitexceeded " +
 		"resourceexhausted resourcelimitexceeded slowdown serverbusy overloaded"
 	timeoutWords   = "deadlineexceeded timeout requesttimeout"
@@ -21,7 +21,8 @@ const (
 func ofWord(word string) Class {
 	switch {
 	case word == "":
-	case hasWord(permanentWords, word), strings.HasSuffix(word, "notfound"), strings.HasSuffix(word, "alreadyexists"):
+	case hasWord(permanentWords, word), strings.HasSuffix(word, "notfound"), strings.HasSuffix(word, "alreadyexists"),
+		strings.HasPrefix(word, "nosuch"), strings.HasPrefix(word, "invalid"):
 		return Permanent
 	case hasWord(throttledWords, word), strings.HasSuffix(word, "ratelimit"):
 		return Throttled
@@ -68,12 +69,4 @@ func codeWord(code string) string {
 }
 
 // hasWord reports whether list, separated by spaces, contains word.
-func hasWord(list, word string) bool {
-	for list != "" {
-		var first string
-		if first, list, _ = strings.Cut(list, " "); first == word {
-			return true
-		}
-	}
-	return false
-}
+func hasWord(list, word string) bool { return hasItem(list, word, ' ') }

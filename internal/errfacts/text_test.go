@@ -1,0 +1,67 @@
+package errfacts
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestTexts: a text makes an error permanent only if no library retries it. The others are
+// of errors that a library retries, or that come back in tests of one's own.
+func TestTexts(t *testing.T) {
+	for want, texts := range map[Class][]string{
+		Permanent: {
+			"leveldb: not found", "reference not found", "storage: object doesn't exist", "user does not exist", // goleveldb, go-git, storage, git
+			"task already exists", "job too big", "resty: response body too large", "unauthorized", "not Authorized", // asynq, beanstalk, resty, go-tfe, paho
+			"auth: permission denied", "operation not supported", "method not implemented", "authentication required", // etcd, trino, moby, go-git
+			"invalid uuid", "fasthttp: invalid uri", "unsupported isolation level", "duplicated key not allowed", "closed pool",
+			"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", "404 Not Found",
+		},
+		Unknown: {
+			"", "x", "flaky", "kafka: broker for ID is not found", "raft: peer not found", "membership: ID not found", "session not found",
+			"host not found", "replica not found yet", "not found yet", "lock already exists", "not", "found", "exists", "large", "supported",
+			"invalid checksum", "invalid response", "invalid state", "unknown broker", "operation failed", "connection closed", "pool",
+			"wait took too long", "zk: session has been expired by the server", "process does not exist", "node does not exist",
+			"nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
+		},
+		Transient: {"driver: bad connection", "503 Service Unavailable"},
+		Throttled: {"429 Too Many Requests"},
+	} {
+		for _, text := range texts {
+			c, _ := Classify(errors.New(text))
+			assert.Equal(t, want, c, text)
+		}
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("sql: no rows in result set")
+	f.Fuzz(func(t *testing.T, text string) { ofText(text) })
+}
+
+// namedText is an error that consists of its text, as those of many libraries do.
+type namedText string
+
+func (e namedText) Error() string { return string(e) }
+
+// openAPIError has the fields of the GenericOpenAPIError of generated clients.
+type openAPIError struct {
+	body  []byte
+	error string
+}
+
+func (e openAPIError) Error() string { return e.error }
+
+func TestTextualTypes(t *testing.T) {
+	for err, want := range map[error]Class{
+		namedText("record not found"):                   Permanent,
+		namedText("flaky"):                              Unknown,
+		&openAPIError{error: "404 Not Found"}:           Permanent,
+		&openAPIError{error: "503 Service Unavailable"}: Transient,
+		&openAPIError{error: "EOF"}:                     Unknown,
+	} {
+		c, _ := Classify(err)
+		assert.Equal(t, want, c, "%v", err)
+	}
+}
