@@ -170,7 +170,7 @@ func TestStorm(t *testing.T) {
 	status, stdout, stderr = backofflab(t.Context(), "storm", "-map", "-workers", "1", "-queue", "2000", "-from", "10s", "-to", "12s",
 		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-policy", "none attempts=1", "-policy", "constant delay=100ms attempts=4", "-policy", "constant delay=100ms attempts=4 budget=throttle")
 	require.Zero(t, status, stderr)
-	assert.Regexp(t, `attempts=1 +1.00 +\d+ +\d+\n`, stdout)
+	assert.Regexp(t, `attempts=1 \(no retry\) +1.00 +\d+ +\d+\n`, stdout)
 	assert.Regexp(t, `attempts=4 +0.250 +\d+ +never\n`, stdout)
 	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
 }
