@@ -29,7 +29,7 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("contention", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups blog, fibonacci and sdks; may be repeated (default blog)")
+	env.policyFlag(set, "as text, a preset's name, or one of the groups blog, fibonacci and sdks (default blog)")
 	clients := set.String("clients", "10..100", "`numbers` of clients: 10,50 or 10..190 (in steps of 10)")
 	set.IntVar(&model.Trials, "trials", 100, "trials for each number of clients")
 	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")

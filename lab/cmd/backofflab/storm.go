@@ -22,7 +22,7 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("storm", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
+	env.policyFlag(set, "as text, a preset's name, or one of the groups usual and sdks (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
 	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")

@@ -210,7 +210,7 @@ func initialize(_ context.Context, env *environment, args []string) error {
 		if errors.Is(err, fs.ErrExist) {
 			return usageError{fmt.Errorf("%s exists", path)}
 		}
-		return usageError{unwritable(path, err)}
+		return usageError{err}
 	}
 	if _, err = f.WriteString(example); err == nil {
 		err = f.Close()

@@ -48,7 +48,7 @@ func TestInit(t *testing.T) {
 	} {
 		assert.Regexp(t, "(?m)^#? ?"+name+":", text)
 	}
-	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-to", "62s", "-horizon", "90s")
+	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-from", "60s", "-to", "62s", "-horizon", "90s")
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
 }
