@@ -13,8 +13,8 @@ import (
 // time. For policies whose waits depend only on the number of failures, model is faster.
 type crowd struct {
 	world
-	net   delays
-	key   uint64
+	net delays
+	key uint64
 
 	clients []*client
 	commit  int64 // time of the last commit; -1: none
