@@ -1,12 +1,16 @@
 package admit
 
 import (
+	"net/http"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/internal/overload"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -67,4 +71,43 @@ func TestInvitedClients(t *testing.T) {
 	assert.Less(t, least, 97.0)
 	free := &retryhttp.PerHost{New: func(string) retry.Budget { return Invited{new(retry.TokenBudget)} }}
 	assert.GreaterOrEqual(t, run(t, busy(stall(2*time.Second)), new(Gate), free).Percent(""), 98.0)
+}
+
+// TestInvitedTooLate: with a server that refuses too late, from a queue longer than its
+// clients wait, free retries prolong a stall. That is why they are not the default. The
+// measured shares of calls that succeed are 83 and 66 %.
+func TestInvitedTooLate(t *testing.T) {
+	late := func(budgets *retryhttp.PerHost) (out overload.Outcome) {
+		l := overload.Load{Slots: 40, Service: always(100 * time.Millisecond), Rate: 320, Length: 40 * time.Second, Timeout: time.Second}
+		stall(4 * time.Second)(&l)
+		l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
+			return &http.Client{Transport: &retryhttp.Transport{
+				Base: base, PerHost: budgets, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+			}}
+		}
+		l.Admit = func(server http.Handler) http.Handler {
+			queue := make(chan struct{}, 600) // 1.5 s of work
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				select {
+				case queue <- struct{}{}:
+					defer func() { <-queue }()
+					server.ServeHTTP(w, r)
+				default:
+					w.Header().Set("Retry-After", "1")
+					w.WriteHeader(http.StatusTooManyRequests)
+				}
+			})
+		}
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			out, err = l.Run(t.Context())
+			require.NoError(t, err)
+		})
+		return out
+	}
+	paid := late(new(retryhttp.PerHost))
+	free := late(&retryhttp.PerHost{New: func(string) retry.Budget { return Invited{new(retry.TokenBudget)} }})
+	t.Logf("paid %.1f %%, %d in vain; free %.1f %%, %d in vain", paid.Percent(""), paid.Wasted, free.Percent(""), free.Wasted)
+	assert.Greater(t, paid.Percent(""), free.Percent("")+5)
+	assert.Less(t, paid.Wasted, free.Wasted)
 }

@@ -61,7 +61,7 @@ func run(t *testing.T, l overload.Load, gate *Gate, budgets *retryhttp.PerHost) 
 	}
 	l.Client = func(base http.RoundTripper, l overload.Load) *http.Client {
 		return &http.Client{Transport: &retryhttp.Transport{
-			Base: base, PerHost: budgets, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
+			Base: base, PerHost: budgets, TimeoutHeader: l.Announce, Policy: retry.Policy{MaxAttempts: 4, AttemptTimeout: l.Timeout},
 		}}
 	}
 	l.Real = *inReal
@@ -170,7 +170,7 @@ func TestCapacityDoubles(t *testing.T) {
 func TestAnnounced(t *testing.T) {
 	impatient := busy(func(l *overload.Load) { l.Rate, l.Timeout, l.Length = 560, 220*time.Millisecond, 10*time.Second })
 	assert.Less(t, run(t, impatient, new(Gate), retryhttp.Unbudgeted()).Percent(""), 50.0)
-	impatient.Announce = true
+	impatient.Announce = "X-Envoy-Expected-Rq-Timeout-Ms"
 	out := run(t, impatient, new(Gate), retryhttp.Unbudgeted())
 	assert.Greater(t, out.Percent(""), 75.0)
 	assert.LessOrEqual(t, float64(out.Wasted), 0.1*float64(out.Served))

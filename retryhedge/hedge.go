@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,26 +82,22 @@ func (h *Hedge) share() float64 {
 	return cmp.Or(h.Share, 0.1)
 }
 
-// Validate reports all invalid fields in one error, which matches [retry.ErrInvalid].
+// Validate reports an invalid field in an error that matches [retry.ErrInvalid].
 func (h *Hedge) Validate() error {
-	var faults []string
-	q, share := h.quantile(), h.share()
-	if !(q > 0 && q < 1) {
-		faults = append(faults, fmt.Sprintf("Quantile is %v, not between 0 and 1", q))
-	}
-	if !(share > 0 && share <= 1) {
-		faults = append(faults, fmt.Sprintf("Share is %v, not above 0 and at most 1", share))
-	}
-	if h.Budget == nil && h.After == 0 && share < 1.999*(1-q) {
-		faults = append(faults, fmt.Sprintf("Share %v is less than twice the %.3g of the calls above Quantile", share, 1-q))
-	}
-	if h.After < 0 || h.MaxCopies < 0 {
-		faults = append(faults, "After or MaxCopies is negative")
-	}
-	if faults == nil {
+	fault, q, share := "", h.quantile(), h.share()
+	switch {
+	case !(q > 0 && q < 1):
+		fault = fmt.Sprintf("Quantile is %v, not between 0 and 1", q)
+	case !(share > 0 && share <= 1):
+		fault = fmt.Sprintf("Share is %v, not above 0 and at most 1", share)
+	case h.Budget == nil && h.After == 0 && share < 1.999*(1-q):
+		fault = fmt.Sprintf("Share %v is less than twice the %.3g of the calls above Quantile", share, 1-q)
+	case h.After < 0 || h.MaxCopies < 0:
+		fault = "After or MaxCopies is negative"
+	default:
 		return nil
 	}
-	return fmt.Errorf("retryhedge: %w Hedge: %s", retry.ErrInvalid, strings.Join(faults, "; "))
+	return fmt.Errorf("retryhedge: %w Hedge: %s", retry.ErrInvalid, fault)
 }
 
 // lane returns the lane for key. If there are 1024 others, they are forgotten.

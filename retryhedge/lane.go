@@ -25,11 +25,6 @@ type lane struct {
 	paused time.Time     // there are no copies until then
 }
 
-const (
-	minSeen = 128
-	refresh = 32 // calls between two looks at recent
-)
-
 // wait returns the wait for a copy, or 0 for none.
 func (l *lane) wait() time.Duration {
 	l.mu.Lock()
@@ -50,19 +45,17 @@ func (l *lane) add(d time.Duration, succeeded bool) {
 	}
 	l.recent[l.seen%len(l.recent)] = d
 	l.seen++
-	if l.seen < minSeen || l.seen%refresh != 0 {
+	if l.seen < 128 || l.seen%32 != 0 {
 		return
 	}
-	all := l.recent
-	sorted := all[:min(l.seen, len(all))]
-	slices.Sort(sorted)
-	n := len(sorted)
+	n, sorted := min(l.seen, len(l.recent)), l.recent
+	slices.Sort(sorted[:n])
 	if l.hedge.After == 0 {
 		// Many calls may take equally long, so the wait is a little longer than the quantile.
 		// A copy takes about as long as the median, too late for a call that is hardly slower.
 		l.after = max(sorted[int(l.hedge.quantile()*float64(n))]*65/64, sorted[n/2]*3/2, time.Millisecond)
 	}
-	faster, _ := slices.BinarySearch(sorted, l.after+1)
+	faster, _ := slices.BinarySearch(sorted[:n], l.after+1)
 	l.slow = 1 - float64(faster)/float64(n)
 }
 

@@ -95,12 +95,21 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 	c.err = retry.Permanent(retry.ErrNoReturn)
 	returned := false
 	defer func() {
+		if !returned {
+			c.cancel(nil)
+		}
 		if !returned && c.number > 0 {
 			if c.panicked = recover(); c.panicked == nil {
 				c.err = retry.ErrNoReturn // a failure like any other
 			}
 		}
-		if !r.finish(c) && c.panicked != nil {
+		won, losers := r.finish(c)
+		for _, l := range losers {
+			if r.release != nil {
+				r.release(l.value)
+			}
+		}
+		if !won && c.panicked != nil {
 			panic(c.panicked)
 		}
 	}()
@@ -109,12 +118,12 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 }
 
 // finish ends a runner and reports whether it is the winner: the first to succeed or to
-// fail permanently, or the first of all if all fail.
-func (r *race[T]) finish(c *runner[T]) bool {
+// fail permanently, or the first of all if all fail. It returns the losers that have ended.
+func (r *race[T]) finish(c *runner[T]) (won bool, losers []*runner[T]) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.running--
 	c.ended = true
-	var losers []*runner[T] // that have ended
 	switch {
 	case r.winner != nil:
 		losers = append(losers, c)
@@ -123,14 +132,7 @@ func (r *race[T]) finish(c *runner[T]) bool {
 	case r.running == 0:
 		losers = r.decide(&r.first)
 	}
-	won := r.winner == c
-	r.mu.Unlock()
-	if r.release != nil {
-		for _, l := range losers {
-			r.release(l.value)
-		}
-	}
-	return won
+	return r.winner == c, losers
 }
 
 var errLost = errors.New("retryhedge: another copy was faster")

@@ -3,7 +3,9 @@ package retryhedge_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -148,4 +150,67 @@ func TestPanics(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRandomRaces: whatever happens, each result is either returned or released, once, the
+// context of each copy ends, and the call ends with its first success.
+func TestRandomRaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		random := rand.New(rand.NewPCG(1, 2))
+		h := &retryhedge.Hedge{After: 60 * ms, MaxCopies: 3, Budget: &retry.TokenBudget{Capacity: 1e9}}
+		for range 3000 {
+			randomRace(t, h, random)
+		}
+	})
+}
+
+func randomRace(t *testing.T, h *retryhedge.Hedge, random *rand.Rand) {
+	var runs [4]run
+	for i := range runs {
+		runs[i].takes = time.Duration(random.IntN(300))*ms + ms/2 + time.Duration(i)
+		switch random.IntN(5) {
+		case 0, 1:
+			runs[i].err = errFirst
+		case 2:
+			runs[i].err = retry.Permanent(errSecond)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+random.IntN(500))*ms)
+	defer cancel()
+	var mu sync.Mutex
+	results := map[int]int{} // how often each was returned or released
+	var contexts []context.Context
+	use := func(copy int) {
+		mu.Lock()
+		defer mu.Unlock()
+		results[copy]++
+	}
+	start := time.Now()
+	value, done, err := retryhedge.Open(ctx, h, "", func(ctx context.Context, copy int) (int, error) {
+		mu.Lock()
+		contexts = append(contexts, ctx)
+		mu.Unlock()
+		if err := after(ctx, runs[copy].takes); err != nil {
+			return copy, err
+		}
+		return copy, runs[copy].err
+	}, use)
+	took := time.Since(start)
+	use(value)
+	if err == nil {
+		assert.NoError(t, runs[value].err)
+		assert.Equal(t, time.Duration(value)*60*ms+runs[value].takes, took)
+	}
+	for i := range len(contexts) {
+		if runs[i].err == nil {
+			assert.LessOrEqual(t, took, time.Duration(i)*60*ms+runs[i].takes, "copy %d", i)
+		}
+	}
+	done()
+	synctest.Wait()
+	for i, ctx := range contexts {
+		assert.Error(t, ctx.Err())
+		assert.Equal(t, 1, results[i], "copy %d", i)
+	}
+	assert.Len(t, results, len(contexts))
 }

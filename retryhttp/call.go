@@ -58,7 +58,10 @@ const maxResends = 8
 
 // attempt makes one attempt. It is the operation of retry.Do.
 func (c *call) attempt(ctx context.Context) error {
-	last := c.lastFailure()
+	last := c.err
+	if c.failed != nil {
+		last = c.failed
+	}
 	c.response, c.failed, c.err = nil, nil, nil
 	c.number.Add(1)
 	c.status.Store(0)
@@ -112,18 +115,17 @@ func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithTimeout(ctx, c.limit)
 }
 
-// deliver sends the request, and again at once if it certainly was not processed. That
-// costs no attempt: it is what net/http does for a request whose body it can rewind, but
-// bounded and counted. deliver sets c.response or c.err; it returns an error if there
-// is no body to send.
+// deliver sends the request, and again if it certainly was not processed. It sets
+// c.response or c.err; it returns an error if there is no body to send.
 func (c *call) deliver(ctx context.Context) (ending, error) {
 	for inRow := 0; ; inRow++ {
 		if err := c.prepare(ctx, inRow > 0); err != nil {
 			return unsent, err
 		}
-		before := c.host.responses.Load()
+		responses, resends := c.host.responses.Load(), c.resends.Load()
 		end, again := c.exchange()
-		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == before
+		inRow += int(c.resends.Load() - resends) // by net/http
+		spent := c.resends.Load() >= maxResends && c.host.responses.Load() == responses
 		if !again || spent || inRow >= maxResends || !c.resendable() || c.pause(ctx, inRow) != nil {
 			return end, nil
 		}
@@ -199,16 +201,25 @@ func (c *call) prepare(ctx context.Context, again bool) error {
 	x.request.Body = body
 	x.request.GetBody = nil // with GetBody, net/http could resend the request
 	c.adapt(x, again)
-	if name := c.transport.AttemptHeader; c.direct == nil || name != "" {
-		// Signers change the headers in place.
-		if x.request.Header = c.request.Header.Clone(); x.request.Header == nil {
-			x.request.Header = http.Header{}
-		}
-		if name != "" {
-			x.request.Header.Set(name, strconv.Itoa(x.number))
-		}
-	}
+	c.setHeaders(x)
 	return nil
+}
+
+// setHeaders adds the Transport's headers. Signers in a Base change headers in place.
+func (c *call) setHeaders(x *exchange) {
+	number, timeout := c.transport.AttemptHeader, c.transport.TimeoutHeader
+	if c.direct != nil && number == "" && timeout == "" {
+		return
+	}
+	if x.request.Header = c.request.Header.Clone(); x.request.Header == nil {
+		x.request.Header = http.Header{}
+	}
+	if number != "" {
+		x.request.Header.Set(number, strconv.Itoa(x.number))
+	}
+	if deadline, ok := x.Context.Deadline(); ok && timeout != "" {
+		x.request.Header.Set(timeout, strconv.FormatInt(max(0, time.Until(deadline).Milliseconds()), 10))
+	}
 }
 
 // adapt sets what depends on the protocol. If the protocol is not what the host used
@@ -225,13 +236,6 @@ func (c *call) adapt(x *exchange, again bool) {
 	default:
 		x.request.GetBody = func() (io.ReadCloser, error) { return x.rewind(c.getBody) }
 	}
-}
-
-func (c *call) lastFailure() error {
-	if c.failed != nil {
-		return c.failed
-	}
-	return c.err
 }
 
 // lost returns the error of an attempt without a response, marked so that retry.Do knows
@@ -326,10 +330,9 @@ func (c *call) abandon() {
 	}
 }
 
-// keep extends the attempt's time limit until the response's body is closed. The
-// context of the response's Request outlives the limit. A connection that has switched
-// protocols belongs to the caller and has no limit; the response's Body is not wrapped,
-// so that it keeps its Write method.
+// keep extends the attempt's time limit until the response's body is closed; the context
+// of the response's Request outlives it. A connection that has switched protocols belongs
+// to the caller, without a limit and with the Write method of its Body.
 func (c *call) keep(loop context.Context, cancel context.CancelFunc) {
 	if c.limit <= 0 && c.latest.cancel == nil && !c.hedged {
 		return

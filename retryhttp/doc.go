@@ -58,13 +58,11 @@
 // # Resends
 //
 // If a request certainly was not processed, it is sent again at once, within the
-// attempt: its connection ended before it was written, or a GOAWAY does not accept its
-// stream. That happens at most 8 times per call, or per attempt if the host responds to
-// other requests in the meantime, and [Info] counts it. Package net/http does the same
-// for requests whose body it can rewind, but not only after proof. It cannot be switched
-// off, so a Transport removes GetBody from requests with a body, and over HTTP/2 gives a
-// request without one an empty body, if net/http must not resend it.
-// docs/http.md in the repository describes how an attempt ends.
+// attempt: at most 8 times per call, or per attempt if the host responds to other requests
+// in the meantime. [Info] counts it. Package net/http also resends requests whose body it
+// can rewind, but not only after proof, so a Transport removes GetBody, or gives a request
+// an empty body, if net/http must not resend it. docs/http.md in the repository describes
+// how an attempt ends.
 //
 // # Layers above and below
 //

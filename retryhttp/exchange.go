@@ -12,12 +12,7 @@ import (
 )
 
 // exchange is one request passed to Base, and its context, through which it observes
-// what net/http does. An attempt consists of one exchange, and of more if the first
-// were not processed: see call.deliver.
-//
-// net/http itself resends a request without a body. That cannot be switched off, but it
-// does not happen to a request whose body it cannot rewind, so an exchange gives such a
-// request an empty body where a resend could be wrong.
+// what net/http does.
 type exchange struct {
 	context.Context // the attempt's, with its time limit
 	number          int

@@ -193,9 +193,17 @@ func TestHedge(t *testing.T) {
 
 func mayRepeat(may bool) func(*http.Request) bool { return func(*http.Request) bool { return may } }
 
-type hedgeLimiter struct{ waits atomic.Int32 }
+type hedgeLimiter struct {
+	waits atomic.Int32
+	most  int32 // 0: no limit
+}
 
-func (l *hedgeLimiter) Wait(context.Context) error { l.waits.Add(1); return nil }
+func (l *hedgeLimiter) Wait(context.Context) error {
+	if n := l.waits.Add(1); l.most > 0 && n > l.most {
+		return io.EOF
+	}
+	return nil
+}
 
 // TestHedgeResponses: which response is used if the first arrives 100 ms after the request,
 // and that to the copy 20 ms earlier.
@@ -231,6 +239,31 @@ func TestHedgeResponses(t *testing.T) {
 				assert.Equal(t, test.status, got.status)
 				assert.Equal(t, test.took, got.took)
 				assert.True(t, got.ambiguous)
+			})
+		})
+	}
+}
+
+// A copy that cannot be sent is no worse than none.
+func TestHedgeUnsentCopy(t *testing.T) {
+	for name, change := range map[string]func(*retryhttp.Transport, *http.Request){
+		"no body": func(_ *retryhttp.Transport, req *http.Request) {
+			req.GetBody = func() (io.ReadCloser, error) { return nil, io.EOF }
+		},
+		"no permits": func(tr *retryhttp.Transport, _ *http.Request) { tr.Policy.Limiter = &hedgeLimiter{most: 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHedge(t, func(t *testing.T, h *hedged) {
+				h.handle = firstSlow(nil)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://server/", strings.NewReader("content"))
+				require.NoError(t, err)
+				change(&h.transport, req)
+				start := time.Now()
+				resp, err := h.client.Do(req)
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				assert.Equal(t, time.Second, time.Since(start))
+				assert.Equal(t, []retryhedge.EventKind{retryhedge.Started}, h.events)
 			})
 		})
 	}
@@ -298,7 +331,7 @@ type closedReader struct {
 
 func (r *closedReader) Close() error { r.closed = true; return nil }
 
-var hedgeCalls = flag.Int("hedge.calls", 300, "calls that TestHedgeSoak makes with each version of HTTP")
+var hedgeCalls = flag.Int("hedge.calls", 200, "calls that TestHedgeSoak makes with each version of HTTP")
 
 // TestHedgeSoak makes calls that are canceled at random moments, and whose copies start at
 // once. No goroutine, connection or body may be left. The long form is

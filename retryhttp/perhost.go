@@ -58,8 +58,12 @@ func (p *PerHost) Budget(u *url.URL) retry.Budget { return p.host(u).budget }
 
 func (p *PerHost) host(u *url.URL) *host {
 	key := authority{strings.ToLower(u.Hostname()), u.Port()}
-	if key.port == "" {
-		key.port = defaultPort(u.Scheme)
+	switch {
+	case key.port != "":
+	case strings.EqualFold(u.Scheme, "https"):
+		key.port = "443"
+	default:
+		key.port = "80"
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,11 +89,4 @@ func (p *PerHost) host(u *url.URL) *host {
 	}
 	p.hosts[key] = p.order.PushFront(h)
 	return h
-}
-
-func defaultPort(scheme string) string {
-	if strings.EqualFold(scheme, "https") {
-		return "443"
-	}
-	return "80"
 }

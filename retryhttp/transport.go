@@ -42,18 +42,15 @@ type Transport struct {
 	MayRepeat func(*http.Request) bool
 
 	// Unprocessed lists statuses, besides 421, 425, 429 and its equivalents, that this
-	// server sends only if it has not processed the request. After such a status, any
-	// request may be retried if the Classifier finds the status retryable. 503 is not
-	// included by default: proxies also send it when a server disappears in the middle
-	// of a request.
+	// server sends only if it has not processed the request, so that any request may be
+	// retried if the Classifier finds the status retryable. 503 is not among them: proxies
+	// also send it when a server disappears in the middle of a request.
 	Unprocessed []int
 
 	// TrustRefusedStream means that a stream reset with REFUSED_STREAM (HTTP/2) or
-	// H3_REQUEST_REJECTED (HTTP/3) proves that the request was not processed, so any
-	// request may be sent again. The RFCs promise this, but HAProxy also sends
-	// REFUSED_STREAM if a server closes the connection after executing the request. Set
-	// it only for servers that keep the promise. A GOAWAY that does not accept the
-	// stream is always trusted.
+	// H3_REQUEST_REJECTED (HTTP/3) proves that the request was not processed. Set it only
+	// for servers that keep this promise of the RFCs: HAProxy also sends REFUSED_STREAM
+	// after a server executed the request. A GOAWAY is always trusted.
 	TrustRefusedStream bool
 
 	// Check is called for each response and returns an error if the response is a
@@ -87,6 +84,11 @@ type Transport struct {
 	// AttemptHeader is the name of a header with the number of the attempt, 1 for the
 	// first. If "", no header is sent.
 	AttemptHeader string
+
+	// TimeoutHeader is the name of a header with the milliseconds until the deadline of the
+	// attempt, such as X-Envoy-Expected-Rq-Timeout-Ms, so that a server need not begin what
+	// it cannot finish in time. If "" or without a deadline, no header is sent.
+	TimeoutHeader string
 
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
 	// both are nil, the Transport uses a PerHost of its own, with a [retry.TokenBudget]

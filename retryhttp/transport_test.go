@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,35 @@ func TestWithPolicy(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	assert.Len(t, base.requests, 5+3)
+}
+
+// TestTimeoutHeader: the header holds what is left of the earlier of two deadlines.
+func TestTimeoutHeader(t *testing.T) {
+	for _, tt := range []struct {
+		attempt, call time.Duration
+		want          []string
+	}{
+		{0, 0, nil},
+		{2 * time.Second, 0, []string{"2000"}},
+		{2 * time.Second, 1500 * time.Millisecond, []string{"1500"}},
+		{0, 1500 * time.Millisecond, []string{"1500"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			base := &script{replies: []reply{{status: 200}}}
+			transport := &retryhttp.Transport{Base: base, TimeoutHeader: "Time-Left", Policy: retry.Policy{AttemptTimeout: tt.attempt}}
+			req := request(t, "GET", "")
+			if tt.call > 0 {
+				ctx, cancel := context.WithTimeout(t.Context(), tt.call)
+				defer cancel()
+				req = req.WithContext(ctx)
+			}
+			resp, err := transport.RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			assert.Equal(t, tt.want, base.requests[0].Header["Time-Left"])
+			assert.Empty(t, req.Header, "the caller's headers")
+		})
+	}
 }
 
 func TestWithoutRetry(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -24,7 +23,7 @@ type Load struct {
 	Burst    int                                  // more calls, at the same time, at half of Length
 	Length   time.Duration
 	Timeout  time.Duration // of an attempt; a call has 10 s
-	Announce bool          // in X-Envoy-Expected-Rq-Timeout-Ms, the Timeout
+	Announce string        // the header in which clients announce it; "": none
 
 	Paths  []string                                   // of the calls, in turn; nil: "/"
 	Admit  func(http.Handler) http.Handler            // what is in front of the server; nil: nothing
@@ -72,11 +71,7 @@ func (l Load) Run(ctx context.Context) (Outcome, error) {
 	defer s.Close()
 	transport := &http.Transport{DialContext: dial, MaxIdleConnsPerHost: 10_000, Protocols: protocols}
 	defer transport.CloseIdleConnections()
-	var base http.RoundTripper = transport
-	if l.Announce {
-		base = announcing{base, strconv.FormatInt(l.Timeout.Milliseconds(), 10)}
-	}
-	out := l.call(ctx, l.Client(base, l), "http://"+listener.Addr().String(), server.start)
+	out := l.call(ctx, l.Client(transport, l), "http://"+listener.Addr().String(), server.start)
 	for ctx.Err() == nil && len(server.free)+int(server.waiting.Load()) > 0 {
 		time.Sleep(100 * time.Millisecond)
 	}
@@ -135,17 +130,6 @@ func get(ctx context.Context, client *http.Client, url string) bool {
 	defer resp.Body.Close()
 	_, err = io.Copy(io.Discard, resp.Body)
 	return err == nil && resp.StatusCode == http.StatusOK
-}
-
-type announcing struct {
-	http.RoundTripper
-	milliseconds string
-}
-
-func (a announcing) RoundTrip(r *http.Request) (*http.Response, error) {
-	r = r.Clone(r.Context())
-	r.Header.Set("X-Envoy-Expected-Rq-Timeout-Ms", a.milliseconds)
-	return a.RoundTripper.RoundTrip(r)
 }
 
 func (l Load) network() (net.Listener, func(context.Context, string, string) (net.Conn, error), error) {

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry/retryhttp"
@@ -66,15 +65,6 @@ var faultyServers = []worn{
 	}},
 	{"hypercorn, faults", "HTTP/2", hypercorn},
 	{"hypercorn, faults", "HTTP/1.1", hypercorn},
-}
-
-// check compares what the server saw with what the policy was told.
-func (o *tally) check(t *testing.T, name string, k kind, twice int, requests int64) {
-	t.Logf("%-18s %d failed, %d twice, %d attempts, %d resends, %d requests", name, len(o.failed), twice, o.attempts.Load(), o.resends.Load(), requests)
-	if !k.repeatable() {
-		assert.Zero(t, twice, name)
-	}
-	assert.LessOrEqual(t, requests, o.attempts.Load()+o.resends.Load(), name)
 }
 
 // quicFaults is what a faulty HTTP/3 server does, over and over.
