@@ -21,7 +21,7 @@ import (
 // ones as the outages become more. The score of a policy is its mean success minus its
 // latency times Price. Of the policies whose scores are equal, apart from noise, the
 // simplest is advised: the one with the fewest settings that differ from the zero
-// [retry.Policy]. The same seed gives the same advice.
+// [retry.Policy], and then the fewest attempts. The same seed gives the same advice.
 type Advice struct {
 	// Storm is the system. Its Contenders, Trials and Horizon are not used. Its Progress
 	// reports the work in thousandths. If its Outage is the zero value, each trial has
@@ -39,8 +39,8 @@ type Advice struct {
 type Verdict struct {
 	Policy string // the advised policy, as text
 
-	// Equal lists the other finalists whose score is within half a point: it hardly matters
-	// which of them is used.
+	// Equal lists the other finalists whose score is within half a point, or within a point
+	// and the noise: it hardly matters which of them is used.
 	Equal []string
 
 	// Rows are those of the advised policy, of the References, and of the other finalists,
@@ -80,7 +80,7 @@ type Assessed struct {
 
 // The rounds of the search: the number of policies in each, and the number of outages
 // that it adds. The first round simulates all policies.
-var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {12, 20}, {10, 32}}
+var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {16, 20}, {12, 64}}
 
 const (
 	adviceCalls = 3_000 // wanted in each trial
@@ -113,7 +113,7 @@ func (a Advice) Run(ctx context.Context) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		search.list = append(search.list, &candidate{Contender: c, settings: settings(c.Name)})
+		search.list = append(search.list, newCandidate(c))
 	}
 	return search.run()
 }
@@ -129,7 +129,12 @@ type search struct {
 type candidate struct {
 	Contender
 	settings int
+	attempts uint32
 	trials   []StormTrial // by outage
+}
+
+func newCandidate(c Contender) *candidate {
+	return &candidate{Contender: c, settings: settings(c.Name), attempts: mostAttempts(c.Policy(&world{}))}
 }
 
 func (s *search) run() (Verdict, error) {
@@ -176,6 +181,10 @@ func (s *search) keep(n int) {
 }
 
 func (c *candidate) reference() bool { return c.Name == NoRetry || c.Name == ZeroPolicy }
+
+func (c *candidate) simpler(than *candidate) bool {
+	return cmp.Or(c.settings-than.settings, cmp.Compare(c.attempts, than.attempts)) < 0
+}
 
 // simulate adds trials with further outages to each candidate. When it returns, the given
 // thousandths of all work are done.
@@ -229,18 +238,18 @@ func (s *search) loss(a, b *candidate) Summary {
 }
 
 // choose returns the simplest of the policies that are as good as the best apart from
-// noise, and the others within half a point of it.
+// noise, and the others within half a point of it, or a point if that is noise.
 func (s *search) choose() (best *candidate, equal []*candidate) {
 	s.keep(len(s.list)) // sorts
 	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
 	for _, c := range s.list {
 		loss := s.loss(top, c)
-		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) && (best == nil || c.settings < best.settings) {
+		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) && (best == nil || c.simpler(best)) {
 			best = c
 		}
 	}
 	for _, c := range s.list {
-		if c != best && math.Abs(s.loss(best, c).Mean) <= mostTie {
+		if loss := s.loss(best, c); c != best && math.Abs(loss.Mean) <= min(max(mostTie, 2*loss.SE()), 2*mostTie) {
 			equal = append(equal, c)
 		}
 	}
@@ -273,7 +282,7 @@ func (s *search) gate(v *Verdict, best *candidate) error {
 	var list []*candidate
 	for _, text := range []string{best.Name, ZeroPolicy} {
 		if len(list) == 0 || text != list[0].Name {
-			list = append(list, &candidate{Contender: mustParse(text)[0], settings: settings(text)})
+			list = append(list, newCandidate(mustParse(text)[0]))
 		}
 	}
 	if err := s.simulate(list, v.Outages, 1000, func() *admit.Gate { return new(admit.Gate) }); err != nil {
@@ -294,10 +303,10 @@ func (s *search) trial(i int) Storm {
 	length := (t.Outage.To - t.Outage.From).Seconds()
 	if t.Outage == (Outage{}) {
 		t.Outage.Kind = OutageKind(i % len(outageNames))
-		draws := stream(derive(s.storm.Seed, 1<<32+uint64(i%len(outageNames))))
-		// Multiples of irrational numbers are spread evenly, however many there are.
+		// Multiples of irrational numbers are spread evenly, however many there are. They
+		// are the same for all seeds, so that the advice is, too.
 		spread := func(step float64) float64 {
-			_, part := math.Modf(draws.uniform() + step*float64(i/len(outageNames)))
+			_, part := math.Modf(0.5 + step*float64(i/len(outageNames)))
 			return part
 		}
 		length = 0.5 * math.Pow(240, spread(math.Phi))
@@ -350,7 +359,7 @@ func settings(text string) int {
 		return 1 // the rule does not matter
 	}
 	n := 0
-	for word := range strings.FieldsFuncSeq(text, isSeparator) {
+	for word := range strings.FieldsSeq(text) {
 		if !slices.Contains(strings.Fields(ZeroPolicy), word) {
 			n++
 		}

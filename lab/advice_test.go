@@ -143,7 +143,7 @@ func TestAdvice(t *testing.T) {
 	assert.Equal(t, one.Policy, best.Contender)
 	assert.Zero(t, best.Loss.Mean)
 	assert.Zero(t, best.Never)
-	assert.Equal(t, 64, one.Outages)
+	assert.Equal(t, 96, one.Outages)
 	assert.Contains(t, one.Policy, "budget=", "at 70 %, retries without a budget keep the server down")
 	var names []string
 	for _, r := range one.Rows {

@@ -3,7 +3,6 @@ package lab
 // Measured service times.
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -28,23 +27,16 @@ type LatencyBucket struct {
 	Count float64 // cumulative, including earlier buckets
 }
 
-// ReadLatency reads a Latency in one of two formats. In the text format of Prometheus, a
-// histogram has lines such as name_bucket{le="0.25"} 240, where le is in seconds; the
-// counts of lines with the same le are added. There must be only one histogram. CSV has
-// two columns: an upper bound, in seconds or with a unit, and the count of attempts from
-// the previous bound to this one; a header line is allowed. Attempts beyond the last
-// finite bound count as if they took exactly that long.
+// ReadLatency reads a Latency in the text format of Prometheus, in which a histogram has
+// lines such as name_bucket{le="0.25"} 240, where le is in seconds. The counts of lines with
+// the same le are added. There must be only one histogram. Attempts beyond the last finite
+// bound count as if they took exactly that long.
 func ReadLatency(r io.Reader) (Latency, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostLatencyText))
 	if err != nil {
 		return nil, err
 	}
-	var l Latency
-	if text := string(data); strings.Contains(text, "_bucket{") {
-		l, err = readPrometheus(text)
-	} else {
-		l, err = readLatencyCSV(text)
-	}
+	l, err := readPrometheus(string(data))
 	if err != nil {
 		return nil, fmt.Errorf("latency: %w", err)
 	}
@@ -90,44 +82,12 @@ func readPrometheus(text string) (Latency, error) {
 	return l, nil
 }
 
-func readLatencyCSV(text string) (Latency, error) {
-	in := csv.NewReader(strings.NewReader(text))
-	in.Comment, in.FieldsPerRecord, in.TrimLeadingSpace = '#', 2, true
-	rows, err := in.ReadAll()
-	if err != nil {
-		return nil, err
-	}
-	var l Latency
-	sum := 0.0
-	for i, row := range rows {
-		at, err := latencyBound(row[0])
-		count, countErr := strconv.ParseFloat(strings.TrimSpace(row[1]), 64)
-		switch {
-		case i == 0 && err != nil && countErr != nil:
-			continue // header
-		case strings.EqualFold(strings.TrimLeft(row[0], "+"), "inf") && countErr == nil && len(l) > 0:
-			l[len(l)-1].Count += count
-			continue
-		case err != nil:
-			return nil, err
-		case countErr != nil || count < 0:
-			return nil, fmt.Errorf("line %d: %q is not a count", i+1, row[1])
-		}
-		sum += count
-		l = append(l, LatencyBucket{at, sum})
-	}
-	return l, nil
-}
-
 func latencyBound(text string) (time.Duration, error) {
-	text = strings.TrimSpace(text)
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds >= 0 && seconds < maxHorizon.Seconds() {
-		return time.Duration(math.Round(seconds * 1e9)), nil
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(seconds >= 0 && seconds < maxHorizon.Seconds()) {
+		return 0, fmt.Errorf("%q is not a number of seconds", text)
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 && d < maxHorizon {
-		return d, nil
-	}
-	return 0, fmt.Errorf("%q is not a time such as 0.25 or 250ms", text)
+	return time.Duration(math.Round(seconds * 1e9)), nil
 }
 
 func (l Latency) check() error {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gobackoff/retry"
@@ -39,30 +38,6 @@ type MetastabilityPoint struct {
 	Never       float64 // share of trials without a recovery
 }
 
-// WithRetries returns a Contender for each number of retries. The policy's text must not
-// set attempts.
-func WithRetries(text string, retries []int) ([]Contender, error) {
-	var list []Contender
-	for _, k := range retries {
-		if k < 0 || k > 1e6 {
-			return nil, fmt.Errorf("%d is not a number of retries", k)
-		}
-		for word := range strings.FieldsFuncSeq(text, isSeparator) {
-			if strings.HasPrefix(word, "attempts=") {
-				return nil, fmt.Errorf("policy %q has %s, which conflicts with the numbers of retries", text, word)
-			}
-		}
-		c, err := ParseContender(text + " attempts=" + strconv.Itoa(k+1))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, c)
-	}
-	return list, nil
-}
-
-func isSeparator(r rune) bool { return strings.ContainsRune(" ,;\t\r\n", r) }
-
 // Run runs the trials of all points, and returns the points of each contender in the
 // order of the utilizations. If ctx ends first, it returns the error of ctx and the
 // results of the finished trials. Other errors name an invalid field.
@@ -87,9 +62,8 @@ func (m Metastability) WithDefaults() (Metastability, error) {
 		m.Utilizations = []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 	}
 	if m.Storm.Contenders == nil {
-		var err error
-		if m.Storm.Contenders, err = WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4}); err != nil {
-			return m, err
+		for attempts := range 5 {
+			m.Storm.Contenders = append(m.Storm.Contenders, mustParse(fmt.Sprintf("full base=100ms cap=20s attempts=%d", attempts+1))...)
 		}
 	}
 	m.Storm.Rate = 0

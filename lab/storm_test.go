@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"runtime"
@@ -76,7 +77,9 @@ func TestMetastability(t *testing.T) {
 	storm := smallStorm()
 	storm.Outage.To, storm.Horizon, storm.Trials = 30*time.Second, 110*time.Second, 1
 	retries := []int{0, 1, 3, 4}
-	storm.Contenders, _ = WithRetries("full base=100ms cap=20s", retries)
+	for _, k := range retries {
+		storm.Contenders = append(storm.Contenders, contender(t, fmt.Sprintf("full base=100ms cap=20s attempts=%d", k+1)))
+	}
 	storm.Contenders = append(storm.Contenders, contender(t, threeRetries+" budget=throttle"))
 	m := Metastability{Storm: storm, Utilizations: []float64{0.15, 0.3, 0.6}}
 	result, err := m.Run(context.Background())

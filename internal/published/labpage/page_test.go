@@ -149,8 +149,7 @@ func TestPlayground(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				p := newTab(t, width, scheme, server.URL)
 				p.open(t, server.URL)
-				t.Logf("first picture after %.0f ms, the storm after %.0f ms",
-					eval[float64](t, p, `performance.getEntriesByName("waits")[0].startTime`),
+				t.Logf("the storm after %.0f ms",
 					eval[float64](t, p, `performance.getEntriesByName("storm")[0].startTime`))
 				p.screenshot(t, name)
 				assert.Equal(t, 2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))
@@ -176,7 +175,7 @@ func checkForm(t *testing.T, p *tab, name string) {
 		chromedp.Evaluate(`form.elements.contention.checked = form.elements.gate.checked = true`, nil), input,
 		shown(`location.hash.includes("constant") && document.documentElement.dataset.done === String(version)`))
 	assert.Contains(t, eval[string](t, p, `location.hash`), "gate=yes")
-	assert.Equal(t, typed, eval[string](t, p, `document.querySelector("#storm tbody th").textContent`))
+	assert.Equal(t, "▶ "+typed, eval[string](t, p, `document.querySelector("#storm tbody tr:last-child th").textContent`))
 	assert.Contains(t, eval[string](t, p, `document.querySelector("#storm .lead").textContent`), "admission gate")
 	assert.Contains(t, eval[string](t, p, `document.querySelector("#contention .bad").textContent`), "give up")
 	assert.Equal(t, 2+2, eval[int](t, p, `boxes().filter(b => b.querySelector("svg path")).length`))

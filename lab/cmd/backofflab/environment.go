@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -29,7 +28,7 @@ type environment struct {
 	args           []string // for the report
 	usage          func()
 
-	policies texts
+	policies []string
 	own      []string // names of the policies given as text
 	csv      string
 	html     string
@@ -39,16 +38,6 @@ type environment struct {
 	bar      *progressbar.ProgressBar // nil: hidden
 
 	system *system // nil: the command has none
-}
-
-// texts is a flag that may be repeated.
-type texts []string
-
-func (t *texts) String() string { return strings.Join(*t, ", ") }
-
-func (t *texts) Set(text string) error {
-	*t = append(*t, text)
-	return nil
 }
 
 // flags returns the flags that all commands have.
@@ -72,6 +61,13 @@ func (env *environment) operands(name, usage string, args []string, most int) ([
 	set.Usage = func() {}
 	env.usage = func() { fmt.Fprintln(env.stdout, "usage: backofflab "+name+usage) }
 	return env.parse(set, args, most)
+}
+
+func (env *environment) policyFlag(set *flag.FlagSet, usage string) {
+	set.Func("policy", "a `policy` "+usage+"; may be repeated", func(text string) error {
+		env.policies = append(env.policies, text)
+		return nil
+	})
 }
 
 func (env *environment) csvFlag(set *flag.FlagSet) {
@@ -132,22 +128,13 @@ var positive = []string{
 	"refusal",
 }
 
-func (env *environment) check(set *flag.FlagSet) error {
-	var err error
+func (env *environment) check(set *flag.FlagSet) (err error) {
 	set.Visit(func(f *flag.Flag) {
-		if v := f.Value.String(); (v == "0" || v == "0s") && slices.Contains(positive, f.Name) && err == nil {
+		if v := f.Value.String(); (v == "0" || v == "0s") && slices.Contains(positive, f.Name) {
 			err = usageError{fmt.Errorf("%s: %s is not above 0", f.Name, v)}
 		}
 	})
-	switch {
-	case err != nil:
-		return err
-	case env.parallel < 0:
-		return usageError{fmt.Errorf("parallel: %d is negative", env.parallel)}
-	case env.html == "-":
-		return usageError{errors.New("only -csv can write to standard output")}
-	}
-	return nil
+	return err
 }
 
 // progress returns a function that shows a progress bar. It returns nil with -quiet, or if
@@ -173,57 +160,16 @@ func (env *environment) clearBar() {
 	}
 }
 
-// output is a file that is written at the end.
-type output struct {
-	*os.File
-	fresh bool // it did not exist before
-}
-
-// open opens a file, so that a path that cannot be written is an error before the
-// simulation. It returns nil for an empty path and for "-".
-func open(path string) (*output, error) {
+// writable returns an error before the simulation if a file cannot be written after it.
+func writable(path string) error {
 	if path == "" || path == "-" {
-		return nil, nil
-	}
-	_, missing := os.Lstat(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, usageError{unwritable(path, err)}
-	}
-	return &output{f, missing != nil}, nil
-}
-
-func unwritable(path string, err error) error {
-	if reason, ok := errors.AsType[*fs.PathError](err); ok {
-		err = reason.Err
-	}
-	return fmt.Errorf("cannot write %s: %w", path, err)
-}
-
-// finish replaces the content of the file.
-func (o *output) finish(write func(io.Writer) error) error {
-	if o == nil {
 		return nil
 	}
-	var content bytes.Buffer
-	if err := write(&content); err != nil {
-		return err
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return usageError{err}
 	}
-	o.fresh = false
-	o.Truncate(0) // does not work for a device or a pipe, and need not
-	_, err := content.WriteTo(o.File)
-	return errors.Join(err, o.Close())
-}
-
-// close removes a new file that was not written.
-func (o *output) close() {
-	if o == nil {
-		return
-	}
-	o.Close()
-	if o.fresh {
-		os.Remove(o.Name())
-	}
+	return f.Close()
 }
 
 type result interface {
@@ -235,30 +181,35 @@ type result interface {
 // result. If the work was interrupted, produce writes the finished results and returns the
 // error.
 func (env *environment) produce(work func() ([]result, error)) error {
-	file, err := open(cmp.Or(env.csv, env.html)) // a command has one of these flags
-	if err != nil {
+	if err := writable(cmp.Or(env.csv, env.html)); err != nil { // a command has one of these flags
 		return err
 	}
-	defer file.close()
 	results, stopped := work()
 	env.clearBar()
 	if len(results) == 0 {
 		return stopped
 	}
-	write := results[0].CSV
-	if env.html != "" {
-		write = func(w io.Writer) error { return env.writePage(w, results, stopped) }
+	var content bytes.Buffer
+	var err error
+	switch {
+	case env.html != "":
+		err = env.writePage(&content, results, stopped)
+	case env.csv != "":
+		err = results[0].CSV(&content)
 	}
-	if err := errors.Join(file.finish(write), env.print(results)); err != nil { // printing last: a closed pipe ends the program
+	switch path := cmp.Or(env.csv, env.html); {
+	case err != nil:
 		return err
+	case path == "-":
+		_, err = content.WriteTo(env.stdout)
+		return cmp.Or(err, stopped)
+	case path != "":
+		err = os.WriteFile(path, content.Bytes(), 0o666)
 	}
-	return stopped
+	return cmp.Or(err, env.print(results), stopped)
 }
 
 func (env *environment) print(results []result) error {
-	if env.csv == "-" {
-		return results[0].CSV(env.stdout)
-	}
 	for i, r := range results {
 		if i > 0 {
 			fmt.Fprintln(env.stdout)

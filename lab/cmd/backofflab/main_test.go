@@ -30,15 +30,11 @@ func TestBadInput(t *testing.T) {
 		`clients: -5 is not in`:                {"contention", "-clients", "-5"},
 		`clients: "many" is not`:               {"contention", "-clients", "many"},
 		`clients: range "9..3"`:                {"contention", "-clients", "9..3"},
-		`clients: range "1..9+0"`:              {"contention", "-clients", "1..9+0"},
-		`clients: range "1..9*1"`:              {"contention", "-clients", "1..9*1"},
-		`clients: range "1..x"`:                {"contention", "-clients", "1..x"},
-		`clients: range "1..5+x"`:              {"contention", "-clients", "1..5+x"},
-		`are more than 1000`:                   {"contention", "-clients", "1..5000"},
+		`clients: "x" is not a`:                {"contention", "-clients", "1..x"},
+		`more than 1000 numb`:                  {"contention", "-clients", "1..5000"},
 		`trials: 0 is`:                         {"contention", "-trials", "0"},
 		`trials: -1`:                           {"contention", "-trials", "-1"},
 		`network: the mean`:                    {"contention", "-network", "-1s"},
-		`parallel: -1`:                         {"contention", "-parallel", "-1"},
 		`one argument too many`:                {"contention", "10"},
 		`not defined: -no`:                     {"contention", "-no"},
 		`invalid value "x" for flag`:           {"contention", "-seed", "x"},
@@ -54,13 +50,11 @@ func TestBadInput(t *testing.T) {
 		`utilizations: "x" is not`:             {"storm", "-map", "-utilizations", "0.1,x"},
 		`can be 1e+10 at the same`:             {"storm", "-rate", "1e9"},
 		`Utilizations: -1: Rate: -1000 is not`: {"storm", "-map", "-utilizations", "-1"},
-		`retries: "-"`:                         {"storm", "-map", "-retries", "-"},
 		`policy "x": `:                         {"storm", "-map", "-policy", "x"},
 		`policy "y": `:                         {"storm", "-policy", "y"},
 		`groups: blog, fib`:                    {"contention", "-policy", "blogg"},
 		`is too large`:                         {"contention", "-clients", "9223372036854775807..9223372036854775807"},
 		`20000000000 is too large`:             {"contention", "-clients", "20000000000"},
-		`only -csv can`:                        {"report", "-html", "-"},
 		`is a directory`:                       {"report", "-html", dir},
 		`unknown name "known"`:                 {"explain", "known each=7ms"},
 		`"first"`:                              {"explain", "none first=1s"},
@@ -75,10 +69,8 @@ func TestBadInput(t *testing.T) {
 		`latency has its own mean`:             {"storm", "-latency", "x", "-service", "1s"},
 		`latency: open /no/such`:               {"storm", "-latency", "/no/such"},
 		`open /no/such.yaml`:                   {"storm", "-system", "/no/such.yaml"},
-		`retries: only a map`:                  {"storm", "-retries", "1"},
-		`has attempts=4, which`:                {"storm", "-map", "-retries", "1", "-policy", "none attempts=4"},
 		`one argument too many; quote`:         {"version", "x"},
-		`cannot write /no/such/h`:              {"report", "-html", "/no/such/h.html"},
+		`open /no/such/h.html: no`:             {"report", "-html", "/no/such/h.html"},
 		`policy "z": `:                         {"report", "-policy", "z"},
 		`no such file`:                         {"contention", "-csv", "/no/such/folder/x.csv"},
 	}
@@ -103,7 +95,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestContentionIsTheSameOnAnyNumberOfCores(t *testing.T) {
-	args := []string{"contention", "-clients", "5..40*2", "-trials", "20", "-seed", "3", "-csv", "-", "-parallel"}
+	args := []string{"contention", "-clients", "5,10,20,40", "-trials", "20", "-seed", "3", "-csv", "-", "-parallel"}
 	status, one, _ := backofflab(t.Context(), append(args, "1")...)
 	require.Zero(t, status)
 	status, four, _ := backofflab(t.Context(), append(args, "4")...)
@@ -174,9 +166,9 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, one, three)
 
 	status, stdout, stderr = backofflab(t.Context(), "storm", "-map", "-workers", "1", "-queue", "2000", "-from", "10s", "-to", "12s",
-		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-retries", "0,3", "-policy", "constant delay=100ms", "-policy", "constant delay=100ms budget=throttle")
+		"-horizon", "60s", "-trials", "1", "-utilizations", "0.2,0.9", "-policy", "none attempts=1", "-policy", "constant delay=100ms attempts=4", "-policy", "constant delay=100ms attempts=4 budget=throttle")
 	require.Zero(t, status, stderr)
-	assert.Regexp(t, `attempts=1 +1.00 +\d+ +\d+\n`, stdout)
+	assert.Regexp(t, `no retry\) +1.00 +\d+ +\d+\n`, stdout)
 	assert.Regexp(t, `attempts=4 +0.250 +\d+ +never\n`, stdout)
 	assert.Regexp(t, `attempts=4 budget=throttle +bounded +\d+ +`, stdout)
 }

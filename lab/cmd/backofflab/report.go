@@ -27,14 +27,14 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("report", "")
 	env.trialFlags(set)
 	set.StringVar(&env.html, "html", "backofflab.html", "write the page to `file`")
-	set.Var(&env.policies, "policy", "a `policy` to compare with no retry and the zero policy, as text or a preset's name; may be repeated (default: the usual ones)")
+	env.policyFlag(set, "to compare with no retry and the zero policy, as text or a preset's name (default: the usual ones)")
 	set.IntVar(&storm.Trials, "trials", 5, "trials of each policy")
 	crowd := set.Bool("contention", false, "also show the policies in 10 to 100 clients that contend for one row")
 	env.systemFlags(set, &storm)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
-	if env.html == "" {
+	if env.html == "" || env.html == "-" {
 		return usageError{errors.New("html: a report needs a file")}
 	}
 	own, err := env.contenders(stormGroups, lab.Usual)
@@ -53,7 +53,7 @@ func fullReport(ctx context.Context, env *environment, args []string) error {
 			return results, err
 		}
 		cells, err := lab.Contention{
-			Contenders: report.Crowd(own), Clients: steps(10, 100, 10, 1), Trials: 20 * storm.Trials, Timing: timingBins,
+			Contenders: report.Crowd(own), Trials: 20 * storm.Trials, Timing: timingBins,
 			Seed: env.seed, Parallel: env.parallel, Progress: env.progress(),
 		}.Run(ctx)
 		return append(results, report.Contention{Cells: cells}), err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,21 +22,17 @@ func storm(ctx context.Context, env *environment, args []string) error {
 	set := env.flags("storm", "")
 	env.csvFlag(set)
 	env.trialFlags(set)
-	set.Var(&env.policies, "policy", "a `policy` as text, a preset's name, or one of the groups usual and sdks; may be repeated (default usual)")
+	env.policyFlag(set, "as text, a preset's name, or one of the groups usual and sdks (default usual)")
 	set.IntVar(&model.Trials, "trials", 5, "trials of each policy")
 	withMap := set.Bool("map", false, "show recovery by policy and utilization; the default policies are full jitter with 0 to 4 retries")
 	utilizations := set.String("utilizations", "0.15,0.2,0.25,0.3,0.35,0.4,0.5,0.6,0.7,0.8,0.9", "utilizations of the map")
-	retries := set.String("retries", "", "`numbers` of retries of each policy in the map")
 	env.systemFlags(set, &model)
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
-	switch {
-	case *withMap:
-		return stormMap(ctx, env, model, *utilizations, *retries)
-	case *retries != "":
-		return usageError{errors.New("retries: only a map has them")}
+	if *withMap {
+		return stormMap(ctx, env, model, *utilizations)
 	}
 	return stormTable(ctx, env, model)
 }
@@ -69,18 +64,13 @@ func floats(text string) ([]float64, error) {
 	return list, nil
 }
 
-func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizations, retries string) error {
+func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizations string) error {
 	m := lab.Metastability{Storm: model}
 	var err error
 	if m.Utilizations, err = floats(utilizations); err != nil {
 		return usageError{fmt.Errorf("utilizations: %w", err)}
 	}
-	if retries == "" {
-		m.Storm.Contenders, err = env.contenders(stormGroups, func() []lab.Contender { return nil })
-	} else {
-		m.Storm.Contenders, err = withRetries(env.policies, retries)
-	}
-	if err != nil {
+	if m.Storm.Contenders, err = env.contenders(stormGroups, func() []lab.Contender { return nil }); err != nil {
 		return err
 	}
 	if m, err = m.WithDefaults(); err != nil {
@@ -90,23 +80,4 @@ func stormMap(ctx context.Context, env *environment, model lab.Storm, utilizatio
 		points, err := m.Run(ctx)
 		return []result{report.Metastability{Points: points}}, err
 	})
-}
-
-func withRetries(policies []string, retries string) ([]lab.Contender, error) {
-	numbers, err := numbers(retries)
-	if err != nil {
-		return nil, usageError{fmt.Errorf("retries: %w", err)}
-	}
-	if len(policies) == 0 {
-		policies = []string{"full base=100ms cap=20s"}
-	}
-	var list []lab.Contender
-	for _, text := range policies {
-		more, err := lab.WithRetries(text, numbers)
-		if err != nil {
-			return nil, usageError{fmt.Errorf("retries: %w", err)}
-		}
-		list = append(list, more...)
-	}
-	return list, nil
 }

@@ -48,7 +48,7 @@ func (env *environment) systemFlags(set *flag.FlagSet, model *lab.Storm) {
 	set.Float64Var(&s.capacity, "capacity", 0, "`attempts` a second that the server can serve, instead of -workers")
 	set.IntVar(&model.Workers, "workers", model.Workers, "attempts served at the same time")
 	set.DurationVar(&model.Service, "service", model.Service, "mean time to serve an attempt, exponentially distributed")
-	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve an attempt, instead of -service: buckets of a Prometheus histogram, or CSV with upper bounds in seconds and counts")
+	set.StringVar(&s.latency, "latency", "", "`file` of measured times to serve an attempt, instead of -service: buckets of a Prometheus histogram")
 	set.IntVar(&model.Queue, "queue", model.Queue, "attempts that can wait at the server")
 	set.BoolVar(&model.LIFO, "lifo", false, "the server takes the latest attempt first")
 	set.BoolVar(&model.DropExpired, "drop-expired", false, "the server drops attempts whose clients have given up")
@@ -210,7 +210,7 @@ func initialize(_ context.Context, env *environment, args []string) error {
 		if errors.Is(err, fs.ErrExist) {
 			return usageError{fmt.Errorf("%s exists", path)}
 		}
-		return usageError{unwritable(path, err)}
+		return usageError{err}
 	}
 	if _, err = f.WriteString(example); err == nil {
 		err = f.Close()

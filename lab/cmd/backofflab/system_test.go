@@ -48,7 +48,7 @@ func TestInit(t *testing.T) {
 	} {
 		assert.Regexp(t, "(?m)^#? ?"+name+":", text)
 	}
-	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-horizon", "90s")
+	status, stdout, stderr = backofflab(t.Context(), "storm", "-system", path, "-trials", "1", "-rate", "70", "-from", "60s", "-to", "62s", "-horizon", "90s")
 	require.Zero(t, status, stderr)
 	assert.Contains(t, stdout, "full base=100ms cap=20s attempts=4 budget=throttle")
 }
@@ -85,7 +85,7 @@ func TestSystemFile(t *testing.T) {
 
 func TestMeasuredLatency(t *testing.T) {
 	path := file(t, "system.yaml", small)
-	latency := file(t, "latency.csv", "upper,count\n0.005,50\n15ms,50\n")
+	latency := file(t, "latency.prom", "a_bucket{le=\"0.005\"} 50\na_bucket{le=\"0.015\"} 100\n")
 	html := filepath.Join(t.TempDir(), "x.html")
 	status, _, stderr := backofflab(t.Context(), "report", "-system", path, "-trials", "1", "-capacity", "160", "-latency", latency,
 		"-html", html)

@@ -5,6 +5,7 @@ package chart
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -37,13 +38,11 @@ type Axis struct {
 	Log   bool   `json:"log,omitempty"` // all values are above 0
 }
 
-// Series is a line or a histogram, with a band around it if Low and High are given.
+// Series is a line or a histogram.
 type Series struct {
 	Name  string  `json:"name"`
 	X     Numbers `json:"x"`
 	Y     Numbers `json:"y"`
-	Low   Numbers `json:"low,omitempty"` // ends of the band, such as a 95 % interval
-	High  Numbers `json:"high,omitempty"`
 	Muted bool    `json:"muted,omitempty"` // gray, for comparison
 }
 
@@ -79,8 +78,11 @@ func (p *Picture) Marshal() (json.RawMessage, error) {
 		return nil, fmt.Errorf("chart: %d series", n)
 	}
 	for _, s := range p.Series {
-		if err := p.check(s); err != nil {
-			return nil, fmt.Errorf("chart: series %q: %w", s.Name, err)
+		if len(s.X) == 0 || len(s.Y) != len(s.X) {
+			return nil, fmt.Errorf("chart: series %q: %d x, %d y", s.Name, len(s.X), len(s.Y))
+		}
+		if p.X.Log && slices.Min(s.X) <= 0 || p.Y.Log && slices.Min(s.Y) <= 0 {
+			return nil, fmt.Errorf("chart: series %q: a value is not above 0, and the axis is logarithmic", s.Name)
 		}
 	}
 	data, err := json.Marshal(p)
@@ -88,21 +90,4 @@ func (p *Picture) Marshal() (json.RawMessage, error) {
 		return nil, fmt.Errorf("chart: %w", err)
 	}
 	return data, nil
-}
-
-func (p *Picture) check(s Series) error {
-	if len(s.X) == 0 {
-		return fmt.Errorf("no values")
-	}
-	for _, list := range []Numbers{s.Y, s.Low, s.High} {
-		if list != nil && len(list) != len(s.X) {
-			return fmt.Errorf("%d x, %d y, %d low, %d high", len(s.X), len(s.Y), len(s.Low), len(s.High))
-		}
-	}
-	for i := range s.X {
-		if p.X.Log && s.X[i] <= 0 || p.Y.Log && (s.Y[i] <= 0 || s.Low != nil && s.Low[i] <= 0) {
-			return fmt.Errorf("value %d is not above 0, and the axis is logarithmic", i)
-		}
-	}
-	return nil
 }

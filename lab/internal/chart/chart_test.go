@@ -10,7 +10,7 @@ import (
 
 func picture(change func(*Picture)) *Picture {
 	p := Picture{
-		Kind: Lines, Title: "t", Series: []Series{{Name: "a", X: Numbers{1, 2}, Y: Numbers{3, 4.123456789}, Low: Numbers{2, 3}, High: Numbers{4, 5}}},
+		Kind: Lines, Title: "t", Series: []Series{{Name: "a", X: Numbers{1, 2}, Y: Numbers{3, 4.123456789}}},
 		Shade: &Interval{60, 90, "outage"}, Mark: &Mark{1.5, "capacity"}, First: &Interval{From: 55, To: 100},
 	}
 	change(&p)
@@ -20,7 +20,7 @@ func picture(change func(*Picture)) *Picture {
 func TestMarshal(t *testing.T) {
 	for want, p := range map[string]*Picture{
 		`{"kind":"lines","title":"t","x":{"label":""},"y":{"label":""},` +
-			`"series":[{"name":"a","x":[1,2],"y":[3,4.1235],"low":[2,3],"high":[4,5]}],` +
+			`"series":[{"name":"a","x":[1,2],"y":[3,4.1235]}],` +
 			`"shade":{"from":60,"to":90,"label":"outage"},"mark":{"y":1.5,"label":"capacity"},"first":{"from":55,"to":100,"label":""}}`: picture(func(*Picture) {}),
 		`{"kind":"strips","title":"","x":{"label":"ms","log":true},"y":{"label":""},"series":[{"name":"b","x":[50],"y":[0],"muted":true}]}`: {
 			Kind: Strips, X: Axis{"ms", true}, Series: []Series{{Name: "b", X: Numbers{50}, Y: Numbers{0}, Muted: true}}},
@@ -35,13 +35,12 @@ func TestMarshalRefuses(t *testing.T) {
 	for says, change := range map[string]func(p *Picture){
 		"chart: 0 series":                       func(p *Picture) { p.Series = nil },
 		"chart: 8 series":                       func(p *Picture) { p.Series = make([]Series, 8) },
-		`chart: series "e": no values`:          func(p *Picture) { p.Series[0] = Series{Name: "e"} },
-		"2 x, 1 y, 2 low, 2 high":               func(p *Picture) { p.Series[0].Y = Numbers{1} },
-		"2 x, 2 y, 1 low, 2 high":               func(p *Picture) { p.Series[0].Low = Numbers{1} },
+		`chart: series "e": 0 x, 0 y`:           func(p *Picture) { p.Series[0] = Series{Name: "e"} },
+		"2 x, 1 y":                              func(p *Picture) { p.Series[0].Y = Numbers{1} },
 		"unsupported value: NaN":                func(p *Picture) { p.Series[0].Y[1] = math.NaN() },
 		"unsupported value: +Inf":               func(p *Picture) { p.Mark.Y = math.Inf(1) },
-		"value 0 is not above 0, and the axis":  func(p *Picture) { p.Y.Log, p.Series[0].Low[0] = true, 0 },
-		"value 1 is not above 0, and the axis ": func(p *Picture) { p.X.Log, p.Series[0].X[1] = true, -1 },
+		"not above 0, and the axis":             func(p *Picture) { p.Y.Log, p.Series[0].Y[0] = true, 0 },
+		"a value is not above 0, and the axis ": func(p *Picture) { p.X.Log, p.Series[0].X[1] = true, -1 },
 	} {
 		t.Run(says, func(t *testing.T) {
 			out, err := picture(change).Marshal()

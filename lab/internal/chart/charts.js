@@ -152,18 +152,6 @@ const charts = (() => {
 
   const pairs = s => s.x.map((x, i) => [x, s.y[i]])
 
-  // band fills the space between the low and high values of a series.
-  function band(s, l) {
-    return {
-      type: "custom", name: s.name, silent: true, clip: true, z: 1, itemStyle: { color: l.color },
-      data: s.x.map((x, i) => [x, s.low[i], s.high[i]]), encode: { x: 0, y: [1, 2] }, tooltip: { show: false },
-      renderItem: (params, api) => params.dataIndexInside > 0 ? null : {
-        type: "polygon", style: { fill: l.color, opacity: 0.16 },
-        shape: { points: [...s.x.map((x, i) => api.coord([x, s.high[i]])), ...s.x.map((x, i) => api.coord([x, s.low[i]])).reverse()] },
-      },
-    }
-  }
-
   // stroke returns a line with markers, on some of the points if there are many.
   function stroke(s, i, of, shown, narrow) {
     const l = look(s.name, s.muted)
@@ -181,10 +169,10 @@ const charts = (() => {
     size = { ...size, body: (c.first ? 420 : 360) + (size.live ? 34 : 0) }
     const legend = keys(c.series.map(s => s.name), size)
     const first = c.first ?? { from: -Infinity, to: Infinity }
-    if (!size.live) c = { ...c, series: c.series.map(s => s.low ? s : within(s, first.from - 1, first.to + 1)) }
+    if (!size.live) c = { ...c, series: c.series.map(s => within(s, first.from - 1, first.to + 1)) }
     const shown = c.series[0].x.filter(x => x >= first.from && x <= first.to).length
     const xs = c.series.flatMap(s => s.x)
-    const ys = c.series.flatMap(s => [...s.y, ...s.low ?? [], ...s.high ?? []])
+    const ys = c.series.flatMap(s => s.y)
     const limits = !size.live && c.first ? { min: first.from, max: first.to } : { min: "dataMin", max: "dataMax" }
     const option = base(c, size, legend)
     option.grid.bottom += size.live ? 34 : 0
@@ -207,7 +195,6 @@ const charts = (() => {
         },
       },
       ...c.series.map((s, i) => stroke(s, i, c.series.length, shown, size.width < 560)), // the legend shows the first series of each name
-      ...c.series.filter(s => s.low).map(s => band(s, look(s.name, s.muted))),
     ]
     if (size.live) {
       const muted = new Set(c.series.filter(s => s.muted).map(s => s.name))
@@ -224,17 +211,18 @@ const charts = (() => {
   }
 
   function strips(c, size) {
-    const high = 58, step = high + 26, top = 66
+    const room = size.width - 60, rows = Math.max(...c.series.map(s => Math.ceil((s.name.length + 3) * 7.4 / room)))
+    const high = 58, names = 5 + 16 * rows, step = high + names + 5, top = 66
     const [first, second] = c.series[0].x, bin = second - first
     const last = Math.max(1, ...c.series.map(s => s.y.findLastIndex(v => v > 0) + 1))
     const highest = most(c.series.flatMap(s => s.y)) || 1
     const option = base(c, size, { height: 0, parts: [] })
     const title = c.series.map((s, i) => ({
       text: (own.has(s.name) ? "▶ " : "") + s.name, left: 44, top: top + i * step + 2, padding: 0,
-      textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", width: size.width - 60, overflow: "truncate" },
+      textStyle: { fontSize: 12.5, color: palette.ink, fontWeight: own.has(s.name) ? "bold" : "normal", lineHeight: 16, width: room, overflow: "break" },
     }))
     option.title.push(...title)
-    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + 20, height: high, outerBoundsMode: "none" }))
+    option.grid = c.series.map((s, i) => ({ left: 44, right: 24, top: top + i * step + names, height: high, outerBoundsMode: "none" }))
     option.xAxis = c.series.map((s, i) => axis(c.x, {
       gridIndex: i, min: 0, max: last * bin, name: i === c.series.length - 1 ? c.x.label : "",
       axisLabel: { show: i === c.series.length - 1, color: palette.soft, fontSize: 12, formatter: number, hideOverlap: true },

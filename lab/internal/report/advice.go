@@ -20,7 +20,7 @@ func (a Advice) Lead() string {
 	v := a.Verdict
 	lines := []string{v.Policy, ""}
 	best := v.Rows[0]
-	lines = append(lines, fmt.Sprintf("%s of the calls succeed, with a p99 of %s, in %d outages of the system; %d policies were simulated.",
+	lines = append(lines, fmt.Sprintf("%s of the calls succeed, with a p99 of %s, in %d trials with an outage each; %d policies were simulated.",
 		percent(best.Success.Mean), latency(best.P99), v.Outages, v.Tried))
 	for _, r := range v.Rows[1:] {
 		switch r.Contender {
@@ -30,8 +30,8 @@ func (a Advice) Lead() string {
 			lines = append(lines, "Against the zero policy: "+versus(best, r))
 		}
 	}
-	if len(v.Equal) > 0 {
-		lines = append(lines, "Within half a point, so that it hardly matters which: "+strings.Join(v.Equal, "; ")+".")
+	if n := len(v.Equal); n > 0 {
+		lines = append(lines, fmt.Sprintf("It hardly matters whether you use this one or one of %d others that are within half a point or the noise, such as %s.", n, strings.Join(v.Equal[:min(n, 2)], ", or ")))
 	}
 	lines = append(lines, fmt.Sprintf("That no other finalist is better by half a point is %s sure, with a price of %s points for a second of p99.",
 		certainty(v.Sure), number(100*v.Price)))

@@ -153,11 +153,11 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
 
-	rows, err := lab.WithRetries("full base=100ms cap=20s", []int{0, 1, 2, 3, 4})
-	require.NoError(t, err)
 	bounded, err := lab.ParseContender("full base=100ms cap=20s attempts=4 budget=throttle")
 	require.NoError(t, err)
-	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(rows, bounded), Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
+	usual, err := lab.Metastability{}.WithDefaults()
+	require.NoError(t, err)
+	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(usual.Storm.Contenders, bounded), Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
 	require.NoError(t, err)
 	metastability := report.Metastability{Points: points}
 	waits := report.NewExplain(retry.Policy{}, 1)

@@ -38,16 +38,10 @@ func (c Contention) Table() *Table {
 		t.Rows = append(t.Rows, []Cell{
 			{Text: cell.Contender}, {Text: clients}, {Text: percent(cell.Done.Mean), Bad: lost},
 			{Text: perSuccess(cell.PerSuccess()), Bad: lost},
-			{Text: estimate(cell.Calls)}, {Text: estimate(scaled(cell.Time, 1e-3))},
+			{Text: estimate(cell.Calls, 1)}, {Text: estimate(cell.Time, 1e-3)},
 		})
 	}
 	return t
-}
-
-func scaled(s lab.Summary, factor float64) lab.Summary {
-	s.Mean *= factor
-	s.SD *= factor
-	return s
 }
 
 // CSV writes a line for each cell, in full precision.
@@ -80,7 +74,7 @@ func (c Contention) Section(own ...string) Section {
 			{c.Calls(), "Writes that the server gets for each that succeeds. If N clients start at the same time and all succeed, at least N − 1 writes fail: the gray line."},
 			{c.Timing(), "When the calls come."},
 		},
-		Text:  []string{"Time is until the last client succeeds or gives up. Bands and ± are 95 % confidence intervals. Red: not all clients succeed."},
+		Text:  []string{"Time is until the last client succeeds or gives up. ± is a 95 % confidence interval. Red: not all clients succeed."},
 		Files: []File{file("contention.csv", c.CSV)},
 		Own:   own,
 	}
@@ -143,10 +137,7 @@ func (c Contention) Calls() *chart.Picture {
 			i = len(lines)
 			lines = append(lines, chart.Series{Name: cell.Contender})
 		}
-		l, calls := &lines[i], scaled(cell.Calls, 1/(n*cell.Done.Mean))
-		l.X, l.Y = append(l.X, n), append(l.Y, calls.Mean)
-		// A margin wider than the mean does not fit a logarithmic axis.
-		l.Low, l.High = append(l.Low, max(calls.Mean-calls.Margin(), calls.Mean/10)), append(l.High, calls.Mean+calls.Margin())
+		lines[i].X, lines[i].Y = append(lines[i].X, n), append(lines[i].Y, cell.PerSuccess())
 		if !slices.Contains(bound.X, n) {
 			bound.X, bound.Y = append(bound.X, n), append(bound.Y, (2*n-1)/n)
 		}
@@ -154,12 +145,11 @@ func (c Contention) Calls() *chart.Picture {
 	if len(bound.X) < 2 {
 		return nil
 	}
-	log := slices.Max(bound.X) > 50*slices.Min(bound.X)
 	return &chart.Picture{
 		Kind:   chart.Lines,
 		Title:  "Calls per success",
-		X:      chart.Axis{Label: "clients", Log: log},
-		Y:      chart.Axis{Label: "calls / clients that succeed", Log: log},
+		X:      chart.Axis{Label: "clients"},
+		Y:      chart.Axis{Label: "calls / clients that succeed"},
 		Series: append(lines, bound),
 	}
 }

@@ -4,35 +4,44 @@ package report
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/gobackoff/retry"
-	"github.com/gobackoff/retry/lab"
 )
 
 // Explain presents the waits of one policy.
 type Explain struct {
-	policy retry.Policy
-	plan   retry.Plan
-	waits  [][]time.Duration // sampled, for the retries of the plan
+	policy   retry.Policy
+	plan     retry.Plan
+	attempts float64 // of a call that always fails; mean of drawn calls
 }
 
-// NewExplain plans the waits of a policy and samples them.
+// NewExplain plans the waits of a policy.
 func NewExplain(p retry.Policy, seed uint64) Explain {
-	plan, waits := p.Plan(), lab.Waits(p, drawn, seed)
-	return Explain{p, plan, waits[:min(len(waits), len(plan.Retries))]}
+	e := Explain{policy: p, plan: p.Plan()}
+	p.Rand = rand.New(rand.NewPCG(seed, 0)).Float64
+	const drawn = 1000
+	attempts := drawn
+	for range drawn {
+		retries := 0
+		for range p.Delays() {
+			if retries == len(e.plan.Retries) {
+				break
+			}
+			retries++
+		}
+		attempts += retries
+	}
+	e.attempts = float64(attempts) / drawn
+	return e
 }
-
-const drawn = 10_000 // number of sampled calls
 
 // Facts returns what the policy does to a call whose attempts all fail.
 func (e Explain) Facts() []string {
 	total := e.plan.Total
-	mean := 1.0 // attempts
-	for _, list := range e.waits {
-		mean += float64(len(list)) / drawn
-	}
-	attempts, load := fmt.Sprint(1+len(e.waits)), number(mean)+" times the load"
+	mean, attempts := e.attempts, fmt.Sprint(1+len(e.plan.Retries))
+	load := number(mean) + " times the load"
 	risk := fmt.Sprintf("a server that is used at more than %s can stay down after a failure", percent(1/mean))
 	if e.plan.Truncated && len(e.plan.Retries) >= 100 { // not only because the next retry is rare
 		attempts, load = "without end, and below the first hundred", "more load from second to second"
@@ -63,14 +72,14 @@ func short(d time.Duration) time.Duration {
 
 // Table returns a row for each retry, and one for the sum.
 func (e Explain) Table() *Table {
-	t := &Table{Headers: []string{"wait before", "least", "median", "mean", "99 %", "most"}}
-	add := func(name, median string, w retry.WaitStats) {
-		t.add(name, short(w.Min).String(), median, short(w.Mean).String(), short(w.P99).String(), short(w.Max).String())
+	t := &Table{Headers: []string{"wait before", "least", "mean", "99 %", "most"}}
+	add := func(name string, w retry.WaitStats) {
+		t.add(name, short(w.Min).String(), short(w.Mean).String(), short(w.P99).String(), short(w.Max).String())
 	}
-	for i, list := range e.waits {
-		add(fmt.Sprintf("retry %d", i+1), short(list[(len(list)-1)/2]).String(), e.plan.Retries[i])
+	for i, w := range e.plan.Retries {
+		add(fmt.Sprintf("retry %d", i+1), w)
 	}
-	add("all", "", e.plan.Total)
+	add("all", e.plan.Total)
 	return t
 }
 

@@ -58,20 +58,17 @@ func known(x float64, ok bool) any {
 	return x
 }
 
-// estimate returns a mean and its 95 % margin, rounded to the significant digits.
-func estimate(s lab.Summary) string {
-	switch {
-	case s.N == 0:
-		return "–"
-	case s.N == 1:
-		return number(s.Mean)
+// estimate returns a mean and its 95 % margin in the given unit, rounded to the significant
+// digits.
+func estimate(s lab.Summary, unit float64) string {
+	if s.N == 1 {
+		return number(s.Mean * unit)
 	}
-	margin := s.Margin()
-	digits := 3
+	margin, digits := s.Margin()*unit, 3
 	if margin > 0 {
 		digits = min(max(0, 1-int(math.Floor(math.Log10(margin)))), 3)
 	}
-	return strconv.FormatFloat(s.Mean, 'f', digits, 64) + " ± " + strconv.FormatFloat(margin, 'f', digits, 64)
+	return fmt.Sprintf("%.*f ± %.*f", digits, s.Mean*unit, digits, margin)
 }
 
 // number returns x with three digits, or as an integer if that has more digits.

@@ -56,7 +56,11 @@ func (s Storm) row(name string) *lab.StormRow {
 // difference is within the noise.
 func compare(a, b lab.StormRow) int {
 	gain := a.Gain(b)
-	if math.Abs(gain.Mean) <= max(gain.Margin(), 0.0005) {
+	noise := max(gain.Margin(), 0.0005)
+	if gain.N == 1 {
+		noise = 0.02 // one trial has no margin
+	}
+	if math.Abs(gain.Mean) <= noise {
 		return 0
 	}
 	return cmp.Compare(gain.Mean, 0)
@@ -164,8 +168,8 @@ func (s Storm) lead() string {
 	if s.Storm.Gate != nil {
 		gate = " An admission gate (package admit) refuses attempts that would wait too long, and tells each client when to return."
 	}
-	return fmt.Sprintf("A server can serve %s attempts a second and gets %s calls a second. It %s.%s",
-		number(s.Storm.Capacity()), number(s.Storm.Rate), s.outage(), gate)
+	return fmt.Sprintf("A server can serve %.4g attempts a second and gets %.4g calls a second. It %s.%s",
+		s.Storm.Capacity(), s.Storm.Rate, s.outage(), gate)
 }
 
 func (s Storm) outage() string {

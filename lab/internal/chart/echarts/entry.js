@@ -1,13 +1,13 @@
 // The parts of Apache ECharts that the pictures use; build.sh makes echarts.min.js from them.
 import { use } from 'echarts/core'
-import { CustomChart, LineChart } from 'echarts/charts'
+import { LineChart } from 'echarts/charts'
 import {
   DataZoomComponent, GridComponent, LegendPlainComponent, MarkAreaComponent, MarkLineComponent, TitleComponent, TooltipComponent,
 } from 'echarts/components'
 import { SVGRenderer } from 'echarts/renderers'
 
 use([
-  CustomChart, DataZoomComponent, GridComponent, LegendPlainComponent, LineChart, MarkAreaComponent, MarkLineComponent,
+  DataZoomComponent, GridComponent, LegendPlainComponent, LineChart, MarkAreaComponent, MarkLineComponent,
   SVGRenderer, TitleComponent, TooltipComponent,
 ])
 
