@@ -85,6 +85,49 @@ func TestCompositionsDrawTwice(t *testing.T) {
 	assert.InDelta(t, 0.5, sum/n, 0.01)
 }
 
+// seen is a Backoff that stores its random number.
+type seen struct{ u *float64 }
+
+func (s seen) Delay(_ retry.Attempt, u float64) time.Duration {
+	*s.u = u
+	return time.Second
+}
+
+// TestNumbersAtDepth: the number of each depth is uniform and independent of the others, by
+// a test of chi-squared with 16 x 16 cells, whose mean is 255 and standard deviation 23.
+func TestNumbersAtDepth(t *testing.T) {
+	const n, depths, cells = 100_000, 6, 16
+	var numbers [depths]float64
+	next := retrytest.Seeded(1)
+	var counts [depths][depths][cells * cells]float64
+	for range n {
+		numbers[0] = next()
+		var rule retry.Backoff
+		for depth := 1; depth < depths; depth++ {
+			rule = seen{&numbers[depth]}
+			for range depth {
+				rule = retry.Spread{Of: rule, Fraction: 0.5}
+			}
+			rule.Delay(retry.Attempt{Number: 1}, numbers[0])
+		}
+		for i, x := range numbers {
+			for j, y := range numbers[:i] {
+				counts[i][j][int(x*cells)*cells+int(y*cells)]++
+			}
+		}
+	}
+	for i := range numbers {
+		for j := range i {
+			sum := 0.0
+			for _, count := range counts[i][j] {
+				expected := float64(n) / (cells * cells)
+				sum += (count - expected) * (count - expected) / expected
+			}
+			assert.InDelta(t, 255, sum, 4*23, "depths %d and %d", i, j)
+		}
+	}
+}
+
 // TestSpreadOfANanosecond: a fraction above 1 does not make a short delay negative.
 func TestSpreadOfANanosecond(t *testing.T) {
 	delays := delaysOf(retry.Spread{Of: retry.Constant(1), Fraction: 3}, 1000, retrytest.Seeded(1))

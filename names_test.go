@@ -111,6 +111,10 @@ func TestRegisterPreset(t *testing.T) {
 	assert.ErrorContains(t, err, "it has no services")
 	_, err = retry.ParsePolicy(name + " base=1s")
 	assert.ErrorContains(t, err, `unknown key "base"; valid: service, attempts`)
+	_, err = retry.ParsePolicy(name + "x")
+	assert.ErrorContains(t, err, ", "+name, "an error lists the presets")
+	_, err = retry.ParsePolicy("spread(" + name + "x)")
+	assert.NotContains(t, fmt.Sprint(err), ", "+name, "except where no preset may be")
 	for _, name := range []string{name, "full", "aws-standard-2026", "", "a b", "a=b", "x(", "é"} {
 		assert.Panics(t, func() { retry.RegisterPreset(name, func(string) (retry.Policy, error) { return retry.Policy{}, nil }) }, name)
 	}
