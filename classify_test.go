@@ -18,6 +18,9 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -447,4 +450,30 @@ func TestOnlyIf(t *testing.T) {
 	assert.NoError(t, retry.Policy{Classifier: all}.Validate())
 	assert.Equal(t, retry.Verdict{Class: retry.ClassTransient}, all.Classify(statusedError(404)))
 	assert.True(t, retry.Policy{Classifier: all}.Classify(retry.Unrepeatable(errOp)).Unrepeatable, "even then")
+}
+
+// TestComment: the comment of DefaultClassifier names the methods that decide about a class.
+// The others are for hints and for the AWS SDKs, or belong to one library, which the
+// comment names.
+func TestComment(t *testing.T) {
+	source, err := os.ReadFile("internal/errfacts/methods.go")
+	require.NoError(t, err)
+	others := []string{"Code", "ErrorMessage", "RedisError", "HasErrorLabel", "ErrorCodes", "Temporary", "IsRetriable", "RetryAfter"}
+	var comment string
+	for _, typ := range parsePackage(t, ".").Types {
+		if typ.Name == "DefaultClassifier" {
+			comment = typ.Doc
+		}
+	}
+	methods := []string{"Timeout"} // the interface is in another file
+	for _, found := range regexp.MustCompile(`interface\{ (\w+)\((\w*)\) ?([\w.\[\]]*) \}`).FindAllStringSubmatch(string(source), -1) {
+		methods = append(methods, found[1])
+		if !slices.Contains(others, found[1]) {
+			assert.Contains(t, comment, strings.TrimSpace(found[1]+"() "+found[3]))
+		}
+	}
+	assert.Len(t, methods, 22)
+	for _, named := range regexp.MustCompile(`(\w+)\(\)`).FindAllStringSubmatch(comment, -1) {
+		assert.Contains(t, methods, named[1])
+	}
 }

@@ -25,8 +25,8 @@ import (
 // aws-samples/aws-arch-backoff-simulator at 66cb169. The program's values are the defaults.
 //
 // Every part of a policy is honored, with three exceptions: random numbers come from the
-// trial, not from the policy's Rand; a conflict has the class in the field Class,
-// whatever the Classifier returns; and a write whose attempt has timed out may still
+// trial, not from the policy's Rand; a conflict is transient, whatever the Classifier
+// returns; and a write whose attempt has timed out may still
 // succeed.
 //
 // A Contention is safe for concurrent use if its fields do not change.
@@ -40,9 +40,6 @@ type Contention struct {
 	// Processes is the number of processes. The clients of a process share its budget and
 	// limiter. 0 means one process per client.
 	Processes int
-
-	// Class is the class of a conflict. ClassUnknown means transient.
-	Class retry.Class
 
 	// Timing is the number of values in Cell.Timing.
 	Timing int
@@ -123,9 +120,6 @@ func (c Contention) WithDefaults() (Contention, error) {
 	if c.Network == (Network{}) {
 		c.Network = Network{Mean: 10 * time.Millisecond, SD: 2 * time.Millisecond}
 	}
-	if c.Class == retry.ClassUnknown {
-		c.Class = retry.ClassTransient
-	}
 	return c, c.check()
 }
 
@@ -157,8 +151,6 @@ func (c *Contention) check() error {
 		return errors.New("contenders: none")
 	case len(c.Clients) == 0:
 		return errors.New("clients: none")
-	case c.Class != retry.ClassTransient && c.Class != retry.ClassThrottled:
-		return fmt.Errorf("class: a conflict is transient or throttled, not %v", c.Class)
 	case c.Processes < 0:
 		return fmt.Errorf("processes: %d is negative", c.Processes)
 	case c.Trials < 0:

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gobackoff/retry"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -144,9 +143,6 @@ func TestContentionLimits(t *testing.T) {
 	short := run("full base=10ms attempts=unlimited elapsed=300ms")
 	assert.Less(t, short.Time.Mean, 400.0)
 	assert.Less(t, short.Done.Mean, 0.9)
-	c.Class = retry.ClassThrottled
-	slow := run("aws-standard-2026 attempts=unlimited")
-	assert.Greater(t, slow.Time.Mean, 1.3*run("full base=50ms attempts=unlimited").Time.Mean, "the preset waits longer after throttling")
 }
 
 func TestContentionTiming(t *testing.T) {
@@ -212,7 +208,6 @@ func TestContentionRefuses(t *testing.T) {
 		"has no policy":                         {Contenders: []Contender{{Name: "x"}}},
 		"stagger of":                            {Contenders: mustParse("none stagger=2562047h")},
 		"up to 200000":                          {Contenders: mustParse("none timeout=1s"), Clients: []int{200_001}},
-		"class: a conflict":                     {Class: retry.ClassPermanent},
 		"processes: -1":                         {Processes: -1},
 		"network: the mean":                     {Network: Network{SD: 1}},
 		"network: the mean delay is ab":         {Network: Network{Mean: 2 * time.Hour}},

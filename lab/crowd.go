@@ -13,9 +13,8 @@ import (
 // time. For policies whose waits depend only on the number of failures, model is faster.
 type crowd struct {
 	world
-	net   delays
-	key   uint64
-	class retry.Class
+	net delays
+	key uint64
 
 	clients []*client
 	commit  int64 // time of the last commit; -1: none
@@ -74,7 +73,7 @@ func runCrowd(ctx context.Context, c *Contention, cell *cell, trial int) bool {
 func newCrowd(c *Contention, cell *cell, trial int) *crowd {
 	cr := &crowd{
 		commit: -1, net: c.Network.delays(), key: trialKey(c, cell, trial),
-		class: c.Class, timing: make([]int64, c.Timing),
+		timing: make([]int64, c.Timing),
 	}
 	processes := c.processes(cell.Clients)
 	policies, timeouts := make([]retry.Policy, processes), make([]time.Duration, processes)
@@ -155,12 +154,9 @@ func (w *write) arrive() {
 	if bin := cr.now / int64(TimingBin); bin < int64(len(cr.timing)) {
 		cr.timing[bin]++
 	}
-	switch {
-	case w.read >= cr.commit:
+	if w.read >= cr.commit {
 		cr.commit = cr.now
-	case cr.class == retry.ClassThrottled:
-		w.err = retry.Throttled(errConflict)
-	default:
+	} else {
 		w.err = retry.Transient(errConflict)
 	}
 	w.timer.fire = w.respond

@@ -28,7 +28,6 @@ func (e *event) before(other *event) bool {
 type model struct {
 	net      delays
 	backoff  retry.Backoff
-	class    retry.Class
 	attempts uint32        // maximum
 	elapsed  time.Duration // limit per client; 0: none
 	spread   time.Duration // Stagger
@@ -81,7 +80,7 @@ func (m *model) report(done int64) {
 }
 
 func (m *model) setUp(c *Contention, cell *cell, trial int) {
-	m.net, m.class = c.Network.delays(), c.Class
+	m.net = c.Network.delays()
 	m.key = trialKey(c, cell, trial)
 	m.backoff = cell.policy.Backoff
 	if m.backoff == nil {
@@ -150,7 +149,7 @@ func (m *model) current(e *event) bool { return e.read >= m.commit }
 func (m *model) loses(e *event) bool {
 	s := newStream(m.key, e.client, e.attempt)
 	u := s.uniform()
-	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Verdict: retry.Verdict{Class: m.class}}, u))
+	delay := max(0, m.backoff.Delay(retry.Attempt{Number: int(e.attempt), Waited: e.delay, Err: errConflict, Verdict: retry.Verdict{Class: retry.ClassTransient}}, u))
 	if e.attempt >= m.attempts || delay > endOfTime-time.Duration(e.at) {
 		m.leaves(e.at + m.net.one(&s))
 		return false

@@ -2,8 +2,8 @@
 // of retry.Backoff, without real waits.
 //
 // A [Clock] advances time without waiting and records the waits; an [Op] fails according
-// to a script; [Fixed], [Replay] and [Seeded] make jitter deterministic; [TestBackoff]
-// checks a Backoff.
+// to a script; [Twice] shows whether an operation may be repeated; [Fixed], [Replay] and
+// [Seeded] make jitter deterministic; [TestBackoff] checks a Backoff.
 //
 //	clock := &retrytest.Clock{}
 //	op := retrytest.Fail(2, errors.New("try later"))

@@ -5,6 +5,9 @@ go 1.26.0
 require golang.org/x/tools v0.52.0
 
 require (
-	golang.org/x/mod v0.42.0 // indirect
+	github.com/gobackoff/retry v0.0.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/sync v0.24.0 // indirect
 )
+
+replace github.com/gobackoff/retry => ../

@@ -46,6 +46,10 @@ var libraries = []struct {
 }{
 	{"net, crypto/x509", "", "go-retryablehttp 0.7.8, baseRetryPolicy", networkFaults},
 	{"os, os/exec, encoding/json", "", "documentation of the packages", localFaults},
+	{"net/http, net/url", "", "go-retryablehttp 0.7.8, baseRetryPolicy", requestFaults},
+	{"strconv, time, net/netip, regexp, text/template", "", "documentation of the packages", parseFaults},
+	{"markers of other libraries", "github.com/cenkalti/backoff/v7 github.com/avast/retry-go/v5 go.temporal.io/sdk", "documentation of the functions", markerFaults},
+	{"asynq", "github.com/hibiken/asynq", "documentation of the errors", asynqFaults},
 	{"database/sql", "", "documentation of database/sql", databaseFaults},
 	{"grpc-go", "google.golang.org/grpc", "retryable codes of gRPC A6, google.rpc.Code", grpcFaults},
 	{"connect", "connectrpc.com/connect", "connectrpc.com, error codes", connectFaults},

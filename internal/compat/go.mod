@@ -38,6 +38,7 @@ require (
 	github.com/go-viper/mapstructure/v2 v2.5.0
 	github.com/go-zookeeper/zk v1.0.4
 	github.com/gobackoff/retry v0.0.0
+	github.com/gobackoff/retry/retryaws v0.0.0
 	github.com/gobackoff/retry/retrygrpc v0.0.0
 	github.com/goccy/go-yaml v1.19.2
 	github.com/gomodule/redigo v1.9.3
@@ -281,5 +282,6 @@ require (
 
 replace (
 	github.com/gobackoff/retry => ../..
+	github.com/gobackoff/retry/retryaws => ../../retryaws
 	github.com/gobackoff/retry/retrygrpc => ../../retrygrpc
 )

@@ -2,9 +2,11 @@ package compat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -22,11 +24,20 @@ import (
 	"github.com/failsafe-go/failsafe-go"
 	"github.com/failsafe-go/failsafe-go/retrypolicy"
 	"github.com/go-resty/resty/v2"
+	"github.com/googleapis/gax-go/v2"
 	"github.com/hashicorp/go-retryablehttp"
+	sethvargo "github.com/sethvargo/go-retry"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/test/bufconn"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/retryaws"
 )
 
 // A layer is a client that makes up to four attempts of its own, within an operation that
@@ -75,6 +86,13 @@ var layers = []layer{
 	{"aws-sdk-go-v2, RetryMaxAttempts 1", attempts, added, func(ctx context.Context, url string) error {
 		return receive(ctx, url, func(o *sqs.Options) { o.Retryer = awsretry.AddWithMaxAttempts(awsRetryer(), 1) })
 	}},
+	{"retryaws.New", attempts, added, func(ctx context.Context, url string) error {
+		retryer, err := retryaws.New(atOnce())
+		if err != nil {
+			return retry.Permanent(err)
+		}
+		return receive(ctx, url, func(o *sqs.Options) { o.Retryer = retryer })
+	}},
 	{"cenkalti/backoff v7", attempts, added, func(ctx context.Context, url string) error {
 		_, err := backoff.Retry(ctx, func() (int, error) { return 0, get(url) },
 			backoff.WithMaxTries(attempts), backoff.WithBackOff(backoff.NewConstantBackOff(0)))
@@ -117,12 +135,95 @@ var layers = []layer{
 		}
 		return apiError{StatusCode: uint16(resp.StatusCode())}
 	}},
+	{"grpc-go, service config", attempts * attempts, "`grpc.WithDisableRetry()`", func(ctx context.Context, url string) error {
+		server := grpc.NewServer()
+		grpc_health_v1.RegisterHealthServer(server, gateway{url: url})
+		return checkHealth(ctx, server, grpc.WithDefaultServiceConfig(`{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4,
+			"initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`))
+	}},
+	{"gax-go", attempts * attempts, "no `gax.WithRetry`", func(ctx context.Context, url string) error {
+		left := attempts - 1
+		retryer := retryerFunc(func(error) bool { left--; return left >= 0 })
+		return gax.Invoke(ctx, func(context.Context, gax.CallSettings) error { return get(url) }, gax.WithRetry(func() gax.Retryer { return retryer }))
+	}},
 	{"any loop that returns the last error", attempts * attempts, "`retry.Permanent` around its error, or one attempt", func(_ context.Context, url string) error {
 		var err error
 		for range attempts {
 			err = get(url)
 		}
 		return fmt.Errorf("after %d attempts: %w", attempts, err)
+	}},
+}
+
+// gateway asks a server over HTTP for each call.
+type gateway struct {
+	grpc_health_v1.UnimplementedHealthServer
+	url string
+}
+
+func (g gateway) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	return nil, status.Error(codes.Unavailable, get(g.url).Error())
+}
+
+// checkHealth makes one call of server.
+func checkHealth(ctx context.Context, server *grpc.Server, options ...grpc.DialOption) error {
+	listener := bufconn.Listen(1 << 16)
+	go func() { _ = server.Serve(listener) }()
+	defer server.Stop()
+	conn, err := grpc.NewClient("passthrough:///server", append(options, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }))...)
+	if err != nil {
+		return retry.Permanent(err)
+	}
+	defer conn.Close()
+	_, err = grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
+	return err
+}
+
+// retryerFunc is a gax.Retryer that retries at once.
+type retryerFunc func(error) bool
+
+func (f retryerFunc) Retry(err error) (time.Duration, bool) { return 0, f(err) }
+
+// outer is a loop of another library around a call of ours. It makes up to four attempts.
+type outer struct {
+	name     string
+	requests int
+	remedy   string                // ends the outer loop with ours
+	stop     func(err error) error // applies the remedy to an error that matches *retry.Error
+	call     func(ctx context.Context, op func() error, stopped func(error) bool) error
+}
+
+var outers = []outer{
+	{"cenkalti/backoff", attempts * attempts, "`backoff.Permanent(err)`", backoff.Permanent, func(ctx context.Context, op func() error, _ func(error) bool) error {
+		_, err := backoff.Retry(ctx, func() (int, error) { return 0, op() },
+			backoff.WithMaxTries(attempts), backoff.WithBackOff(backoff.NewConstantBackOff(0)))
+		return err
+	}},
+	{"avast/retry-go", attempts * attempts, "`retry.Unrecoverable(err)` of that package", avast.Unrecoverable, func(_ context.Context, op func() error, _ func(error) bool) error {
+		return avast.New(avast.Attempts(attempts), avast.Delay(0), avast.MaxDelay(time.Nanosecond)).Do(op)
+	}},
+	{"failsafe-go", attempts * attempts, "`AbortIf` with `errors.As`", nil, func(_ context.Context, op func() error, stopped func(error) bool) error {
+		policy := retrypolicy.NewBuilder[any]().WithMaxRetries(attempts - 1).AbortIf(func(_ any, err error) bool { return stopped(err) }).Build()
+		return failsafe.With(policy).Run(op)
+	}},
+	{"sethvargo/go-retry", attempts, "none needed", nil, func(ctx context.Context, op func() error, _ func(error) bool) error {
+		return sethvargo.Do(ctx, sethvargo.WithMaxRetries(attempts-1, sethvargo.NewConstant(1)), func(context.Context) error { return op() })
+	}},
+	{"gax-go, OnHTTPCodes", attempts, "none needed", nil, func(ctx context.Context, op func() error, _ func(error) bool) error {
+		return gax.Invoke(ctx, func(context.Context, gax.CallSettings) error { return op() },
+			gax.WithRetry(func() gax.Retryer {
+				return gax.OnHTTPCodes(gax.Backoff{Initial: 1, Max: 1}, http.StatusServiceUnavailable)
+			}))
+	}},
+	{"any loop", attempts * attempts, "a test with `errors.As`", nil, func(_ context.Context, op func() error, stopped func(error) bool) error {
+		var err error
+		for range attempts {
+			if err = op(); err == nil || stopped(err) {
+				break
+			}
+		}
+		return err
 	}},
 }
 
@@ -145,22 +246,28 @@ func receive(ctx context.Context, url string, options func(*sqs.Options)) error 
 	return err
 }
 
-// TestLayers counts the requests of an operation that retries and is retried.
-func TestLayers(t *testing.T) {
-	var requests atomic.Int64
+// countingServer responds with status 503 and counts the requests.
+func countingServer(t *testing.T) (url string, requests *atomic.Int64) {
+	requests = new(atomic.Int64)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		requests.Add(1)
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
-	defer server.Close()
+	t.Cleanup(server.Close)
+	return server.URL, requests
+}
+
+// TestLayers counts the requests of an operation that retries and is retried.
+func TestLayers(t *testing.T) {
+	url, requests := countingServer(t)
 	var table strings.Builder
 	table.WriteString("| inner call | requests | with `retry.Transient` | how to have one layer |\n|---|---|---|---|\n")
 	for _, inner := range layers {
 		outer := func(mark func(error) error) int64 {
 			requests.Store(0)
-			err := retry.Do(t.Context(), atOnce(), func(ctx context.Context) error { return mark(inner.call(ctx, server.URL)) })
+			err := retry.Do(t.Context(), atOnce(), func(ctx context.Context) error { return mark(inner.call(ctx, url)) })
 			require.Error(t, err, inner.name)
 			return requests.Load()
 		}
@@ -170,4 +277,34 @@ func TestLayers(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %d | %d | %s |\n", inner.name, made, marked, inner.remedy)
 	}
 	checkPage(t, "layers", table.String())
+}
+
+// TestOuterLayers counts the requests of a call of ours within another library's loop.
+func TestOuterLayers(t *testing.T) {
+	url, requests := countingServer(t)
+	var table strings.Builder
+	table.WriteString("| outer loop | requests | with the remedy | how to have one layer |\n|---|---|---|---|\n")
+	gaveUp := func(err error) bool {
+		_, ok := errors.AsType[*retry.Error](err)
+		return ok
+	}
+	for _, outer := range outers {
+		made := func(remedied bool) int64 {
+			requests.Store(0)
+			err := outer.call(t.Context(), func() error {
+				err := retry.Do(t.Context(), atOnce(), func(context.Context) error { return get(url) })
+				if remedied && outer.stop != nil && gaveUp(err) {
+					err = outer.stop(err)
+				}
+				return err
+			}, func(err error) bool { return remedied && gaveUp(err) })
+			require.Error(t, err, outer.name)
+			return requests.Load()
+		}
+		plain, remedied := made(false), made(true)
+		assert.EqualValues(t, outer.requests, plain, outer.name)
+		assert.EqualValues(t, attempts, remedied, outer.name)
+		fmt.Fprintf(&table, "| %s | %d | %d | %s |\n", outer.name, plain, remedied, outer.remedy)
+	}
+	checkPage(t, "outer", table.String())
 }

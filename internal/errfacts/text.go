@@ -75,7 +75,7 @@ func isPermanentText(text string) bool {
 		return text == "tx is closed" || text == "file already closed" // of pgx and io/fs
 	case "pool":
 		return text == "closed pool" // of pgx
-	case "PATH", "ATH%", "ects", " set", "rmed", "alid", "imes", "owed", "aint", "ket`":
+	case "PATH", "ATH%", "ects", " set", "rmed", "alid", "imes", "owed", "aint", "ket`", "task":
 		return hasItem(otherTexts, text, '\n')
 	}
 	const invalid = "invalid "
@@ -132,6 +132,7 @@ const otherTexts = "executable file not found in $PATH\nexecutable file not foun
 	"stopped after 10 redirects\n" + // net/http
 	"too many rows in result set\n" + // pgx
 	"token is malformed\ntoken signature is invalid\n" + // golang-jwt
+	"task ID conflicts with another task\n" + // asynq
 	"duplicated key not allowed\nviolates foreign key constraint\n" + // gorm
 	"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`\n" + // go-sql-driver/mysql
 	"record failed after being retried too many times" // franz-go

@@ -91,7 +91,7 @@ var knownTypes = [...]struct {
 	{googleStatus, "Code", "googleapi.Error"},
 	{withStatus, "Code", "tgbotapi.Error shared.ArangoError api.StatusError fiber.Error"},
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
-	{forbids, "", "backoff.PermanentError retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
+	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
 	{textual, "msg", "errors.fundamental"}, // of pkg/errors
 	{withStatus, "ErrStatus.Code", kubernetesError},
 	{withStatus, "Status.Code", "errors.Error"}, // of Kratos

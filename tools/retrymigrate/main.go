@@ -1,6 +1,7 @@
 // Retrymigrate rewrites code that uses another retry library for this one: cenkalti/backoff
-// (versions 2 to 7), avast/retry-go (2 to 5), sethvargo/go-retry and
-// k8s.io/apimachinery/pkg/util/wait. The go command runs it:
+// (versions 2 to 7), avast/retry-go (2 to 5), sethvargo/go-retry,
+// k8s.io/apimachinery/pkg/util/wait, and clients of hashicorp/go-retryablehttp that are made
+// and used as standard clients in one function. The go command runs it:
 //
 //	go install github.com/gobackoff/retry/tools/retrymigrate@latest
 //	go vet -vettool=$(which retrymigrate) ./...   # what it would do, and what it would not
@@ -13,8 +14,10 @@
 //
 // A backoff is followed, by its type, through the variables, fields, parameters and results
 // of its package. If something else uses it, or if a call has an option without a
-// counterpart, the call is left alone, and the report says why. Calls that are left alone
-// and calls that are rewritten work side by side.
+// counterpart, the call is left alone, and the report says why. Rewritten calls heed the
+// marks of code that is left alone, such as backoff.Permanent. The reverse is not so: if a
+// package that returns such marks is rewritten, rewrite the calls that receive them, too.
+// A package that uses two of the libraries takes two runs.
 package main
 
 import (

@@ -80,7 +80,7 @@ func TestRiverPanic(t *testing.T) {
 	require.Eventually(t, func() bool {
 		job, err = client.JobGet(t.Context(), inserted.Job.ID)
 		return err == nil && len(job.Errors) > 0
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	require.NoError(t, client.Stop(t.Context()))
 	assert.Equal(t, doubling.MaxAttempts, job.MaxAttempts)
 	assert.GreaterOrEqual(t, job.ScheduledAt.Sub(begin), time.Second)
@@ -130,7 +130,7 @@ func TestAsynqEnds(t *testing.T) {
 	require.Eventually(t, func() bool {
 		info, err := inspector.GetQueueInfo("default")
 		return err == nil && info.Retry+info.Archived == len(results)
-	}, 10*time.Second, 5*time.Millisecond)
+	}, 2*time.Minute, 5*time.Millisecond)
 	server.Shutdown()
 	for id, want := range results {
 		info, err := inspector.GetTaskInfo("default", id)
@@ -176,7 +176,7 @@ func TestAsynqSame(t *testing.T) {
 			if restarts {
 				server.Shutdown()
 			}
-			require.Eventually(t, func() bool { return inspector.RunTask("default", id) == nil }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return inspector.RunTask("default", id) == nil }, 2*time.Minute, time.Millisecond)
 			if restarts {
 				server = start()
 			}

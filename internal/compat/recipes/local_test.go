@@ -108,7 +108,7 @@ func TestConsume(t *testing.T) {
 		_ = conn.Close(websocket.StatusGoingAway, "")
 	}))
 	defer s.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	var got string
 	err := Consume(ctx, s.URL, func(m []byte) {

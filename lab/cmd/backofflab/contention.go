@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/lab"
 	"github.com/gobackoff/retry/lab/internal/report"
 )
@@ -35,7 +34,6 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	set.DurationVar(&model.Network.Mean, "network", 10*time.Millisecond, "mean `delay` of a message, one way")
 	set.DurationVar(&model.Network.SD, "deviation", 2*time.Millisecond, "standard `deviation` of that delay")
 	set.IntVar(&model.Processes, "processes", 0, "processes that the clients are spread over, each with its own budget and limiter (default: one per client)")
-	throttled := set.Bool("throttled", false, "conflicts count as throttling, after which some policies wait longer")
 	if _, err := env.parse(set, args, 0); err != nil {
 		return err
 	}
@@ -45,9 +43,6 @@ func contention(ctx context.Context, env *environment, args []string) error {
 	}
 	if model.Contenders, err = env.contenders(contentionGroups, lab.Blog); err != nil {
 		return err
-	}
-	if *throttled {
-		model.Class = retry.ClassThrottled
 	}
 	model.Seed, model.Parallel, model.Progress = env.seed, env.parallel, env.progress()
 	if model, err = model.WithDefaults(); err != nil {

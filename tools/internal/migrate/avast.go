@@ -35,7 +35,7 @@ func (l avast) find(r *rewriter) {
 		s := &site{call: call, name: "retry." + f.Name()}
 		r.sites[call] = s
 		a := avastCall{op: call.Args[0], data: f.Name() == "DoWithData", options: map[string]ast.Expr{}}
-		options, spread := call.Args[1:], call.Ellipsis.IsValid()
+		options := r.listed(s, call, 1)
 		if f.Signature().Recv() != nil { // version 5: New(options).Do(op)
 			made := l.constructor(r, call)
 			if made == nil {
@@ -43,15 +43,7 @@ func (l avast) find(r *rewriter) {
 				return
 			}
 			a.data = strings.HasSuffix(callee(r.pass.TypesInfo, made).Name(), "WithData")
-			options, spread = made.Args, made.Ellipsis.IsValid()
-		}
-		if last := len(options) - 1; spread {
-			list, ok := r.definition(options[last]).(*ast.CompositeLit)
-			if !ok {
-				s.fail("its options are not listed in the package: %s", r.shown(options[last]))
-				return
-			}
-			options = slices.Concat(options[:last], list.Elts)
+			options = r.listed(s, made, 0)
 		}
 		for _, x := range options {
 			l.option(r, s, &a, x)
@@ -64,30 +56,19 @@ func (l avast) find(r *rewriter) {
 // constructor returns the call of New that made the retrier of a call of Do, or nil.
 func (l avast) constructor(r *rewriter, call *ast.CallExpr) *ast.CallExpr {
 	x := ast.Unparen(ast.Unparen(call.Fun).(*ast.SelectorExpr).X)
-	made, ok := r.definition(x).(*ast.CallExpr)
-	if ok {
-		if f := callee(r.pass.TypesInfo, made); f != nil && l.owns(f.Pkg()) && strings.HasPrefix(f.Name(), "New") {
-			return made
-		}
+	made, f := r.option(x)
+	if f == nil || !strings.HasPrefix(f.Name(), "New") {
+		return nil
 	}
-	return nil
+	return made
 }
 
 // option reads one option.
 func (l avast) option(r *rewriter, s *site, a *avastCall, x ast.Expr) {
-	call, ok := r.definition(x).(*ast.CallExpr)
-	var f *types.Func
-	if ok {
-		f = callee(r.pass.TypesInfo, call)
-	}
-	if f == nil || !l.owns(f.Pkg()) {
+	call, f := r.option(x)
+	if f == nil {
 		s.fail("the option %s is not understood", r.shown(x))
 		return
-	}
-	for _, arg := range call.Args {
-		if call != ast.Unparen(x) && !r.fixed(nil, text{arg}) {
-			s.fail("the option %s may change before the call", r.shown(x))
-		}
 	}
 	switch name := f.Name(); name {
 	case "Attempts", "Delay", "MaxDelay", "MaxJitter", "DelayType", "OnRetry", "RetryIf", "Context":

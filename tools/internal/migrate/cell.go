@@ -128,7 +128,7 @@ func (r *rewriter) flow(c *cell, expr ast.Expr) {
 	if v.ctx != nil {
 		f, _ := c.obj.(*types.Func)
 		c.ctxParam = r.parameterOf(f, v.ctx)
-		if c.ctx != nil || len(c.sources) > 0 || !r.isLocal(c.obj) && c.ctxParam < 0 {
+		if c.ctx != nil || len(c.sources) > 0 || (!r.isLocal(c.obj) || isFunc(c.obj)) && c.ctxParam < 0 {
 			c.fail("%s carries a context out of sight of the call", c.obj.Name())
 		}
 		c.ctx = v.ctx
@@ -172,7 +172,9 @@ func (r *rewriter) declaration(c *cell) {
 		c.typeExpr(n.Type)
 		if len(n.Names) != 1 {
 			c.fail("%s is declared together with others", c.obj.Name())
-		} else if v := c.obj.(*types.Var); !v.IsField() {
+		} else if v, ok := c.obj.(*types.Var); !ok {
+			c.fail("%s is a method of an interface", c.obj.Name())
+		} else if !v.IsField() {
 			r.parameter(c, parent)
 		}
 	case *ast.FuncDecl:
@@ -380,7 +382,7 @@ func (r *rewriter) value(x ast.Expr) (value, string) {
 		}
 		if obj := r.object(x.Fun); obj != nil && isFunc(obj) {
 			v := value{cell: r.cellOf(obj), ref: x}
-			if v.cell.ctx != nil && v.cell.why == "" { // what its context is depends on the call
+			if v.cell.ctx != nil && v.cell.why == "" && v.cell.ctxParam < len(x.Args) { // what its context is depends on the call
 				v.ctx = text{x.Args[v.cell.ctxParam]}
 			}
 			return v, ""

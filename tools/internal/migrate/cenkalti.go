@@ -23,8 +23,8 @@ func (cenkalti) options(p *types.Package) bool {
 	return slices.Contains([]string{"v5", "v6", "v7"}, p.Path()[strings.LastIndexByte(p.Path(), '/')+1:])
 }
 
-// A cenkaltiCall has the arguments of a call that retries.
-type cenkaltiCall struct {
+// arguments are the arguments of a call that retries.
+type arguments struct {
 	ctx, op, notify ast.Expr
 	data            bool // the operation returns a value
 	options         []ast.Expr
@@ -40,10 +40,10 @@ func (l cenkalti) find(r *rewriter) {
 		}
 		s := &site{call: call, name: "backoff." + f.Name()}
 		r.sites[call] = s
-		a := cenkaltiCall{data: strings.Contains(f.Name(), "Data")}
+		a := arguments{data: strings.Contains(f.Name(), "Data")}
 		switch {
 		case l.options(f.Pkg()):
-			a.ctx, a.op, a.options, a.data = call.Args[0], call.Args[1], call.Args[2:], true
+			a.ctx, a.op, a.options, a.data = call.Args[0], call.Args[1], r.listed(s, call, 2), true
 			l.readOptions(r, s, &a)
 		case strings.Contains(f.Name(), "Timer"):
 			s.fail("has a timer of its own")
@@ -60,19 +60,11 @@ func (l cenkalti) find(r *rewriter) {
 }
 
 // readOptions reads the options of version 5 and later.
-func (l cenkalti) readOptions(r *rewriter, s *site, a *cenkaltiCall) {
-	if s.call.Ellipsis.IsValid() {
-		s.fail("its options are not listed in the call")
-		return
-	}
+func (l cenkalti) readOptions(r *rewriter, s *site, a *arguments) {
 	s.value.elapsed = minutes(15)
 	for _, x := range a.options {
-		call, ok := ast.Unparen(x).(*ast.CallExpr)
-		f := (*types.Func)(nil)
-		if ok {
-			f = callee(r.pass.TypesInfo, call)
-		}
-		if f == nil || !l.owns(f.Pkg()) {
+		call, f := r.option(x)
+		if f == nil {
 			s.fail("the option %s is not understood", r.shown(x))
 			return
 		}
@@ -110,8 +102,8 @@ func (l cenkalti) value(r *rewriter, call *ast.CallExpr, name string) (value, st
 			v.elapsed = minutes(15)
 		}
 		for _, x := range call.Args {
-			option, _ := ast.Unparen(x).(*ast.CallExpr)
-			if option == nil || len(option.Args) != 1 || !l.set(r, &v, strings.TrimPrefix(callee(r.pass.TypesInfo, option).Name(), "With"), option.Args[0]) {
+			option, f := r.option(x)
+			if f == nil || len(option.Args) != 1 || !l.set(r, &v, strings.TrimPrefix(f.Name(), "With"), option.Args[0]) {
 				return v, "the option " + r.shown(x) + " is not understood"
 			}
 		}
@@ -215,7 +207,7 @@ func (l cenkalti) finish(r *rewriter, v *value) {
 }
 
 func (l cenkalti) rewrite(r *rewriter, s *site) {
-	a, ok := s.data.(cenkaltiCall)
+	a, ok := s.data.(arguments)
 	if !ok { // a call of NextBackOff
 		s.note("the delays are those of an adapt.Sequence")
 		return

@@ -125,7 +125,7 @@ func (r *rewriter) emit(c *cell) {
 }
 
 // fixed reports whether the expressions in t have the same value where made is declared:
-// they have no calls, and name nothing that is declared later or changes.
+// they have no calls but of the library, and name nothing that is declared later or changes.
 func (r *rewriter) fixed(made types.Object, t ...text) bool {
 	for _, part := range slices.Concat(t...) {
 		x, ok := part.(ast.Expr)
@@ -135,7 +135,8 @@ func (r *rewriter) fixed(made types.Object, t ...text) bool {
 		for n := range ast.Preorder(x) {
 			switch n := n.(type) {
 			case *ast.CallExpr:
-				ok = ok && r.pass.TypesInfo.Types[n.Fun].IsType()
+				f := callee(r.pass.TypesInfo, n)
+				ok = ok && (r.pass.TypesInfo.Types[n.Fun].IsType() || f != nil && r.lib.owns(f.Pkg()))
 			case *ast.Ident:
 				if v, isVar := r.pass.TypesInfo.Uses[n].(*types.Var); isVar && !v.IsField() {
 					ok = ok && !r.reassigned(v) && (made == nil || v.Parent() == r.pass.Pkg.Scope() || v.Pos() < r.decls[made].Pos())

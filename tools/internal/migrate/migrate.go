@@ -170,6 +170,12 @@ func (r *rewriter) run() {
 
 // rename replaces the names of the library that remain.
 func (r *rewriter) rename(names map[string]text) {
+	for obj := range r.uses {
+		if r.lib.owns(obj.Pkg()) && (obj.Name() == "PermanentError" || obj.Name() == "IsRecoverable") { // asks for the old marks
+			delete(names, "Permanent")
+			delete(names, "Unrecoverable")
+		}
+	}
 	for id, cur := range r.cursors {
 		obj := r.pass.TypesInfo.Uses[id]
 		if obj == nil || !r.lib.owns(obj.Pkg()) || cur.ParentEdgeKind() != edge.SelectorExpr_Sel || names[obj.Name()] == nil {
@@ -230,9 +236,15 @@ func callee(info *types.Info, call *ast.CallExpr) *types.Func {
 func (r *rewriter) calls(yield func(call *ast.CallExpr, f *types.Func)) {
 	for cur := range r.root.Preorder((*ast.CallExpr)(nil)) {
 		call := cur.Node().(*ast.CallExpr)
-		if f := callee(r.pass.TypesInfo, call); f != nil && r.lib.owns(f.Pkg()) {
-			yield(call, f)
+		f := callee(r.pass.TypesInfo, call)
+		if f == nil || !r.lib.owns(f.Pkg()) {
+			continue
 		}
+		if len(call.Args) == 1 && f.Signature().Params().Len() > 1 && !f.Signature().Variadic() {
+			r.sites[call] = &site{call: call, name: f.Name(), why: "its arguments are the results of another call"}
+			continue
+		}
+		yield(call, f)
 	}
 }
 

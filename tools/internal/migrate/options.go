@@ -38,6 +38,35 @@ func (r *rewriter) definition(x ast.Expr) ast.Expr {
 	return r.definition(value)
 }
 
+// listed returns the options of a call, from its argument n on. Those that are passed as a
+// list must be written out in the package.
+func (r *rewriter) listed(s *site, call *ast.CallExpr, n int) []ast.Expr {
+	options, last := call.Args[n:], len(call.Args)-n-1
+	if !call.Ellipsis.IsValid() {
+		return options
+	}
+	list, ok := r.definition(options[last]).(*ast.CompositeLit)
+	if !ok {
+		s.fail("its options are not listed in the package: %s", r.shown(options[last]))
+		return options[:last]
+	}
+	return slices.Concat(options[:last], list.Elts)
+}
+
+// option returns the call of the library that x is, or that it names, and the function;
+// nil if it is none.
+func (r *rewriter) option(x ast.Expr) (*ast.CallExpr, *types.Func) {
+	call, ok := r.definition(x).(*ast.CallExpr)
+	if !ok {
+		return nil, nil
+	}
+	f := callee(r.pass.TypesInfo, call)
+	if f == nil || !r.lib.owns(f.Pkg()) || call != ast.Unparen(x) && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return !r.fixed(nil, text{arg}) }) {
+		return nil, nil
+	}
+	return call, f
+}
+
 // removeFollowed removes the declarations of the variables that only calls used that are
 // rewritten, and other such declarations.
 func (r *rewriter) removeFollowed() {

@@ -65,7 +65,8 @@ func (retryable) uses(r *rewriter, s *site, v *types.Var, def *ast.AssignStmt) {
 		switch {
 		case isSet && cur.ParentEdgeKind() == edge.AssignStmt_Lhs && len(set.Lhs) == 1 && r.block(set) == r.block(def) && len(c.standard) == 0 &&
 			slices.Contains([]string{"RetryMax", "RetryWaitMin", "RetryWaitMax", "Logger", "ErrorHandler"}, name):
-			if name == "ErrorHandler" && r.object(set.Rhs[0]).Name() != "PassthroughErrorHandler" || !r.fixed(v, text{set.Rhs[0]}) {
+			handler := r.object(set.Rhs[0])
+			if name == "ErrorHandler" && (handler == nil || handler.Name() != "PassthroughErrorHandler") || !r.fixed(v, text{set.Rhs[0]}) {
 				s.fail("%s.%s has no counterpart", v.Name(), name)
 			}
 			c.sets[name], c.stmts = set.Rhs[0], append(c.stmts, set)

@@ -19,7 +19,7 @@ func (sethvargo) owns(p *types.Package) bool {
 
 func (l sethvargo) find(r *rewriter) {
 	r.calls(func(call *ast.CallExpr, f *types.Func) {
-		a := cenkaltiCall{ctx: nil}
+		a := arguments{ctx: nil}
 		s := &site{call: call, name: "retry." + f.Name()}
 		switch f.Name() {
 		case "Next":
@@ -105,7 +105,7 @@ func (sethvargo) finish(_ *rewriter, v *value) { v.classifier = text{legacyPkg, 
 func (sethvargo) fields() []string             { return nil }
 
 func (l sethvargo) rewrite(r *rewriter, s *site) {
-	a, ok := s.data.(cenkaltiCall)
+	a, ok := s.data.(arguments)
 	if !ok {
 		s.note("the delays are those of an adapt.Sequence")
 		return

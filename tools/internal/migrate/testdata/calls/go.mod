@@ -13,6 +13,9 @@ require (
 require github.com/hashicorp/go-cleanhttp v0.5.2 // indirect
 
 require (
+	github.com/avast/retry-go/v5 v5.1.1
+	github.com/cenkalti/backoff v2.2.1+incompatible
+	github.com/cenkalti/backoff/v7 v7.0.3
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/hashicorp/go-retryablehttp v0.7.8
 	k8s.io/klog/v2 v2.140.0 // indirect

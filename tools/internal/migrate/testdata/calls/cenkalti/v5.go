@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/cenkalti/backoff/v5" // want "2 of 2 calls can be rewritten"
+	"github.com/cenkalti/backoff/v5" // want "3 of 4 calls can be rewritten"
 )
 
 func five(ctx context.Context) (string, error) {
@@ -16,4 +16,15 @@ func fiveMore(ctx context.Context) error {
 	b.InitialInterval = time.Second
 	_, err := backoff.Retry(ctx, func() (string, error) { return "", nil }, backoff.WithBackOff(b), backoff.WithMaxTries(5), backoff.WithMaxElapsedTime(0)) // want "backoff\\.Retry: can be rewritten"
 	return err
+}
+
+func listed(ctx context.Context) (string, error) {
+	opts := []backoff.RetryOption{backoff.WithMaxTries(3), backoff.WithNotify(nil)}
+	return backoff.Retry(ctx, five2, opts...) // want "backoff\\.Retry: can be rewritten"
+}
+
+func five2() (string, error) { return "", nil }
+
+func given(ctx context.Context, opts ...backoff.RetryOption) (string, error) {
+	return backoff.Retry(ctx, five2, opts...) // want "backoff\\.Retry: left alone: its options are not listed in the package: opts"
 }

@@ -1,0 +1,59 @@
+// Package checks has analyzers for mistakes in code that retries, with this library, with
+// others, or with a loop of its own. docs/retrycheck.md describes them.
+package checks
+
+import (
+	"go/ast"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/inspector"
+)
+
+const page = "https://github.com/gobackoff/retry/blob/main/docs/retrycheck.md"
+
+// Default returns the analyzers that are on by default.
+func Default() []*analysis.Analyzer {
+	return []*analysis.Analyzer{Body, Budget, Compare, Dropped, Invalid, NoFail, OpContext, Sleep, Transaction, Unit}
+}
+
+// Optional returns the analyzers whose findings are often intended.
+func Optional() []*analysis.Analyzer {
+	return []*analysis.Analyzer{Nested, Unbounded}
+}
+
+func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name:     name,
+		Doc:      doc,
+		URL:      page + "#" + name,
+		Requires: []*analysis.Analyzer{index},
+		Run: func(p *analysis.Pass) (any, error) {
+			if p.Pkg.Path() != ours { // which has tables of zero values, for example
+				run(&pass{p, p.ResultOf[index].(*indexed)})
+			}
+			return nil, nil
+		},
+	}
+}
+
+type pass struct {
+	*analysis.Pass
+	*indexed
+}
+
+// checked reports whether findings at c matter: generated code is not corrected by hand,
+// and tests sleep and pass invalid values on purpose.
+func (p *pass) checked(c inspector.Cursor) bool {
+	for file := range c.Enclosing((*ast.File)(nil)) {
+		f := file.Node().(*ast.File)
+		return !ast.IsGenerated(f) && !strings.HasSuffix(p.Fset.File(f.FileStart).Name(), "_test.go")
+	}
+	return true
+}
+
+func (p *pass) report(c inspector.Cursor, format string, args ...any) {
+	if p.checked(c) {
+		p.ReportRangef(c.Node(), format, args...)
+	}
+}

@@ -1,0 +1,126 @@
+package body
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gobackoff/retry"
+)
+
+func send(client *http.Client, req *http.Request) error {
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+func loop(client *http.Client, text string) error {
+	req, err := http.NewRequest(http.MethodPut, "https://example.com/", strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		resp, err := client.Do(req) // want `the body of req is read by the first attempt`
+		if err == nil {
+			return resp.Body.Close()
+		}
+	}
+	return errors.New("down")
+}
+
+func operation(ctx context.Context, p retry.Policy, text []byte) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		resp, err := http.DefaultClient.Do(req.WithContext(ctx)) // want `the body of req is read by the first attempt`
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	})
+}
+
+func reader(ctx context.Context, p retry.Policy, text string) error {
+	body := strings.NewReader(text)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", body) // want `body is read by the first attempt, and later ones send nothing`
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
+func hosts(hosts []string, file io.Reader) {
+	for _, host := range hosts {
+		if resp, err := http.Post(host, "text/plain", file); err == nil { // want `file is read by the first attempt`
+			resp.Body.Close()
+		}
+	}
+}
+
+func fresh(ctx context.Context, p retry.Policy, text string) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", strings.NewReader(text))
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
+func rewound(client *http.Client, text string) (err error) {
+	req, err := http.NewRequest(http.MethodPut, "https://example.com/", strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	for range 3 {
+		if req.Body, err = req.GetBody(); err != nil {
+			return err
+		}
+		if _, err = client.Do(req); err == nil {
+			break
+		}
+	}
+	return err
+}
+
+func seeks(ctx context.Context, p retry.Policy, file io.ReadSeeker) error {
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", file)
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
+func empty(client *http.Client) {
+	req, _ := http.NewRequest(http.MethodGet, "https://example.com/", nil)
+	var body io.Reader = http.NoBody
+	for range 3 {
+		if _, err := client.Do(req); err == nil {
+			return
+		}
+		if other, err := http.NewRequest(http.MethodGet, "https://example.com/", body); err == nil {
+			_ = send(client, other)
+		}
+	}
+}
+
+func pages(client *http.Client, urls []string) {
+	for _, url := range urls {
+		req, _ := http.NewRequest(http.MethodPost, url, strings.NewReader("{}"))
+		_, _ = client.Do(req)
+	}
+}

@@ -1,0 +1,43 @@
+package dropped
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+	"github.com/gobackoff/retry"
+	sethvargo "github.com/sethvargo/go-retry"
+)
+
+var errGone = errors.New("gone")
+
+func marks(context.Context) error {
+	retry.Permanent(errGone)    // want `retry.Permanent has no effect unless its result, the marked error, is used`
+	_ = retry.After(errGone, 1) // want `retry.After has no effect`
+	if err := retry.Transient(errGone); err == nil {
+		return nil
+	}
+	return retry.Permanent(errGone)
+}
+
+func hooks(ctx context.Context, p retry.Policy) error {
+	p.With(retry.Hooks{})   // want `Policy.With has no effect unless its result, the Policy with the hooks, is used`
+	retry.Do(ctx, p, marks) // want `the error of retry.Do is not used`
+	_ = retry.Do(ctx, p, marks)
+	p = p.With(retry.Hooks{})
+	return retry.Do(ctx, p, marks)
+}
+
+func others(ctx context.Context) error {
+	b := backoff.NewExponentialBackOff()
+	backoff.WithMaxRetries(b, 3) // want `backoff.WithMaxRetries has no effect`
+	backoff.Permanent(errGone)   // want `backoff.Permanent has no effect`
+
+	s := sethvargo.NewConstant(time.Second)
+	sethvargo.WithMaxRetries(3, s) // want `go-retry.WithMaxRetries has no effect`
+	return sethvargo.Do(ctx, sethvargo.WithMaxRetries(3, s), func(context.Context) error {
+		sethvargo.RetryableError(errGone) // want `go-retry.RetryableError has no effect`
+		return sethvargo.RetryableError(errGone)
+	})
+}

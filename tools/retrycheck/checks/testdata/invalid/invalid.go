@@ -1,0 +1,60 @@
+package invalid
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+const limit = time.Second
+
+var (
+	a    = retry.FullJitter{}                                                      // want `FullJitter: Base is 0, which never waits`
+	b    = retry.Schedule{}                                                        // want `Schedule: has no delays`
+	c    = retry.Exponential{Base: time.Minute, Cap: limit}                        // want `Exponential: Base 1m0s is above Cap 1s`
+	d    = retry.EqualJitter{Base: 1e9, Cap: 2e9, Factor: 0.5}                     // want `Factor 0.5 is not a number of at least 1`
+	e    = retry.Constant(-time.Second)                                            // want `Constant: delay -1s is negative`
+	f    = retry.Schedule{time.Second, -1}                                         // want `delay 2 is negative`
+	g    = retry.Policy{MaxAttempts: -1, Backoff: retry.Fibonacci{Cap: 1}}         // want `MaxAttempts is negative \(-1\); Backoff: Fibonacci: Base is 0`
+	h    = retry.Jittered{Share: 0.5}                                              // want `Jittered.Of is nil`
+	i    = retry.Spread{Of: retry.Constant(time.Second), Fraction: 20}             // want `Fraction 20 is not between 0 and 1`
+	j    = retry.Policy{Budget: &retry.TokenBudget{Capacity: -5}}                  // want `Budget: Capacity -5 is not a number of at least 0`
+	k    = retry.Policy{Stagger: time.Hour, MaxElapsed: time.Minute}               // want `Stagger 1h0m0s is above MaxElapsed 1m0s`
+	l    = retry.WhenThrottled{Else: retry.FullJitter{time.Hour, limit, 0}}        // want `WhenThrottled.Throttled is nil; WhenThrottled.Else: FullJitter: Base 1h0m0s is above Cap 1s`
+	m    = retry.Policy{Backoff: retry.Linear{}, Hint: retry.HintAtLeast{Max: -1}} // want `Linear: Base is 0.*HintAtLeast: Max -1ns is negative`
+	n, _ = retry.ParsePolicy("full base=100 attempts=3")                           // want `base`
+	o, _ = retry.ParsePolicy("aws-standard-2026 atempts=3")                        // want `did you mean "attempts"`
+)
+
+var (
+	_    = retry.Policy{}
+	_    = retry.Policy{Backoff: retry.FullJitter{Base: time.Second, Cap: time.Minute}, MaxAttempts: retry.Unlimited}
+	_    = retry.Linear{Step: time.Second}
+	_    = retry.NoDelay{}
+	_, _ = retry.ParsePolicy("aws-standard-2026 service=dynamodb attempts=6")
+	_, _ = retry.ParsePolicy("ours base=1s") // another package may register it
+)
+
+func configured(base, most time.Duration, rule retry.Backoff, share float64) []retry.Backoff {
+	return []retry.Backoff{
+		retry.FullJitter{Base: base},
+		retry.FullJitter{Base: base, Cap: most, Factor: math.Sqrt2},
+		retry.FullJitter{Base: time.Hour, Cap: most},
+		retry.Jittered{Of: rule, Share: share},
+		retry.Schedule{base, most},
+		retry.Constant(base),
+		retry.FullJitter{Cap: most}, // want `Base is 0`
+	}
+}
+
+func filled(base time.Duration) retry.Backoff {
+	rule := retry.FullJitter{Cap: time.Minute}
+	rule.Base = base
+	return rule
+}
+
+func do(ctx context.Context, op func(context.Context) error) error {
+	return retry.Do(ctx, retry.Policy{Backoff: retry.DecorrelatedJitter{Cap: time.Minute}}, op) // want `DecorrelatedJitter: Base is 0`
+}

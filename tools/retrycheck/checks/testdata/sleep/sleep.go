@@ -1,0 +1,189 @@
+package sleep
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"time"
+)
+
+func call() error { return errors.New("down") }
+
+func callWith(ctx context.Context) error { return ctx.Err() }
+
+func polls(ctx context.Context) error {
+	for {
+		if call() == nil {
+			return nil
+		}
+		time.Sleep(time.Second) // want `this loop sleeps and never looks at ctx`
+	}
+}
+
+func bounded(ctx context.Context) (err error) {
+	for i := range 5 {
+		if err = call(); err == nil {
+			break
+		}
+		<-time.After(time.Duration(i) * time.Second) // want `never looks at ctx`
+	}
+	return err
+}
+
+func closure(ctx context.Context, each func(func())) {
+	each(func() {
+		for range 3 {
+			if call() != nil {
+				time.Sleep(time.Second) // want `never looks at ctx`
+			}
+		}
+	})
+	go func() {
+		for {
+			time.Sleep(time.Second)
+		}
+	}()
+}
+
+func request(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+	for range 3 {
+		if _, err = http.DefaultClient.Do(req); err == nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func otherFailure(ctx context.Context) {
+	for {
+		if err := callWith(ctx); err != nil {
+			if errors.Is(err, os.ErrNotExist) {
+				time.Sleep(time.Second)
+				continue
+			}
+			println(err.Error())
+		}
+		break
+	}
+}
+
+func untilSuccess(ctx context.Context) {
+	for {
+		err := callWith(ctx)
+		if err == nil {
+			return
+		}
+		println(err.Error())
+		time.Sleep(time.Second) // want `no failure ends this loop, so once ctx is done it fails and sleeps forever`
+	}
+}
+
+func untilFailure(ctx context.Context) {
+	for {
+		if err := callWith(ctx); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func lastly(ctx context.Context, codes []int, code int) error {
+	for _, c := range codes {
+		if c == code {
+			time.Sleep(time.Second)
+			return call()
+		}
+	}
+	return nil
+}
+
+func detached(ctx context.Context) {
+	for range 3 {
+		if callWith(context.Background()) == nil {
+			return
+		}
+		time.Sleep(time.Second) // want `never looks at ctx`
+	}
+}
+
+func fatal(ctx context.Context, t interface{ Fatal(...any) }) {
+	for {
+		err := callWith(ctx)
+		if err == nil {
+			return
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			time.Sleep(time.Second)
+			continue
+		}
+		t.Fatal(err)
+	}
+}
+
+func throughVariable(ctx context.Context) {
+	execute := func() error { return callWith(ctx) }
+	for execute() == nil {
+		time.Sleep(time.Second)
+	}
+}
+
+func canceled(ctx context.Context, next func() error) {
+	for {
+		if err := next(); errors.Is(err, context.Canceled) {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func looks(ctx context.Context) {
+	for ctx.Err() == nil {
+		time.Sleep(time.Second)
+	}
+}
+
+func passesOn(ctx context.Context) error {
+	for {
+		if err := callWith(ctx); err != nil {
+			return err
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func selects(ctx context.Context, stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Second):
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func outer(ctx context.Context) {
+	for ctx.Err() == nil {
+		for range 3 {
+			time.Sleep(time.Second)
+		}
+	}
+}
+
+func none() {
+	for {
+		time.Sleep(time.Second)
+	}
+}
+
+func unnamed(context.Context) {
+	for {
+		time.Sleep(time.Second)
+	}
+}
+
+func once(ctx context.Context) {
+	time.Sleep(time.Second)
+}

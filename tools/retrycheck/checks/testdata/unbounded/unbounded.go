@@ -1,0 +1,36 @@
+package unbounded
+
+import (
+	"context"
+	"time"
+
+	avast "github.com/avast/retry-go/v5"
+	"github.com/gobackoff/retry"
+	sethvargo "github.com/sethvargo/go-retry"
+)
+
+func op(context.Context) error { return nil }
+
+func ours() {
+	_ = retry.Do(context.Background(), retry.Policy{MaxAttempts: retry.Unlimited}, op) // want `nothing ends these retries while the operation fails`
+	ctx := context.TODO()
+	p := retry.Policy{MaxAttempts: retry.Unlimited}
+	_ = retry.Do(ctx, p, op) // want `nothing ends these retries`
+}
+
+func others() {
+	_ = sethvargo.Do(context.Background(), sethvargo.NewConstant(time.Second), op) // want `nothing ends these retries`
+	_ = avast.New(avast.UntilSucceeded()).Do(func() error { return nil })          // want `nothing ends these retries`
+}
+
+func limited(ctx context.Context) {
+	_ = retry.Do(ctx, retry.Policy{MaxAttempts: retry.Unlimited}, op)
+	_ = retry.Do(context.Background(), retry.Policy{MaxAttempts: retry.Unlimited, MaxElapsed: time.Minute}, op)
+	_ = retry.Do(context.Background(), retry.Policy{}, op)
+	_ = sethvargo.Do(context.Background(), sethvargo.WithMaxRetries(3, sethvargo.NewConstant(time.Second)), op)
+	_ = avast.New(avast.UntilSucceeded(), avast.Context(ctx)).Do(func() error { return nil })
+	_ = avast.New(avast.Attempts(3)).Do(func() error { return nil })
+	short, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	_ = retry.Do(short, retry.Policy{MaxAttempts: retry.Unlimited}, op)
+}

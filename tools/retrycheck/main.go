@@ -1,0 +1,41 @@
+// Retrycheck reports mistakes in code that retries.
+//
+//	go vet -vettool=$(which retrycheck) ./...
+//
+// It also runs by itself, as retrycheck ./..., with the flags of go vet. A flag such as
+// -nested runs that analyzer alone, -sleep=false all but one, and -optional those,
+// too, that are off by default. docs/retrycheck.md describes them.
+package main
+
+import (
+	"flag"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/multichecker"
+
+	"github.com/gobackoff/retry/tools/retrycheck/checks"
+)
+
+func main() {
+	optional := flag.Bool("optional", false, "run the analyzers that are off by default, too")
+	analyzers := checks.Default()
+	for _, a := range checks.Optional() {
+		analyzers = append(analyzers, onDemand(a, optional))
+	}
+	multichecker.Main(analyzers...)
+}
+
+// onDemand returns an analyzer that runs only if its own flag or -optional is set.
+func onDemand(a *analysis.Analyzer, optional *bool) *analysis.Analyzer {
+	run, b := a.Run, *a
+	b.Doc += " (off by default)"
+	b.Run = func(p *analysis.Pass) (any, error) {
+		asked := *optional
+		flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == a.Name }) // of those that were set
+		if !asked {
+			return nil, nil
+		}
+		return run(p)
+	}
+	return &b
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var location = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?([a-z]+/[a-z]+\.go:[0-9]+)`)
+
+// TestMistakes: each line of the module testdata/mistakes that is marked as a mistake is
+// reported by the compiler, go vet or retrycheck, and no other line is. Analyzers that are
+// off by default run if their flag or -optional is set.
+func TestMistakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs")
+	}
+	tool := filepath.Join(t.TempDir(), "retrycheck")
+	run(t, ".", "build", "-o", tool, ".")
+	const module = "testdata/mistakes"
+	found := map[string]string{}
+	for _, by := range []struct {
+		name string
+		args []string
+	}{
+		{"compiler", []string{"build", "./..."}},
+		{"vet", []string{"vet", "./..."}},
+		{"retrycheck", []string{"vet", "-vettool=" + tool, "./..."}},
+	} {
+		for _, match := range location.FindAllStringSubmatch(run(t, module, by.args...), -1) {
+			if found[match[1]] == "" {
+				found[match[1]] = by.name
+			}
+		}
+	}
+	mistakes := marked(t, module)
+	for _, line := range mistakes {
+		t.Logf("%-28s %s", line, found[line])
+		if found[line] == "" {
+			t.Errorf("%s: a mistake that nothing finds", line)
+		}
+	}
+	const optional = "checks/testdata"
+	for flags, reports := range map[string]bool{"-json=false": false, "-nested": true, "-optional": true} {
+		out := run(t, optional, "vet", "-vettool="+tool, flags, "./nested")
+		if strings.Contains(out, "already retries") != reports {
+			t.Errorf("go vet with %s: %s", flags, out)
+		}
+	}
+	for line, by := range found {
+		if !slices.Contains(mistakes, line) {
+			t.Errorf("%s: %s reports what is no mistake", line, by)
+		}
+	}
+}
+
+// run returns the output of the go command, which fails if it finds something.
+func run(t *testing.T, dir string, args ...string) string {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) == 0 {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// marked returns the lines of a module that end in the comment "mistake".
+func marked(t *testing.T, module string) (lines []string) {
+	files, err := filepath.Glob(filepath.Join(module, "*", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		scanner := bufio.NewScanner(file)
+		for n := 1; scanner.Scan(); n++ {
+			if strings.HasSuffix(scanner.Text(), "// mistake") {
+				rel, _ := filepath.Rel(module, name)
+				lines = append(lines, fmt.Sprintf("%s:%d", filepath.ToSlash(rel), n))
+			}
+		}
+	}
+	if len(lines) == 0 {
+		t.Fatal("no mistakes")
+	}
+	return lines
+}

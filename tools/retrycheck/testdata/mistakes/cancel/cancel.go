@@ -1,0 +1,20 @@
+package cancel
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	ctx, _ = context.WithTimeout(ctx, time.Minute) // mistake
+	return retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { return fetch(ctx, "a") })
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}

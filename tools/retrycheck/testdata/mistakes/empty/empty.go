@@ -1,0 +1,19 @@
+package empty
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	p := retry.Policy{Backoff: retry.FullJitter{}, MaxAttempts: 5} // mistake
+	return retry.Do(ctx, p, func(ctx context.Context) error { return fetch(ctx, "a") })
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}

@@ -1,0 +1,19 @@
+package ignored
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	retry.Do(ctx, retry.Policy{}, func(ctx context.Context) error { return fetch(ctx, "a") }) // mistake
+	return nil
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}

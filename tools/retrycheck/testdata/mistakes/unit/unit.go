@@ -1,0 +1,20 @@
+package unit
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/gobackoff/retry"
+)
+
+func run(ctx context.Context) error {
+	p := retry.Policy{Backoff: retry.FullJitter{Base: 100, Cap: 20 * time.Second}} // mistake
+	return retry.Do(ctx, p, func(ctx context.Context) error { return fetch(ctx, "a") })
+}
+
+func fetch(ctx context.Context, name string) error {
+	_, err := os.ReadFile(name)
+	return errors.Join(err, ctx.Err())
+}
