@@ -30,7 +30,7 @@ func ofText(text string) (fallback Class, unrepeatable bool) {
 	} else if text[3] == ' ' {
 		fallback = ofStatus(statusLine(text))
 	}
-	if isPermanentText(text) {
+	if fallback == Unknown && isPermanentText(text) {
 		return Permanent, false
 	}
 	return fallback, false
@@ -54,7 +54,7 @@ func isPermanentText(text string) bool {
 	case "ists":
 		return strings.HasSuffix(text, "already exists") && !strings.HasSuffix(text, "lock already exists")
 	case "arge", " big":
-		return strings.HasSuffix(text, "too large") || strings.HasSuffix(text, "too big")
+		return (strings.HasSuffix(text, "too large") || strings.HasSuffix(text, "too big")) && !strings.Contains(text, "rate")
 	case "nied":
 		return strings.HasSuffix(text, "permission denied") || strings.HasSuffix(text, "access denied")
 	case "rted":

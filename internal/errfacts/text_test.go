@@ -23,9 +23,9 @@ func TestTexts(t *testing.T) {
 			"host not found", "replica not found yet", "not found yet", "lock already exists", "not", "found", "exists", "large", "supported",
 			"invalid checksum", "invalid response", "invalid state", "unknown broker", "operation failed", "connection closed", "pool",
 			"wait took too long", "zk: session has been expired by the server", "process does not exist", "node does not exist",
-			"nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
+			"Request rate is too large", "nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
 		},
-		Transient: {"driver: bad connection", "503 Service Unavailable"},
+		Transient: {"driver: bad connection", "503 Service Unavailable", "503 Key not found", "502 Proxy authentication failed"},
 		Throttled: {"429 Too Many Requests"},
 	} {
 		for _, text := range texts {
