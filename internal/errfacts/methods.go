@@ -11,6 +11,7 @@ type (
 	statusCoder   interface{ HTTPStatusCode() int }
 	httpCoder     interface{ HTTPCode() int }
 	plainCoder    interface{ StatusCode() int }
+	wordCoder     interface{ Code() string }
 	errorCoder    interface{ ErrorCode() string }
 	messager      interface{ ErrorMessage() string }
 	sqlStater     interface{ SQLState() string }
@@ -89,6 +90,9 @@ func (f *Facts) readStatus(err error) {
 		f.Status = e.HTTPCode()
 	case plainCoder:
 		f.Status = e.StatusCode()
+		if c, ok := err.(wordCoder); ok && f.Code == "" { // of aws-sdk-go v1: throttling has status 400
+			f.Code = c.Code()
+		}
 	}
 }
 

@@ -149,3 +149,17 @@ func TestNames(t *testing.T) {
 		assert.Equal(t, want, got, "%T %v", err, err)
 	}
 }
+
+// requestFailure has the methods of the RequestFailure of aws-sdk-go v1.
+type requestFailure struct{ code string }
+
+func (requestFailure) Error() string   { return "request failure" }
+func (e requestFailure) Code() string  { return e.code }
+func (requestFailure) StatusCode() int { return 400 }
+
+func TestStatusCodeMethod(t *testing.T) {
+	for code, want := range map[string]Class{"Throttling": Throttled, "RequestTimeout": TimedOut, "ValidationError": Permanent} {
+		got, _ := Classify(requestFailure{code})
+		assert.Equal(t, want, got, code)
+	}
+}

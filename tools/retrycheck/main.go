@@ -30,7 +30,9 @@ func onDemand(a *analysis.Analyzer, optional *bool) *analysis.Analyzer {
 	run, b := a.Run, *a
 	b.Doc += " (off by default)"
 	b.Run = func(p *analysis.Pass) (any, error) {
-		if own := flag.Lookup(a.Name); !*optional && (own == nil || own.Value.String() != "true") {
+		asked := *optional
+		flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == a.Name }) // of those that were set
+		if !asked {
 			return nil, nil
 		}
 		return run(p)

@@ -15,7 +15,8 @@ import (
 var location = regexp.MustCompile(`(?m)^(?:vet: )?(?:\./)?([a-z]+/[a-z]+\.go:[0-9]+)`)
 
 // TestMistakes: each line of the module testdata/mistakes that is marked as a mistake is
-// reported by the compiler, go vet or retrycheck, and no other line is.
+// reported by the compiler, go vet or retrycheck, and no other line is. Analyzers that are
+// off by default run if their flag or -optional is set.
 func TestMistakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -43,6 +44,13 @@ func TestMistakes(t *testing.T) {
 		t.Logf("%-28s %s", line, found[line])
 		if found[line] == "" {
 			t.Errorf("%s: a mistake that nothing finds", line)
+		}
+	}
+	const optional = "checks/testdata"
+	for flags, reports := range map[string]bool{"-json=false": false, "-nested": true, "-optional": true} {
+		out := run(t, optional, "vet", "-vettool="+tool, flags, "./nested")
+		if strings.Contains(out, "already retries") != reports {
+			t.Errorf("go vet with %s: %s", flags, out)
 		}
 	}
 	for line, by := range found {

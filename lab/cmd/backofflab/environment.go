@@ -154,12 +154,6 @@ func (env *environment) progress() func(done, total int) {
 	}
 }
 
-func (env *environment) clearBar() {
-	if env.bar != nil {
-		env.bar.Clear()
-	}
-}
-
 // writable returns an error before the simulation if a file cannot be written after it.
 func writable(path string) error {
 	if path == "" || path == "-" {
@@ -185,7 +179,9 @@ func (env *environment) produce(work func() ([]result, error)) error {
 		return err
 	}
 	results, stopped := work()
-	env.clearBar()
+	if env.bar != nil {
+		env.bar.Clear()
+	}
 	if len(results) == 0 {
 		return stopped
 	}
@@ -256,4 +252,13 @@ func suggestPolicy(err error, text string, groups map[string]func() []lab.Conten
 		err = fmt.Errorf("%w; groups: %s", err, strings.Join(names, ", "))
 	}
 	return err
+}
+
+// known suggests the most similar name, and lists all names.
+func known(typed string, names []string) string {
+	text := "there are " + strings.Join(names, ", ")
+	if name := nearest.Name(typed, names); name != "" {
+		text = "did you mean " + name + "? T" + text[1:]
+	}
+	return text
 }

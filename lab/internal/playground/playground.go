@@ -77,11 +77,7 @@ func compile(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(data); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return compressed.Bytes(), nil
+	w.Write(data) // to memory
+	err = w.Close()
+	return compressed.Bytes(), err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,18 +154,11 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 	require.NoError(t, err)
 	storm := report.Storm{Storm: s, Rows: result}
 
-	bounded, err := lab.ParseContender("full base=100ms cap=20s attempts=4 budget=throttle")
-	require.NoError(t, err)
-	usual, err := lab.Metastability{}.WithDefaults()
-	require.NoError(t, err)
-	points, err := lab.Metastability{Storm: lab.Storm{Contenders: append(usual.Storm.Contenders, bounded), Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}, Utilizations: []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}}.Run(t.Context())
-	require.NoError(t, err)
-	metastability := report.Metastability{Points: points}
 	waits := report.NewExplain(retry.Policy{}, 1)
 	return map[string]*report.Table{
 			"contention": report.Contention{Cells: hundred}.Table(),
 			"storm":      storm.Table(),
-			"map":        metastability.Table(),
+			"map":        utilizations(t),
 			"waits":      waits.Table(),
 		}, map[string]map[string]*chart.Picture{
 			"contention": {
@@ -173,6 +167,35 @@ func choosing(t *testing.T) (map[string]*report.Table, map[string]map[string]*ch
 			},
 			"storm": {"load": storm.Load(), "goodput": storm.Goodput()},
 		}
+}
+
+// utilizations shows the recovery in seconds after a stall, by policy and utilization.
+func utilizations(t *testing.T) *report.Table {
+	table := &report.Table{Headers: []string{"policy"}}
+	for _, utilization := range []float64{0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9} {
+		s, err := lab.Storm{Trials: 2, Seed: 1, Workers: 1, Queue: 2000, Processes: 10}.WithDefaults()
+		require.NoError(t, err)
+		s.Rate = utilization * s.Capacity()
+		for _, more := range []string{"attempts=1", "attempts=2", "attempts=3", "attempts=4", "attempts=5", "attempts=4 budget=throttle"} {
+			c, err := lab.ParseContender("full base=100ms cap=20s " + more)
+			require.NoError(t, err)
+			s.Contenders = append(s.Contenders, c)
+		}
+		rows, err := s.Run(t.Context())
+		require.NoError(t, err)
+		table.Headers = append(table.Headers, fmt.Sprint(utilization))
+		for i, row := range rows {
+			if len(table.Rows) == i {
+				table.Rows = append(table.Rows, []report.Cell{{Text: row.Contender}})
+			}
+			text := "never"
+			if row.Never == 0 {
+				text = fmt.Sprintf("%.0f", row.Recovery.Mean)
+			}
+			table.Rows[i] = append(table.Rows[i], report.Cell{Text: text})
+		}
+	}
+	return table
 }
 
 func markdown(t *report.Table) string {

@@ -186,22 +186,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func TestMetastability(t *testing.T) {
-	m := report.Metastability{Points: []lab.MetastabilityPoint{
-		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.3, Trials: 2, Recovery: summary(12.4, 1, 2)},
-		{Contender: "full attempts=1", Attempts: 1, Utilization: 0.7, Trials: 2, Recovery: summary(60, 1, 1), Never: 0.5},
-		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.3, Trials: 2, Never: 1},
-		{Contender: "full attempts=4", Attempts: 4, Utilization: 0.7}, // interrupted
-	}}
-	assert.Equal(t, ""+
-		"policy           1 / attempts  0.3    0.7\n"+
-		"full attempts=1  1.00          12     60.0, 50.0 % never\n"+
-		"full attempts=4  0.250         never  –\n", text(t, m.Table()))
-	assert.Len(t, rows(t, func(w *bytes.Buffer) error { return m.CSV(w) }), 5)
-	m.Points[2].Bounded = true
-	assert.Contains(t, text(t, m.Table()), "bounded")
-}
-
 func TestExplain(t *testing.T) {
 	for text, want := range map[string][]string{
 		"full base=100ms attempts=4 elapsed=1m timeout=2s": {"attempts: 4", "4.00 times the load; there is no budget", "more than 25.0 % can"},

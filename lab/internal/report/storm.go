@@ -229,7 +229,7 @@ func (s Storm) finding(r, base lab.StormRow) Finding {
 	case success < 0:
 		f.Headline = "Harms: fewer calls succeed than without retries"
 	case success == 0:
-		f.Headline, f.Bad = "Changes little: as many calls succeed as without retries", false
+		f.Headline, f.Bad = "Changes little: as many calls succeed as without retries, apart from noise", false
 	case base.Never == 0 && r.Recovery.Mean > 2*base.Recovery.Mean+10:
 		f.Headline, f.Bad = "Helps, but delays the recovery: more calls succeed than without retries", false
 	default:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/gobackoff/retry"
@@ -39,10 +40,7 @@ func Handle(text string) string {
 	if err != nil {
 		r = response{Error: err.Error()}
 	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		data, _ = json.Marshal(response{Error: err.Error()})
-	}
+	data, _ := json.Marshal(r) // strings and valid JSON only
 	return string(data)
 }
 
@@ -81,10 +79,7 @@ func (q *request) contention(c lab.Contender) (section report.Section, err error
 	if q.Clients < 2 || q.Clients > mostClients {
 		return section, fmt.Errorf("clients: %d is not in 2 to %d", q.Clients, mostClients)
 	}
-	model := lab.Contention{Contenders: report.Crowd([]lab.Contender{c}), Clients: []int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}, Trials: 20, Timing: 100}
-	if model.Clients[0] == model.Clients[1] {
-		model.Clients = model.Clients[1:]
-	}
+	model := lab.Contention{Contenders: report.Crowd([]lab.Contender{c}), Clients: slices.Compact([]int{max(1, q.Clients/4), max(1, q.Clients/2), q.Clients}), Trials: 20, Timing: 100}
 	cells, err := model.Run(context.Background())
 	return report.Contention{Cells: cells}.Section(c.Name), err
 }
