@@ -57,7 +57,7 @@ func TestTextualTypes(t *testing.T) {
 	for err, want := range map[error]Class{
 		namedText("record not found"):                   Permanent,
 		namedText("flaky"):                              Unknown,
-		&openAPIError{error: "404 Not Found"}:           Permanent,
+		&openAPIError{[]byte("{}"), "404 Not Found"}:    Permanent,
 		&openAPIError{error: "503 Service Unavailable"}: Transient,
 		&openAPIError{error: "EOF"}:                     Unknown,
 	} {
