@@ -27,17 +27,15 @@ func (u *unary) hedge(ctx context.Context, p *retry.Policy) error {
 		if copy == 0 {
 			return u, u.failure(p, u.invoke(ctx))
 		}
-		if p.Limiter != nil {
-			if err := p.Limiter.Wait(ctx); err != nil {
-				return nil, err
-			}
+		if p.Limiter != nil && p.Limiter.Wait(ctx) != nil {
+			return nil, errOther
 		}
 		c := &unary{call: call{connection: u.connection, method: u.method, failed: failed},
 			reply: reply.ProtoReflect().New().Interface(), cc: u.cc, invoker: u.invoker, opts: withoutResults(u.opts)}
 		mu.Lock()
 		if over { // the caller may change req
 			mu.Unlock()
-			return nil, context.Canceled
+			return nil, errOther
 		}
 		c.req = proto.Clone(req)
 		mu.Unlock()
@@ -85,7 +83,8 @@ func withoutResults(opts []grpc.CallOption) (rest []grpc.CallOption) {
 	return rest
 }
 
-var errOther = errors.New("the result may be that of another copy")
+// errOther is marked because to a Classifier, any error may be permanent.
+var errOther = retry.Transient(errors.New("the result may be that of another copy"))
 
 // failure returns nil or a permanent error if err decides the call. The failure of a method
 // that changes something does not, because another copy may be the reason.

@@ -2,6 +2,7 @@ package retrygrpc_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -127,4 +128,39 @@ func TestHedgePushback(t *testing.T) {
 		assert.Equal(t, 2, events, "started and won")
 		time.Sleep(time.Second) // until the loser has ended
 	})
+}
+
+// A copy that gets no permit is no worse than none.
+func TestHedgeUnsentCopy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &levelServer{fault: func(_ context.Context, id string, _ int, at point) error {
+			if at == atBegin && id == "slow" {
+				time.Sleep(time.Second)
+			}
+			return nil
+		}}
+		var events []retryhedge.EventKind
+		client := retrygrpc.Client{Policy: retry.Policy{Limiter: &permits{41}}, Hedge: &retryhedge.Hedge{
+			After: 60 * time.Millisecond, OnEvent: func(_ context.Context, e retryhedge.Event) { events = append(events, e.Kind) }}}
+		conn := s.inMemory(t, client.DialOptions()...)
+		call := func(id string) {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "id", id)
+			require.NoError(t, conn.Invoke(ctx, "/"+levels+"/Get", new(wrapperspb.BytesValue), new(wrapperspb.BytesValue)))
+		}
+		for range 40 { // the budget starts empty
+			call("fast")
+		}
+		call("slow")
+		assert.Equal(t, []retryhedge.EventKind{retryhedge.Started}, events)
+	})
+}
+
+// permits is a Limiter that fails permanently when it has none left.
+type permits struct{ left int }
+
+func (p *permits) Wait(context.Context) error {
+	if p.left--; p.left < 0 {
+		return retry.Permanent(errors.New("no permits"))
+	}
+	return nil
 }

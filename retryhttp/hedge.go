@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/retryhedge"
 )
 
@@ -15,6 +16,10 @@ type delivery struct {
 	call *call // of the attempt, or one of its own for a copy
 	end  ending
 	err  error // there was no body to send
+
+	// Of call, when it ended: that of the attempt goes on with the result of another copy.
+	exchange *exchange
+	response *http.Response
 }
 
 // send delivers the request, and a copy of it if the response takes too long. The response
@@ -28,21 +33,31 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 		c.getBody = oneAtATime(c.getBody)
 	}
 	before, number := c.copies.Load(), c.number.Load()
+	var mu sync.Mutex // guards over and, until then, the request
+	over := false
 	won, done, err := retryhedge.Open(limited, c.transport.Hedge, c.host.String(), func(ctx context.Context, copy int) (*delivery, error) {
 		d := &delivery{call: c}
 		if copy > 0 {
 			c.copies.Add(1)
-			d.call = c.another(number)
-			defer func() { c.resends.Add(d.call.resends.Load()) }()
-			if c.limiter != nil {
-				if err := c.limiter.Wait(ctx); err != nil {
-					return nil, err
-				}
+			if c.limiter != nil && c.limiter.Wait(ctx) != nil {
+				return nil, errOther
 			}
+			mu.Lock()
+			if over { // the caller may change the request
+				mu.Unlock()
+				return nil, errOther
+			}
+			d.call = c.another(number)
+			mu.Unlock()
+			defer func() { c.resends.Add(d.call.resends.Load()) }()
 		}
 		d.end, d.err = d.call.deliver(ctx)
+		d.exchange, d.response = d.call.latest, d.call.response
 		return d, d.failure()
 	}, (*delivery).release)
+	mu.Lock()
+	over = true
+	mu.Unlock()
 	if won == nil { // the Hedge is invalid
 		if c.body != nil {
 			_ = c.body.Close()
@@ -64,9 +79,10 @@ func (c *call) mayHedge() bool {
 	return c.transport.Hedge != nil && c.mayRepeat && c.recording == nil && c.resendable() && c.rest == nil && c.request.Header.Get("Upgrade") == ""
 }
 
-// another returns a call for a copy. It uses only what does not change during an attempt.
+// another returns a call for a copy. It uses only what does not change during an attempt. A
+// copy that loses may end after the caller has changed the request.
 func (c *call) another(number int32) *call {
-	copy := &call{Context: c.Context, transport: c.transport, host: c.host, request: c.request, limit: c.limit, mayRepeat: true,
+	copy := &call{Context: c.Context, transport: c.transport, host: c.host, request: c.request.Clone(c.Context), limit: c.limit, mayRepeat: true,
 		direct: c.direct, clock: c.clock, classifier: c.classifier, body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
 	copy.number.Store(number)
 	return copy
@@ -80,7 +96,8 @@ func isSafe(method string) bool {
 	return false
 }
 
-var errOther = errors.New("the result may be that of another copy")
+// errOther is marked because to a Classifier, any error may be permanent.
+var errOther = retry.Transient(errors.New("the result may be that of another copy"))
 
 // failure returns nil if the result decides the call. An error response to a request that
 // changes something does not, because another copy may be the reason: a 404 for a DELETE, or
@@ -89,7 +106,7 @@ func (d *delivery) failure() error {
 	c := d.call
 	switch {
 	case d.err != nil:
-		return d.err
+		return errOther
 	case c.err != nil:
 		return c.err
 	case c.response.StatusCode < 400:
@@ -102,13 +119,13 @@ func (d *delivery) failure() error {
 
 // release frees the connection of a response that is not used. d may be nil.
 func (d *delivery) release() {
-	if d == nil || d.call.latest == nil {
+	if d == nil || d.exchange == nil {
 		return
 	}
-	if resp := d.call.response; resp != nil && resp.Body != nil {
-		_ = resp.Body.Close()
+	if d.response != nil && d.response.Body != nil {
+		_ = d.response.Body.Close()
 	}
-	d.call.latest.release()
+	d.exchange.release()
 }
 
 func oneAtATime(getBody func() (io.ReadCloser, error)) func() (io.ReadCloser, error) {

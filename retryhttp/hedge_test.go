@@ -2,9 +2,11 @@ package retryhttp_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -196,11 +198,12 @@ func mayRepeat(may bool) func(*http.Request) bool { return func(*http.Request) b
 type hedgeLimiter struct {
 	waits atomic.Int32
 	most  int32 // 0: no limit
+	err   error // nil: io.EOF
 }
 
 func (l *hedgeLimiter) Wait(context.Context) error {
 	if n := l.waits.Add(1); l.most > 0 && n > l.most {
-		return io.EOF
+		return cmp.Or(l.err, io.EOF)
 	}
 	return nil
 }
@@ -244,20 +247,26 @@ func TestHedgeResponses(t *testing.T) {
 	}
 }
 
-// A copy that cannot be sent is no worse than none.
+// A copy that cannot be sent is no worse than none, whatever the error says.
 func TestHedgeUnsentCopy(t *testing.T) {
-	for name, change := range map[string]func(*retryhttp.Transport, *http.Request){
-		"no body": func(_ *retryhttp.Transport, req *http.Request) {
-			req.GetBody = func() (io.ReadCloser, error) { return nil, io.EOF }
+	for name, change := range map[string]func(*hedged, *http.Request){
+		"no body":        func(_ *hedged, req *http.Request) { req.GetBody = fails(io.EOF) },
+		"a body is gone": func(_ *hedged, req *http.Request) { req.GetBody = fails(fs.ErrNotExist) },
+		"no permits":     func(h *hedged, _ *http.Request) { h.transport.Policy.Limiter = &hedgeLimiter{most: 1} },
+		"no more permits": func(h *hedged, _ *http.Request) {
+			h.transport.Policy.Limiter = &hedgeLimiter{most: 1, err: retry.Permanent(io.EOF)}
 		},
-		"no permits": func(tr *retryhttp.Transport, _ *http.Request) { tr.Policy.Limiter = &hedgeLimiter{most: 1} },
+		"a strict Classifier": func(h *hedged, req *http.Request) {
+			req.GetBody = fails(io.EOF)
+			h.hedge.Classifier = retry.OnlyIf(func(error) bool { return false })
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inHedge(t, func(t *testing.T, h *hedged) {
 				h.handle = firstSlow(nil)
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://server/", strings.NewReader("content"))
 				require.NoError(t, err)
-				change(&h.transport, req)
+				change(h, req)
 				start := time.Now()
 				resp, err := h.client.Do(req)
 				require.NoError(t, err)
@@ -267,6 +276,69 @@ func TestHedgeUnsentCopy(t *testing.T) {
 			})
 		})
 	}
+}
+
+func fails(err error) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return nil, err }
+}
+
+// A response that is not used is closed while the caller reads the other.
+func TestHedgeCloseLater(t *testing.T) {
+	inHedge(t, func(t *testing.T, h *hedged) {
+		base := h.transport.Base
+		h.transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
+			resp, err := base.RoundTrip(req)
+			if err == nil && resp.StatusCode == http.StatusServiceUnavailable {
+				resp.Body = slowlyClosed{resp.Body}
+			}
+			return resp, err
+		})
+		h.handle = func(n int, w http.ResponseWriter, r *http.Request) {
+			time.Sleep(100 * time.Millisecond)
+			if n == 1 {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			_, _ = io.WriteString(w, "begin ")
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(time.Minute)
+			_, _ = io.WriteString(w, "end")
+		}
+		assert.Equal(t, "begin end", h.do(t, http.MethodGet, nil).content)
+	})
+}
+
+type slowlyClosed struct{ io.ReadCloser }
+
+func (b slowlyClosed) Close() error {
+	time.Sleep(time.Second)
+	return b.ReadCloser.Close()
+}
+
+// The caller may use the request again once the response's body is closed, even if a copy
+// that has lost has not ended.
+func TestHedgeReuse(t *testing.T) {
+	inHedge(t, func(t *testing.T, h *hedged) {
+		base, paths := h.transport.Base, make(chan string, 1)
+		h.transport.Base = roundTripper(func(req *http.Request) (*http.Response, error) {
+			resp, err := base.RoundTrip(req)
+			if err != nil {
+				time.Sleep(time.Second)
+				paths <- req.URL.Path
+			}
+			return resp, err
+		})
+		h.handle = func(n int, _ http.ResponseWriter, _ *http.Request) {
+			time.Sleep([]time.Duration{0, 100 * time.Millisecond, time.Minute}[n])
+		}
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/old", nil)
+		require.NoError(t, err)
+		resp, err := h.client.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		req.URL.Path = "/new"
+		assert.Equal(t, "/old", <-paths)
+	})
 }
 
 // The context of the winner lives until its body is closed.
