@@ -22,6 +22,9 @@ func TestCode(t *testing.T) {
 	compiled := sources.String()
 	paragraphs := 0
 	for _, p := range pages(t) {
+		if p.name == "docs/retrycheck.md" { // shows mistakes, with the findings as comments
+			continue
+		}
 		for _, block := range p.blocks("go") {
 			for paragraph := range strings.SplitSeq(block, "\n\n") {
 				paragraphs++

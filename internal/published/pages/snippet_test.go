@@ -11,6 +11,7 @@ import (
 
 	"github.com/gobackoff/retry"
 	"github.com/gobackoff/retry/awspreset"
+	"github.com/gobackoff/retry/retryhedge"
 	"github.com/gobackoff/retry/retryhttp"
 )
 
@@ -33,8 +34,19 @@ func repeatUnconditional(transport *retryhttp.Transport) {
 	}
 }
 
+func hedged(ctx context.Context, hedge *retryhedge.Hedge, loadUser func(context.Context) (string, error)) (*http.Client, string, error) {
+	client := &http.Client{Transport: &retryhttp.Transport{Hedge: new(retryhedge.Hedge)}}
+	user, err := retryhedge.Do(ctx, hedge, "users", loadUser) // anything else that may run twice
+	return client, user, err
+}
+
 func TestSnippets(t *testing.T) {
 	assert.NoError(t, callWithPreset(t.Context(), func(context.Context) error { return nil }))
+
+	client, user, err := hedged(t.Context(), new(retryhedge.Hedge), func(context.Context) (string, error) { return "Ada", nil })
+	assert.NoError(t, err)
+	assert.Equal(t, "Ada", user)
+	assert.NotNil(t, client.Transport)
 
 	var p retry.Policy
 	mine := errors.New("mine")
