@@ -104,6 +104,10 @@ func (r *race[T]) call(ctx context.Context, c *runner[T]) {
 			}
 		}
 		won, losers := r.finish(c)
+		if !returned && !won && c.number == 0 { // the caller gets no result
+			r.winner.cancel(nil)
+			losers = append(losers, r.winner)
+		}
 		for _, l := range losers {
 			if r.release != nil {
 				r.release(l.value)

@@ -152,6 +152,28 @@ func TestPanics(t *testing.T) {
 	}
 }
 
+// If the first panics after a copy has won, nobody gets the result, and it is released.
+func TestPanicAfterDefeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &retryhedge.Hedge{After: 60 * ms}
+		teach(t, h, "", 20)
+		var won context.Context
+		var released []int
+		assert.PanicsWithValue(t, "first", func() {
+			_, _, _ = retryhedge.Open(t.Context(), h, "", func(ctx context.Context, copy int) (int, error) {
+				if copy == 1 {
+					won = ctx
+					return 1, nil
+				}
+				<-ctx.Done()
+				panic("first")
+			}, func(v int) { released = append(released, v) })
+		})
+		assert.ElementsMatch(t, []int{0, 1}, released)
+		assert.Error(t, won.Err())
+	})
+}
+
 // TestRandomRaces: whatever happens, each result is either returned or released, once, the
 // context of each copy ends, and the call ends with its first success.
 func TestRandomRaces(t *testing.T) {
