@@ -64,7 +64,7 @@ func (e Explain) Facts() []string {
 // short rounds d to three digits.
 func short(d time.Duration) time.Duration {
 	unit := time.Duration(1)
-	for unit*1000 <= d {
+	for unit <= d/1000 {
 		unit *= 10
 	}
 	return d.Round(unit)

@@ -3,6 +3,8 @@ package report_test
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +204,8 @@ func TestExplain(t *testing.T) {
 	elapsed := report.NewExplain(retry.Policy{Backoff: retry.Constant(time.Second), MaxElapsed: 1}, 0)
 	assert.NotContains(t, strings.Join(elapsed.Facts(), "\n"), "while", "elapsed allows no retry")
 	assert.Len(t, report.NewExplain(retry.Policy{MaxAttempts: 1}, 0).Table().Rows, 1, "no retry, no wait")
+	longest := report.NewExplain(retry.Policy{Backoff: retry.Constant(math.MaxInt64), MaxAttempts: 3}, 0)
+	assert.Contains(t, fmt.Sprint(longest.Table().Rows), "2561111h", "three digits of the longest time")
 	e := report.NewExplain(retry.Policy{MaxAttempts: retry.Unlimited}, 0)
 	s := e.Section()
 	assert.Len(t, s.Table.Rows, 101)
