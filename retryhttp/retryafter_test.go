@@ -224,6 +224,7 @@ func FuzzRetryAfter(f *testing.F) {
 		f.Add(s, s, s, s, s, s, 429)
 		f.Add("", "x", s, "", s, "0", 503)
 		f.Add("", "", "", s, "", "1", 430)
+		f.Add("", "", "", s, "", "1", 529)
 	}
 	f.Fuzz(func(t *testing.T, awsMs, ms, seconds, resets, date, left string, status int) {
 		resp := &http.Response{StatusCode: status, Header: http.Header{}}
@@ -246,7 +247,7 @@ func FuzzRetryAfter(f *testing.F) {
 			}
 		}
 		if got > 0 {
-			assert.True(t, status == 429 || status == 430 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
+			assert.True(t, status == 429 || status == 430 || status == 529 || strings.TrimSpace(left) == "0", "there is a wait although no limit is used up")
 		}
 	})
 }
