@@ -71,7 +71,7 @@ func (p Policy) Plan() Plan {
 	var soonest, latest time.Duration // the least and the most time that can elapse before a retry
 	limit, probability := dur.Limit(p.MaxElapsed), 1.0
 	shortest := limit
-	calls := make([]planned, 1<<13)
+	calls := make([]planned, 1<<15)
 	if retries > 16 {
 		calls = calls[:1<<11]
 	}
