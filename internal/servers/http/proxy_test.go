@@ -264,6 +264,12 @@ func (e *executions) execute(r *http.Request) int {
 	return e.total
 }
 
+func (e *executions) all() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.total
+}
+
 func (e *executions) address() string { return strings.TrimPrefix(e.URL, "http://") }
 
 func (e *executions) twice() (n int) {

@@ -128,7 +128,7 @@ func TestQUIC(t *testing.T) {
 				assert.NotContains(t, err.Error(), "http2")
 				return
 			}
-			assert.Equal(t, 1, s.total)
+			assert.Equal(t, 1, s.all())
 		})
 	}
 }
