@@ -88,14 +88,6 @@ func (c *call) another(number int32) *call {
 	return copy
 }
 
-func isSafe(method string) bool {
-	switch method {
-	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "QUERY":
-		return true
-	}
-	return false
-}
-
 // errOther is marked because to a Classifier, any error may be permanent.
 var errOther = retry.Transient(errors.New("the result may be that of another copy"))
 

@@ -8,11 +8,19 @@ import "net/http"
 // net/http, a header with no values is sufficient, although it is not sent; a header
 // whose value is the empty string is not.
 func IsIdempotent(req *http.Request) bool {
-	switch req.Method {
-	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete, "QUERY":
+	if isSafe(req.Method) || req.Method == http.MethodPut || req.Method == http.MethodDelete {
 		return true
 	}
 	return hasKey(req.Header, "Idempotency-Key") || hasKey(req.Header, "X-Idempotency-Key")
+}
+
+// isSafe reports whether a method changes nothing.
+func isSafe(method string) bool {
+	switch method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, "QUERY":
+		return true
+	}
+	return false
 }
 
 func hasKey(h http.Header, name string) bool {
