@@ -227,6 +227,11 @@ func (r *rewriter) ordered() []*site {
 	return all
 }
 
+// isPackage reports whether p, which may be nil, has a path, or is a vendored copy.
+func isPackage(p *types.Package, path string) bool {
+	return p != nil && (p.Path() == path || strings.HasSuffix(p.Path(), "/vendor/"+path))
+}
+
 // callee returns the function that a call names, or nil.
 func callee(info *types.Info, call *ast.CallExpr) *types.Func {
 	return typeutil.StaticCallee(info, call)

@@ -14,7 +14,7 @@ import (
 type sethvargo struct{}
 
 func (sethvargo) owns(p *types.Package) bool {
-	return p != nil && (p.Path() == "github.com/sethvargo/go-retry" || strings.HasSuffix(p.Path(), "/vendor/github.com/sethvargo/go-retry"))
+	return isPackage(p, "github.com/sethvargo/go-retry")
 }
 
 func (l sethvargo) find(r *rewriter) {

@@ -10,7 +10,7 @@ import (
 type wait struct{ noBackoffs }
 
 func (wait) owns(p *types.Package) bool {
-	return p != nil && (p.Path() == "k8s.io/apimachinery/pkg/util/wait" || strings.HasSuffix(p.Path(), "/vendor/k8s.io/apimachinery/pkg/util/wait"))
+	return isPackage(p, "k8s.io/apimachinery/pkg/util/wait")
 }
 
 // A waitCall has the parts of a call that polls.
