@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,11 +14,10 @@ import (
 // planBody determines how to send the body more than once. The body is never rewound,
 // because the previous attempt may still be reading it.
 func (c *call) planBody() {
-	c.body, c.getBody = c.request.Body, c.request.GetBody
-	if c.body == nil || c.body == http.NoBody {
-		c.getBody = nil
+	if c.request.Body == nil || c.request.Body == http.NoBody {
 		return
 	}
+	c.body, c.getBody = c.request.Body, c.request.GetBody
 	if most := c.transport.MaxBuffer; c.getBody == nil && most > 0 && c.request.ContentLength <= most {
 		c.recording = &recording{source: c.body, most: most}
 		c.getBody = c.recording.replay
@@ -28,10 +26,8 @@ func (c *call) planBody() {
 }
 
 func (c *call) resendable() bool {
-	if c.recording != nil {
-		return c.recording.complete()
-	}
-	return c.getBody != nil || c.body == nil || c.body == http.NoBody
+	complete, _ := c.recording.state()
+	return c.body == nil || c.getBody != nil && complete
 }
 
 // recording keeps the part of a body that has been read, so that the next attempt reads
@@ -76,37 +72,35 @@ func (r *recording) replay() (io.ReadCloser, error) {
 	return r.current, nil
 }
 
-func (r *recording) complete() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.tooLong
-}
-
-// failed reports whether reading the body failed. A retry would fail in the same way. A
-// nil recording has not failed.
-func (r *recording) failed() bool {
+// state reports whether all that was read is kept, and whether reading failed: it would fail
+// again in a retry. A nil recording is complete.
+func (r *recording) state() (complete, failed bool) {
 	if r == nil {
-		return false
+		return true, false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.err != nil && r.err != io.EOF
+	return !r.tooLong, r.err != nil && r.err != io.EOF
 }
 
 // finish closes the source once the last attempt is done with it. A nil recording has
 // no source.
 func (r *recording) finish() {
-	if r == nil {
-		return
+	if r != nil {
+		r.after(func() { r.last = true })
 	}
-	r.mu.Lock()
-	r.last = true
-	r.mu.Unlock()
-	r.closeSource()
 }
 
-func (r *recording) closeSource() {
+// Close ends this replay; closing the last one closes the source.
+func (b *replay) Close() error {
+	b.of.after(func() { b.closed = true })
+	return nil
+}
+
+// after closes the source if nothing reads it any more after the change.
+func (r *recording) after(change func()) {
 	r.mu.Lock()
+	change()
 	due := r.last && r.current.closed && !r.closed
 	r.closed = r.closed || due
 	r.mu.Unlock()
@@ -157,15 +151,6 @@ func (b *replay) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close ends this replay; closing the last one closes the source.
-func (b *replay) Close() error {
-	b.of.mu.Lock()
-	b.closed = true
-	b.of.mu.Unlock()
-	b.of.closeSource()
-	return nil
-}
-
 type keptBody struct {
 	io.ReadCloser
 	cancel   context.CancelFunc
@@ -186,16 +171,12 @@ type peekedBody struct {
 
 // peek returns the next n bytes, or fewer at the end of the body.
 func (b *peekedBody) peek(n int) ([]byte, error) {
-	for len(b.data) < n && b.err == nil {
-		b.data = slices.Grow(b.data, 512)
-		var more int
-		more, b.err = b.ReadCloser.Read(b.data[len(b.data):cap(b.data)])
-		b.data = b.data[:len(b.data)+more]
+	if missing := n - len(b.data); missing > 0 && b.err == nil {
+		var more []byte
+		more, b.err = io.ReadAll(io.LimitReader(b.ReadCloser, int64(missing)))
+		b.data = append(b.data, more...)
 	}
-	if b.err != nil && b.err != io.EOF {
-		return b.data, b.err
-	}
-	return b.data[:max(0, min(n, len(b.data)))], nil
+	return b.data[:max(0, min(n, len(b.data)))], b.err
 }
 
 func (b *peekedBody) Read(p []byte) (int, error) {

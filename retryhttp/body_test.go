@@ -364,6 +364,7 @@ func TestBodies(t *testing.T) {
 		{"fits, length not given", strings.NewReader(long), 0, 1 << 62, 3, ""},
 		{"fits into the largest", strings.NewReader(long), 0, 1<<63 - 1, 3, ""},
 		{"empty", strings.NewReader(""), 0, 100, 3, ""},
+		{"fits into the smallest", strings.NewReader("x"), 1, 1, 3, ""},
 		{"one byte too long", strings.NewReader(long), -1, 99, 1, ""},
 		{"too long, announced", strings.NewReader(long), 100, 99, 1, ""},
 		{"cannot be read", io.MultiReader(strings.NewReader("x"), failingReader{errors.New("broken")}), -1, 100, 1, "broken"},
@@ -391,6 +392,73 @@ func TestBodies(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, 503, resp.StatusCode)
 		})
+	}
+}
+
+// TestMaxBufferWithoutBody: a request without a body is sent without one.
+func TestMaxBufferWithoutBody(t *testing.T) {
+	for _, body := range []io.ReadCloser{nil, http.NoBody} {
+		req := request(t, "PUT", "")
+		req.Body = body
+		sent := 0
+		base := roundTripper(func(req *http.Request) (*http.Response, error) {
+			sent++
+			assert.Nil(t, req.Body)
+			return &http.Response{StatusCode: 503, Body: http.NoBody}, nil
+		})
+		_, err := (&retryhttp.Transport{Base: base, Policy: quick(), MaxBuffer: 100}).RoundTrip(req)
+		require.NoError(t, err)
+		assert.Equal(t, 3, sent)
+	}
+}
+
+// TestBodyIsClosedOnce: the body of the request is closed once, even if net/http closes its
+// replay again later, from which nothing can be read any more.
+func TestBodyIsClosedOnce(t *testing.T) {
+	closed := 0
+	req := request(t, "PUT", "")
+	req.Body = closer{strings.NewReader("content"), func() { closed++ }}
+	var sent io.ReadCloser
+	base := roundTripper(func(req *http.Request) (*http.Response, error) {
+		sent = req.Body
+		_, err := io.ReadFull(sent, make([]byte, 3))
+		return &http.Response{StatusCode: 200}, err
+	})
+	_, err := (&retryhttp.Transport{Base: base, MaxBuffer: 100}).RoundTrip(req)
+	require.NoError(t, err)
+	for range 3 {
+		require.NoError(t, sent.Close())
+		assert.Equal(t, 1, closed)
+		n, err := sent.Read(make([]byte, 3))
+		assert.Error(t, err)
+		assert.Zero(t, n)
+	}
+}
+
+// TestContextEndsWithTheBody: closing the response's body ends the contexts of the attempt.
+func TestContextEndsWithTheBody(t *testing.T) {
+	for _, method := range []string{"GET", "POST"} {
+		for _, limit := range []time.Duration{0, time.Hour} {
+			var seen, derived context.Context
+			base := roundTripper(func(req *http.Request) (*http.Response, error) {
+				var cancel context.CancelFunc
+				seen = req.Context()
+				derived, cancel = context.WithCancel(seen)
+				t.Cleanup(cancel)
+				return &http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader("response"))}, nil
+			})
+			p := quick()
+			p.AttemptTimeout = limit
+			resp, err := (&retryhttp.Transport{Base: base, Policy: p}).RoundTrip(request(t, method, ""))
+			require.NoError(t, err)
+			assert.NoError(t, derived.Err())
+			data, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, "response", string(data))
+			require.NoError(t, resp.Body.Close())
+			assert.ErrorIs(t, seen.Err(), context.Canceled, "%s, %v", method, limit)
+			assert.ErrorIs(t, derived.Err(), context.Canceled, "%s, %v", method, limit)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package retryhttp
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -19,21 +21,13 @@ import (
 // request's context with information for hooks.
 type call struct {
 	context.Context
-	transport  *Transport
-	host       *host
-	request    *http.Request
-	limit      time.Duration // of one attempt; 0: none
-	mayRepeat  bool
-	whole      bool             // the body is read within the attempt: see Read
-	direct     *http.Transport  // nil: Base is of another type
-	clock      retry.Clock      // nil: the system's
-	policy     *retry.Policy    // as retry.Do has it, if bodies are resumed
-	rest       *resumedBody     // the body that the response continues, if any
-	classifier retry.Classifier // the caller's
-	limiter    retry.Limiter    // for copies; nil: none
-	hedged     bool             // the response needs the context of its copy: see send
+	settings
+	request *http.Request
+	whole   bool         // the body is read within the attempt: see Read
+	rest    *resumedBody // the body that the response continues, if any
+	hedged  bool         // the response needs the context of its copy: see send
 
-	body      io.ReadCloser                 // of the first attempt
+	body      io.ReadCloser                 // of the first attempt; nil: none
 	getBody   func() (io.ReadCloser, error) // for later attempts; nil if there is no body or it can be sent only once
 	recording *recording                    // behind getBody if MaxBuffer is used
 
@@ -44,12 +38,22 @@ type call struct {
 	latest    *exchange
 	sent      int  // exchanges begun
 	ambiguous bool // an exchange may have been executed
-	// failed describes the failed response; nil if it is not a failure.
-	response *http.Response
-	failed   *StatusError
-	err      error
-	cause    error   // for the Classifier
-	meaning  meaning // of err
+	response  *http.Response
+	failed    *StatusError // nil: the response is not a failure
+	err       error
+	cause     error   // for the Classifier
+	meaning   meaning // of err
+}
+
+// settings are shared by the calls for one request: see call.again and call.another.
+type settings struct {
+	transport  *Transport
+	host       *host
+	policy     retry.Policy     // as retry.Do has it
+	classifier retry.Classifier // the caller's
+	limit      time.Duration    // of one attempt; 0: none
+	mayRepeat  bool
+	direct     *http.Transport // nil: Base is of another type
 }
 
 // maxResends is the number of times that an attempt sends a request again, and that a call
@@ -65,12 +69,14 @@ func (c *call) attempt(ctx context.Context) error {
 	c.response, c.failed, c.err = nil, nil, nil
 	c.number.Add(1)
 	c.status.Store(0)
-	limited, cancel := c.limited(ctx)
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if c.limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, c.limit) // until the response's body is closed
+	}
 	end, cancel, err := c.send(limited, cancel)
 	if err != nil {
 		cancel()
-		c.err = err
-		if last != nil {
+		if c.err = err; last != nil {
 			c.err = fmt.Errorf("%w; get the body for attempt %d: %w", last, c.number.Load(), err)
 		}
 		return retry.Permanent(c.err)
@@ -97,22 +103,12 @@ func (c *call) attempt(ctx context.Context) error {
 	switch {
 	case c.rest != nil:
 		return c.continueBody(ctx, limited)
-	case c.whole && c.response.StatusCode != http.StatusSwitchingProtocols:
+	case !c.whole:
+		c.resumable()
+	case c.response.StatusCode != http.StatusSwitchingProtocols:
 		return c.read(ctx, limited)
 	}
-	if !c.whole {
-		c.resumable()
-	}
 	return nil
-}
-
-// limited adds the attempt's time limit to ctx. The returned context outlives the
-// attempt, because the response's body is read later.
-func (c *call) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	if c.limit <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, c.limit)
 }
 
 // deliver sends the request, and again if it certainly was not processed. It sets
@@ -130,7 +126,9 @@ func (c *call) deliver(ctx context.Context) (ending, error) {
 			return end, nil
 		}
 		c.latest.release()
-		if held := end == unsent && c.meaning == notKnown; !held {
+		if held := end == unsent && c.meaning == notKnown; held {
+			inRow--
+		} else {
 			c.resends.Add(1)
 		}
 		c.ambiguous = c.ambiguous || end == unknown
@@ -160,7 +158,7 @@ func (c *call) exchange() (end ending, again bool) {
 	}
 	c.err = legible(c.err)
 	c.meaning = meaningOf(c.err)
-	return x.ending(c.err, c.meaning, last, c.transport.TrustRefusedStream)
+	return x.ending(c.err, c.meaning, last)
 }
 
 // pause waits before every second of the resends in a row, so that a server which sheds
@@ -171,36 +169,32 @@ func (c *call) pause(ctx context.Context, inRow int) error {
 		return ctx.Err()
 	}
 	wait := retry.EqualJitter{Base: 100 * time.Millisecond, Cap: time.Second}.Delay(retry.Attempt{Number: (inRow + 1) / 2}, rand.Float64())
-	if c.clock == nil {
-		return retry.SystemClock{}.Sleep(ctx, wait)
-	}
-	return c.clock.Sleep(ctx, wait)
+	return c.clock().Sleep(ctx, wait)
 }
+
+func (c *call) clock() retry.Clock { return cmp.Or[retry.Clock](c.policy.Clock, retry.SystemClock{}) }
 
 // prepare makes the next exchange.
 func (c *call) prepare(ctx context.Context, again bool) error {
-	c.sent++
-	body := c.body
-	if c.sent > 1 && c.getBody != nil {
-		var err error
-		if body, err = c.getBody(); err != nil {
-			return err
+	x, body := &c.first, c.body
+	if c.sent++; c.sent > 1 {
+		x = new(exchange) // the previous exchange may still be in use
+		if c.getBody != nil {
+			var err error
+			if body, err = c.getBody(); err != nil {
+				return err
+			}
 		}
 	}
-	x := &c.first
-	if c.sent > 1 {
-		x = new(exchange) // the previous exchange may still be in use
-	}
 	c.latest = x
-	x.Context, x.number, x.ambiguous = ctx, int(c.number.Load()), c.ambiguous
-	x.mayRepeat, x.direct = c.mayRepeat, c.direct
-	x.empty = c.body == nil || c.body == http.NoBody
+	x.Context, x.settings, x.number, x.ambiguous = ctx, &c.settings, int(c.number.Load()), c.ambiguous
+	x.empty = c.body == nil
 	x.watched = x.empty || !c.mayRepeat
 	x.single = !c.mayRepeat || again || c.resends.Load() >= maxResends
 	x.request = *c.request.WithContext(x)
 	x.request.Body = body
 	x.request.GetBody = nil // with GetBody, net/http could resend the request
-	c.adapt(x, again)
+	c.adapt(x)
 	c.setHeaders(x)
 	return nil
 }
@@ -224,9 +218,9 @@ func (c *call) setHeaders(x *exchange) {
 
 // adapt sets what depends on the protocol. If the protocol is not what the host used
 // last, the request is not sent twice, but its error may say less.
-func (c *call) adapt(x *exchange, again bool) {
+func (c *call) adapt(x *exchange) {
 	switch protocol := c.host.protocol.Load(); {
-	case x.empty && x.direct == nil && protocol > 1 && x.single,
+	case x.empty && x.single && protocol > 1,
 		x.empty && x.direct != nil && !x.mayRepeat && isReplayable(&x.request):
 		x.request.Body, x.given = emptyBody{}, true
 	case protocol != 1 || x.empty || x.direct == nil || c.getBody == nil || isReplayable(&x.request):
@@ -241,13 +235,13 @@ func (c *call) adapt(x *exchange, again bool) {
 // lost returns the error of an attempt without a response, marked so that retry.Do knows
 // whether to retry.
 func (c *call) lost(end ending) error {
-	if c.meaning == malformed || c.recording.failed() {
+	if _, failed := c.recording.state(); failed || c.meaning == malformed {
 		return retry.Permanent(c.err)
 	}
 	c.ambiguous = c.ambiguous || end == unknown
 	c.cause = c.err
 	if status := c.latest.connectStatus(c.err); status != 0 {
-		c.cause = &connectError{c.err, status}
+		c.cause = fmt.Errorf("%w: %w", c.err, CheckStatus(&http.Response{StatusCode: status}))
 	}
 	return c.unlessUnrepeatable(&attemptError{c.err, c.info()}, c.mayRepeat || end != unknown)
 }
@@ -257,7 +251,7 @@ func (c *call) lost(end ending) error {
 func (c *call) Classify(error) retry.Verdict {
 	v := c.classifier.Classify(c.cause)
 	if v.Hint <= 0 && c.failed == nil {
-		v.Hint = hintWithin(c.cause, c.transport.now())
+		v.Hint = hintWithin(c.cause, c.clock().Now())
 	}
 	return v
 }
@@ -278,14 +272,14 @@ func (c *call) judge(gaveUp bool) error {
 	if status < 400 && found == nil {
 		return nil
 	}
-	c.failed = newStatusError(c.response, c.transport.now())
+	c.failed = newStatusError(c.response, c.clock().Now())
 	c.failed.body = c.response.Body
 	if gaveUp {
 		return retry.Permanent(c.failed)
 	}
-	err, unprocessed := c.failed.verdict(), isUnprocessed(c.failed)
+	err, unprocessed := c.failed.verdict(), isUnprocessed(c.response)
 	if found != nil {
-		err = &checkError{c.failed, found}
+		err = fmt.Errorf("%[2]w: %[1]w", found, c.failed) // found is classified first
 		unprocessed = retry.Policy{}.Classify(found).Class == retry.ClassThrottled
 	}
 	c.cause = err
@@ -307,10 +301,7 @@ func (c *call) unlessUnrepeatable(err error, harmless bool) error {
 }
 
 func (c *call) result(err error) (*http.Response, error) {
-	if err == nil {
-		return c.response, nil
-	}
-	if c.response != nil && c.failed.body != nil && c.request.Context().Err() == nil {
+	if err == nil || c.response != nil && c.failed.body != nil && !errors.Is(err, c.Context.Err()) {
 		return c.response, nil
 	}
 	c.abandon()

@@ -521,6 +521,18 @@ func TestContexts(t *testing.T) {
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, 1, last.closed)
 	})
+	t.Run("ended with a permanent response", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		last := &body{Reader: strings.NewReader("")}
+		base := roundTripper(func(*http.Request) (*http.Response, error) {
+			cancel()
+			return &http.Response{StatusCode: 409, Body: last}, nil
+		})
+		resp, err := (&retryhttp.Transport{Base: base, Policy: quick()}).RoundTrip(request(t, "GET", "").WithContext(ctx))
+		require.NoError(t, err, "no retry was due")
+		assert.Equal(t, 409, resp.StatusCode)
+		assert.Zero(t, last.closed)
+	})
 	t.Run("a deadline before the next attempt", func(t *testing.T) {
 		base := &script{replies: []reply{{503, "Retry-After: 30", nil}}}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

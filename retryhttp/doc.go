@@ -4,9 +4,9 @@
 //	client := retryhttp.NewClient(retry.Policy{MaxAttempts: 4})
 //	resp, err := client.Get("https://example.com/")
 //
-// A [Transport] is an [http.RoundTripper] for any [http.Client], driven by a
-// [retry.Policy]. It sits between the client and the transport that makes the
-// connections. The client follows redirects; each is a separate request.
+// A [Transport] sits between any [http.Client] and the transport that makes the
+// connections, and is driven by a [retry.Policy]. The client follows redirects; each is a
+// separate request.
 //
 // # What is retried
 //
@@ -59,30 +59,27 @@
 //
 // If a request certainly was not processed, it is sent again at once, within the
 // attempt: at most 8 times per call, or per attempt if the host responds to other requests
-// in the meantime. [Info] counts it. Package net/http also resends requests whose body it
-// can rewind, but not only after proof, so a Transport removes GetBody, or gives a request
-// an empty body, if net/http must not resend it. docs/http.md in the repository describes
-// how an attempt ends.
+// in the meantime. [Info] counts it. Because net/http resends requests without such proof,
+// a Transport removes GetBody, and gives some requests an empty body. docs/http.md in the
+// repository describes how an attempt ends.
 //
 // # Layers above and below
 //
 // A RoundTripper that should see every attempt, such as a tracer or a request signer,
 // goes below, as Base. There, [AttemptNumber] returns the number of the attempt, and
 // each attempt has its own headers, which may be changed in place. A RoundTripper that
-// should see the whole call goes above. Requests below a Transport have no GetBody: a
-// RoundTripper that sends a body twice, as digest authentication does, has to keep the
-// body or go above. A signer that calls GetBody has to go above, too.
+// should see the whole call goes above, and so does one that calls GetBody, such as some
+// signers, or sends a body twice, as digest authentication does: below a Transport,
+// requests have no GetBody.
 //
 // Retry at one layer only. If a Transport is below another one, or inside a [retry.Do]
 // whose operation calls [CheckStatus], the outer layer does not retry after the inner
-// one gave up, so 3 attempts around 3 attempts do not become 9. If an AWS SDK announces
-// in a header that it may make several attempts, each is sent only once, and so is a
-// retry by an SDK that Stainless generated. Other clients do not announce their
-// retries; docs/http.md lists how to turn them off.
+// one gave up, so 3 attempts around 3 attempts do not become 9. The attempts of clients
+// that announce their own retries are sent once each: see Transport.OnOuterRetry. For other
+// clients, docs/http.md lists how to turn the retries off.
 //
 // # What is left out
 //
-// A Transport hedges requests only if its Hedge is set. It does not turn responses into errors: the
-// caller can create an error from the status. It does not log: the policy's hooks can,
-// and [InfoFrom] describes the request to them.
+// A Transport does not turn responses into errors: [CheckStatus] does. It does not log: the
+// policy's hooks can, and [InfoFrom] describes the request to them.
 package retryhttp

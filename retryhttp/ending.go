@@ -47,7 +47,7 @@ func isDial(err error) bool {
 // ending returns how the exchange ended with err, whose text means m, after the phase
 // last. again reports whether the request should be sent again at once: not if no
 // connection could be established, because a server that is down needs a wait.
-func (x *exchange) ending(err error, m meaning, last phase, trust bool) (end ending, again bool) {
+func (x *exchange) ending(err error, m meaning, last phase) (end ending, again bool) {
 	switch {
 	case err == nil:
 		return answered, false
@@ -63,7 +63,7 @@ func (x *exchange) ending(err error, m meaning, last phase, trust bool) (end end
 		return unknown, false
 	case m == notSent:
 		return unsent, true
-	case m == notTaken, m == refused && (trust || x.mayRepeat):
+	case m == notTaken, m == refused && (x.mayRepeat || x.transport.TrustRefusedStream):
 		return unprocessed, true
 	}
 	return unknown, false

@@ -9,26 +9,27 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // exchange is one request passed to Base, and its context, through which it observes
 // what net/http does.
 type exchange struct {
 	context.Context // the attempt's, with its time limit
-	number          int
-	request         http.Request // its context is the exchange
-	ambiguous       bool         // an earlier exchange may have been executed
+	*settings
+	number    int
+	request   http.Request // its context is the exchange
+	ambiguous bool         // an earlier exchange may have been executed
 
-	watched   bool // the trace matters
-	mayRepeat bool
-	single    bool            // net/http must not resend the request over HTTP/2
-	empty     bool            // the request has no body
-	given     bool            // except for an emptyBody from the beginning
-	direct    *http.Transport // nil: Base is of another type
+	watched bool // the trace matters
+	single  bool // the reason of a failure over HTTP/2 must be known
+	empty   bool // the request has no body
+	given   bool // except for an emptyBody
 
 	once   sync.Once
 	inner  context.Context
-	cancel context.CancelCauseFunc // nil if not needed
+	cancel context.CancelFunc // nil if not needed
+	halted atomic.Bool        // net/http must not send the request (again)
 	trace  httptrace.ClientTrace
 
 	mu     sync.Mutex
@@ -49,11 +50,25 @@ func (x *exchange) look() context.Context {
 	return x.inner
 }
 
+// closed is the Done channel of a halted exchange. For HTTP/2, net/http calls Done and Err of
+// the exchange itself, so that no cancelable context is needed.
+var closed = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
+
 // Done implements context.Context.
-func (x *exchange) Done() <-chan struct{} { return x.look().Done() }
+func (x *exchange) Done() <-chan struct{} {
+	if x.halted.Load() {
+		return closed
+	}
+	return x.look().Done()
+}
 
 // Err implements context.Context.
-func (x *exchange) Err() error { return x.look().Err() }
+func (x *exchange) Err() error {
+	if x.halted.Load() {
+		return context.Canceled
+	}
+	return x.look().Err()
+}
 
 // Value implements context.Context.
 func (x *exchange) Value(key any) any {
@@ -64,63 +79,56 @@ func (x *exchange) Value(key any) any {
 }
 
 // watch creates the context that net/http sees. Each hook costs an allocation, and a
-// cancelable context six. Only a Base of another type needs one: the body of its request
-// cannot be changed later.
+// cancelable context six. Only a Base of another type needs one: it may derive contexts.
 func (x *exchange) watch() {
 	x.inner = x.Context
-	x.trace.GotConn = x.gotConn
+	x.trace.GotConn = func(info httptrace.GotConnInfo) { x.saw(obtained, info.Conn) }
 	if x.empty || x.direct == nil {
-		x.trace.WroteHeaders = x.wroteHeaders
+		x.trace.WroteHeaders = func() { x.saw(wrote, nil) }
 	}
 	if x.direct == nil || !x.mayRepeat {
-		x.trace.GetConn = x.getConn
+		x.trace.GetConn = func(string) { x.saw(asked, nil) }
 	}
 	if x.direct == nil {
-		x.trace.GotFirstResponseByte = x.gotResponse
+		x.trace.GotFirstResponseByte = func() { x.saw(heard, nil) }
 		if x.empty && !x.given {
-			x.inner, x.cancel = context.WithCancelCause(x.Context)
-			x.trace.WroteHeaderField = x.wroteHeaderField
+			x.inner, x.cancel = context.WithCancel(x.Context)
+			x.trace.WroteHeaderField = func(name string, _ []string) {
+				x.mu.Lock()
+				x.http2 = x.http2 || strings.HasPrefix(name, ":")
+				x.mu.Unlock()
+			}
 		}
 	}
 	x.inner = httptrace.WithClientTrace(x.inner, &x.trace)
 }
 
-func (x *exchange) getConn(string) {
+// saw notes an event. If it obtained a connection, conn is that.
+func (x *exchange) saw(e event, conn net.Conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.stopResend()
-	x.phase = transitions[x.phase][asked]
-}
-
-func (x *exchange) gotConn(info httptrace.GotConnInfo) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.stopResend()
-	x.phase = transitions[x.phase][obtained]
-	if x.http2 = x.overHTTP2(info.Conn); !x.http2 || !x.empty || x.given {
-		return
+	if x.http2 && (e == asked || e == obtained) && (x.phase == written || x.phase == rewriting) {
+		x.stop(stopped) // net/http would not say why it resends: the request may have been processed
 	}
+	x.phase = transitions[x.phase][e]
 	switch {
-	case x.cancel != nil && x.phase == connected && x.single:
-		x.stop(held) // the next exchange has a body from the beginning
-	// After the context ends, the request must not be changed, because net/http may
-	// still be writing it to an earlier connection.
-	case x.direct != nil && (x.single || x.writes > 0) && x.Context.Err() == nil:
-		x.request.Body, x.request.GetBody = emptyBody{}, x.takeBack
+	case e == wrote && x.phase != over:
+		x.writes++
+	case e == obtained:
+		if x.http2 = x.overHTTP2(conn); x.http2 && x.single && x.phase == connected {
+			x.stop(held) // the next exchange has a body
+		}
 	}
 }
 
-// stopResend prevents net/http from resending a request without a body over HTTP/2. It
-// does not report why it would: the request may have been processed.
-func (x *exchange) stopResend() {
-	if x.cancel != nil && x.http2 && x.writes > 0 && (x.phase == written || x.phase == rewriting) {
-		x.stop(stopped)
-	}
-}
-
+// stop prevents net/http from sending a request that has no body at all. It does not resend
+// others over HTTP/2.
 func (x *exchange) stop(p phase) {
-	x.phase = p
-	x.cancel(errLost)
+	if x.empty && !x.given {
+		x.phase = p
+		x.halted.Store(true)
+		x.release()
+	}
 }
 
 func (x *exchange) overHTTP2(conn net.Conn) bool {
@@ -134,32 +142,6 @@ func (x *exchange) overHTTP2(conn net.Conn) bool {
 	return x.http2
 }
 
-func (x *exchange) wroteHeaderField(name string, _ []string) {
-	if strings.HasPrefix(name, ":") {
-		x.mu.Lock()
-		x.http2 = true
-		x.mu.Unlock()
-	}
-}
-
-func (x *exchange) wroteHeaders() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.phase = transitions[x.phase][wrote]; x.phase == over {
-		return
-	}
-	x.writes++
-	if x.direct != nil && !x.given && x.request.GetBody != nil {
-		x.request.GetBody = nil
-	}
-}
-
-func (x *exchange) gotResponse() {
-	x.mu.Lock()
-	x.phase = transitions[x.phase][heard]
-	x.mu.Unlock()
-}
-
 // end stops observing, because the context may later be used for other requests. It
 // returns the last phase and the number of resends by net/http.
 func (x *exchange) end() (last phase, resends int) {
@@ -171,7 +153,7 @@ func (x *exchange) end() (last phase, resends int) {
 
 func (x *exchange) release() {
 	if x.cancel != nil {
-		x.cancel(nil)
+		x.cancel()
 	}
 }
 
@@ -182,19 +164,6 @@ type emptyBody struct{}
 
 func (emptyBody) Read([]byte) (int, error) { return 0, io.EOF }
 func (emptyBody) Close() error             { return nil }
-
-// takeBack is the GetBody for an emptyBody set by gotConn. net/http calls it if the
-// connection becomes unusable before the headers are written. It then either uses the
-// result, or begins again with the request, in which it does not expect an emptyBody.
-func (x *exchange) takeBack() (io.ReadCloser, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.request.GetBody == nil { // they were written, from a copy of the request
-		return nil, errLost
-	}
-	x.request.Body, x.request.GetBody = nil, nil
-	return emptyBody{}, nil
-}
 
 // rewind is the GetBody of a request that has a body and must not be executed twice.
 // Over HTTP/1, net/http calls it only if nothing was written.

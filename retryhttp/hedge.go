@@ -39,7 +39,7 @@ func (c *call) send(limited context.Context, cancel context.CancelFunc) (ending,
 		d := &delivery{call: c}
 		if copy > 0 {
 			c.copies.Add(1)
-			if c.limiter != nil && c.limiter.Wait(ctx) != nil {
+			if l := c.policy.Limiter; l != nil && l.Wait(ctx) != nil {
 				return nil, errOther
 			}
 			mu.Lock()
@@ -82,8 +82,7 @@ func (c *call) mayHedge() bool {
 // another returns a call for a copy. It uses only what does not change during an attempt. A
 // copy that loses may end after the caller has changed the request.
 func (c *call) another(number int32) *call {
-	copy := &call{Context: c.Context, transport: c.transport, host: c.host, request: c.request.Clone(c.Context), limit: c.limit, mayRepeat: true,
-		direct: c.direct, clock: c.clock, classifier: c.classifier, body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
+	copy := &call{Context: c.Context, settings: c.settings, request: c.request.Clone(c.Context), body: c.body, getBody: c.getBody, sent: 1, ambiguous: true}
 	copy.number.Store(number)
 	return copy
 }
@@ -104,7 +103,7 @@ func (d *delivery) failure() error {
 	case c.response.StatusCode < 400:
 		return nil
 	case isSafe(c.request.Method) || isThrottling(c.response):
-		return newStatusError(c.response, c.transport.now()).verdict()
+		return newStatusError(c.response, c.clock().Now()).verdict()
 	}
 	return errOther
 }

@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -67,16 +68,13 @@ func InfoOf(err error) (info Info, ok bool) {
 
 func (c *call) info() Info {
 	info := infoAbout(c.request)
-	info.Attempt, info.Status, info.Resends = int(c.number.Load()), int(c.status.Load()), int(c.resends.Load())
-	info.Copies = int(c.copies.Load())
+	info.Attempt, info.Status = int(c.number.Load()), int(c.status.Load())
+	info.Resends, info.Copies = int(c.resends.Load()), int(c.copies.Load())
 	return info
 }
 
 func infoAbout(req *http.Request) Info {
-	info := Info{Method: req.Method}
-	if info.Method == "" {
-		info.Method = http.MethodGet
-	}
+	info := Info{Method: cmp.Or(req.Method, http.MethodGet)}
 	if u := req.URL; u != nil {
 		info.URL = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 	}
@@ -92,28 +90,16 @@ type attemptError struct {
 func (e *attemptError) Error() string { return e.err.Error() }
 func (e *attemptError) Unwrap() error { return e.err }
 
-// connectError is the refusal of a proxy.
-type connectError struct {
-	error
-	status int
-}
-
-func (e *connectError) Unwrap() error       { return e.error }
-func (e *connectError) HTTPStatusCode() int { return e.status }
-
 // hintWithin returns the wait that a response inside err asks for, or 0. The
 // RetrieveError type of golang.org/x/oauth2, for example, has the response in a field.
 func hintWithin(err error, now time.Time) time.Duration {
 	for ; err != nil; err = errors.Unwrap(err) {
-		v := reflect.ValueOf(err)
-		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct {
+		v := reflect.Indirect(reflect.ValueOf(err))
+		if v.Kind() != reflect.Struct {
 			continue
 		}
-		field, ok := v.Elem().Type().FieldByName("Response")
-		if !ok {
-			continue
-		}
-		f, missing := v.Elem().FieldByIndexErr(field.Index) // in an embedded pointer that is nil
+		field, _ := v.Type().FieldByName("Response")
+		f, missing := v.FieldByIndexErr(field.Index) // in an embedded pointer that is nil
 		if missing != nil || !f.CanInterface() {
 			continue
 		}

@@ -75,11 +75,9 @@ func legible(err error) error {
 	if text == noRewind {
 		return &clearerError{"http2: connection became unusable before the request was written", err}
 	}
-	for _, protocol := range [...]string{"http2", "http3"} {
-		if text, ok := strings.CutPrefix(text, protocol+": Transport: cannot retry err ["); ok {
-			if text, _, ok = strings.Cut(text, "] after Request.Body was written"); ok {
-				return &clearerError{text, err}
-			}
+	if _, rest, ok := strings.Cut(text, ": Transport: cannot retry err ["); ok { // after http2 or http3
+		if reason, _, ok := strings.Cut(rest, "] after Request.Body was written"); ok {
+			return &clearerError{reason, err}
 		}
 	}
 	return err

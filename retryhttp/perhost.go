@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"cmp"
 	"container/list"
 	"net"
 	"net/url"
@@ -57,6 +58,9 @@ func (h *host) String() string { return net.JoinHostPort(h.authority.name, h.aut
 func (p *PerHost) Budget(u *url.URL) retry.Budget { return p.host(u).budget }
 
 func (p *PerHost) host(u *url.URL) *host {
+	if u == nil { // Base returns an error
+		return new(host)
+	}
 	key := authority{strings.ToLower(u.Hostname()), u.Port()}
 	switch {
 	case key.port != "":
@@ -71,11 +75,7 @@ func (p *PerHost) host(u *url.URL) *host {
 		p.order.MoveToFront(e)
 		return e.Value.(*host)
 	}
-	most := p.MaxHosts
-	if most <= 0 {
-		most = 1024
-	}
-	if p.order.Len() >= most {
+	if p.order.Len() >= cmp.Or(max(0, p.MaxHosts), 1024) {
 		delete(p.hosts, p.order.Remove(p.order.Back()).(*host).authority)
 	}
 	if p.hosts == nil {

@@ -128,6 +128,9 @@ func TestDefaultBudget(t *testing.T) {
 			tr.PerHost = &retryhttp.PerHost{New: func(string) retry.Budget { return &retry.TokenBudget{Capacity: 42} }}
 		}, 20 + 3},
 		{"none", func(tr *retryhttp.Transport) { tr.PerHost = retryhttp.Unbudgeted() }, 20 * 3},
+		{"none, as text", func(tr *retryhttp.Transport) {
+			require.NoError(t, tr.Policy.UnmarshalText([]byte("none attempts=3 budget=ratio(floor=1000000)")))
+		}, 20 * 3},
 	} {
 		base := &script{replies: []reply{{status: 503}}}
 		transport := &retryhttp.Transport{Base: base, Policy: quick()}

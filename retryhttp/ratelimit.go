@@ -1,7 +1,9 @@
 package retryhttp
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,44 +26,34 @@ func (l limits) wait(refused bool) (wait time.Duration, ok bool) {
 	if ok || !refused || len(l) == 0 {
 		return wait, ok
 	}
-	wait = l[0].reset
-	for _, limit := range l {
-		wait = min(wait, limit.reset)
-	}
-	return wait, true
+	return slices.MinFunc(l, func(a, b limit) int { return cmp.Compare(a.reset, b.reset) }).reset, true
 }
 
-// A family is a group of limits, each with a header for what remains and one for the
-// reset.
-type family []struct{ remaining, reset string }
-
-var families = []family{
-	{{"Ratelimit-Remaining", "Ratelimit-Reset"}},
-	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset-After"}},
-	{{"X-Ratelimit-Remaining", "X-Ratelimit-Reset"}},
-	{{"X-Rate-Limit-Remaining", "X-Rate-Limit-Reset"}},
-	{{"Ratelimitbysize-Remaining", "Ratelimitbysize-Reset"}},
+// families lists limits that belong together. Each has a header for what remains and one for
+// the reset: the * stands for these words.
+var families = [...][]string{
+	{"Ratelimit-*"},
+	{"X-Ratelimit-*"},
+	{"X-Rate-Limit-*"},
+	{"Ratelimitbysize-*"},
+	{"X-Rate-Limit-*-Requests", "X-Rate-Limit-*-Tokens"},
+	{"X-Ratelimit-*-Requests", "X-Ratelimit-*-Tokens"},
 	{
-		{"X-Rate-Limit-Remaining-Requests", "X-Rate-Limit-Reset-Requests"},
-		{"X-Rate-Limit-Remaining-Tokens", "X-Rate-Limit-Reset-Tokens"},
-	},
-	{
-		{"X-Ratelimit-Remaining-Requests", "X-Ratelimit-Reset-Requests"},
-		{"X-Ratelimit-Remaining-Tokens", "X-Ratelimit-Reset-Tokens"},
-	},
-	{
-		{"Anthropic-Ratelimit-Requests-Remaining", "Anthropic-Ratelimit-Requests-Reset"},
-		{"Anthropic-Ratelimit-Tokens-Remaining", "Anthropic-Ratelimit-Tokens-Reset"},
-		{"Anthropic-Ratelimit-Input-Tokens-Remaining", "Anthropic-Ratelimit-Input-Tokens-Reset"},
-		{"Anthropic-Ratelimit-Output-Tokens-Remaining", "Anthropic-Ratelimit-Output-Tokens-Reset"},
+		"Anthropic-Ratelimit-Requests-*", "Anthropic-Ratelimit-Tokens-*",
+		"Anthropic-Ratelimit-Input-Tokens-*", "Anthropic-Ratelimit-Output-Tokens-*",
 	},
 }
 
-func (f family) limits(h http.Header, now time.Time) limits {
+// familyLimits reads the limits of one family. Discord's header for the reset ends in -After.
+func familyLimits(family []string, h http.Header, now time.Time) limits {
 	var found limits
-	for _, names := range f {
-		if reset, ok := parseReset(strings.TrimSpace(h.Get(names.reset)), now); ok {
-			found = append(found, limit{strings.TrimSpace(h.Get(names.remaining)) == "0", reset})
+	for _, name := range family {
+		remaining := h.Get(strings.Replace(name, "*", "Remaining", 1))
+		for _, header := range [...]string{"Reset-After", "Reset"} {
+			if reset, ok := parseReset(strings.TrimSpace(h.Get(strings.Replace(name, "*", header, 1))), now); ok {
+				found = append(found, limit{strings.TrimSpace(remaining) == "0", reset})
+				break
+			}
 		}
 	}
 	return found

@@ -31,22 +31,14 @@ func hasKey(h http.Header, name string) bool {
 // isUnprocessed reports whether the server did not process the request: it responded
 // with 421 Misdirected Request (RFC 9110), 425 Too Early (RFC 8470) or, by convention,
 // 429 Too Many Requests or an equivalent.
-func isUnprocessed(e *StatusError) bool {
-	switch e.Response.StatusCode {
-	case http.StatusMisdirectedRequest, http.StatusTooEarly:
-		return true
-	}
-	return isThrottling(e.Response)
+func isUnprocessed(resp *http.Response) bool {
+	return resp.StatusCode == http.StatusMisdirectedRequest || resp.StatusCode == http.StatusTooEarly || isThrottling(resp)
 }
 
 // isReplayable reports whether net/http resends the request over HTTP/1 although the
 // server may have processed it, unless it has a body that cannot be rewound.
 func isReplayable(req *http.Request) bool {
-	switch req.Method {
-	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
-		return true
-	}
 	_, key := req.Header["Idempotency-Key"]
 	_, older := req.Header["X-Idempotency-Key"]
-	return key || older
+	return key || older || isSafe(req.Method) && req.Method != "QUERY"
 }

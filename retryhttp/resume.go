@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,16 +19,15 @@ import (
 type resumedBody struct {
 	call   *call
 	ctx    context.Context // of the requests for the rest; ends with Close
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	etag   string
 	total  int64 // -1: unknown
 	offset int64
 	broken error // of body, after the data that it returned
 	end    error // of Read, from now on
 
-	mu     sync.Mutex
-	body   io.ReadCloser // of the latest response; only Read changes it
-	closed bool
+	mu   sync.Mutex
+	body io.ReadCloser // of the latest response; only Read changes it
 }
 
 var errChanged = errors.New("retryhttp: the rest of the response is not available any more")
@@ -37,22 +37,19 @@ func (c *call) resumable() {
 	resp, req := c.response, c.request
 	etag := resp.Header.Get("Etag")
 	if !c.transport.Resume || !c.mayRepeat || req.Method != "" && req.Method != http.MethodGet || req.Header.Get("Range") != "" ||
-		c.body != nil && c.body != http.NoBody || // it may be gone
+		c.body != nil || // it may be gone
 		resp.StatusCode != http.StatusOK || resp.Body == http.NoBody || !strings.HasPrefix(etag, `"`) ||
 		resp.Uncompressed || resp.Header.Get("Content-Encoding") != "" || resp.Header.Get("Accept-Ranges") == "none" {
 		return
 	}
 	b := &resumedBody{call: c, etag: etag, total: resp.ContentLength, body: resp.Body}
-	b.ctx, b.cancel = context.WithCancel(req.Context())
+	b.ctx, b.cancel = context.WithCancelCause(req.Context())
 	resp.Body = b
 }
 
-// keepPolicy is a function of its own because p escapes to the heap.
-func (c *call) keepPolicy(p retry.Policy) { c.policy = &p }
-
 // Read returns an error only if the body cannot be continued.
 func (b *resumedBody) Read(p []byte) (int, error) {
-	for b.end == nil && !b.isClosed() {
+	for b.end == nil && b.ctx.Err() == nil {
 		if b.broken == nil {
 			var n int
 			n, b.broken = b.body.Read(p)
@@ -68,35 +65,24 @@ func (b *resumedBody) Read(p []byte) (int, error) {
 			b.end = b.resume()
 		}
 	}
-	if b.isClosed() {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	return 0, b.end
+	return 0, cmp.Or(context.Cause(b.ctx), b.end)
 }
 
 // Close ends the body, also during a Read.
 func (b *resumedBody) Close() error {
+	b.cancel(http.ErrBodyReadAfterClose)
 	b.mu.Lock()
-	b.closed = true
 	body := b.body
 	b.mu.Unlock()
-	b.cancel()
 	return body.Close()
-}
-
-func (b *resumedBody) isClosed() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.closed
 }
 
 // use makes body the one to read and to close. It closes a body that arrives after Close.
 func (b *resumedBody) use(body io.ReadCloser) {
 	b.mu.Lock()
 	b.body = body
-	closed := b.closed
 	b.mu.Unlock()
-	if closed {
+	if b.ctx.Err() != nil {
 		_ = body.Close()
 	}
 }
@@ -127,8 +113,7 @@ func (b *resumedBody) resume() error {
 
 // again returns a call that requests the rest of b.
 func (c *call) again(b *resumedBody) *call {
-	next := &call{Context: b.ctx, transport: c.transport, host: c.host, request: c.request.Clone(b.ctx), limit: c.limit, rest: b,
-		mayRepeat: true, direct: c.direct, clock: c.clock, policy: c.policy, classifier: c.classifier}
+	next := &call{Context: b.ctx, settings: c.settings, request: c.request.Clone(b.ctx), rest: b}
 	if next.request.Header == nil {
 		next.request.Header = http.Header{}
 	}
@@ -142,7 +127,7 @@ func (c *call) again(b *resumedBody) *call {
 // policyForRest returns the policy for a call whose first attempt is the broken body: it
 // began long ago, so nothing delays it and hooks do not hear of it again.
 func (c *call) policyForRest() retry.Policy {
-	p := *c.policy
+	p := c.policy
 	p.Classifier, p.Stagger = c, 0
 	if p.Limiter != nil {
 		p.Limiter = &restLimiter{p.Limiter, c}
@@ -199,11 +184,11 @@ func (c *call) continueBody(ctx, limited context.Context) error {
 
 // matches reports whether resp is the rest of the body, whose length it notes.
 func (b *resumedBody) matches(resp *http.Response) bool {
-	rest, ok := strings.CutPrefix(resp.Header.Get("Content-Range"), "bytes ")
-	from, rest, cut := strings.Cut(rest, "-")
-	_, total, _ := strings.Cut(rest, "/")
+	var first, last int64
+	var total string
+	read, _ := fmt.Sscanf(resp.Header.Get("Content-Range"), "bytes %d-%d/%s", &first, &last, &total)
 	etag := resp.Header.Get("Etag")
-	if !ok || !cut || resp.StatusCode != http.StatusPartialContent || from != strconv.FormatInt(b.offset, 10) || etag != "" && etag != b.etag {
+	if read < 3 || first != b.offset || resp.StatusCode != http.StatusPartialContent || etag != "" && etag != b.etag {
 		return false
 	}
 	n, err := strconv.ParseInt(total, 10, 64)

@@ -66,7 +66,7 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 		return wait
 	}
 	for _, family := range families {
-		if wait, ok := family.limits(h, now).wait(usedUp); ok {
+		if wait, ok := familyLimits(family, h, now).wait(usedUp); ok {
 			return wait
 		}
 	}
@@ -75,11 +75,7 @@ func RetryAfter(resp *http.Response, now time.Time) time.Duration {
 
 func longest(lines []string, unit time.Duration, now time.Time) (wait time.Duration, found bool) {
 	for _, line := range lines {
-		values := []string{line}
-		if _, err := http.ParseTime(strings.TrimSpace(line)); err != nil {
-			values = strings.Split(line, ",")
-		}
-		for _, value := range values {
+		for _, value := range append(strings.Split(line, ","), line) { // a date contains a comma
 			if w, ok := parseWait(strings.TrimSpace(value), unit, now); ok {
 				wait, found = max(wait, w), true
 			}
@@ -88,25 +84,21 @@ func longest(lines []string, unit time.Duration, now time.Time) (wait time.Durat
 	return wait, found
 }
 
+// sinceEpoch is 10⁹ seconds, 31 years: no server asks for so long a wait, and the time
+// since 1970 has exceeded it since 2001.
+const sinceEpoch = 1e9 * time.Second
+
 func parseWait(value string, unit time.Duration, now time.Time) (time.Duration, bool) {
 	if wait, ok := parseNumber(value, unit); ok {
-		return sinceEpoch(wait, now), true
+		if wait >= sinceEpoch {
+			wait = max(0, time.Unix(0, 0).Add(wait).Sub(now))
+		}
+		return wait, true
 	}
 	if at, err := http.ParseTime(value); err == nil && unit == time.Second {
 		return max(0, at.Sub(now)), true
 	}
 	return 0, false
-}
-
-// epochLike is 10⁹ seconds, 31 years: no server asks for so long a wait, and the time
-// since 1970 has exceeded it since 2001.
-const epochLike = 1e9 * time.Second
-
-func sinceEpoch(wait time.Duration, now time.Time) time.Duration {
-	if wait < epochLike {
-		return wait
-	}
-	return max(0, time.Unix(0, 0).Add(wait).Sub(now))
 }
 
 // parseNumber reads digits, with an optional dot and plus sign. Other forms that
@@ -135,14 +127,12 @@ func isDigits(text string) bool {
 // the same hint do not retry together.
 type defaultHint struct{ random func() float64 }
 
-const maxHint = time.Minute
-
 func (r defaultHint) Wait(delay, hint time.Duration) (time.Duration, bool) {
 	random := r.random
 	if random == nil {
 		random = rand.Float64
 	}
-	if wait, ok := (retry.HintOrGiveUp{Max: maxHint}).Wait(delay, hint); !ok {
+	if wait, ok := (retry.HintOrGiveUp{Max: time.Minute}).Wait(delay, hint); !ok {
 		return wait, false
 	}
 	return max(delay, hint+time.Duration(random()*float64(hint)/10)), true

@@ -88,7 +88,7 @@ func (e *StatusError) verdict() error {
 // if they are overloaded.
 func isThrottling(resp *http.Response) bool {
 	switch resp.StatusCode {
-	case http.StatusTooManyRequests, statusShopify, statusOverloaded:
+	case http.StatusTooManyRequests, 430, 529:
 		return true
 	case http.StatusForbidden:
 		h := resp.Header
@@ -96,11 +96,6 @@ func isThrottling(resp *http.Response) bool {
 	}
 	return false
 }
-
-const (
-	statusShopify    = 430
-	statusOverloaded = 529
-)
 
 // overridingError is a StatusError whose response states whether to retry.
 type overridingError struct {
@@ -116,11 +111,3 @@ type throttledError struct{ *StatusError }
 
 func (e throttledError) HTTPStatusCode() int { return http.StatusTooManyRequests }
 func (e throttledError) Unwrap() error       { return e.StatusError }
-
-type checkError struct {
-	status *StatusError
-	found  error
-}
-
-func (e *checkError) Error() string   { return e.status.Error() + ": " + e.found.Error() }
-func (e *checkError) Unwrap() []error { return []error{e.found, e.status} }

@@ -53,6 +53,39 @@ func TestCheckStatusBelow(t *testing.T) {
 
 var errGraphQL = errors.New("errors in the response")
 
+// TestCheckReadsNoMore: peek reads as much of the body as it needs, and not again after an
+// error.
+func TestCheckReadsNoMore(t *testing.T) {
+	broken := errors.New("broken")
+	read := 0
+	base := roundTripper(func(*http.Request) (*http.Response, error) {
+		body := io.MultiReader(strings.NewReader("response"), failingReader{broken}, strings.NewReader("more"))
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(io.TeeReader(body, counter{&read}))}, nil
+	})
+	_, err := (&retryhttp.Transport{Base: base, Policy: quick(), Check: func(_ *http.Response, peek func(int) ([]byte, error)) error {
+		for _, step := range []struct{ n, read int }{{3, 3}, {5, 5}, {2, 5}} {
+			data, err := peek(step.n)
+			require.NoError(t, err)
+			assert.Equal(t, "response"[:step.n], string(data))
+			assert.Equal(t, step.read, read)
+		}
+		for range 2 {
+			data, err := peek(100)
+			assert.ErrorIs(t, err, broken)
+			assert.Equal(t, "response", string(data))
+		}
+		return nil
+	}}).RoundTrip(request(t, "GET", ""))
+	require.NoError(t, err)
+}
+
+type counter struct{ n *int }
+
+func (c counter) Write(p []byte) (int, error) {
+	*c.n += len(p)
+	return len(p), nil
+}
+
 func TestCheck(t *testing.T) {
 	for _, tt := range []struct {
 		name, method string

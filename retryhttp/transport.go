@@ -1,6 +1,7 @@
 package retryhttp
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -93,7 +94,8 @@ type Transport struct {
 	// PerHost replaces the Policy's Budget with a separate Budget for each host. If
 	// both are nil, the Transport uses a PerHost of its own, with a [retry.TokenBudget]
 	// for each host: a host that fails gets about 35 retries, and then none until it
-	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted]().
+	// succeeds again. For no Budget at all, set PerHost to [Unbudgeted](), or the Policy's
+	// text to budget=ratio(floor=1000000).
 	PerHost *PerHost
 
 	// Hedge sends a second copy of a request whose response takes too long, if the request
@@ -126,28 +128,25 @@ func NewClient(p retry.Policy) *http.Client {
 // the number of the attempt (see [AttemptNumber]) and lives as long as that of req.
 //
 // RoundTrip returns an error if the last attempt had no response, if the context of req
-// ended, even during a wait, if GetBody failed, or if the Policy is invalid. The error
+// ended before a retry that was due, if GetBody failed, or if the Policy is invalid. The error
 // is a [*retry.Error] with the reason for giving up, or the attempt's own error if that
 // is permanent.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	to := t.hostOf(req)
+	to := t.hosts.host(req.URL)
 	p, ok := t.policyFor(req, to)
 	if !ok {
 		return t.base().RoundTrip(req)
 	}
-	c := &call{Context: req.Context(), transport: t, host: to, request: req, mayRepeat: t.mayRepeat(req), clock: p.Clock, classifier: p.Classifier, limiter: p.Limiter}
-	if c.classifier == nil {
-		c.classifier = retry.DefaultClassifier{}
-	}
-	p.Classifier = c
-	c.whole = req.Context().Value(readKey{}) != nil
-	c.direct, _ = t.base().(*http.Transport)
+	c := &call{Context: req.Context(), request: req, whole: req.Context().Value(readKey{}) != nil}
+	c.settings = settings{transport: t, host: to, policy: p, classifier: cmp.Or[retry.Classifier](p.Classifier, retry.DefaultClassifier{})}
+	c.policy.Classifier = c
 	if c.limit = p.AttemptTimeout; c.limit > 0 {
-		p.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.limited
+		c.policy.AttemptTimeout = 0 // it would apply only until the headers arrive: see call.attempt
 	}
-	if t.Resume {
-		c.keepPolicy(p)
+	if c.mayRepeat = IsIdempotent(req); t.MayRepeat != nil {
+		c.mayRepeat = t.MayRepeat(req)
 	}
+	c.direct, _ = t.base().(*http.Transport)
 	c.planBody()
 	defer c.recording.finish()
 	returned := false
@@ -156,7 +155,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			c.abandon()
 		}
 	}()
-	err := retry.Do(c, p, c.attempt)
+	err := retry.Do(c, c.policy, c.attempt)
 	returned = true
 	return c.result(err)
 }
@@ -192,7 +191,7 @@ func (t *Transport) policyFor(req *http.Request, to *host) (retry.Policy, bool) 
 		p.Hint = defaultHint{p.Rand}
 	}
 	switch {
-	case t.PerHost != nil && req.URL != nil:
+	case t.PerHost != nil:
 		p.Budget = t.PerHost.Budget(req.URL)
 	case p.Budget == nil:
 		p.Budget = to.budget
@@ -221,25 +220,4 @@ func WithPolicy(ctx context.Context, p retry.Policy) context.Context {
 // unchanged, without retries, time limit or hooks. Base may still retry them.
 func WithoutRetry(ctx context.Context) context.Context {
 	return context.WithValue(ctx, policyKey{}, (*retry.Policy)(nil))
-}
-
-func (t *Transport) hostOf(req *http.Request) *host {
-	if req.URL == nil { // an error of Base
-		return new(host)
-	}
-	return t.hosts.host(req.URL)
-}
-
-func (t *Transport) mayRepeat(req *http.Request) bool {
-	if t.MayRepeat == nil {
-		return IsIdempotent(req)
-	}
-	return t.MayRepeat(req)
-}
-
-func (t *Transport) now() time.Time {
-	if t.Policy.Clock == nil {
-		return time.Now()
-	}
-	return t.Policy.Clock.Now()
 }

@@ -5,11 +5,17 @@ package http_test
 import (
 	"context"
 	"crypto/tls"
+	"go/build"
 	"net"
 	"net/http"
+	"slices"
 
 	"golang.org/x/net/http2"
 )
+
+// go127 reports whether net/http is that of Go 1.27 or later: it does not resend a request
+// after PROTOCOL_ERROR, and it drains a short response body that is closed.
+var go127 = slices.Contains(build.Default.ReleaseTags, "go1.27")
 
 type base struct {
 	name string

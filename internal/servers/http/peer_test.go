@@ -106,7 +106,8 @@ type comparison struct {
 	handlers   []http.HandlerFunc
 	method     string
 	body       func() io.Reader
-	calls      int // 0: one
+	calls      int  // 0: one
+	drained    bool // by net/http of Go 1.27, too, if it is fast enough
 	peer, ours outcome
 }
 
@@ -143,7 +144,7 @@ var comparisons = []comparison{
 		ours: outcome{executed: 10, connections: 1, response: "503 10"},
 	},
 	{
-		name: "GET, bodies of 20 KB", method: "GET", handlers: append(four(gives(503, 20<<10)), ok),
+		name: "GET, bodies of 20 KB", method: "GET", handlers: append(four(gives(503, 20<<10)), ok), drained: true,
 		peer: outcome{executed: 5, connections: 5, response: "200 2"},
 		ours: outcome{executed: 5, connections: 1, response: "200 2"},
 	},
@@ -169,7 +170,9 @@ func four(h http.HandlerFunc) []http.HandlerFunc { return []http.HandlerFunc{h, 
 func TestPeer(t *testing.T) {
 	for _, c := range comparisons {
 		t.Run(c.name, func(t *testing.T) {
-			t.Run("go-retryablehttp", func(t *testing.T) { assert.Equal(t, c.peer, c.run(t, peerSide, c.peer.err)) })
+			if !c.drained || !go127 {
+				t.Run("go-retryablehttp", func(t *testing.T) { assert.Equal(t, c.peer, c.run(t, peerSide, c.peer.err)) })
+			}
 			t.Run("retryhttp", func(t *testing.T) { assert.Equal(t, c.ours, c.run(t, ourSide, c.ours.err)) })
 		})
 	}
