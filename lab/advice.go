@@ -19,9 +19,10 @@ import (
 // An Advice chooses a policy for a system. It simulates some eighty policies under outages
 // of every kind, each on a smaller system with the same proportions, and drops the worse
 // ones as the outages become more. The score of a policy is its mean success minus its
-// latency times Price. Of the policies whose scores are equal, apart from noise, the
-// simplest is advised: the one with the fewest settings that differ from the zero
-// [retry.Policy], and then the fewest attempts. The same seed gives the same advice.
+// latency times Price. Of the policies that are at most 0.3 points worse than the best and
+// whose latency is at most 1.25 times as long, the simplest is advised: the one with the
+// fewest settings that differ from the zero [retry.Policy], and then the fewest attempts.
+// The same seed gives the same advice.
 type Advice struct {
 	// Storm is the system. Its Contenders, Trials and Horizon are not used. Its Progress
 	// reports the work in thousandths. If its Outage is the zero value, each trial has
@@ -39,8 +40,8 @@ type Advice struct {
 type Verdict struct {
 	Policy string // the advised policy, as text
 
-	// Equal lists the other finalists whose score is within half a point, or within a point
-	// and the noise: it hardly matters which of them is used.
+	// Equal lists the other finalists whose score is within half a point, apart from noise
+	// of up to another half: it hardly matters which of them is used.
 	Equal []string
 
 	// Rows are those of the advised policy, of the References, and of the other finalists,
@@ -80,12 +81,14 @@ type Assessed struct {
 
 // The rounds of the search: the number of policies in each, and the number of outages
 // that it adds. The first round simulates all policies.
-var rounds = []struct{ policies, outages int }{{0, 4}, {24, 8}, {16, 20}, {12, 64}}
+var rounds = []struct{ policies, outages int }{{0, 8}, {32, 24}, {16, 24}, {12, 40}}
 
 const (
 	adviceCalls = 3_000 // wanted in each trial
-	leastTie    = 0.001 // differences up to a tenth of a point never matter
-	mostTie     = 0.005 // half a point always matters
+	same        = 0.001 // policies that differ by no more than a tenth of a point act alike
+	tie         = 0.003 // for that much, nobody should have to set anything
+	matters     = 0.005 // half a point
+	slower      = 1.25  // policies with so many times the latency do not tie
 )
 
 // Run runs the search. If ctx ends first, it returns the error of ctx. Other errors name an
@@ -167,17 +170,26 @@ func (s *search) run() (Verdict, error) {
 }
 
 // keep drops all but the n best policies and the references. A setting counts as much as a
-// tenth of a point, so that of equal policies the simplest stay.
+// tenth of a point, so that of equal policies the simplest stay. Of those that acted alike
+// in enough outages only the simplest stays, so that there is room for others.
 func (s *search) keep(n int) {
-	worth := func(c *candidate) float64 { return s.score(c).Mean - leastTie*float64(c.settings) }
+	worth := func(c *candidate) float64 { return s.score(c).Mean - same*float64(c.settings) }
 	slices.SortStableFunc(s.list, func(a, b *candidate) int { return cmp.Compare(worth(b), worth(a)) })
 	var kept []*candidate
-	for i, c := range s.list {
-		if i < n || c.reference() {
+	for _, c := range s.list {
+		alike := func(k *candidate) bool {
+			loss := s.loss(k, c)
+			return len(c.trials) >= 32 && math.Abs(loss.Mean)+2*loss.SE() <= same && !c.simpler(k)
+		}
+		if c.reference() || len(kept) < n && !slices.ContainsFunc(kept, alike) {
 			kept = append(kept, c)
 		}
 	}
 	s.list = kept
+}
+
+func (c *candidate) p99() Summary {
+	return over(c.trials, func(t *StormTrial) float64 { return t.P99 })
 }
 
 func (c *candidate) reference() bool { return c.Name == NoRetry || c.Name == ZeroPolicy }
@@ -237,19 +249,18 @@ func (s *search) loss(a, b *candidate) Summary {
 	return summarize(x[:n])
 }
 
-// choose returns the simplest of the policies that are as good as the best apart from
-// noise, and the others within half a point of it, or a point if that is noise.
+// choose returns the simplest of the policies that tie with the best, and the others
+// within half a point of it, apart from noise up to another half.
 func (s *search) choose() (best *candidate, equal []*candidate) {
 	s.keep(len(s.list)) // sorts
 	top := slices.MaxFunc(s.list, func(a, b *candidate) int { return cmp.Compare(s.score(a).Mean, s.score(b).Mean) })
 	for _, c := range s.list {
-		loss := s.loss(top, c)
-		if loss.Mean <= min(max(leastTie, 2*loss.SE()), mostTie) && (best == nil || c.simpler(best)) {
+		if s.loss(top, c).Mean <= tie && c.p99().Mean <= slower*top.p99().Mean && (best == nil || c.simpler(best)) {
 			best = c
 		}
 	}
 	for _, c := range s.list {
-		if loss := s.loss(best, c); c != best && math.Abs(loss.Mean) <= min(max(mostTie, 2*loss.SE()), 2*mostTie) {
+		if loss := s.loss(best, c); c != best && math.Abs(loss.Mean) <= min(matters+2*loss.SE(), 2*matters) {
 			equal = append(equal, c)
 		}
 	}
@@ -260,7 +271,7 @@ func (s *search) sure(best *candidate) float64 {
 	sure := 1.0
 	for _, c := range s.list {
 		if loss := s.loss(c, best); loss.SE() > 0 {
-			sure = min(sure, distuv.UnitNormal.CDF((mostTie-loss.Mean)/loss.SE()))
+			sure = min(sure, distuv.UnitNormal.CDF((matters-loss.Mean)/loss.SE()))
 		}
 	}
 	return sure
@@ -269,7 +280,7 @@ func (s *search) sure(best *candidate) float64 {
 func (s *search) assess(c, best *candidate) Assessed {
 	a := Assessed{Contender: c.Name, Settings: c.settings, Score: s.score(c), Loss: s.loss(best, c)}
 	a.Success = over(c.trials, func(t *StormTrial) float64 { return t.Success })
-	a.P99 = over(c.trials, func(t *StormTrial) float64 { return t.P99 })
+	a.P99 = c.p99()
 	a.Peak = over(c.trials, func(t *StormTrial) float64 { return t.Peak })
 	_, a.Never = recoveries(c.trials)
 	return a
@@ -291,7 +302,7 @@ func (s *search) gate(v *Verdict, best *candidate) error {
 	for _, c := range list {
 		v.WithGate = append(v.WithGate, s.assess(c, best))
 		gain := s.loss(c, best)
-		v.Gate = v.Gate || gain.Mean > max(mostTie, 2*gain.SE())
+		v.Gate = v.Gate || gain.Mean > max(matters, 2*gain.SE())
 	}
 	return nil
 }

@@ -115,7 +115,8 @@ func TestAdviceAgainstMany(t *testing.T) {
 func anyPolicy(rng *rand.Rand, s *Storm) string {
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	base := time.Duration(float64(s.Deadline) * 0.002 * (1 + 200*rng.Float64()*rng.Float64())).Round(time.Millisecond)
-	rule := fmt.Sprintf(pick("full base=%v", "full base=%v cap=5s", "equal base=%v", "decorrelated base=%v", "constant delay=%v", "jittered(fibonacci base=%v) share=1"), max(base, time.Millisecond))
+	base = max(base, time.Millisecond)
+	rule := fmt.Sprintf(pick("full base=%[1]v", "full base=%[1]v cap=%[2]v", "equal base=%[1]v", "decorrelated base=%[1]v", "constant delay=%[1]v", "jittered(fibonacci base=%[1]v) share=1"), base, 3*base)
 	budget := pick("", "", " budget=throttle", " budget=token", " budget=token(capacity=100)", " budget=throttle(maxtokens=100)",
 		" budget=token(capacity=1 cost=1 success=0.1)", " budget=ratio(ratio=0.1 floor=0.1)", " budget=ratio(ratio=0.2 floor=1)")
 	return fmt.Sprintf("%s attempts=%d%s", rule, 1+rng.IntN(10), budget)
