@@ -26,7 +26,8 @@ type RetryAll struct{}
 // Classify implements [retry.Classifier].
 func (RetryAll) Classify(err error) retry.Verdict {
 	v := retry.Verdict{Class: retry.ClassTransient}
-	if permanent, _ := foreignMark(err); permanent {
+	permanent, _, wait := foreignMark(err)
+	if v.Hint = wait; permanent {
 		v.Class = retry.ClassPermanent
 	}
 	return v
@@ -38,7 +39,7 @@ type RetryMarked struct{}
 
 // Classify implements [retry.Classifier].
 func (RetryMarked) Classify(err error) retry.Verdict {
-	if _, transient := foreignMark(err); transient {
+	if _, transient, _ := foreignMark(err); transient {
 		return retry.Verdict{Class: retry.ClassTransient}
 	}
 	return retry.Verdict{Class: retry.ClassPermanent}
@@ -56,8 +57,8 @@ func If(retryable func(error) bool) retry.Classifier {
 }
 
 // foreignMark reports whether the outermost mark of another library in err is one against
-// a retry or for one. It recognizes their types by name.
-func foreignMark(err error) (permanent, transient bool) {
+// a retry, for one, or for one after a wait. It recognizes their types by name.
+func foreignMark(err error) (permanent, transient bool, wait time.Duration) {
 	for ; err != nil; err = errors.Unwrap(err) {
 		t := reflect.TypeOf(err)
 		if t.Kind() == reflect.Pointer {
@@ -70,12 +71,16 @@ func foreignMark(err error) (permanent, transient bool) {
 			permanent = strings.Contains(path, "avast/retry-go")
 		case "retryableError":
 			transient = strings.Contains(path, "sethvargo/go-retry")
+		case "RetryAfterError":
+			if v := reflect.Indirect(reflect.ValueOf(err)).FieldByName("Duration"); v.IsValid() && strings.Contains(path, "cenkalti/backoff") {
+				wait = time.Duration(v.Int())
+			}
 		}
-		if permanent || transient {
-			return permanent, transient
+		if permanent || transient || wait > 0 {
+			break
 		}
 	}
-	return false, false
+	return permanent, transient, wait
 }
 
 // Bare returns what the other libraries return for an err of [retry.Do]: the last failure
@@ -164,6 +169,146 @@ func (j Jitter) Delay(a retry.Attempt, u float64) time.Duration {
 	return dur.Saturate(t+(2*u-1)*float64(max(0, j.By)), math.MaxInt64)
 }
 
+// DelayType returns f, a DelayType of avast/retry-go, as a [retry.Backoff]. first is the number
+// of the first delay, and config what f gets, which other options than delays do not reach.
+func DelayType[C any](f func(n uint, err error, config C) time.Duration, first uint, config C) retry.Backoff {
+	return retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+		return f(first+uint(a.Number-1), Bare(a.Err), config)
+	})
+}
+
+// Config returns the Config that has the options, as avast/retry-go makes it before version 5.
+func Config[C any](options ...func(*C)) *C {
+	config := new(C)
+	for _, set := range options {
+		set(config)
+	}
+	return config
+}
+
+// BackOff is the interface of cenkalti/backoff. An adapt.Sequence implements it, too.
+type BackOff interface {
+	NextBackOff() time.Duration // -1 ends the call
+	Reset()                     // begins a new call
+}
+
+// NextBackOff returns the policy of one call that asks b for its delays. b is reset now, and
+// its -1 ends the call.
+func NextBackOff(b BackOff) retry.Policy {
+	b.Reset()
+	return asking(RetryAll{}, func() (time.Duration, bool) {
+		wait := b.NextBackOff()
+		return wait, wait == -1
+	})
+}
+
+// Next returns the policy of one call that asks b, a Backoff of sethvargo/go-retry, for its
+// delays.
+func Next(b interface{ Next() (time.Duration, bool) }) retry.Policy {
+	return asking(RetryMarked{}, b.Next)
+}
+
+// asking returns the policy of one call that makes the waits of next, until it says stop.
+func asking(c retry.Classifier, next func() (wait time.Duration, stop bool)) retry.Policy {
+	a := &asked{next: next}
+	return retry.Policy{MaxAttempts: retry.Unlimited, Classifier: c, Backoff: a, Budget: a}
+}
+
+// asked is a rule and, because a rule cannot end a call, the budget that is asked after it.
+type asked struct {
+	next func() (wait time.Duration, stop bool)
+	stop bool
+}
+
+func (a *asked) Delay(retry.Attempt, float64) (wait time.Duration) {
+	wait, a.stop = a.next()
+	return wait
+}
+func (a *asked) TryWithdraw(retry.Attempt) bool { return !a.stop }
+func (a *asked) Deposit(retry.Attempt, bool)    {}
+
+// Context returns the context that a backoff made by WithContext of cenkalti/backoff carries,
+// or the background.
+func Context(b any) context.Context {
+	if b, ok := b.(interface{ Context() context.Context }); ok {
+		return b.Context()
+	}
+	return context.Background()
+}
+
+// WithContext returns a backoff that takes its delays from b until ctx is done.
+func WithContext(b BackOff, ctx context.Context) interface {
+	BackOff
+	Context() context.Context
+} {
+	return ending{b, ctx}
+}
+
+type ending struct {
+	BackOff
+	ctx context.Context
+}
+
+func (e ending) Context() context.Context { return e.ctx }
+func (e ending) NextBackOff() time.Duration {
+	if e.ctx.Err() != nil {
+		return -1
+	}
+	return e.BackOff.NextBackOff()
+}
+
+// Stop returns a context that ends when the channel does.
+func Stop(done <-chan struct{}) context.Context {
+	return stop{context.Background(), done}
+}
+
+type stop struct {
+	context.Context
+	done <-chan struct{}
+}
+
+func (s stop) Done() <-chan struct{} { return s.done }
+func (s stop) Err() error {
+	select {
+	case <-s.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// Steps is a wait.Backoff of k8s.io/apimachinery, which can be converted to it.
+type Steps struct {
+	Duration time.Duration // first delay
+	Factor   float64       // growth; 0: none
+	Jitter   float64       // largest share of a delay that is added to it
+	Steps    int           // most attempts; 0 makes one, other than there
+	Cap      time.Duration // largest delay; 0: none
+}
+
+// Policy returns the policy of wait.ExponentialBackoff: a delay that would exceed the Cap ends
+// the call.
+func (b Steps) Policy() retry.Policy {
+	attempts := max(1, b.Steps)
+	if next := float64(b.Duration) * b.Factor; b.Cap > 0 && next > 0 {
+		reached := 1
+		for ; next <= float64(b.Cap) && reached < attempts && b.Factor > 1; next *= b.Factor {
+			reached++
+		}
+		if next > float64(b.Cap) {
+			attempts = reached
+		}
+	}
+	p := retry.Policy{Backoff: retry.NoDelay{}, MaxAttempts: attempts, Classifier: RetryAll{}}
+	if b.Duration > 0 {
+		p.Backoff = retry.Exponential{Base: b.Duration, Factor: cmp.Or(b.Factor, 1)}
+	}
+	if b.Jitter > 0 {
+		p.Backoff = Longer{Of: p.Backoff, By: b.Jitter}
+	}
+	return p
+}
+
 // Limit returns p with the MaxAttempts and MaxElapsed of limits that are not zero.
 func Limit(p, limits retry.Policy) retry.Policy {
 	p.MaxAttempts = cmp.Or(limits.MaxAttempts, p.MaxAttempts)
@@ -196,8 +341,8 @@ func (l Longer) Delay(a retry.Attempt, u float64) time.Duration {
 
 // Until returns an operation that fails until condition returns true or an error, which
 // is permanent, as the functions of k8s.io/apimachinery/pkg/util/wait expect it. If the
-// call gives up, its error has their text and matches [context.DeadlineExceeded], so that
-// wait.Interrupted recognizes it.
+// call gives up, its error has their text, and matches [context.DeadlineExceeded] and
+// wait.ErrWaitTimeout, so that wait.Interrupted recognizes it.
 func Until(condition func(context.Context) (bool, error)) func(context.Context) error {
 	return func(ctx context.Context) error {
 		done, err := condition(ctx)
@@ -221,8 +366,20 @@ func UntilLater(condition func(context.Context) (bool, error)) func(context.Cont
 	}
 }
 
+// Poll is [Until] if immediate is true, and otherwise [UntilLater].
+func Poll(immediate bool, condition func(context.Context) (bool, error)) func(context.Context) error {
+	if immediate {
+		return Until(condition)
+	}
+	return UntilLater(condition)
+}
+
 type notYet struct{}
 
-func (notYet) Error() string        { return "timed out waiting for the condition" }
-func (notYet) Timeout() bool        { return true }
-func (notYet) Is(target error) bool { return target == context.DeadlineExceeded }
+const timedOut = "timed out waiting for the condition"
+
+func (notYet) Error() string { return timedOut }
+func (notYet) Timeout() bool { return true }
+func (notYet) Is(target error) bool {
+	return target == context.DeadlineExceeded || target.Error() == timedOut // wait.ErrWaitTimeout
+}

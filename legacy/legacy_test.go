@@ -121,6 +121,11 @@ func TestBackoffs(t *testing.T) {
 }
 
 func TestUntil(t *testing.T) {
+	poll := func(immediate bool) func(func(context.Context) (bool, error)) func(context.Context) error {
+		return func(f func(context.Context) (bool, error)) func(context.Context) error {
+			return legacy.Poll(immediate, f)
+		}
+	}
 	for _, c := range []struct {
 		name string
 		op   func(func(context.Context) (bool, error)) func(context.Context) error
@@ -131,6 +136,8 @@ func TestUntil(t *testing.T) {
 		{"in the end", legacy.Until, []bool{false, false, true}, nil},
 		{"later", legacy.UntilLater, []bool{false, true}, nil},
 		{"too late", legacy.UntilLater, []bool{false, false}, context.DeadlineExceeded},
+		{"poll at once", poll(true), []bool{false, false, true}, nil},
+		{"poll later", poll(false), []bool{false, true}, nil},
 		{"never", legacy.Until, []bool{false, false, false}, context.DeadlineExceeded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,4 +153,113 @@ func TestUntil(t *testing.T) {
 	}
 	err := retry.Do(t.Context(), retry.Policy{}, legacy.Until(func(context.Context) (bool, error) { return false, errFailed }))
 	assert.True(t, legacy.Bare(err) == errFailed)
+}
+
+// delays is a backoff of two other libraries, which ends after its last delay.
+type delays struct {
+	all  []time.Duration
+	next int
+	ctx  context.Context
+}
+
+func (d *delays) Reset()                   { d.next = 0 }
+func (d *delays) Context() context.Context { return d.ctx }
+func (d *delays) Next() (time.Duration, bool) {
+	wait := d.NextBackOff()
+	return max(0, wait), wait == -1
+}
+
+func (d *delays) NextBackOff() time.Duration {
+	d.next++
+	if d.next > len(d.all) {
+		return -1
+	}
+	return d.all[d.next-1]
+}
+
+func TestAsking(t *testing.T) {
+	b := &delays{all: []time.Duration{time.Second, 0, time.Minute}, next: 2}
+	for _, c := range []struct {
+		name   string
+		policy func() retry.Policy
+		err    error
+		waits  []time.Duration
+	}{
+		{"reset, all", func() retry.Policy { return legacy.NextBackOff(b) }, errFailed, b.all},
+		{"permanent", func() retry.Policy { return legacy.NextBackOff(b) }, retry.Permanent(errFailed), nil},
+		{"not marked", func() retry.Policy { return legacy.Next(b) }, errFailed, nil},
+		{"continues where the last call ended", func() retry.Policy { b.next = 1; return legacy.Next(b) }, retry.Transient(errFailed), b.all[1:]},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var waits []time.Duration
+			p := c.policy().With(legacy.OnRetry(func(_ error, d time.Duration) { waits = append(waits, d) }))
+			p.Clock = &retrytest.Clock{}
+			err := legacy.Bare(retry.Do(t.Context(), p, func(context.Context) error { return c.err }))
+			assert.True(t, err == errFailed, "%v", err)
+			assert.Equal(t, c.waits, waits)
+		})
+	}
+}
+
+func TestContexts(t *testing.T) {
+	assert.Equal(t, t.Context(), legacy.Context(&delays{ctx: t.Context()}))
+	assert.Equal(t, context.Background(), legacy.Context(3))
+
+	canceled, cancel := context.WithCancel(t.Context())
+	b := legacy.WithContext(&delays{all: []time.Duration{1, 2}}, canceled)
+	assert.Equal(t, canceled, legacy.Context(b))
+	assert.Equal(t, time.Duration(1), b.NextBackOff())
+	cancel()
+	assert.Equal(t, time.Duration(-1), b.NextBackOff())
+
+	done := make(chan struct{})
+	ctx := legacy.Stop(done)
+	assert.NoError(t, ctx.Err())
+	close(done)
+	<-ctx.Done()
+	assert.Equal(t, context.Canceled, ctx.Err())
+	err := retry.Do(ctx, retry.Policy{}, func(context.Context) error { return errFailed })
+	assert.True(t, legacy.Bare(err) == context.Canceled)
+}
+
+func TestDelayType(t *testing.T) {
+	type config struct{ base time.Duration }
+	options := legacy.Config(func(c *config) { c.base = time.Second }, func(c *config) { c.base *= 2 })
+	b := legacy.DelayType(func(n uint, err error, c *config) time.Duration {
+		assert.True(t, err == errFailed)
+		return time.Duration(n) * c.base
+	}, 1, options)
+	assert.Equal(t, 4*time.Second, b.Delay(retry.Attempt{Number: 2, Err: retry.Transient(errFailed)}, 0))
+	b = legacy.DelayType(func(n uint, _ error, _ any) time.Duration { return time.Duration(n) }, 0, nil)
+	assert.Equal(t, time.Duration(1), b.Delay(retry.Attempt{Number: 2}, 0))
+}
+
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		steps    legacy.Steps
+		attempts int
+		delays   []time.Duration
+	}{
+		{"none", legacy.Steps{}, 1, nil},
+		{"without delays", legacy.Steps{Steps: 3}, 3, []time.Duration{0, 0}},
+		{"constant", legacy.Steps{Duration: time.Second, Steps: 3}, 3, []time.Duration{time.Second, time.Second}},
+		{"growing", legacy.Steps{Duration: time.Second, Factor: 3, Steps: 3}, 3, []time.Duration{time.Second, 3 * time.Second}},
+		{"capped", legacy.Steps{Duration: time.Second, Factor: 2, Steps: 9, Cap: 5 * time.Second}, 3, []time.Duration{time.Second, 2 * time.Second}},
+		{"at the cap", legacy.Steps{Duration: time.Second, Factor: 2, Steps: 9, Cap: 4 * time.Second}, 3, []time.Duration{time.Second, 2 * time.Second}},
+		{"below the cap", legacy.Steps{Duration: time.Second, Factor: 2, Steps: 3, Cap: time.Hour}, 3, []time.Duration{time.Second, 2 * time.Second}},
+		{"above the cap", legacy.Steps{Duration: time.Hour, Factor: 1, Steps: 3, Cap: time.Second}, 1, nil},
+		{"a cap never reached", legacy.Steps{Duration: time.Second, Factor: 1, Steps: 3, Cap: time.Hour}, 3, []time.Duration{time.Second, time.Second}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := c.steps.Policy()
+			assert.NoError(t, p.Validate())
+			assert.Equal(t, c.attempts, p.MaxAttempts)
+			for i, want := range c.delays {
+				assert.Equal(t, want, p.Backoff.Delay(retry.Attempt{Number: i + 1}, 0.5))
+			}
+		})
+	}
+	p := legacy.Steps{Duration: time.Second, Jitter: 1, Steps: 3}.Policy()
+	assert.Equal(t, 1500*time.Millisecond, p.Backoff.Delay(retry.Attempt{Number: 1}, 0.5))
 }

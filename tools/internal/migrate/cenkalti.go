@@ -3,260 +3,192 @@ package migrate
 import (
 	"go/ast"
 	"go/types"
-	"regexp"
 	"slices"
 	"strings"
-
-	"golang.org/x/tools/go/ast/edge"
-	"golang.org/x/tools/go/ast/inspector"
 )
 
-// cenkalti is github.com/cenkalti/backoff, versions 2 to 7.
-type cenkalti struct{}
-
-var cenkaltiPath = regexp.MustCompile(`^(.*/vendor/)?github\.com/cenkalti/backoff(/v[3-7])?$`)
-
-func (cenkalti) owns(p *types.Package) bool { return p != nil && cenkaltiPath.MatchString(p.Path()) }
-
-// options reports whether the functions of a package take options, as since version 5.
-func (cenkalti) options(p *types.Package) bool {
-	return slices.Contains([]string{"v5", "v6", "v7"}, p.Path()[strings.LastIndexByte(p.Path(), '/')+1:])
-}
-
-// arguments are the arguments of a call that retries.
-type arguments struct {
-	ctx, op, notify ast.Expr
-	data            bool // the operation returns a value
-	options         []ast.Expr
-}
-
-func (l cenkalti) find(r *rewriter) {
-	r.calls(func(call *ast.CallExpr, f *types.Func) {
-		if f.Name() == "NextBackOff" {
-			r.loop(call)
-		}
-		if !strings.HasPrefix(f.Name(), "Retry") || f.Signature().Recv() != nil || f.Name() == "RetryAfter" {
-			return
-		}
-		s := &site{call: call, name: "backoff." + f.Name()}
-		r.sites[call] = s
-		a := arguments{data: strings.Contains(f.Name(), "Data")}
-		switch {
-		case l.options(f.Pkg()):
-			a.ctx, a.op, a.options, a.data = call.Args[0], call.Args[1], r.listed(s, call, 2), true
-			l.readOptions(r, s, &a)
-		case strings.Contains(f.Name(), "Timer"):
-			s.fail("has a timer of its own")
-		case len(call.Args) < 2:
-			s.fail("its arguments are the results of another call")
-		default:
-			a.op, s.takes, s.arg = call.Args[0], call.Args[1], call.Args[1]
-			if len(call.Args) > 2 {
-				a.notify = call.Args[2]
+// cenkalti returns the library github.com/cenkalti/backoff, versions 2 to 7.
+func cenkalti() *library {
+	return &library{
+		path: path(`github\.com/cenkalti/backoff(/v[3-7])?`),
+		site: func(r *rewriter, call *ast.CallExpr, f *types.Func) *site {
+			switch name := f.Name(); {
+			case name == "NextBackOff":
+				return &site{name: name, asks: true}
+			case !strings.HasPrefix(name, "Retry") || f.Signature().Recv() != nil || name == "RetryAfter":
+				return nil
+			case hasOptions(f):
+				return cenkaltiOptions(r, call)
+			default:
+				s := &site{name: "backoff." + name, value: r.read(call.Args[1]), op: call.Args[0], data: strings.Contains(name, "Data")}
+				if len(call.Args) > 2 && !r.isNil(call.Args[2]) {
+					s.limits.hooks = code("legacy.OnRetry(%)", call.Args[2])
+				}
+				if len(call.Args) > 3 && !r.isNil(call.Args[3]) {
+					s.fail("has a timer of its own")
+				}
+				return s
 			}
-		}
-		s.data, s.op = a, a.op
-	})
+		},
+		constructed: cenkaltiBackOff,
+		after:       showContexts,
+		literal: func(r *rewriter, name string, fields map[string]text) value {
+			v := value{policy: policy{attempts: code("retry.Unlimited")}}
+			switch {
+			case name == "ZeroBackOff":
+				v.backoff = code("retry.NoDelay{}")
+			case name == "StopBackOff":
+				v.backoff, v.attempts = code("retry.NoDelay{}"), text{"1"}
+			case name == "ConstantBackOff" && fields["Interval"] != nil:
+				v.backoff = code("retry.Constant(%)", fields["Interval"])
+			case name == "ExponentialBackOff" && fields["InitialInterval"] != nil && fields["Multiplier"] != nil && fields["MaxInterval"] != nil:
+				is := func(name, standard string) bool {
+					x := fields[name]
+					return x != nil && strings.HasSuffix(r.shown(x[0].(ast.Expr)), "."+standard)
+				}
+				if !is("Stop", "Stop") && (fields["Stop"] != nil || fields["MaxElapsedTime"] != nil) || fields["Clock"] != nil && !is("Clock", "SystemClock") {
+					return value{} // with a zero Stop, MaxElapsedTime ends no call
+				}
+				v.exponential = fields
+				if fields["RandomizationFactor"] == nil {
+					fields["RandomizationFactor"] = text{"0"}
+				}
+			}
+			return v
+		},
+		fields:     []string{"InitialInterval", "RandomizationFactor", "Multiplier", "MaxInterval", "MaxElapsedTime"},
+		delays:     "legacy.NextBackOff(%)",
+		classifier: "legacy.RetryAll{}",
+		renames: map[string]string{
+			"Permanent":                  "retry.Permanent",
+			"Stop":                       "-1",
+			"Operation":                  "func() error",
+			"Notify":                     "func(error, time.Duration)",
+			"DefaultInitialInterval":     "500 * time.Millisecond",
+			"DefaultMaxInterval":         "time.Minute",
+			"DefaultMaxElapsedTime":      "15 * time.Minute",
+			"DefaultMultiplier":          "1.5",
+			"DefaultRandomizationFactor": "0.5",
+		},
+		differs: []string{
+			"no attempt begins once the context is done, and a wait that would outlast its deadline is not begun",
+			"delays never exceed MaxInterval, which the random part could",
+			"RetryAll also ends with the failure of an inner call that has retried",
+		},
+	}
 }
 
-// readOptions reads the options of version 5 and later.
-func (l cenkalti) readOptions(r *rewriter, s *site, a *arguments) {
-	s.value.elapsed = minutes(15)
-	for _, x := range a.options {
-		call, f := r.option(x)
+// major returns the last element of the path of a function's package.
+func major(f *types.Func) string { return pkg(f.Pkg().Path()).base() }
+
+// hasOptions reports whether a function takes options, as since version 5.
+func hasOptions(f *types.Func) bool { return slices.Contains([]string{"v5", "v6", "v7"}, major(f)) }
+
+// cenkaltiOptions reads a call of version 5 and later.
+func cenkaltiOptions(r *rewriter, call *ast.CallExpr) *site {
+	s := &site{name: "backoff.Retry", ctx: text{call.Args[0]}, op: call.Args[1], data: true}
+	s.value = value{exponential: map[string]text{}, policy: policy{attempts: code("retry.Unlimited")}}
+	s.limits.elapsed = code("15 * time.Minute")
+	for _, x := range r.listed(s, call, 2) {
+		option, f := r.option(x)
 		if f == nil {
 			s.fail("the option %s is not understood", r.shown(x))
-			return
+			return s
 		}
-		switch f.Name() {
+		switch arg := option.Args[0]; f.Name() {
 		case "WithBackOff":
-			s.takes, s.arg = call.Args[0], x
+			s.value = r.read(arg)
 		case "WithNotify":
-			a.notify = call.Args[0]
+			s.limits.hooks = code("legacy.OnRetry(%)", arg)
 		case "WithMaxTries":
-			s.value.attempts = r.attempts(call.Args[0])
+			s.limits.attempts = r.attempts(arg)
 		case "WithMaxElapsedTime":
-			s.value.elapsed = text{call.Args[0]}
-			if r.isZero(call.Args[0]) {
-				s.value.elapsed = nil
+			s.limits.elapsed = text{arg}
+			if r.isZero(arg) {
+				s.limits.elapsed = nil
 			}
 		default:
 			s.fail("the option %s has no counterpart", f.Name())
 		}
 	}
+	return s
 }
 
-func (l cenkalti) wraps(r *rewriter, cur inspector.Cursor) bool {
-	if cur.ParentEdgeKind() != edge.CallExpr_Args || cur.ParentEdgeIndex() != 0 {
-		return false
-	}
-	f := callee(r.pass.TypesInfo, cur.Parent().Node().(*ast.CallExpr))
-	return f != nil && l.owns(f.Pkg()) && slices.Contains([]string{"WithMaxRetries", "WithContext", "WithBackOff"}, f.Name())
-}
-
-func (l cenkalti) value(r *rewriter, call *ast.CallExpr, name string) (value, string) {
-	switch name {
+// cenkaltiBackOff returns what a call that makes or changes a BackOff means.
+func cenkaltiBackOff(r *rewriter, f *types.Func, args []ast.Expr) value {
+	v := value{policy: policy{attempts: code("retry.Unlimited")}}
+	switch f.Name() {
 	case "NewExponentialBackOff":
-		v := value{fields: map[string]text{}, policy: policy{attempts: text{retryPkg, ".Unlimited"}}}
-		if !l.options(callee(r.pass.TypesInfo, call).Pkg()) {
-			v.elapsed = minutes(15)
+		v.exponential = map[string]text{}
+		if !hasOptions(f) {
+			v.elapsed = code("15 * time.Minute")
 		}
-		for _, x := range call.Args {
-			option, f := r.option(x)
-			if f == nil || len(option.Args) != 1 || !l.set(r, &v, strings.TrimPrefix(f.Name(), "With"), option.Args[0]) {
-				return v, "the option " + r.shown(x) + " is not understood"
+		for _, x := range args {
+			option, g := r.option(x)
+			if g == nil || len(option.Args) != 1 || !slices.Contains(r.lib.fields, strings.TrimPrefix(g.Name(), "With")) {
+				return value{}
 			}
+			v.exponential[strings.TrimPrefix(g.Name(), "With")] = text{option.Args[0]}
 		}
-		return v, ""
 	case "NewConstantBackOff":
-		return value{policy: policy{backoff: text{retryPkg, ".Constant(", call.Args[0], ")"}, attempts: text{retryPkg, ".Unlimited"}}}, ""
-	case "WithMaxRetries", "WithContext":
-		v, why := r.value(call.Args[0])
-		if name == "WithContext" {
-			v.ctx = text{call.Args[1]}
-		} else if l.unbounded(callee(r.pass.TypesInfo, call).Pkg()) && r.isZero(call.Args[1]) {
-			v.attempts = text{retryPkg, ".Unlimited"}
-		} else {
-			v.attempts = r.retries(call.Args[1])
+		v.backoff = code("retry.Constant(%)", args[0])
+	case "WithContext":
+		v = r.read(args[0])
+		v.ctx = args[1]
+	case "WithMaxRetries":
+		v = r.read(args[0])
+		if v.expr = nil; !v.known() {
+			return value{ctx: v.ctx}
 		}
-		return v, why
-	}
-	return value{}, "backoff." + name + " has no counterpart"
-}
-
-// unbounded reports whether WithMaxRetries(b, 0) means no bound, as before version 4.
-func (cenkalti) unbounded(p *types.Package) bool {
-	return !slices.Contains([]string{"v4", "v5", "v6", "v7"}, p.Path()[strings.LastIndexByte(p.Path(), '/')+1:])
-}
-
-func (l cenkalti) literal(r *rewriter, lit *ast.CompositeLit) (value, string) {
-	named, _ := types.Unalias(r.pass.TypesInfo.TypeOf(lit)).(*types.Named)
-	if named == nil || !l.owns(named.Obj().Pkg()) {
-		return value{}, r.shown(lit) + " implements a backoff of its own"
-	}
-	v := value{policy: policy{attempts: text{retryPkg, ".Unlimited"}}}
-	switch named.Obj().Name() {
-	case "ZeroBackOff":
-		v.backoff = text{retryPkg, ".NoDelay{}"}
-		return v, ""
-	case "StopBackOff":
-		v.backoff, v.attempts = text{retryPkg, ".NoDelay{}"}, text{"1"}
-		return v, ""
-	case "ConstantBackOff":
-		if len(lit.Elts) == 1 {
-			if kv, ok := lit.Elts[0].(*ast.KeyValueExpr); ok {
-				v.backoff = text{retryPkg, ".Constant(", kv.Value, ")"}
-				return v, ""
-			}
+		v.attempts = r.retries(args[1])
+		if r.isZero(args[1]) && (major(f) == "backoff" || major(f) == "v3") { // which means no bound there
+			v.attempts = code("retry.Unlimited")
 		}
-	case "ExponentialBackOff":
-		v.fields = map[string]text{"RandomizationFactor": {"0"}}
-		for _, x := range lit.Elts {
-			kv, ok := x.(*ast.KeyValueExpr)
-			if !ok || !l.set(r, &v, kv.Key.(*ast.Ident).Name, kv.Value) {
-				return v, "the field " + r.shown(x) + " is not understood"
-			}
-		}
-		if v.fields["InitialInterval"] != nil && v.fields["Multiplier"] != nil && v.fields["MaxInterval"] != nil {
-			return v, ""
-		}
+	default:
+		return value{}
 	}
-	return v, r.shown(lit) + " leaves fields at zero"
+	return v
 }
 
-func (cenkalti) fields() []string {
-	return []string{"InitialInterval", "RandomizationFactor", "Multiplier", "MaxInterval", "MaxElapsedTime"}
-}
-
-// set sets a field of an ExponentialBackOff.
-func (l cenkalti) set(r *rewriter, v *value, name string, x ast.Expr) bool {
-	if slices.Contains(l.fields(), name) {
-		v.fields[name] = text{x}
-		return true
-	}
-	// What would set the default.
-	return (name == "Stop" || name == "RetryStopDuration" || name == "Clock" || name == "ClockProvider") &&
-		slices.Contains([]string{"Stop", "SystemClock"}, r.shown(x)[strings.LastIndexByte(r.shown(x), '.')+1:])
-}
-
-func (l cenkalti) finish(r *rewriter, v *value) {
-	v.classifier = text{legacyPkg, ".RetryAll{}"}
-	if v.fields == nil {
-		return
-	}
-	or := func(name string, standard text) text {
-		if x := v.fields[name]; x != nil {
+// exponentialPolicy returns the policy of an ExponentialBackOff.
+func exponentialPolicy(r *rewriter, v value) policy {
+	p := v.policy
+	field := func(name, standard string) text {
+		if x := v.exponential[name]; x != nil {
 			return x
 		}
-		return standard
+		return code(standard)
 	}
-	exp := rule("Exponential", "Base", or("InitialInterval", milliseconds(500)), "Cap", or("MaxInterval", minutes(1)),
-		"Factor", or("Multiplier", text{"1.5"}))
-	random := or("RandomizationFactor", text{"0.5"})
-	if x, ok := random[0].(ast.Expr); ok && r.isZero(x) || random[0] == "0" {
-		v.backoff = exp
-	} else {
-		v.backoff = rule("Spread", "Of", exp, "Fraction", random)
+	zero := func(t text) bool {
+		x, ok := t[0].(ast.Expr)
+		return ok && r.isZero(x) || t[0] == "0"
 	}
-	if x := v.fields["MaxElapsedTime"]; x != nil {
-		v.elapsed = x
-		if x, ok := x[0].(ast.Expr); ok && r.isZero(x) {
-			v.elapsed = nil
+	p.backoff = code("retry.Exponential{Base: %, Cap: %, Factor: %}", field("InitialInterval", "500 * time.Millisecond"),
+		field("MaxInterval", "time.Minute"), field("Multiplier", "1.5"))
+	if random := field("RandomizationFactor", "0.5"); !zero(random) {
+		p.backoff = code("retry.Spread{Of: %, Fraction: %}", p.backoff, random)
+	}
+	if limit := v.exponential["MaxElapsedTime"]; limit != nil {
+		p.elapsed = limit
+		if zero(limit) {
+			p.elapsed = nil
 		}
 	}
+	return p
 }
 
-func (l cenkalti) rewrite(r *rewriter, s *site) {
-	a, ok := s.data.(arguments)
-	if !ok { // a call of NextBackOff
-		s.note("the delays are those of an adapt.Sequence")
-		return
-	}
-	v := s.value
-	if s.takes == nil {
-		v.fields = map[string]text{}
-	}
-	if a.notify != nil && !r.isNil(a.notify) {
-		v.hooks = text{legacyPkg, ".OnRetry(", a.notify, ")"}
-	}
-	if v.attempts == nil && v.cell == nil {
-		v.attempts = text{retryPkg, ".Unlimited"}
-	}
-	ctx := v.ctx
-	if a.ctx == nil && ctx == nil && v.cell != nil {
-		ctx = v.cell.ctx
-	}
-	if a.ctx == nil && ctx == nil {
-		ctx = text{contextPkg, ".Background()"}
-		s.note("the call has no context: pass one to end it early")
-	}
-	p := r.expression(v, nil)
-	if a.ctx == nil {
-		p = join(ctx, ", ", p)
-	}
-	r.call(s, a.op, a.data, p)
-}
-
-func (r *rewriter) isNil(x ast.Expr) bool { return r.pass.TypesInfo.Types[x].IsNil() }
-
-func (cenkalti) renames() map[string]text {
-	return map[string]text{
-		"Permanent":                  {retryPkg, ".Permanent"},
-		"Stop":                       {"-1"},
-		"Operation":                  {"func() error"},
-		"Notify":                     {"func(error, ", timePkg, ".Duration)"},
-		"DefaultInitialInterval":     milliseconds(500),
-		"DefaultMaxInterval":         minutes(1),
-		"DefaultMaxElapsedTime":      minutes(15),
-		"DefaultMultiplier":          {"1.5"},
-		"DefaultRandomizationFactor": {"0.5"},
-	}
-}
-
-func (cenkalti) differs() []string {
-	return []string{
-		"no attempt begins once the context is done, and a wait that would outlast its deadline is not begun",
-		"delays never exceed MaxInterval, which the random part could",
-		"RetryAll also ends with the failure of an inner call that has retried",
+// showContexts turns a WithMaxRetries around a WithContext inside out, where legacy.Context
+// could not see the context.
+func showContexts(r *rewriter) {
+	for cur := range r.root.Preorder((*ast.CallExpr)(nil)) {
+		call := cur.Node().(*ast.CallExpr)
+		if f := callee(r.pass.TypesInfo, call); f == nil || !r.lib.owns(f.Pkg()) || f.Name() != "WithMaxRetries" || hasOptions(f) {
+			continue
+		}
+		if in, ok := ast.Unparen(call.Args[0]).(*ast.CallExpr); ok {
+			if g := callee(r.pass.TypesInfo, in); g != nil && r.lib.owns(g.Pkg()) && g.Name() == "WithContext" {
+				r.replace(call, code("%(%(%, %), %)", in.Fun, call.Fun, in.Args[0], call.Args[1], in.Args[1])...)
+			}
+		}
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"go/ast"
 	"go/token"
 	"slices"
-
-	"golang.org/x/tools/go/analysis"
 )
 
 // text is source text in parts: a string, an [ast.Node] that stands for its own source
@@ -28,8 +26,9 @@ type edits struct {
 	fset   *token.FileSet
 	read   func(string) ([]byte, error)
 	all    []edit
-	names  func(path pkg) string // in the file that is rendered
-	masked []byte                // the source of that file, with mask in place of some names
+	names  func(path pkg) string   // in the file that is rendered
+	open   map[token.Pos]token.Pos // the edits that are being resolved
+	masked []byte                  // the source of that file, with mask in place of some names
 }
 
 // mask is a byte that no source contains.
@@ -70,12 +69,12 @@ func (e *edits) source(pos token.Pos) ([]byte, int) {
 }
 
 // render returns the source between two positions with the edits applied that lie within.
-func (e *edits) render(pos, end token.Pos, within []edit) []byte {
+func (e *edits) render(pos, end token.Pos) []byte {
 	source, base := e.source(pos)
 	var out bytes.Buffer
 	at := pos
-	for _, x := range within {
-		if x.pos < at { // inside the edit before it
+	for _, x := range e.sorted() {
+		if x.pos < at || x.end > end || e.open[x.pos] == x.end { // outside, or inside the edit before it
 			continue
 		}
 		out.Write(source[int(at)-base : int(x.pos)-base])
@@ -96,10 +95,10 @@ func (e *edits) resolve(x edit) []byte {
 		case pkg:
 			out.WriteString(e.names(part))
 		case ast.Node:
-			within := slices.DeleteFunc(slices.Clone(e.sorted()), func(y edit) bool {
-				return y.pos < part.Pos() || y.end > part.End() || y.pos == x.pos && y.end == x.end
-			})
-			out.Write(e.render(part.Pos(), part.End(), within))
+			before := e.open[x.pos]
+			e.open[x.pos] = x.end
+			out.Write(e.render(part.Pos(), part.End()))
+			e.open[x.pos] = before
 		}
 	}
 	return out.Bytes()
@@ -111,19 +110,4 @@ func (e *edits) sorted() []edit {
 		return cmp.Or(cmp.Compare(a.pos, b.pos), cmp.Compare(min(1, a.end-a.pos), min(1, b.end-b.pos)), cmp.Compare(b.end, a.end))
 	})
 	return e.all
-}
-
-// in returns the edits of a file that no other edit of the file contains, as text.
-func (e *edits) in(file *token.File) []analysis.TextEdit {
-	var out []analysis.TextEdit
-	all := e.sorted()
-	var last token.Pos
-	for _, x := range all {
-		if e.fset.File(x.pos) != file || x.pos < last {
-			continue
-		}
-		out = append(out, analysis.TextEdit{Pos: x.pos, End: x.end, NewText: e.resolve(x)})
-		last = x.end
-	}
-	return out
 }

@@ -3,12 +3,17 @@ package migrate
 import (
 	"bytes"
 	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"go/types"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/astutil"
 )
 
 // imported returns the name by which file imports path, or "".
@@ -29,13 +34,9 @@ func (r *rewriter) nameFor(file *ast.File, path pkg, kept bool) string {
 	if name := r.imported(file, path); name != "" {
 		return name
 	}
-	base := path.base()
 	taken := func(name string) bool {
-		if r.pass.Pkg.Scope().Lookup(name) != nil {
-			return true
-		}
-		found := false
-		ast.Inspect(file, func(n ast.Node) bool {
+		found := r.pass.Pkg.Scope().Lookup(name) != nil
+		for n := range ast.Preorder(file) {
 			if id, ok := n.(*ast.Ident); ok && id.Name == name {
 				switch obj := r.pass.TypesInfo.ObjectOf(id).(type) {
 				case *types.PkgName:
@@ -45,27 +46,28 @@ func (r *rewriter) nameFor(file *ast.File, path pkg, kept bool) string {
 					found = found || obj.Parent() != nil // fields and methods have none
 				}
 			}
-			return !found
-		})
+		}
 		return found
 	}
-	for _, name := range []string{base, "go" + base, base + "pkg"} {
-		if !taken(name) {
-			return name
+	name := path.base()
+	for _, other := range []string{"go" + name, name + "pkg", name + "lib"} {
+		if taken(name) {
+			name = other
 		}
 	}
-	return base + "lib"
+	return name
 }
 
-// remaining returns the imports of the library in a file, and whether the file still needs
-// them after the changes.
-func (r *rewriter) remaining(file *ast.File) (old []*ast.ImportSpec, kept bool) {
-	for _, spec := range file.Imports {
-		if name := r.pass.TypesInfo.PkgNameOf(spec); name != nil && r.lib.owns(name.Imported()) {
-			old = append(old, spec)
-			kept = kept || name.Name() == "."
-		}
-	}
+// oldImports returns the imports of the library in a file.
+func (r *rewriter) oldImports(file *ast.File) []*ast.ImportSpec {
+	return slices.DeleteFunc(slices.Clone(file.Imports), func(spec *ast.ImportSpec) bool {
+		name := r.pass.TypesInfo.PkgNameOf(spec)
+		return name == nil || !r.lib.owns(name.Imported())
+	})
+}
+
+// kept reports whether a file still needs the imports of the library after the changes.
+func (r *rewriter) kept(file *ast.File) bool {
 	content, base := r.edits.source(file.FileStart)
 	r.masked = slices.Clone(content)
 	for id := range r.cursors {
@@ -74,88 +76,62 @@ func (r *rewriter) remaining(file *ast.File) (old []*ast.ImportSpec, kept bool) 
 			copy(r.masked[int(id.Pos())-base:], strings.Repeat(mask, len(id.Name)))
 		}
 	}
-	within := slices.DeleteFunc(slices.Clone(r.sorted()), func(x edit) bool { return x.pos < file.FileStart || x.pos >= file.FileEnd })
-	kept = kept || bytes.Contains(r.render(file.FileStart, file.FileEnd, within), []byte(mask))
-	r.masked = nil
-	return old, kept
+	defer func() { r.masked = nil }()
+	return bytes.Contains(r.render(file.FileStart, file.FileEnd), []byte(mask)) ||
+		slices.ContainsFunc(r.oldImports(file), func(spec *ast.ImportSpec) bool { return spec.Name != nil && spec.Name.Name == "." })
 }
 
-// importEdits returns the edits that import specs, in place of the old imports unless
-// they are kept.
-func (r *rewriter) importEdits(file *ast.File, old []*ast.ImportSpec, kept bool, specs []string) []analysis.TextEdit {
-	list := strings.Join(specs, "\n")
-	var out []analysis.TextEdit
-	for _, spec := range old {
-		decl := r.importDecl(file, spec)
-		switch {
-		case kept && decl.Lparen.IsValid():
-			out = append(out, analysis.TextEdit{Pos: spec.End(), End: spec.End(), NewText: []byte("\n" + list)})
-		case kept:
-			out = append(out, analysis.TextEdit{Pos: decl.Pos(), End: decl.Pos(), NewText: []byte("import (\n" + list + "\n)\n")})
-		case decl.Lparen.IsValid():
-			out = append(out, analysis.TextEdit{Pos: spec.Pos(), End: spec.End(), NewText: []byte(list)})
-		default:
-			out = append(out, analysis.TextEdit{Pos: decl.Pos(), End: decl.End(), NewText: []byte("import (\n" + list + "\n)")})
-		}
-		list = ""
+// changed returns an edit that replaces a file.
+func (r *rewriter) changed(file *ast.File) []analysis.TextEdit {
+	if !slices.ContainsFunc(r.all, func(x edit) bool { return file.FileStart <= x.pos && x.pos < file.FileEnd }) {
+		return nil
 	}
-	if list != "" && len(old) == 0 { // a file that uses only values of the package's own
-		pos := file.Name.End()
-		out = append(out, analysis.TextEdit{Pos: pos, End: pos, NewText: []byte("\nimport (\n" + list + "\n)")})
-	}
-	return out
-}
-
-func (r *rewriter) importDecl(file *ast.File, spec *ast.ImportSpec) *ast.GenDecl {
-	for _, decl := range file.Decls {
-		if gen, ok := decl.(*ast.GenDecl); ok && gen.Pos() <= spec.Pos() && spec.End() <= gen.End() {
-			return gen
-		}
-	}
-	return nil
-}
-
-// importOf returns the first import of the library, or the name of the package in a file
-// that has none.
-func (r *rewriter) importOf(file *ast.File) ast.Node {
-	for _, spec := range file.Imports {
-		if name := r.pass.TypesInfo.PkgNameOf(spec); name != nil && r.lib.owns(name.Imported()) {
-			return spec
-		}
-	}
-	return file.Name
-}
-
-// changes returns the edits of a file, with those of its imports.
-func (r *rewriter) changes(file *ast.File) []analysis.TextEdit {
 	names := map[pkg]string{}
-	var old []*ast.ImportSpec
-	var kept bool
+	kept := false
 	r.names = func(path pkg) string {
 		if names[path] == "" {
 			names[path] = r.nameFor(file, path, kept)
 		}
 		return names[path]
 	}
-	old, kept = r.remaining(file)
+	kept = r.kept(file)
 	clear(names)
-	changes := r.in(r.fset.File(file.FileStart))
-	if len(changes) == 0 {
+	content := r.render(file.FileStart, file.FileEnd)
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, "", content, parser.ParseComments)
+	if err != nil {
 		return nil
 	}
-	var specs []string
-	for path, name := range names {
-		if r.imported(file, path) != "" {
-			continue
+	for _, path := range slices.Sorted(maps.Keys(names)) {
+		name := names[path]
+		if name == path.base() {
+			name = ""
 		}
-		spec := strconv.Quote(string(path))
-		if path.base() != name {
-			spec = name + " " + spec
-		}
-		specs = append(specs, spec)
+		astutil.AddNamedImport(fset, parsed, name, string(path))
 	}
-	slices.Sort(specs)
-	return append(changes, r.importEdits(file, old, kept, specs)...)
+	for _, spec := range r.oldImports(file) {
+		name := ""
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		if path, _ := strconv.Unquote(spec.Path.Value); !kept {
+			astutil.DeleteNamedImport(fset, parsed, name, path)
+		}
+	}
+	var out bytes.Buffer
+	if err := format.Node(&out, fset, parsed); err != nil {
+		return nil
+	}
+	return []analysis.TextEdit{{Pos: file.FileStart, End: file.FileEnd, NewText: out.Bytes()}}
+}
+
+// importOf returns the first import of the library, or the name of the package in a file
+// that has none.
+func (r *rewriter) importOf(file *ast.File) ast.Node {
+	if old := r.oldImports(file); len(old) > 0 {
+		return old[0]
+	}
+	return file.Name
 }
 
 // base returns the last element of the path, which is the name of the package.

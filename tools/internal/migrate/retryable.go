@@ -4,113 +4,82 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
-
-	"golang.org/x/tools/go/ast/edge"
 )
 
-// retryable is github.com/hashicorp/go-retryablehttp. A client that is made and set up in
-// a function, and used as a standard client, becomes one with a retryhttp.Transport.
-type retryable struct{ noBackoffs }
-
-const (
-	httpPkg      pkg = "net/http"
-	retryhttpPkg pkg = "github.com/gobackoff/retry/retryhttp"
-)
-
-func (retryable) owns(p *types.Package) bool {
-	return p != nil && p.Path() == "github.com/hashicorp/go-retryablehttp"
-}
-
-func (l retryable) find(r *rewriter) {
-	r.calls(func(call *ast.CallExpr, f *types.Func) {
-		if f.Signature().Recv() != nil || !slices.Contains([]string{"NewClient", "Get", "Head", "Post", "PostForm"}, f.Name()) {
-			return
-		}
-		s := &site{call: call, name: "retryablehttp." + f.Name()}
-		r.sites[call] = s
-		cur, _ := r.root.FindNode(call)
-		def, ok := cur.Parent().Node().(*ast.AssignStmt)
-		if f.Name() != "NewClient" || !ok || len(def.Lhs) != 1 {
-			s.fail("its client is not in a variable of the function")
-			return
-		}
-		v, _ := r.object(def.Lhs[0]).(*types.Var)
-		if v == nil || !r.isLocal(v) || r.decls[v] != def.Lhs[0] {
-			s.fail("its client is not in a variable of the function")
-			return
-		}
-		l.uses(r, s, v, def)
-	})
-}
-
-// A retryableClient is a variable that holds a client.
-type retryableClient struct {
-	sets     map[string]ast.Expr
-	stmts    []ast.Node      // that set fields
-	standard []*ast.CallExpr // of StandardClient
-}
-
-// uses reads the uses of a client.
-func (retryable) uses(r *rewriter, s *site, v *types.Var, def *ast.AssignStmt) {
-	c := retryableClient{sets: map[string]ast.Expr{}}
-	for _, id := range r.uses[v] {
-		cur := r.cursors[id].Parent()
-		sel, ok := cur.Node().(*ast.SelectorExpr)
-		if !ok {
-			s.fail("%s is used as a client of that library", v.Name())
-			return
-		}
-		name := sel.Sel.Name
-		set, isSet := cur.Parent().Node().(*ast.AssignStmt)
-		switch {
-		case isSet && cur.ParentEdgeKind() == edge.AssignStmt_Lhs && len(set.Lhs) == 1 && r.block(set) == r.block(def) && len(c.standard) == 0 &&
-			slices.Contains([]string{"RetryMax", "RetryWaitMin", "RetryWaitMax", "Logger", "ErrorHandler"}, name):
-			handler := r.object(set.Rhs[0])
-			if name == "ErrorHandler" && (handler == nil || handler.Name() != "PassthroughErrorHandler") || !r.fixed(v, text{set.Rhs[0]}) {
-				s.fail("%s.%s has no counterpart", v.Name(), name)
+// retryable returns the library github.com/hashicorp/go-retryablehttp. A client that is made
+// and set up in a function, and used as a standard client, becomes one with a
+// retryhttp.Transport. All others stay, and package legacyhttp reads their settings.
+func retryable() *library {
+	return &library{
+		path: path(`github\.com/hashicorp/go-retryablehttp`),
+		site: func(r *rewriter, call *ast.CallExpr, f *types.Func) *site {
+			sel, _ := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+			if sel == nil || !slices.Contains([]string{"StandardClient", "Do", "Get", "Head", "Post", "PostForm"}, f.Name()) {
+				return nil
 			}
-			c.sets[name], c.stmts = set.Rhs[0], append(c.stmts, set)
-		case name == "StandardClient" && cur.ParentEdgeKind() == edge.CallExpr_Fun:
-			c.standard = append(c.standard, cur.Parent().Node().(*ast.CallExpr))
-		default:
-			s.fail("%s.%s is used", v.Name(), name)
-			return
-		}
+			s := &site{name: "retryablehttp." + f.Name()}
+			client := code("legacyhttp.Client(%)", sel.X)
+			if f.Signature().Recv() == nil {
+				client = code("legacyhttp.Client(%.NewClient())", sel.X)
+			}
+			switch f.Name() {
+			case "StandardClient":
+				x, _ := sel.X.(*ast.Ident)
+				if l := r.local(r.variable(x)); l != nil && len(l.rest) == 1 && l.wraps == nil && r.once(l, x) && r.shown(l.source) == "retryablehttp.NewClient()" {
+					if c := standardClient(r, l); c != nil {
+						s.note("the statuses that are retried are those of retryhttp, and after the last attempt the client returns the response, not an error")
+						client, s.value.stmts, s.value.vars = c, l.stmts, []*types.Var{l.v}
+					}
+				}
+				s.change = func() { r.replace(call, client...) }
+			case "Do":
+				x := call.Args[0]
+				if r.object(x) == nil || r.uses[r.method(x, "SetResponseHandler")] != nil || r.method(x, "BodyBytes") == nil {
+					s.fail("its request is not in a variable, or has a response handler")
+				}
+				s.change = func() { r.replace(call, code("legacyhttp.Do(%, %.Request, %.BodyBytes)", sel.X, x, x)...) }
+			default:
+				if f.Name() == "Post" && !r.isNil(call.Args[2]) && r.method(call.Args[2], "Read") == nil {
+					s.fail("its body is no io.Reader")
+				}
+				s.note("errors are wrapped in a *url.Error")
+				s.change = func() { r.replace(sel, code("%.%", client, f.Name())...) }
+			}
+			return s
+		},
+		fields: []string{"RetryMax", "RetryWaitMin", "RetryWaitMax", "Logger", "ErrorHandler"},
+		differs: []string{
+			"a client that stays keeps its settings, and the program its dependency",
+			"a retryhttp.Transport in its place logs nothing, retries the statuses 408, 421 and 425, not 505, honors a Retry-After of up to a minute with every status, and sends once a body above 1 MiB that cannot be rewound",
+		},
 	}
-	if c.sets["ErrorHandler"] == nil {
-		s.note("after the last attempt the client returns the response, not an error")
-	}
-	s.data = c
 }
 
-func (l retryable) rewrite(r *rewriter, s *site) {
-	c := s.data.(retryableClient)
-	get := func(name string, standard text) text {
-		if x := c.sets[name]; x != nil {
-			return text{x}
-		}
-		return standard
-	}
-	p := policy{backoff: rule("Exponential", "Base", get("RetryWaitMin", text{timePkg, ".Second"}), "Cap", get("RetryWaitMax", text{"30 * ", timePkg, ".Second"})), attempts: text{"5"}}
-	if x := c.sets["RetryMax"]; x != nil {
-		p.attempts = r.retries(x)
-	}
-	r.replace(s.call, join(text{"&", httpPkg, ".Client{Transport: &", retryhttpPkg, ".Transport{\nPolicy: "}, p.literal(),
-		",\nMayRepeat: func(*", httpPkg, ".Request) bool { return true },\nPerHost: ", retryhttpPkg, ".Unbudgeted(),\nMaxBuffer: 1 << 20,\n}}")...)
-	for _, stmt := range c.stmts {
-		r.remove(stmt)
-	}
-	for _, call := range c.standard {
-		r.replace(call, call.Fun.(*ast.SelectorExpr).X)
-	}
+// method returns the method of an expression's type, or nil.
+func (r *rewriter) method(x ast.Expr, name string) types.Object {
+	obj, _, _ := types.LookupFieldOrMethod(r.pass.TypesInfo.TypeOf(x), true, r.pass.Pkg, name)
+	return obj
 }
 
-func (retryable) renames() map[string]text { return nil }
-
-func (retryable) differs() []string {
-	return []string{
-		"statuses 408, 421 and 425 are retried, 505 is not",
-		"a Retry-After is honored up to a minute, with every status",
-		"bodies above 1 MiB that cannot be rewound are sent once",
+// standardClient returns the client with a retryhttp.Transport that a local makes, or nil if a
+// setting has no counterpart.
+func standardClient(r *rewriter, l *local) text {
+	get := func(name, standard string) text {
+		if x := l.fields[name]; x != nil {
+			return x
+		}
+		return code(standard)
 	}
+	for name, x := range l.fields {
+		handler := r.object(x[0].(ast.Expr))
+		if name == "ErrorHandler" && (handler == nil || handler.Name() != "PassthroughErrorHandler") {
+			return nil
+		}
+	}
+	p := policy{attempts: text{"5"}, backoff: code("retry.Exponential{Base: %, Cap: %}", get("RetryWaitMin", "time.Second"), get("RetryWaitMax", "30 * time.Second"))}
+	if x := l.fields["RetryMax"]; x != nil {
+		p.attempts = r.retries(x[0].(ast.Expr))
+	}
+	return code("&http.Client{Transport: &retryhttp.Transport{\nPolicy: %,\n"+
+		"MayRepeat: func(*http.Request) bool { return true },\nPerHost: retryhttp.Unbudgeted(),\nMaxBuffer: 1 << 20,\n}}", p.literal())
 }

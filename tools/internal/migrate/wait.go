@@ -4,142 +4,128 @@ import (
 	"go/ast"
 	"go/types"
 	"strings"
+
+	"golang.org/x/tools/go/ast/edge"
 )
 
-// wait is k8s.io/apimachinery/pkg/util/wait. Its calls repeat a condition.
-type wait struct{ noBackoffs }
-
-func (wait) owns(p *types.Package) bool {
-	return isPackage(p, "k8s.io/apimachinery/pkg/util/wait")
+// wait returns the library k8s.io/apimachinery/pkg/util/wait. Its calls repeat a condition.
+func wait() *library {
+	return &library{
+		path: path(`k8s\.io/apimachinery/pkg/util/wait`),
+		site: func(r *rewriter, call *ast.CallExpr, f *types.Func) *site {
+			name := f.Name()
+			if f.Signature().Recv() != nil || !strings.HasPrefix(name, "Poll") && !strings.HasPrefix(name, "ExponentialBackoff") {
+				return nil
+			}
+			last := len(call.Args) - 1
+			s := &site{name: "wait." + name, op: call.Args[last], wrap: code("legacy.Until("), passes: strings.Contains(name, "Context")}
+			args := call.Args[:last]
+			switch {
+			case strings.HasSuffix(name, "Until"): // it ends with a channel, behind the condition
+				s.op, s.ctx, args = call.Args[last-1], waitChannel(r, call.Args[last]), args[:last-1]
+			case s.passes:
+				s.ctx, args = text{args[0]}, args[1:]
+			}
+			if strings.HasPrefix(name, "ExponentialBackoff") {
+				waitBackoff(r, s, args[0])
+			} else {
+				waitPoll(r, s, name, args)
+			}
+			if waitNamesTimeout(r) {
+				s.fail("the package compares errors with wait.ErrWaitTimeout")
+			}
+			return s
+		},
+		classifier: "legacy.RetryAll{}",
+		delays:     "legacy.Steps(%).Policy()",
+		renames: map[string]string{
+			"ConditionFunc":            "func() (bool, error)",
+			"ConditionWithContextFunc": "func(context.Context) (bool, error)",
+		},
+		differs: []string{
+			"no attempt begins once the context is done, and a wait that would outlast its deadline or the timeout is not begun",
+			"the interval begins when the condition has returned",
+			"panics of the condition are not logged",
+		},
+	}
 }
 
-// A waitCall has the parts of a call that polls.
-type waitCall struct {
-	condition ast.Expr
-	front     text // the arguments of the new call in front of the operation
-	context   bool // the condition takes a context
-	later     bool // the first attempt follows the first delay
+// waitChannel returns the context that ends with a channel.
+func waitChannel(r *rewriter, x ast.Expr) text {
+	if call, ok := ast.Unparen(x).(*ast.CallExpr); ok {
+		if f := callee(r.pass.TypesInfo, call); f != nil && f.FullName() == "(context.Context).Done" {
+			return text{call.Fun.(*ast.SelectorExpr).X}
+		}
+	}
+	return code("legacy.Stop(%)", x)
 }
 
-func (l wait) find(r *rewriter) {
-	r.calls(func(call *ast.CallExpr, f *types.Func) {
-		if f.Signature().Recv() != nil || !strings.HasPrefix(f.Name(), "Poll") && !strings.HasPrefix(f.Name(), "ExponentialBackoff") {
-			return
-		}
-		s := &site{call: call, name: "wait." + f.Name()}
-		r.sites[call] = s
-		args := call.Args
-		a := waitCall{context: strings.Contains(f.Name(), "Context")}
-		p := policy{classifier: text{legacyPkg, ".RetryAll{}"}}
-		ctx := text{contextPkg, ".Background()"}
-		if a.context {
-			ctx, args = text{args[0]}, args[1:]
-		} else {
-			s.note("the call has no context: pass one to end it early")
-		}
-		switch {
-		case strings.HasPrefix(f.Name(), "ExponentialBackoff"):
-			l.exponential(r, s, &p, args[0])
-		case strings.HasSuffix(f.Name(), "Until"):
-			s.fail("it ends with a channel, not a context")
-		default:
-			p.backoff, p.attempts = text{retryPkg, ".Constant(", args[0], ")"}, text{retryPkg, ".Unlimited"}
-			a.later = !strings.Contains(f.Name(), "Immediate")
-			l.limits(r, s, &a, &p, f.Name(), args[1:len(args)-1])
-		}
-		if l.namesTimeout(r) {
-			s.fail("the package compares errors with wait.ErrWaitTimeout")
-		}
-		a.condition = args[len(args)-1]
-		a.front = join(ctx, ", ", p.literal())
-		s.data, s.op = a, a.condition
-	})
-}
-
-// limits reads the arguments between the interval and the condition.
-func (wait) limits(r *rewriter, s *site, a *waitCall, p *policy, name string, args []ast.Expr) {
+// waitPoll reads the interval of a call and what stands between it and the condition.
+func waitPoll(r *rewriter, s *site, name string, args []ast.Expr) {
+	s.value = value{policy: policy{backoff: code("retry.Constant(%)", args[0]), attempts: code("retry.Unlimited")}}
+	args = args[1:]
 	if strings.HasPrefix(name, "PollUntilContext") {
-		immediate := r.pass.TypesInfo.Types[args[len(args)-1]].Value
-		if immediate == nil {
-			s.fail("whether the first attempt is made at once is decided at run time")
-			return
+		immediate := args[len(args)-1]
+		args = args[:len(args)-1]
+		if value := r.pass.TypesInfo.Types[immediate].Value; value == nil {
+			s.wrap = code("legacy.Poll(%, ", immediate)
+		} else if value.String() == "false" {
+			s.wrap = code("legacy.UntilLater(")
 		}
-		a.later, args = immediate.String() == "false", args[:len(args)-1]
+	} else if !strings.Contains(name, "Immediate") {
+		s.wrap = code("legacy.UntilLater(")
 	}
 	if len(args) == 1 {
-		p.elapsed = text{args[0]}
+		s.limits.elapsed = text{args[0]}
 		s.note("the condition's context does not end with the timeout")
 	}
 }
 
-// exponential reads a wait.Backoff.
-func (l wait) exponential(r *rewriter, s *site, p *policy, x ast.Expr) {
-	lit, ok := r.definition(x).(*ast.CompositeLit)
-	if !ok || lit != ast.Unparen(x) && !r.fixed(nil, text{lit}) {
-		s.fail("the backoff %s is not a literal of the package", r.shown(x))
-		return
-	}
+// waitBackoff reads a wait.Backoff. If its fields are not in sight, or if a Cap may end the
+// call, it is converted at run time.
+func waitBackoff(r *rewriter, s *site, x ast.Expr) {
 	fields := map[string]ast.Expr{}
-	for _, elt := range lit.Elts {
-		if kv, ok := elt.(*ast.KeyValueExpr); ok && !r.isZero(kv.Value) {
-			fields[kv.Key.(*ast.Ident).Name] = kv.Value
+	lit, ok := ast.Unparen(x).(*ast.CompositeLit)
+	if ok {
+		for _, elt := range lit.Elts {
+			if kv, keyed := elt.(*ast.KeyValueExpr); keyed && !r.isZero(kv.Value) {
+				fields[kv.Key.(*ast.Ident).Name] = kv.Value
+			}
 		}
 	}
-	if fields["Cap"] != nil || fields["Steps"] == nil || len(lit.Elts) > 0 && len(fields) == 0 {
-		s.fail("the backoff has a Cap, which ends the call, or no Steps")
+	p := &s.value.policy
+	switch {
+	case !ok || fields["Cap"] != nil || fields["Steps"] == nil:
+		s.value.expr = x
 		return
-	}
-	if fields["Duration"] == nil {
-		p.backoff = text{retryPkg, ".NoDelay{}"}
-	} else if fields["Factor"] == nil {
-		p.backoff = text{retryPkg, ".Constant(", fields["Duration"], ")"}
-	} else {
-		p.backoff = rule("Exponential", "Base", text{fields["Duration"]}, "Factor", text{fields["Factor"]})
+	case fields["Duration"] == nil:
+		p.backoff = code("retry.NoDelay{}")
+	case fields["Factor"] == nil:
+		p.backoff = code("retry.Constant(%)", fields["Duration"])
+	default:
+		p.backoff = code("retry.Exponential{Base: %, Factor: %}", fields["Duration"], fields["Factor"])
 	}
 	if fields["Jitter"] != nil {
-		p.backoff = join(text{legacyPkg, ".Longer{Of: "}, p.backoff, ", By: ", fields["Jitter"], "}")
+		p.backoff = code("legacy.Longer{Of: %, By: %}", p.backoff, fields["Jitter"])
 	}
 	p.attempts = r.asInt(fields["Steps"])
 }
 
-// namesTimeout reports whether the package names an error of the library.
-func (l wait) namesTimeout(r *rewriter) bool {
-	for obj := range r.uses {
-		if obj.Name() == "ErrWaitTimeout" && l.owns(obj.Pkg()) {
-			return true
+// waitNamesTimeout reports whether the package names the old error of the library, other than
+// as the target of errors.Is, which finds it.
+func waitNamesTimeout(r *rewriter) bool {
+	for obj, ids := range r.uses {
+		for _, id := range ids {
+			if obj.Name() != "ErrWaitTimeout" || !r.lib.owns(obj.Pkg()) {
+				break
+			}
+			cur := r.cursors[id].Parent()
+			if cur.ParentEdgeKind() != edge.CallExpr_Args {
+				return true
+			} else if f := callee(r.pass.TypesInfo, cur.Parent().Node().(*ast.CallExpr)); f == nil || f.FullName() != "errors.Is" {
+				return true
+			}
 		}
 	}
 	return false
-}
-
-func (l wait) rewrite(r *rewriter, s *site) {
-	a := s.data.(waitCall)
-	name := ".Until("
-	if a.later {
-		name = ".UntilLater("
-	}
-	r.function(s.call, false)
-	r.replaceRange(s.call.Lparen+1, a.condition.Pos(), join(a.front, ", ", legacyPkg, name)...)
-	if lit := r.onlyLiteral(a.condition); lit != nil && !a.context {
-		r.insert(lit.Type.Params.Opening+1, contextPkg, ".Context")
-	} else if !a.context {
-		r.insert(a.condition.Pos(), legacyPkg, ".OpValue(")
-		r.insert(a.condition.End(), ")")
-	}
-	r.insert(s.call.Rparen, ")")
-}
-
-func (wait) renames() map[string]text {
-	return map[string]text{
-		"ConditionFunc":            {"func() (bool, error)"},
-		"ConditionWithContextFunc": {"func(", contextPkg, ".Context) (bool, error)"},
-	}
-}
-
-func (wait) differs() []string {
-	return []string{
-		"no attempt begins once the context is done, and a wait that would outlast its deadline or the timeout is not begun",
-		"the interval begins when the condition has returned",
-		"panics of the condition are not logged",
-	}
 }

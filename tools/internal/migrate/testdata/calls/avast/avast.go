@@ -6,7 +6,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/avast/retry-go/v4" // want "3 of 3 calls can be rewritten"
+	"github.com/avast/retry-go/v4" // want "9 of 13 calls can be rewritten"
 )
 
 var (
@@ -26,13 +26,53 @@ func a1(ctx context.Context) error {
 
 func a2() (int, error) {
 	opts := []retry.Option{retry.Attempts(3), retry.DelayType(retry.FixedDelay), retry.MaxDelay(time.Second)}
-	return retry.DoWithData(func() (int, error) { return 1, nil }, opts...) // want "retry\\.DoWithData: can be rewritten; the call has no context: pass one to end it early; the error names the last failure, not all of them"
+	return retry.DoWithData(func() (int, error) { return 1, nil }, opts...) // want "retry\\.DoWithData: can be rewritten; the error names the last failure, not all of them; the call has no context: pass one to end it early"
 }
 
 func a3() {
-	err := retry.Do(ping, retry.RetryIf(func(err error) bool { return err != nil })) // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early; the error names the last failure, not all of them"
+	err := retry.Do(ping, retry.RetryIf(func(err error) bool { return err != nil })) // want "retry\\.Do: can be rewritten; the error names the last failure, not all of them; the call has no context: pass one to end it early"
 	if err != nil {
 		log.Print(err)
 	}
 }
 func ping() error { return nil }
+
+func a4() error {
+	unused := func(n uint, _ error, _ *retry.Config) time.Duration { return time.Duration(n) * time.Second }
+	if err := retry.Do(ping, retry.DelayType(unused), retry.LastErrorOnly(true)); err != nil { // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		return err
+	}
+	return retry.Do(ping, retry.LastErrorOnly(true), retry.Delay(time.Second), retry.DelayType(delay)) // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+}
+
+func delay(n uint, err error, config *retry.Config) time.Duration {
+	if errors.Is(err, context.Canceled) {
+		return 0
+	}
+	return retry.BackOffDelay(n, err, config)
+}
+
+func a5(opts ...retry.Option) error {
+	if err := retry.Do(ping, retry.AttemptsForError(3, context.Canceled)); err != nil { // want "retry\\.Do: left alone: the option AttemptsForError has no counterpart"
+		return err
+	}
+	return retry.Do(ping, opts...) // want "retry\\.Do: left alone: its options are not listed in the package: opts"
+}
+
+func a6() error {
+	for _, err := range []error{
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.RandomDelay), retry.MaxJitter(time.Second)),                                   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.FullJitterBackoffDelay), retry.Attempts(0)),                                   // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay, retry.RandomDelay)), retry.UntilSucceeded()), // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(retry.CombineDelay(retry.BackOffDelay))),                                            // want "retry\\.Do: left alone: the DelayType retry\\.CombineDelay\\(retry\\.BackOffDelay\\) has no counterpart"
+		retry.Do(ping, retry.LastErrorOnly(true), retry.DelayType(func(n uint, _ error, _ *retry.Config) time.Duration { return time.Duration(n) })),  // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+		retry.Do(ping, a7()), // want "retry\\.Do: left alone: the option a7\\(\\) is not understood"
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func a7() retry.Option { return retry.Attempts(3) }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/avast/retry-go/v5" // want "2 of 2 calls can be rewritten"
+	"github.com/avast/retry-go/v5" // want "3 of 4 calls can be rewritten"
 )
 
 func avastFive(ctx context.Context) error {
@@ -19,3 +19,13 @@ func avastFiveValue() (int, error) {
 }
 
 func ping() error { return nil }
+
+func own(n uint, err error, config retry.DelayContext) time.Duration {
+	return retry.FixedDelay(n, err, config)
+}
+
+func v53() error {
+	return retry.New(retry.DelayType(own), retry.LastErrorOnly(true)).Do(func() error { return nil }) // want "retry\\.Do: can be rewritten; the call has no context: pass one to end it early"
+}
+
+func v54(r *retry.Retrier) error { return r.Do(func() error { return nil }) } // want "retry\\.Do: left alone: its retrier is not made in the package"

@@ -7,7 +7,7 @@ import (
 	"log"
 	"time"
 
-	"github.com/cenkalti/backoff/v4" // want "9 of 10 calls can be rewritten"
+	"github.com/cenkalti/backoff/v4" // want "25 of 29 calls can be rewritten"
 )
 
 const retries = 30
@@ -48,7 +48,7 @@ func newB() backoff.BackOff {
 
 func helper(ctx context.Context) {
 	b := backoff.WithContext(newB(), ctx)
-	if err := backoff.Retry(ping, b); err != nil { // want "backoff\\.Retry: can be rewritten"
+	if err := backoff.Retry(ping, b); err != nil { // want "backoff\\.Retry: can be rewritten; the delays are those of b"
 		log.Fatal(err)
 	}
 }
@@ -58,7 +58,7 @@ type client struct{ b backoff.BackOff }
 func newClient() *client { return &client{b: &backoff.ZeroBackOff{}} }
 
 func (c *client) do() (int, error) {
-	return backoff.RetryWithData(func() (int, error) { return 3, nil }, c.b) // want "backoff\\.RetryWithData: can be rewritten; the call has no context: pass one to end it early"
+	return backoff.RetryWithData(func() (int, error) { return 3, nil }, c.b) // want "backoff\\.RetryWithData: can be rewritten; the delays are those of c\\.b"
 }
 
 func loop() {
@@ -102,11 +102,11 @@ func newLocker(c config) *locker {
 
 func (l *locker) wait(ctx context.Context) error {
 	for range 3 {
-		if err := backoff.Retry(ping, backoff.WithContext(l.quick, ctx)); err != nil { // want "backoff\\.Retry: can be rewritten"
+		if err := backoff.Retry(ping, backoff.WithContext(l.quick, ctx)); err != nil { // want "backoff\\.Retry: can be rewritten; the delays are those of l\\.quick"
 			return err
 		}
 	}
-	return backoff.Retry(ping, l.lock) // want "backoff\\.Retry: left alone: lock is declared together with others"
+	return backoff.Retry(ping, l.lock) // want "backoff\\.Retry: can be rewritten; the delays are those of l\\.lock"
 }
 
 func bounded(ctx context.Context, n int) backoff.BackOff {
@@ -114,7 +114,7 @@ func bounded(ctx context.Context, n int) backoff.BackOff {
 }
 
 func useBounded(ctx context.Context) error {
-	return backoff.Retry(ping, bounded(ctx, 3)) // want "backoff\\.Retry: can be rewritten"
+	return backoff.Retry(ping, bounded(ctx, 3)) // want "backoff\\.Retry: can be rewritten; the delays are those of bounded\\(ctx, 3\\)"
 }
 
 var shared = backoff.NewExponentialBackOff()
@@ -126,10 +126,115 @@ func init() {
 }
 
 func useShared() error {
-	return backoff.Retry(ping, backoff.WithMaxRetries(shared, retries)) // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+	return backoff.Retry(ping, backoff.WithMaxRetries(shared, retries)) // want "backoff\\.Retry: can be rewritten; the delays are those of backoff\\.WithMaxRetries\\(shared, retries\\)"
 }
 
 func waits() []time.Duration {
 	b := newB()
-	return []time.Duration{b.NextBackOff(), b.NextBackOff()}
+	return []time.Duration{b.NextBackOff(), b.NextBackOff()} // want "NextBackOff: left alone: its backoff comes from elsewhere" "NextBackOff: left alone: its backoff comes from elsewhere"
 }
+
+func alsoAsked() error {
+	b := backoff.NewExponentialBackOff()
+	b.MaxElapsedTime = time.Minute
+	if err := backoff.Retry(ping, b); err != nil { // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of b"
+		return fmt.Errorf("%w, stopped: %t", err, b.NextBackOff() == backoff.Stop) // want "NextBackOff: can be rewritten; the delays are those of an adapt\\.Sequence"
+	}
+	return nil
+}
+
+func inBranches(ctx context.Context, constant bool) error {
+	var b backoff.BackOff
+	if constant {
+		b = backoff.NewConstantBackOff(time.Second)
+	} else {
+		b = backoff.WithContext(backoff.NewExponentialBackOff(), ctx)
+	}
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: can be rewritten; the delays are those of b"
+}
+
+func hidden(ctx context.Context, n uint64) backoff.BackOff {
+	return backoff.WithMaxRetries(backoff.WithContext(newB(), ctx), n)
+}
+
+func useHidden(ctx context.Context) error {
+	return backoff.RetryNotifyWithTimer(ping, hidden(ctx, 3), nil, nil) // want "backoff\\.RetryNotifyWithTimer: can be rewritten; the delays are those of hidden\\(ctx, 3\\)"
+}
+
+func layers(ctx context.Context) error {
+	inner := backoff.NewConstantBackOff(time.Second)
+	b := backoff.WithContext(backoff.WithMaxRetries(inner, 7), ctx)
+	return backoff.Retry(ping, b) // want "backoff\\.Retry: can be rewritten"
+}
+
+type batch struct {
+	wait *backoff.ExponentialBackOff
+}
+
+func (b *batch) next() time.Duration {
+	if b.wait == nil {
+		b.wait = backoff.NewExponentialBackOff()
+	}
+	return b.wait.NextBackOff() // want "NextBackOff: can be rewritten; the delays are those of an adapt\\.Sequence"
+}
+
+func values() (int, error) {
+	b := backoff.NewExponentialBackOff()
+	limit := time.Second
+	b.InitialInterval = limit
+	limit = time.Minute
+	b.MaxInterval = limit
+	return backoff.RetryWithData(func() (int, error) { return 1, nil }, b) // want "backoff\\.RetryWithData: can be rewritten; the call has no context: pass one to end it early; the delays are those of b"
+}
+
+func askedWithContext(ctx context.Context) error {
+	b := backoff.WithContext(backoff.NewExponentialBackOff(), ctx)
+	for ping() != nil {
+		d := b.NextBackOff() // want "NextBackOff: can be rewritten; the delays are those of an adapt\\.Sequence"
+		if d == backoff.Stop {
+			return ctx.Err()
+		}
+		time.Sleep(d)
+	}
+	return nil
+}
+
+func askedWithSettings() time.Duration {
+	attempts, b := 3, backoff.NewExponentialBackOff()
+	c := backoff.NewExponentialBackOff()
+	c.MaxInterval = time.Hour
+	c.Reset()
+	return time.Duration(attempts)*b.NextBackOff() + c.NextBackOff() // want "NextBackOff: left alone: its backoff comes from elsewhere" "NextBackOff: can be rewritten; the delays are those of an adapt\\.Sequence"
+}
+
+func literals() error {
+	b := &backoff.ExponentialBackOff{InitialInterval: time.Second, Multiplier: 2, MaxInterval: time.Minute, MaxElapsedTime: time.Hour, Clock: backoff.SystemClock}
+	if err := backoff.Retry(ping, b); err != nil { // ends never: its Stop is 0 // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of b"
+		return err
+	}
+	return backoff.Retry(ping, &backoff.ExponentialBackOff{ // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+		InitialInterval: time.Second,
+		Multiplier:      2,
+		MaxInterval:     time.Minute,
+		MaxElapsedTime:  time.Hour,
+		Stop:            backoff.Stop,
+		Clock:           backoff.SystemClock,
+	})
+}
+
+func kinds() error {
+	for _, err := range []error{
+		backoff.Retry(ping, &backoff.StopBackOff{}),                                          // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+		backoff.Retry(ping, &backoff.ConstantBackOff{Interval: time.Second}),                 // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early"
+		backoff.Retry(ping, &backoff.ExponentialBackOff{}),                                   // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of &backoff\\.ExponentialBackOff\\{\\}"
+		backoff.Retry(ping, backoff.NewExponentialBackOff(backoff.WithRetryStopDuration(0))), // want "backoff\\.Retry: can be rewritten; the call has no context: pass one to end it early; the delays are those of backoff\\.NewExponentialBackOff\\(backoff\\.WithRetryStopDuration\\(0\\)\\)"
+		backoff.RetryNotifyWithTimer(ping, &backoff.ZeroBackOff{}, nil, timer{}),             // want "backoff\\.RetryNotifyWithTimer: left alone: has a timer of its own"
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type timer struct{ backoff.Timer }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/sethvargo/go-retry" // want "3 of 3 calls can be rewritten"
+	"github.com/sethvargo/go-retry" // want "7 of 7 calls can be rewritten"
 )
 
 func s1(ctx context.Context) error {
@@ -21,4 +21,28 @@ func s2(ctx context.Context) error {
 }
 func s3(ctx context.Context) error {
 	return retry.Exponential(ctx, time.Second, func(ctx context.Context) error { return nil }) // want "retry\\.Exponential: can be rewritten"
+}
+
+type locker struct{ lock retry.Backoff }
+
+func newLocker(n uint64) *locker {
+	return &locker{lock: retry.WithMaxRetries(n, retry.NewConstant(time.Second))}
+}
+
+func (l *locker) get(ctx context.Context) error {
+	return retry.Do(ctx, l.lock, func(ctx context.Context) error { return nil }) // want "retry\\.Do: can be rewritten; the delays are those of l\\.lock"
+}
+
+func s4(ctx context.Context, b retry.Backoff) error {
+	c := retry.NewExponential(time.Second)
+	if err := retry.Do(ctx, retry.WithJitter(time.Second, c), func(ctx context.Context) error { return nil }); err != nil { // want "retry\\.Do: can be rewritten"
+		return err
+	}
+	return retry.Do(ctx, retry.WithMaxRetries(3, b), func(ctx context.Context) error { return nil }) // want "retry\\.Do: can be rewritten; the delays are those of retry\\.WithMaxRetries\\(3, b\\)"
+}
+
+func s5(d time.Duration, percent uint64) time.Duration {
+	b := retry.WithJitterPercent(percent, retry.WithJitter(d, retry.NewFibonacci(d)))
+	wait, _ := b.Next() // want "Next: can be rewritten; the delays are those of an adapt\\.Sequence"
+	return wait
 }
