@@ -22,6 +22,11 @@ func Optional() []*analysis.Analyzer {
 	return []*analysis.Analyzer{Nested, Unbounded}
 }
 
+type pass struct {
+	*analysis.Pass
+	*indexed
+}
+
 func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 	return &analysis.Analyzer{
 		Name:     name,
@@ -37,23 +42,11 @@ func analyzer(name, doc string, run func(*pass)) *analysis.Analyzer {
 	}
 }
 
-type pass struct {
-	*analysis.Pass
-	*indexed
-}
-
-// checked reports whether findings at c matter: generated code is not corrected by hand,
-// and tests sleep and pass invalid values on purpose.
-func (p *pass) checked(c inspector.Cursor) bool {
-	for file := range c.Enclosing((*ast.File)(nil)) {
-		f := file.Node().(*ast.File)
-		return !ast.IsGenerated(f) && !strings.HasSuffix(p.Fset.File(f.FileStart).Name(), "_test.go")
-	}
-	return true
-}
-
+// report reports a mistake at c, unless its file is generated, so that nobody would correct
+// it, or a test: tests sleep and pass invalid values on purpose.
 func (p *pass) report(c inspector.Cursor, format string, args ...any) {
-	if p.checked(c) {
+	file := around(c, (*ast.File)(nil)).Node().(*ast.File)
+	if !ast.IsGenerated(file) && !strings.HasSuffix(p.Fset.File(file.FileStart).Name(), "_test.go") {
 		p.ReportRangef(c.Node(), format, args...)
 	}
 }

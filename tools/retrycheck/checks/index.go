@@ -2,10 +2,13 @@ package checks
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"iter"
 	"reflect"
 	"regexp"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -23,279 +26,238 @@ const (
 	clientgo  = "k8s.io/client-go/util/retry"
 )
 
-// A kind is what a function does that runs an operation until it succeeds.
-type kind uint8
-
-const (
-	retries    kind = 1 << iota
-	ownContext      // the operation's context may end before the caller's
+// Functions that call an operation until it succeeds.
+var (
+	retriers = names(ours+`\.(Do|DoValue|Group\.Go)`, ours+`/retrysql\.InTx(Func)?`,
+		cenkalti+`\.Retry(Notify(WithTimer)?)?((With|And)Data)?`,
+		avast+`\.(Do|DoWithData|Retrier\.Do|RetrierWithData\[T\]\.Do)`,
+		sethvargo+`\.(Do|DoValue|Constant|Exponential|Fibonacci)`, clientgo+`\.OnError`)
+	pollers = names(clientgo+`\.RetryOnConflict`, wait+`\.(ExponentialBackoff|Poll(Immediate)?)WithContext`,
+		wait+`\.PollUntilContext(Cancel|Timeout)`)
+	// ownContext has those whose operation gets a context that may end before the caller's.
+	ownContext = names(ours+`[./].*`, wait+`\.(PollUntilContextTimeout|Poll(Immediate)?WithContext)`)
 )
 
-// kinds has the names of such functions, without the major version of their module.
-var kinds = map[string]kind{
-	ours + ".Do":                              retries | ownContext,
-	ours + ".DoValue":                         retries | ownContext,
-	ours + ".Group.Go":                        retries | ownContext,
-	ours + "/retrysql.InTx":                   retries | ownContext,
-	ours + "/retrysql.InTxFunc":               retries | ownContext,
-	cenkalti + ".Retry":                       retries,
-	cenkalti + ".RetryNotify":                 retries,
-	cenkalti + ".RetryWithData":               retries,
-	cenkalti + ".RetryNotifyWithData":         retries,
-	cenkalti + ".RetryNotifyWithTimer":        retries,
-	cenkalti + ".RetryNotifyWithTimerAndData": retries,
-	avast + ".Do":                             retries,
-	avast + ".DoWithData":                     retries,
-	avast + ".Retrier.Do":                     retries,
-	avast + ".RetrierWithData.Do":             retries,
-	sethvargo + ".Do":                         retries,
-	sethvargo + ".DoValue":                    retries,
-	sethvargo + ".Constant":                   retries,
-	sethvargo + ".Exponential":                retries,
-	sethvargo + ".Fibonacci":                  retries,
-	clientgo + ".OnError":                     retries,
-	clientgo + ".RetryOnConflict":             0,
-	wait + ".ExponentialBackoffWithContext":   0,
-	wait + ".PollUntilContextCancel":          0,
-	wait + ".PollUntilContextTimeout":         ownContext,
-	wait + ".PollWithContext":                 ownContext,
-	wait + ".PollImmediateWithContext":        ownContext,
+// names returns a pattern for whole names, as nameOf and typeName return them.
+func names(patterns ...string) *regexp.Regexp {
+	return regexp.MustCompile(`^(` + strings.Join(patterns, `|`) + `)$`)
 }
 
-// A retryCall is a call of one of kinds.
-type retryCall struct {
-	inspector.Cursor // of the call
+var decoration = regexp.MustCompile(`^\*|[(*)]|/v[0-9]+\b`)
+
+// nameOf returns the full name of a function or method without the major version of its
+// module, such as net/http.Client.Do.
+func nameOf(fn *types.Func) string { return decoration.ReplaceAllString(fn.FullName(), "") }
+
+// objectName returns such a name of what is declared in a package.
+func objectName(obj types.Object) string {
+	if obj == nil || obj.Pkg() == nil {
+		return ""
+	}
+	return decoration.ReplaceAllString(obj.Pkg().Path(), "") + "." + obj.Name()
+}
+
+// typeName returns such a name of a type or of what it points to.
+func typeName(t types.Type) string {
+	if t == nil {
+		return ""
+	}
+	return decoration.ReplaceAllString(types.TypeString(types.Unalias(t), nil), "")
+}
+
+func shortName(name string) string { return name[strings.LastIndex(name, "/")+1:] }
+
+// A call is a call of a known function or method.
+type call struct {
+	inspector.Cursor
 	*ast.CallExpr
-	kind kind
+	fn   *types.Func
 	name string
-	op   inspector.Cursor // the operation, a function literal; invalid if it is something else
+	op   inspector.Cursor // the function literal that retriers and pollers call, if it is one
 }
 
-// indexed has what several analyzers need to know about a package.
+// A variable has the places where it is used and those that set it, a part of it, or take
+// its address.
+type variable struct{ uses, sets []inspector.Cursor }
+
+// indexed has the calls and the variables of a package.
 type indexed struct {
 	root  inspector.Cursor
 	info  *types.Info
-	defs  map[types.Object]inspector.Cursor // the values of variables that are assigned once; of v, err := f(), the call is v's
-	sets  map[types.Object]int              // the assignments to a variable, a field of it, or through its address
-	calls []retryCall
+	calls []call
+	loops []call // those of retriers and pollers
+	vars  map[types.Object]variable
 }
 
 var index = &analysis.Analyzer{
 	Name:       "retryindex",
-	Doc:        "find the calls that retry",
+	Doc:        "find calls and the uses of variables",
 	Requires:   []*analysis.Analyzer{inspect.Analyzer},
 	ResultType: reflect.TypeFor[*indexed](),
 	Run: func(p *analysis.Pass) (any, error) {
 		x := &indexed{
 			root: p.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root(),
 			info: p.TypesInfo,
-			defs: map[types.Object]inspector.Cursor{},
-			sets: map[types.Object]int{},
+			vars: map[types.Object]variable{},
 		}
-		x.findAssignments()
-		for c := range x.root.Preorder((*ast.CallExpr)(nil)) {
-			call := c.Node().(*ast.CallExpr)
-			name := x.callee(call)
-			if kind, ok := kinds[name]; ok {
-				x.calls = append(x.calls, retryCall{c, call, kind, name, x.operation(c)})
+		for c := range x.root.Preorder((*ast.CallExpr)(nil), (*ast.Ident)(nil)) {
+			switch n := c.Node().(type) {
+			case *ast.Ident:
+				x.addUse(c, n)
+			case *ast.CallExpr:
+				if fn, ok := typeutil.Callee(x.info, n).(*types.Func); ok {
+					x.calls = append(x.calls, call{Cursor: c, CallExpr: n, fn: fn, name: nameOf(fn.Origin())})
+				}
+			}
+		}
+		for _, call := range x.calls {
+			if retriers.MatchString(call.name) || pollers.MatchString(call.name) {
+				call.op = x.operation(call)
+				x.loops = append(x.loops, call)
 			}
 		}
 		return x, nil
 	},
 }
 
-func (x *indexed) findAssignments() {
-	for c := range x.root.Preorder((*ast.AssignStmt)(nil), (*ast.ValueSpec)(nil), (*ast.UnaryExpr)(nil), (*ast.IncDecStmt)(nil), (*ast.RangeStmt)(nil)) {
-		switch n := c.Node().(type) {
-		case *ast.AssignStmt:
-			for i, lhs := range n.Lhs {
-				obj := x.set(lhs)
-				if i < len(n.Rhs) && x.info.Defs[identOf(lhs)] != nil {
-					x.defs[obj] = c.ChildAt(edge.AssignStmt_Rhs, i)
+// within are the edges from v up to v.field[1], and assigned those from there to a statement
+// that sets it.
+var (
+	within   = map[edge.Kind]bool{edge.SelectorExpr_X: true, edge.IndexExpr_X: true, edge.ParenExpr_X: true, edge.StarExpr_X: true}
+	assigned = map[edge.Kind]bool{edge.AssignStmt_Lhs: true, edge.ValueSpec_Names: true, edge.IncDecStmt_X: true, edge.RangeStmt_Key: true, edge.RangeStmt_Value: true}
+)
+
+func (x *indexed) addUse(c inspector.Cursor, id *ast.Ident) {
+	obj, ok := x.info.ObjectOf(id).(*types.Var)
+	if !ok {
+		return
+	}
+	v := x.vars[obj]
+	if x.info.Uses[id] != nil {
+		v.uses = append(v.uses, c)
+	}
+	for within[c.ParentEdgeKind()] {
+		c = c.Parent()
+	}
+	address, ok := c.Parent().Node().(*ast.UnaryExpr)
+	if assigned[c.ParentEdgeKind()] || ok && address.Op == token.AND {
+		v.sets = append(v.sets, c)
+	}
+	x.vars[obj] = v
+}
+
+// valueSet returns the value that a statement gives to what it sets at c; of v, err := f(),
+// the call is v's.
+func valueSet(c inspector.Cursor) (value inspector.Cursor) {
+	kind, i := c.ParentEdge()
+	switch n := c.Parent().Node().(type) {
+	case *ast.AssignStmt:
+		if kind == edge.AssignStmt_Lhs && i < len(n.Rhs) {
+			value = c.Parent().ChildAt(edge.AssignStmt_Rhs, i)
+		}
+	case *ast.ValueSpec:
+		if i < len(n.Values) {
+			value = c.Parent().ChildAt(edge.ValueSpec_Values, i)
+		}
+	}
+	return value
+}
+
+// declared returns the value of a variable where it is declared, if only parts of it are
+// set later.
+func (x *indexed) declared(obj types.Object) (value inspector.Cursor) {
+	for i, set := range x.vars[obj].sets {
+		id, whole := set.Node().(*ast.Ident)
+		if whole && (i > 0 || x.info.Defs[id] == nil) {
+			return inspector.Cursor{}
+		}
+		if whole {
+			value = valueSet(set)
+		}
+	}
+	return value
+}
+
+// value follows parentheses, & and variables that are set once.
+func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
+	switch n := c.Node().(type) {
+	case *ast.ParenExpr:
+		return x.value(c.ChildAt(edge.ParenExpr_X, -1))
+	case *ast.UnaryExpr:
+		if n.Op == token.AND {
+			return x.value(c.ChildAt(edge.UnaryExpr_X, -1))
+		}
+	case *ast.Ident:
+		obj := x.info.ObjectOf(n)
+		if def := x.declared(obj); def.Valid() && len(x.vars[obj].sets) == 1 {
+			return x.value(def)
+		}
+	}
+	return c
+}
+
+// usedIn reports whether a variable is used in c.
+func (x *indexed) usedIn(c inspector.Cursor, obj types.Object) bool {
+	return slices.ContainsFunc(x.vars[obj].uses, c.Contains)
+}
+
+// mentions returns the identifiers in c and in the values of the variables among them.
+func (x *indexed) mentions(c inspector.Cursor) iter.Seq[inspector.Cursor] {
+	return func(yield func(inspector.Cursor) bool) {
+		for id := range c.Preorder((*ast.Ident)(nil)) {
+			if !yield(id) {
+				return
+			}
+			if def := x.declared(x.info.Uses[id.Node().(*ast.Ident)]); def.Valid() && !def.Contains(c) {
+				for inner := range x.mentions(def) {
+					if !yield(inner) {
+						return
+					}
 				}
 			}
-		case *ast.ValueSpec:
-			for i, name := range n.Names {
-				if obj := x.set(name); obj != nil && i < len(n.Values) {
-					x.defs[obj] = c.ChildAt(edge.ValueSpec_Values, i)
-				}
-			}
-		case *ast.UnaryExpr:
-			if _, literal := ast.Unparen(n.X).(*ast.CompositeLit); n.Op.String() == "&" && !literal {
-				x.set(n.X)
-			}
-		case *ast.IncDecStmt:
-			x.set(n.X)
-		case *ast.RangeStmt:
-			x.set(n.Key)
-			x.set(n.Value)
-		}
-	}
-	for obj := range x.defs {
-		if x.sets[obj] != 1 {
-			delete(x.defs, obj)
 		}
 	}
 }
 
-// set counts an assignment to e and returns the variable that e belongs to.
-func (x *indexed) set(e ast.Expr) types.Object {
-	obj := x.rootOf(e)
-	if obj != nil {
-		x.sets[obj]++
-	}
-	return obj
-}
-
-// rootOf returns the variable v of an expression such as v.field[1].
-func (x *indexed) rootOf(e ast.Expr) types.Object {
-	for {
-		switch n := e.(type) {
-		case *ast.Ident:
-			return x.info.ObjectOf(n)
-		case *ast.SelectorExpr:
-			e = n.X
-		case *ast.IndexExpr:
-			e = n.X
-		case *ast.ParenExpr:
-			e = n.X
-		case *ast.StarExpr:
-			e = n.X
-		default:
-			return nil
+// callee returns the name of the function that an expression calls, if it is a call.
+func (x *indexed) callee(n ast.Node) string {
+	if call, ok := n.(*ast.CallExpr); ok {
+		if fn, ok := typeutil.Callee(x.info, call).(*types.Func); ok {
+			return nameOf(fn.Origin())
 		}
-	}
-}
-
-func identOf(e ast.Expr) *ast.Ident {
-	id, _ := ast.Unparen(e).(*ast.Ident)
-	return id
-}
-
-var major = regexp.MustCompile(`/v[0-9]+(/|$)`)
-
-// nameOf returns the path, without major versions, and the name of a function, method or type.
-func nameOf(obj types.Object) string {
-	if obj == nil || obj.Pkg() == nil {
-		return ""
-	}
-	name := obj.Name()
-	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
-		recv := namedOf(fn.Signature().Recv().Type())
-		if recv == nil {
-			return ""
-		}
-		name = recv.Obj().Name() + "." + name
-	}
-	return withoutMajor(obj.Pkg().Path()) + "." + name
-}
-
-func withoutMajor(path string) string { return major.ReplaceAllString(path, "$1") }
-
-// namedOf returns the named type of t or, if t is a pointer, of its element.
-func namedOf(t types.Type) *types.Named {
-	if t == nil {
-		return nil
-	}
-	if ptr, ok := types.Unalias(t).(*types.Pointer); ok {
-		t = ptr.Elem()
-	}
-	named, _ := types.Unalias(t).(*types.Named)
-	return named
-}
-
-func typeName(t types.Type) string {
-	if named := namedOf(t); named != nil {
-		return nameOf(named.Obj())
 	}
 	return ""
 }
 
-func (x *indexed) callee(call *ast.CallExpr) string {
-	fn, ok := typeutil.Callee(x.info, call).(*types.Func)
-	if !ok {
-		return ""
-	}
-	return nameOf(fn.Origin())
-}
-
-// operation returns the function literal that a call retries.
-func (x *indexed) operation(c inspector.Cursor) inspector.Cursor {
-	call := c.Node().(*ast.CallExpr)
-	fn := typeutil.Callee(x.info, call).(*types.Func)
-	at := -1
-	for i := range fn.Signature().Params().Len() {
-		sig, ok := fn.Signature().Params().At(i).Type().Underlying().(*types.Signature)
-		if ok && (sig.Params().Len() == 0 || !isError(sig.Params().At(0).Type())) {
-			at = i // its operation, not a predicate for errors
-			break
-		}
-	}
-	if at < 0 || at >= len(call.Args) {
-		return inspector.Cursor{}
-	}
-	return x.literal(c.ChildAt(edge.CallExpr_Args, at))
-}
-
-func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
-
-// value follows parentheses, and variables that are assigned once.
-func (x *indexed) value(c inspector.Cursor) inspector.Cursor {
-	for {
-		switch n := c.Node().(type) {
-		case *ast.ParenExpr:
-			c = c.ChildAt(edge.ParenExpr_X, -1)
-		case *ast.Ident:
-			def, ok := x.defs[x.info.ObjectOf(n)]
-			if !ok {
-				return c
+// operation returns the first function literal among the arguments of a call that does not
+// receive an error, as predicates and hooks do.
+func (x *indexed) operation(call call) inspector.Cursor {
+	for i := range call.Args {
+		op := x.value(call.ChildAt(edge.CallExpr_Args, i))
+		if _, ok := op.Node().(*ast.FuncLit); ok {
+			if params := x.signature(op).Params(); params.Len() == 0 || !isError(params.At(0).Type()) {
+				return op
 			}
-			c = def
-		default:
-			return c
 		}
-	}
-}
-
-func (x *indexed) literal(c inspector.Cursor) inspector.Cursor {
-	c = x.value(c)
-	if _, ok := c.Node().(*ast.FuncLit); ok {
-		return c
 	}
 	return inspector.Cursor{}
 }
 
-func isContext(t types.Type) bool { return t != nil && typeName(t) == "context.Context" }
+func isError(t types.Type) bool { return types.Identical(t, types.Universe.Lookup("error").Type()) }
 
-// contexts returns the contexts of type context.Context that are mentioned in c.
-func (x *indexed) contexts(c inspector.Cursor) iter.Seq[inspector.Cursor] {
-	return func(yield func(inspector.Cursor) bool) {
-		for e := range c.Preorder((*ast.Ident)(nil)) {
-			obj, ok := x.info.Uses[e.Node().(*ast.Ident)].(*types.Var)
-			if ok && isContext(obj.Type()) && !yield(e) {
-				return
-			}
-		}
-	}
-}
+func isContext(t types.Type) bool { return typeName(t) == "context.Context" }
 
 // outside reports whether obj is declared outside c.
 func outside(obj types.Object, c inspector.Cursor) bool {
 	return obj.Pos() < c.Node().Pos() || obj.Pos() >= c.Node().End()
 }
 
-var path = regexp.MustCompile(`^.*/`)
-
-func shortName(name string) string { return path.ReplaceAllString(name, "") }
-
-// isBackground reports whether e is a new context that never ends.
-func (x *indexed) isBackground(e ast.Expr) bool {
-	call, ok := ast.Unparen(e).(*ast.CallExpr)
-	if !ok {
-		return false
+// around returns the innermost of some kinds of nodes around c, or the root, which has no node.
+func around(c inspector.Cursor, kinds ...ast.Node) inspector.Cursor {
+	for e := range c.Enclosing(kinds...) {
+		return e
 	}
-	name := x.callee(call)
-	return name == "context.Background" || name == "context.TODO"
+	return c.Inspector().Root()
 }
 
 // contextAround returns the context parameter of the innermost function around c that has
@@ -303,39 +265,30 @@ func (x *indexed) isBackground(e ast.Expr) bool {
 // there or passed on: what go and defer start may outlive it on purpose.
 func (x *indexed) contextAround(c inspector.Cursor) *types.Var {
 	for e := range c.Enclosing((*ast.FuncLit)(nil), (*ast.FuncDecl)(nil)) {
-		if ctx := x.contextParam(signatureOf(e)); ctx != nil {
-			return ctx
-		}
-		switch e.ParentEdgeKind() {
-		case edge.CallExpr_Args:
-		case edge.CallExpr_Fun:
-			if kind := e.Parent().ParentEdgeKind(); kind == edge.GoStmt_Call || kind == edge.DeferStmt_Call {
-				return nil
+		for v := range x.signature(e).Params().Variables() {
+			if v.Name() != "_" && v.Name() != "" && isContext(v.Type()) {
+				return v
 			}
-		default:
+		}
+		if strings.HasSuffix(x.callee(e.Parent().Node()), "WaitGroup.Go") {
+			return nil
+		}
+		kind, started := e.ParentEdgeKind(), e.Parent().ParentEdgeKind()
+		if kind != edge.CallExpr_Args && kind != edge.CallExpr_Fun ||
+			kind == edge.CallExpr_Fun && (started == edge.GoStmt_Call || started == edge.DeferStmt_Call) {
 			return nil
 		}
 	}
 	return nil
 }
 
-func signatureOf(fn inspector.Cursor) *ast.FuncType {
+// signature returns the type of a function literal or declaration.
+func (x *indexed) signature(fn inspector.Cursor) *types.Signature {
 	switch n := fn.Node().(type) {
 	case *ast.FuncLit:
-		return n.Type
+		return x.info.TypeOf(n).(*types.Signature)
 	case *ast.FuncDecl:
-		return n.Type
-	}
-	return nil
-}
-
-func (x *indexed) contextParam(signature *ast.FuncType) *types.Var {
-	for _, field := range signature.Params.List {
-		for _, name := range field.Names {
-			if v, ok := x.info.Defs[name].(*types.Var); ok && name.Name != "_" && isContext(v.Type()) {
-				return v
-			}
-		}
+		return x.info.Defs[n.Name].(*types.Func).Signature()
 	}
 	return nil
 }

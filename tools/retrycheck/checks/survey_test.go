@@ -39,8 +39,9 @@ var list = flag.String("survey", "", "look for mistakes in the modules of a `fil
 type module struct{ Path, Version, Dir, Error string }
 
 // TestSurvey: the analyzers find in the modules of a list what testdata/survey/findings.tsv
-// says, where a reader of the code has judged each finding. modules.txt beside it is the
-// list for all findings.
+// says, where a reader of the code has judged each finding. modules.txt and
+// repositories.txt beside it list the modules; those of the second are read from folders,
+// which a third column names, because their versions are commits.
 //
 // Nothing is compiled: of the packages that one imports, only those are read that the
 // analyzers know, and only if they are in the module cache. What is missing has no type,
@@ -112,7 +113,15 @@ func download(t *testing.T) (modules []module) {
 	}
 	args := []string{"mod", "download", "-json"}
 	for line := range strings.Lines(string(text)) {
-		args = append(args, strings.ReplaceAll(strings.TrimSpace(line), " ", "@"))
+		switch fields := strings.Fields(line); len(fields) {
+		case 2:
+			args = append(args, fields[0]+"@"+fields[1])
+		case 3: // a folder that has the module
+			modules = append(modules, module{Path: fields[0], Version: fields[1], Dir: fields[2]})
+		}
+	}
+	if len(args) == 3 {
+		return modules
 	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = t.TempDir()
@@ -180,6 +189,9 @@ func (l *loader) packages() (all []*packages.Package) {
 		}
 		if name := d.Name(); dir != l.Dir && (name == "testdata" || name == "vendor" || name[0] == '_' || name[0] == '.') {
 			return filepath.SkipDir
+		}
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil && dir != l.Dir {
+			return filepath.SkipDir // another module
 		}
 		rel, _ := filepath.Rel(l.Dir, dir)
 		if pkg := l.load(path.Join(l.Path, filepath.ToSlash(rel)), dir); pkg != nil {

@@ -50,7 +50,7 @@ func operation(ctx context.Context, p retry.Policy, text []byte) error {
 func reader(ctx context.Context, p retry.Policy, text string) error {
 	body := strings.NewReader(text)
 	return retry.Do(ctx, p, func(ctx context.Context) error {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", body) // want `body is read by the first attempt, and later ones send nothing`
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", body) // want `body is read by the first attempt, so later ones send nothing`
 		if err != nil {
 			return err
 		}
@@ -98,6 +98,20 @@ func seeks(ctx context.Context, p retry.Policy, file io.ReadSeeker) error {
 			return err
 		}
 		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", file)
+		if err != nil {
+			return err
+		}
+		return send(http.DefaultClient, req)
+	})
+}
+
+func seeksInner(ctx context.Context, p retry.Policy, file io.ReadSeeker) error {
+	limited := io.LimitReader(file, 1<<20)
+	return retry.Do(ctx, p, func(ctx context.Context) error {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		req, err := http.NewRequestWithContext(ctx, http.MethodPut, "https://example.com/", limited)
 		if err != nil {
 			return err
 		}

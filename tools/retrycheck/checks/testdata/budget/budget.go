@@ -11,11 +11,11 @@ import (
 func op(context.Context) error { return nil }
 
 func literal(ctx context.Context) error {
-	return retry.Do(ctx, retry.Policy{Budget: &retry.TokenBudget{}}, op) // want `TokenBudget is made for each call of retry.Do, so it bounds nothing`
+	return retry.Do(ctx, retry.Policy{Budget: &retry.TokenBudget{}}, op) // want `retry.TokenBudget is made for each call of retry.Do, so it bounds nothing`
 }
 
 func variables(ctx context.Context) error {
-	budget := &retry.RatioBudget{Ratio: 0.1} // want `RatioBudget is made for each call`
+	budget := &retry.RatioBudget{Ratio: 0.1} // want `retry.RatioBudget is made for each call`
 	policy := retry.Policy{Budget: budget, MaxAttempts: 5}
 	return retry.Do(ctx, policy, op)
 }
@@ -26,7 +26,7 @@ func limiter(ctx context.Context) (int, error) {
 }
 
 func preset(ctx context.Context) error {
-	return retry.Do(ctx, awspreset.Standard2026.Policy(""), op) // want `the budget in the result of awspreset.Preset.Policy is made for each call`
+	return retry.Do(ctx, awspreset.Standard2026.Policy(""), op) // want `the result of awspreset.Preset.Policy is made for each call`
 }
 
 var shared = retry.Policy{Budget: retry.FleetBudget()}

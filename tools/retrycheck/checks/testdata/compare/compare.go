@@ -15,8 +15,8 @@ func compares(ctx context.Context, p retry.Policy, op func(context.Context) erro
 	if nil != err && retry.ErrBudget != err { // want `use errors.Is\(err, retry.ErrBudget\)`
 		return "other"
 	}
-	switch err { // want `retry.ErrHint`
-	case retry.ErrHint:
+	switch err {
+	case retry.ErrHint: // want `retry.ErrHint`
 		return "hint"
 	}
 	return ""

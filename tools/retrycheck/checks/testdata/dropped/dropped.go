@@ -3,6 +3,7 @@ package dropped
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -13,7 +14,7 @@ import (
 var errGone = errors.New("gone")
 
 func marks(context.Context) error {
-	retry.Permanent(errGone)    // want `retry.Permanent has no effect unless its result, the marked error, is used`
+	retry.Permanent(errGone)    // want `retry.Permanent has no effect unless its result is used`
 	_ = retry.After(errGone, 1) // want `retry.After has no effect`
 	if err := retry.Transient(errGone); err == nil {
 		return nil
@@ -21,8 +22,15 @@ func marks(context.Context) error {
 	return retry.Permanent(errGone)
 }
 
+func status(resp *http.Response, err error) error {
+	if resp.StatusCode == http.StatusNotFound {
+		retry.Permanent(err) // want `retry.Permanent has no effect`
+	}
+	return err
+}
+
 func hooks(ctx context.Context, p retry.Policy) error {
-	p.With(retry.Hooks{})   // want `Policy.With has no effect unless its result, the Policy with the hooks, is used`
+	p.With(retry.Hooks{})   // want `Policy.With has no effect unless its result is used`
 	retry.Do(ctx, p, marks) // want `the error of retry.Do is not used`
 	_ = retry.Do(ctx, p, marks)
 	p = p.With(retry.Hooks{})

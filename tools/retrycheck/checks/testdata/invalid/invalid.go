@@ -37,6 +37,12 @@ var (
 	_, _ = retry.ParsePolicy("ours base=1s") // another package may register it
 )
 
+func shown() {
+	_ = retry.FullJitter{}                                    // want `Base is 0`
+	_ = retry.FullJitter{Base: time.Minute, Cap: time.Second} // want `Base 1m0s is above Cap 1s`
+	_, _ = retry.ParsePolicy("full base=100ms attempt=5")     // want `unknown key "attempt"`
+}
+
 func configured(base, most time.Duration, rule retry.Backoff, share float64) []retry.Backoff {
 	return []retry.Backoff{
 		retry.FullJitter{Base: base},

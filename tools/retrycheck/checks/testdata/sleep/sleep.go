@@ -3,8 +3,10 @@ package sleep
 import (
 	"context"
 	"errors"
+	"log"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -44,6 +46,61 @@ func closure(ctx context.Context, each func(func())) {
 			time.Sleep(time.Second)
 		}
 	}()
+}
+
+func goroutine(ctx context.Context, wg *sync.WaitGroup) {
+	wg.Go(func() {
+		for call() != nil {
+			time.Sleep(time.Second)
+		}
+	})
+}
+
+func changedRequest(ctx context.Context) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+	req.Header = http.Header{}
+	for range 3 {
+		if _, err = http.DefaultClient.Do(req); err == nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func countdown(ctx context.Context) {
+	for i := range 10 {
+		log.Println("restart in", 10-i)
+		time.Sleep(time.Second)
+	}
+}
+
+func waits(ctx context.Context, mu *sync.Mutex, done *bool) (err error) {
+	go func() { err = callWith(ctx) }()
+	for {
+		mu.Lock()
+		if *done {
+			defer mu.Unlock()
+			return err
+		}
+		mu.Unlock()
+		time.Sleep(time.Second)
+	}
+}
+
+func pace(ctx context.Context, items []func() error) {
+	for _, item := range items {
+		_ = item()
+		time.Sleep(time.Second)
+	}
+}
+
+func twice(ctx context.Context) {
+	for call() != nil {
+		time.Sleep(time.Second) // want `never looks at ctx`
+		if call() == nil {
+			time.Sleep(time.Minute)
+		}
+	}
 }
 
 func request(ctx context.Context) {

@@ -1,0 +1,97 @@
+package checks
+
+import (
+	"go/ast"
+
+	"golang.org/x/tools/go/ast/edge"
+)
+
+// pure has functions that return a marked error or a changed copy and do nothing else.
+var pure = names(
+	ours+`\.(Permanent|Transient|Throttled|Unrepeatable|Progress|After|Policy\.With|FirstOf|OnlyIf)`,
+	ours+`/(retryotel\.Instrument|awspreset\.Preset\.Policy)`,
+	cenkalti+`\.(Permanent|RetryAfter|WithContext|WithMaxRetries)`,
+	avast+`\.Unrecoverable`,
+	sethvargo+`\.(RetryableError|With[A-Z]\w*)`)
+
+// Dropped reports calls whose only effect is their result, which is not used.
+var Dropped = analyzer("dropped", "report unused results of Permanent(err), policy.With(hooks) and their relatives", func(p *pass) {
+	for _, call := range p.calls {
+		statement, blank := call.ParentEdgeKind() == edge.ExprStmt_X, false
+		if assign, ok := call.Parent().Node().(*ast.AssignStmt); ok && len(assign.Lhs) == 1 {
+			id, ok := assign.Lhs[0].(*ast.Ident)
+			blank = ok && id.Name == "_" // which is on purpose for the error of a retry
+		}
+		switch {
+		case (statement || blank) && pure.MatchString(call.name):
+			p.report(call.Cursor, "%s has no effect unless its result is used", shortName(call.name))
+		case statement && takesPolicy(call) >= 0:
+			p.report(call.Cursor, "the error of %s is not used, so a final failure goes unnoticed", shortName(call.name))
+		}
+	}
+})
+
+// takesPolicy returns the position of the Policy among the parameters of a function that
+// retries with it, otherwise -1.
+func takesPolicy(call call) int {
+	if retriers.MatchString(call.name) {
+		params := call.fn.Signature().Params()
+		for i := range params.Len() {
+			if typeName(params.At(i).Type()) == ours+".Policy" {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+var reasons = names(ours + `\.Err(MaxAttempts|MaxElapsed|Budget|Hint|Unrepeatable|Invalid)`)
+
+// Compare reports comparisons that are always false, because Do returns a *retry.Error
+// that matches the reason, not the reason itself. A hook's e.Reason may be equal to it.
+var Compare = analyzer("compare", "report reasons for giving up that are compared with == instead of errors.Is", func(p *pass) {
+	for c := range p.root.Preorder((*ast.SelectorExpr)(nil)) {
+		reason := p.info.Uses[c.Node().(*ast.SelectorExpr).Sel]
+		if !reasons.MatchString(objectName(reason)) {
+			continue
+		}
+		var other ast.Expr
+		switch n := c.Parent().Node().(type) {
+		case *ast.BinaryExpr:
+			other = n.X
+			if c.ParentEdgeKind() == edge.BinaryExpr_X {
+				other = n.Y
+			}
+		case *ast.CaseClause:
+			if s, ok := c.Parent().Parent().Parent().Node().(*ast.SwitchStmt); ok {
+				other = s.Tag
+			}
+		}
+		if sel, ok := other.(*ast.SelectorExpr); other != nil && (!ok || sel.Sel.Name != "Reason") {
+			p.report(c, "Do returns an error that matches retry.%[1]s but is not equal to it: use errors.Is(err, retry.%[1]s)", reason.Name())
+		}
+	}
+})
+
+// NoFail reports operations that always succeed, so that nothing is ever retried.
+var NoFail = analyzer("nofail", "report operations that never return an error", func(p *pass) {
+	for _, call := range p.loops {
+		if !call.op.Valid() || !retriers.MatchString(call.name) {
+			continue
+		}
+		returns, failures := 0, 0
+		for c := range call.op.Preorder((*ast.ReturnStmt)(nil)) {
+			if around(c, (*ast.FuncLit)(nil)) != call.op {
+				continue
+			}
+			returns++
+			results := c.Node().(*ast.ReturnStmt).Results
+			if len(results) == 0 || !p.info.Types[results[len(results)-1]].IsNil() {
+				failures++
+			}
+		}
+		if returns > 0 && failures == 0 {
+			p.report(call.Cursor, "the operation never returns an error, so %s never retries it", shortName(call.name))
+		}
+	}
+})
