@@ -143,6 +143,14 @@ func TestRatioBudget(t *testing.T) {
 		}
 		assert.Equal(t, 100, granted(b, 500, 2))
 	})
+	t.Run("a fifth by default", func(t *testing.T) {
+		b := &retry.RatioBudget{Floor: -1, Clock: clock}
+		for range 5 {
+			assert.Zero(t, granted(b, 1, 2))
+			b.Deposit(retry.Attempt{}, true)
+		}
+		assert.Equal(t, 1., b.Balance())
+	})
 	t.Run("a call counts once", func(t *testing.T) {
 		b := &retry.RatioBudget{Ratio: 1, Floor: -1, Clock: clock}
 		assert.Equal(t, 1, granted(b, 1, 1), "the call is counted at its first failure")
@@ -193,6 +201,18 @@ func TestRatioBudgetWindow(t *testing.T) {
 		clock.Advance(time.Minute)
 		assert.Equal(t, 60, granted(b, 100, 2))
 	})
+}
+
+// TestRatioBudgetShortWindow: slots last at least a nanosecond.
+func TestRatioBudgetShortWindow(t *testing.T) {
+	clock := &retrytest.Clock{Start: time.Unix(1e9, 0)}
+	assert.Zero(t, (&retry.RatioBudget{Window: 1, Clock: clock}).Balance(), "10 a second over a nanosecond")
+	b := &retry.RatioBudget{Ratio: 1, Floor: -1, Window: 10, Clock: clock}
+	b.Deposit(retry.Attempt{}, true)
+	clock.Advance(9)
+	assert.Equal(t, 1., b.Balance())
+	clock.Advance(1)
+	assert.Zero(t, b.Balance())
 }
 
 // TestRatioBudgetClock: the clock may start at any time. If it goes backward, time stands

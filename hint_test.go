@@ -38,6 +38,7 @@ func TestHintRules(t *testing.T) {
 		{"window, before it", retry.HintWindow{}, 5 * s, 3 * s, 5 * s, true},
 		{"window, another width", retry.HintWindow{Width: s}, s, 3 * s, 2 * s, true},
 		{"window, negative", retry.HintWindow{Width: -1}, s, forever, 6 * s, true},
+		{"window, narrowest", retry.HintWindow{Width: 1}, s, forever, s + 1, true},
 		{"window, saturating", retry.HintWindow{}, forever - s, forever, forever, true},
 		{"ignore", retry.HintIgnore{}, s, 3 * s, s, true},
 	}

@@ -38,6 +38,36 @@ func (s slow) Rollback(ctx context.Context) error {
 	return errors.Join(s.wait(ctx), s.fakeTx.Rollback(context.Background()))
 }
 
+// slowSQL is a slow transaction like that of database/sql, whose driver knows only the
+// context of begin.
+type slowSQL struct {
+	slow
+	life context.Context
+}
+
+func (s slowSQL) Commit() error   { return s.slow.Commit(s.life) }
+func (s slowSQL) Rollback() error { return s.slow.Rollback(s.life) }
+
+// TestGraceOfDrivers: the context of begin ends with the time for the rollback, and when the
+// call ends.
+func TestGraceOfDrivers(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{time.Second: time.Second, time.Minute: 5 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			refusal := retry.Permanent(errors.New("refused"))
+			var life context.Context
+			start := time.Now()
+			err := retrysql.InTxFunc(t.Context(), atOnce, func(ctx context.Context) (slowSQL, error) {
+				life = ctx
+				tx, err := new(fake).begin(ctx)
+				return slowSQL{slow{tx, took}, ctx}, err
+			}, func(context.Context, slowSQL) error { return refusal })
+			assert.ErrorIs(t, err, refusal)
+			assert.Equal(t, want, time.Since(start))
+			assert.ErrorIs(t, life.Err(), context.Canceled)
+		})
+	}
+}
+
 // TestGrace: COMMIT and rollback may take five seconds longer than the context lasts.
 func TestGrace(t *testing.T) {
 	refusal := retry.Permanent(errors.New("refused"))
@@ -98,46 +128,101 @@ func TestBeginOutlived(t *testing.T) {
 // closing is a transaction with a connection like that of pgx.
 type closing struct {
 	*fakeTx
-	closed *int
+	conn *closingConn
 }
 
-func (c closing) Conn() closing { return c }
+func (c closing) Conn() *closingConn { return c.conn }
 
-func (c closing) Close(context.Context) error { *c.closed++; return nil }
+// closingConn counts how often it is closed.
+type closingConn struct {
+	closed int
+	err    error
+}
 
-// TestReadOnly: the connection to a server that accepts no writes is closed.
+func (c *closingConn) Close(context.Context) error { c.closed++; return c.err }
+
+// otherConn is a transaction whose method Conn has another form than that of pgx.
+type otherConn struct{ *fakeTx }
+
+func (otherConn) Conn(context.Context) *closingConn { panic("called") }
+
+var errReadOnly = sqlState("25006")
+
+// TestReadOnly: the connection to a server that accepts no writes is closed, after which a
+// rollback need not succeed.
 func TestReadOnly(t *testing.T) {
-	readOnly := sqlState("25006")
-	t.Run("pgx", func(t *testing.T) {
-		closed := 0
-		f := &fake{scripts: []script{{fn: readOnly, rollback: safe{}}}}
-		require.NoError(t, retrysql.InTxFunc(t.Context(), atOnce, func(ctx context.Context) (closing, error) {
-			tx, err := f.begin(ctx)
-			return closing{tx, &closed}, err
-		}, func(ctx context.Context, tx closing) error { return f.fn(ctx, tx.fakeTx) }))
-		assert.Equal(t, 1, closed)
-		assert.Equal(t, "begin fn rollback begin fn commit", f.takeCalls())
-	})
-	t.Run("database/sql", func(t *testing.T) {
-		f := &fake{scripts: []script{{begin: readOnly}, {commit: readOnly}}}
-		require.NoError(t, retrysql.InTx(t.Context(), atOnce, f.open(t), nil, func(context.Context, *sql.Tx) error { return nil }))
-		assert.Equal(t, 2, f.closed)
-		assert.Equal(t, "begin begin commit begin commit", f.takeCalls())
-	})
+	for _, test := range []struct {
+		name     string
+		fn       error
+		conn     closingConn
+		closed   int
+		rollback bool // whether the error of the rollback is reported
+	}{
+		{"closed", errReadOnly, closingConn{}, 1, false},
+		{"cannot be closed", errReadOnly, closingConn{err: errRollback}, 1, true},
+		{"another failure", errSerialization, closingConn{}, 0, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{scripts: []script{{fn: test.fn, rollback: safe{}}}}
+			policy := atOnce
+			policy.OnRetry = func(_ context.Context, failed retry.Attempt, _ time.Duration) {
+				assert.ErrorIs(t, failed.Err, test.fn)
+				assert.Equal(t, test.rollback, errors.Is(failed.Err, safe{}))
+			}
+			require.NoError(t, retrysql.InTxFunc(t.Context(), policy, func(ctx context.Context) (closing, error) {
+				tx, err := f.begin(ctx)
+				return closing{tx, &test.conn}, err
+			}, func(ctx context.Context, tx closing) error { return f.fn(ctx, tx.fakeTx) }))
+			assert.Equal(t, test.closed, test.conn.closed)
+			assert.Equal(t, "begin fn rollback begin fn commit", f.takeCalls())
+		})
+	}
 	t.Run("ended by fn", func(t *testing.T) {
 		f := new(fake)
 		err := retrysql.InTxFunc(t.Context(), atOnce, func(ctx context.Context) (closing, error) {
 			tx, err := f.begin(ctx)
-			return closing{tx, new(int)}, err
-		}, func(ctx context.Context, tx closing) error { return errors.Join(tx.Commit(ctx), readOnly) })
+			return closing{tx, new(closingConn)}, err
+		}, func(ctx context.Context, tx closing) error { return errors.Join(tx.Commit(ctx), errReadOnly) })
 		assert.ErrorIs(t, err, retry.ErrUnrepeatable)
 		assert.Equal(t, "begin commit", f.takeCalls())
 	})
-	t.Run("unknown", func(t *testing.T) {
-		f := &fake{scripts: []script{{fn: readOnly}}}
-		require.NoError(t, retrysql.InTxFunc(t.Context(), atOnce, f.begin, f.fn))
-		assert.Equal(t, "begin fn rollback begin fn commit", f.takeCalls())
-	})
+}
+
+// TestReadOnlySQL: the pool closes the connection on which any step fails for that reason,
+// and for no other.
+func TestReadOnlySQL(t *testing.T) {
+	for _, test := range []struct {
+		script script
+		closed int
+		calls  string
+	}{
+		{script{begin: errReadOnly}, 1, "begin begin commit"},
+		{script{fn: errReadOnly}, 1, "begin rollback begin commit"},
+		{script{commit: errReadOnly}, 1, "begin commit begin commit"},
+		{script{begin: errSerialization}, 0, "begin begin commit"},
+		{script{fn: errSerialization}, 0, "begin rollback begin commit"},
+		{script{commit: errSerialization}, 0, "begin commit begin commit"},
+	} {
+		f := &fake{scripts: []script{test.script}}
+		require.NoError(t, retrysql.InTx(t.Context(), atOnce, f.open(t), nil, func(context.Context, *sql.Tx) error { return f.current.fn }))
+		assert.Equal(t, test.closed, f.closed, "%+v", test.script)
+		assert.Equal(t, test.calls, f.takeCalls())
+	}
+}
+
+// TestReadOnlyOther: the connection of another package's transaction stays as it is, and a
+// failed rollback is reported.
+func TestReadOnlyOther(t *testing.T) {
+	f := &fake{scripts: []script{{fn: errReadOnly, rollback: safe{}}, {fn: errReadOnly, rollback: safe{}}}}
+	policy := atOnce
+	policy.MaxAttempts = 1
+	assert.ErrorIs(t, retrysql.InTxFunc(t.Context(), policy, f.begin, f.fn), safe{})
+	err := retrysql.InTxFunc(t.Context(), policy, func(ctx context.Context) (otherConn, error) {
+		tx, err := f.begin(ctx)
+		return otherConn{tx}, err
+	}, func(ctx context.Context, tx otherConn) error { return f.fn(ctx, tx.fakeTx) })
+	assert.ErrorIs(t, err, safe{})
+	assert.Equal(t, "begin fn rollback begin fn rollback", f.takeCalls())
 }
 
 // TestUnknownForm: a transaction that InTxFunc cannot end is an invalid call.

@@ -62,6 +62,7 @@ func TestOutcome(t *testing.T) {
 		{sqlState("00000"), false},
 		{sqlState(""), false},
 		{errors.Join(sqlState("40001"), lost), false},
+		{errors.Join(sqlState("40001"), io.EOF), false},
 		{errors.Join(sqlState("40001"), sqlState("08006")), false},
 
 		// MySQL and its relatives
