@@ -6,15 +6,18 @@ import (
 	"crypto/x509"
 	"database/sql"
 	"database/sql/driver"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/doc"
 	"io"
 	"io/fs"
 	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"net/url"
 	"os"
 	"os/exec"
@@ -317,7 +320,7 @@ func TestVerdictOfClassifier(t *testing.T) {
 		"After 0 before a hint":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.After(errOp, 0), retry.Verdict{Class: transient, Unrepeatable: true}},
 		"progress":                       {says(retry.Verdict{Progress: true}), errOp, retry.Verdict{Class: transient, Progress: true}},
 		"a marker with a class":          {says(retry.Verdict{Class: permanent, Hint: s, Unrepeatable: true}), retry.Throttled(retryAfter(9 * s)), retry.Verdict{Class: throttled, Hint: 9 * s}},
-		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: s}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: s}},
+		"the first hint of a list":       {retry.FirstOf(says(retry.Verdict{Hint: 1}), says(retry.Verdict{Class: timeout, Hint: 2 * s})), errOp, retry.Verdict{Class: timeout, Hint: 1}},
 		"progress and more of a list":    {retry.FirstOf(says(retry.Verdict{Progress: true}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: transient, Progress: true, Unrepeatable: true}},
 		"nothing after the first class":  {retry.FirstOf(says(retry.Verdict{Class: timeout}), says(retry.Verdict{Unrepeatable: true})), errOp, retry.Verdict{Class: timeout}},
 		"OnlyIf of a permanent status":   {retry.OnlyIf(nil), statusedError(404), retry.Verdict{Class: transient}},
@@ -459,12 +462,7 @@ func TestComment(t *testing.T) {
 	source, err := os.ReadFile("internal/errfacts/methods.go")
 	require.NoError(t, err)
 	others := []string{"Code", "ErrorMessage", "RedisError", "HasErrorLabel", "ErrorCodes", "Temporary", "IsRetriable", "RetryAfter"}
-	var comment string
-	for _, typ := range parsePackage(t, ".").Types {
-		if typ.Name == "DefaultClassifier" {
-			comment = typ.Doc
-		}
-	}
+	comment := classifierComment(t)
 	methods := []string{"Timeout"} // the interface is in another file
 	for _, found := range regexp.MustCompile(`interface\{ (\w+)\((\w*)\) ?([\w.\[\]]*) \}`).FindAllStringSubmatch(string(source), -1) {
 		methods = append(methods, found[1])
@@ -476,4 +474,73 @@ func TestComment(t *testing.T) {
 	for _, named := range regexp.MustCompile(`(\w+)\(\)`).FindAllStringSubmatch(comment, -1) {
 		assert.Contains(t, methods, named[1])
 	}
+}
+
+// classifierComment returns the comment of DefaultClassifier.
+func classifierComment(t *testing.T) string {
+	t.Helper()
+	types := parsePackage(t, ".").Types
+	i := slices.IndexFunc(types, func(typ *doc.Type) bool { return typ.Name == "DefaultClassifier" })
+	require.GreaterOrEqual(t, i, 0)
+	return types[i].Doc
+}
+
+// statuses returns an error for each HTTP status from first to last, except some.
+func statuses(first, last int, except ...int) (errs []error) {
+	for status := first; status <= last; status++ {
+		if !slices.Contains(except, status) {
+			errs = append(errs, statusedError(status))
+		}
+	}
+	return errs
+}
+
+// claims are the words of DefaultClassifier's comment that name types, texts and numbers,
+// with errors that they are about.
+var claims = []struct {
+	words string
+	want  retry.Class
+	errs  []error
+}{
+	{"statuses 429 and 529", throttled, []error{statusedError(429), statusedError(529)}},
+	{"throttling code of AWS", throttled, []error{codedError{"ThrottlingException"}}},
+	{"MongoDB's labels", transient, []error{labelError{"RetryableWriteError"}}},
+	{"408 is a timeout", timeout, []error{statusedError(408)}},
+	{"421, 425 and 500 to 529 are transient", transient,
+		append(statuses(500, 528, 501, 505, 506, 508, 510, 511), statusedError(421), statusedError(425))},
+	{"except 501, 505, 506, 508, 510 and 511, which are permanent", permanent,
+		append(statuses(505, 511, 507, 509), statusedError(501))},
+	{"like other 4xx to 431", permanent, statuses(400, 431, 408, 420, 421, 425, 429, 430)}, // 420 and 430 are throttling of two services
+	{"SQLState() string and Redis replies", permanent, []error{sqlError{"23505"}, redisError{"WRONGTYPE Operation"}}},
+	{"codes of gRPC, databases, Kafka, AMQP, SMTP and others", permanent, []error{mongoError{11000}, &textproto.Error{Code: 550}}},
+	{"fields StatusCode, HTTPStatusCode or Response with an HTTP status", permanent,
+		[]error{statusField{404}, &statusFieldOfStripe{HTTPStatusCode: 404}, &responseField{Response: &http.Response{StatusCode: 404}}}},
+	{"Timeout() bool", timeout, []error{timeoutError{true}, context.DeadlineExceeded}},
+	{"ConnectionError() bool, the errors of package net, and io.EOF", transient,
+		[]error{connError{true}, &net.OpError{Op: "read", Err: errOp}, io.EOF}},
+	{"broken connections and unknown host names are retried", transient,
+		[]error{syscall.ECONNRESET, &net.DNSError{Err: "no such host", IsNotFound: true}}},
+	{"failed TLS handshakes, invalid certificates, addresses, requests are not", permanent,
+		[]error{tls.AlertError(40), x509.UnknownAuthorityError{}, &net.AddrError{Err: "missing port"}, &url.Error{Op: "Get", Err: errors.New("unsupported protocol scheme")}}},
+	{"fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows, encoding errors", permanent,
+		[]error{fs.ErrNotExist, exec.ErrNotFound, sql.ErrNoRows, &json.SyntaxError{}, hex.InvalidByteError('x')}},
+	{`texts such as "key not found"`, permanent, []error{errors.New("key not found")}},
+	{"connection lost during a MySQL statement, are unrepeatable", transient, []error{errors.New("invalid connection")}},
+	{"context.Canceled is the operation's own", permanent, []error{context.Canceled}},
+}
+
+// TestClaims: what the comment of DefaultClassifier says is true, and claims has all of it.
+func TestClaims(t *testing.T) {
+	rest := strings.Join(strings.Fields(classifierComment(t)), " ")
+	for _, claim := range claims {
+		before, after, found := strings.Cut(rest, claim.words)
+		assert.True(t, found, "the comment lacks %q", claim.words)
+		rest = before + " … " + after
+		for _, err := range claim.errs {
+			assert.Equal(t, claim.want, retry.DefaultClassifier{}.Classify(err).Class, "%s: %v", claim.words, err)
+		}
+	}
+	assert.Equal(t, unknown, retry.DefaultClassifier{}.Classify(statusedError(432)).Class)
+	assert.True(t, retry.DefaultClassifier{}.Classify(errors.New("invalid connection")).Unrepeatable)
+	assert.Empty(t, regexp.MustCompile(`\b[a-z]\w*\.[A-Z]\w*|\b\d{3}\b|"[^"]*"`).FindAllString(rest, -1), "claims lacks words of the comment")
 }

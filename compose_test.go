@@ -128,6 +128,62 @@ func TestNumbersAtDepth(t *testing.T) {
 	}
 }
 
+// TestSameNumbersAtDepth: workers with different versions of this package compute the same
+// delays from the same random numbers. An implementation of the formula in Python computed
+// the table.
+func TestSameNumbersAtDepth(t *testing.T) {
+	for _, want := range [][4]float64{ // the number, and those of depths 1 to 3
+		{0.1, 0.8272261311885328, 0.7198956574696809, 0.538828192679776},
+		{0.3, 0.2349999771920147, 0.22916015335548912, 0.5940814686555232},
+		{0.7, 0.06141902761236118, 0.6362034559812677, 0.13507487383567018},
+		{0x1p-53, 0.976149531270783, 0.4939796458493263, 0.8721784716548964},
+		{1 - 0x1p-52, 0.7106181540900631, 0.5374977485091481, 0.1503040654645702},
+		{0x1p-27 - 0x1p-53, 0.16894045551075487, 0.2680597469770457, 0.32973684372415113},
+		{0x1p-27 + 0x1p-53, 0.19113629425439405, 0.2674278071831211, 0.4663862830297224},
+		{0, 0, 0, 0},
+		{0x1p-27, 0x1p-27, 0x1p-27, 0x1p-27},
+		{0.5, 0.5, 0.5, 0.5},
+		{almost1, almost1, almost1, almost1},
+	} {
+		for depth, number := range want {
+			got := -1.0
+			var rule retry.Backoff = seen{&got}
+			for range depth {
+				rule = retry.Jittered{Of: rule, Share: 1}
+			}
+			rule.Delay(retry.Attempt{Number: 1}, want[0])
+			assert.Equal(t, number, got, "%v at depth %d", want[0], depth)
+		}
+	}
+}
+
+// limited is a Backoff of another package with a longest delay.
+type limited struct{ delay, limit time.Duration }
+
+func (l limited) Delay(retry.Attempt, float64) time.Duration { return l.delay }
+func (l limited) Limit(retry.Class) time.Duration            { return l.limit }
+
+// TestLimitOfAnotherPackage: Spread does not exceed the Limit of the rule within.
+func TestLimitOfAnotherPackage(t *testing.T) {
+	for limit, want := range map[time.Duration]time.Duration{3 * time.Second: 1500 * ms, time.Second: time.Second, -1: 0} {
+		rule := retry.Spread{Of: retry.Jittered{Of: limited{time.Second, limit}}, Fraction: 0.5}
+		assert.Equal(t, want, rule.Delay(retry.Attempt{Number: 1}, 1), "%v", limit)
+	}
+}
+
+// TestCompositionOfNegativeDelays: a negative delay counts as 0.
+func TestCompositionOfNegativeDelays(t *testing.T) {
+	negative := limited{-time.Second, time.Second}
+	for _, rule := range []retry.Backoff{
+		retry.Jittered{Of: negative}, retry.Spread{Of: negative}, retry.Capped{Of: negative, Cap: time.Second},
+		retry.WhenThrottled{Throttled: negative, Else: negative},
+	} {
+		for _, class := range []retry.Class{retry.ClassThrottled, retry.ClassTransient} {
+			assert.Zero(t, rule.Delay(retry.Attempt{Number: 1, Verdict: retry.Verdict{Class: class}}, 0.5), "%T", rule)
+		}
+	}
+}
+
 // TestSpreadOfANanosecond: a fraction above 1 does not make a short delay negative.
 func TestSpreadOfANanosecond(t *testing.T) {
 	delays := delaysOf(retry.Spread{Of: retry.Constant(1), Fraction: 3}, 1000, retrytest.Seeded(1))

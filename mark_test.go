@@ -40,6 +40,7 @@ func TestMarkers(t *testing.T) {
 		{"the outermost class again", retry.Permanent(retry.Throttled(errOp)), retry.ClassPermanent, 0},
 		{"the outermost hint", retry.After(retry.After(errOp, s), 2*s), retry.ClassTransient, 2 * s},
 		{"a class and a hint", retry.Throttled(retry.After(errOp, s)), retry.ClassThrottled, s},
+		{"transient and a hint", retry.Transient(retry.After(errOp, s)), retry.ClassTransient, s},
 		{"a hint and a class", retry.After(retry.Throttled(errOp), s), retry.ClassThrottled, s},
 		{"a hint overrides permanent inside", retry.After(wrapped(retry.Permanent(errOp)), s), retry.ClassTransient, s},
 		{"a hint overrides a give-up", retry.After(errors.Join(&retry.Error{Err: errOp, Reason: retry.ErrBudget}, errOp), s), retry.ClassTransient, s},

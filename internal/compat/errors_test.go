@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gobackoff/retry"
+	"github.com/gobackoff/retry/known"
 )
 
 var update = flag.Bool("update", false, "rewrite the table of docs/errors.md")
@@ -27,6 +28,7 @@ type fault struct {
 	class        retry.Class
 	unrepeatable bool
 	hint         time.Duration
+	known        bool // it has this class with a known.Classifier only
 }
 
 const (
@@ -71,6 +73,22 @@ var libraries = []struct {
 	{"slack-go", "github.com/slack-go/slack", "RateLimitedError.Retryable, StatusCodeError.Retryable", slackFaults},
 	{"telegram-bot-api, discordgo, twilio-go", "github.com/go-telegram-bot-api/telegram-bot-api/v5 github.com/bwmarrin/discordgo github.com/twilio/twilio-go", "documentation of the APIs", messengerFaults},
 	{"olivere/elastic, opensearch-go", "github.com/olivere/elastic/v7 github.com/opensearch-project/opensearch-go/v4", "RetryOnStatus of elastic-transport-go 8.9", searchFaults},
+	{"Hetzner Cloud (hcloud)", "github.com/hetznercloud/hcloud-go/v2", "retryPolicy, comments of ErrorCode", hcloudFaults},
+	{"Scaleway", "github.com/scaleway/scaleway-sdk-go", "comments of the types", scalewayFaults},
+	{"OpenStack (gophercloud)", "github.com/gophercloud/gophercloud/v2", "documentation of the errors", openStackFaults},
+	{"DNSimple", "github.com/dnsimple/dnsimple-go", "developer.dnsimple.com, response codes", dnsimpleFaults},
+	{"OVHcloud", "github.com/ovh/go-ovh", "documentation of the API", ovhFaults},
+	{"Tailscale", "tailscale.com/client/tailscale/v2", "documentation of the API", tailscaleFaults},
+	{"Alibaba Cloud OSS", "github.com/aliyun/aliyun-oss-go-sdk", "documentation of the API, error responses", ossFaults},
+	{"Tencent Cloud", "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common", "ratelimitretry.go, common error codes", tencentFaults},
+	{"Docker (moby)", "github.com/moby/moby/client", "containerd/errdefs, errhttp", dockerFaults},
+	{"registries (go-containerregistry)", "github.com/google/go-containerregistry", "transport.temporaryStatusCodes", registryFaults},
+	{"Prometheus", "github.com/prometheus/client_golang", "HTTP API, format overview", prometheusFaults},
+	{"LINE", "github.com/line/line-bot-sdk-go/v8", "Messaging API, status codes", lineFaults},
+	{"Spotify", "github.com/zmb3/spotify/v2", "shouldRetry; Web API, status codes", spotifyFaults},
+	{"Resend", "github.com/resend/resend-go/v2", "API reference, errors", resendFaults},
+	{"Juju (errors)", "github.com/juju/errors", "comments of the constants", jujuFaults},
+	{"Teleport (trace)", "github.com/gravitational/trace", "comments of the types", traceFaults},
 	{"InfluxDB (influxdb-client-go)", "github.com/influxdata/influxdb-client-go/v2", "internal/write.Service.HandleWrite", influxFaults},
 	{"oauth2", "golang.org/x/oauth2", "Config.DeviceAccessToken; RFC 8628", oauthFaults},
 	{"gax-go", "github.com/googleapis/gax-go/v2", "OnCodes, OnHTTPCodes", gaxFaults},
@@ -111,11 +129,36 @@ var libraries = []struct {
 	{"SFTP (pkg/sftp)", "github.com/pkg/sftp", "draft-ietf-secsh-filexfer-02", sftpFaults},
 }
 
+const (
+	responses = "responses of a scripted server"
+	calls     = "calls of the library"
+	values    = "the library's exported types and variables"
+)
+
+// origins says how the errors of a library arise, unless they are values.
+var origins = map[string]string{
+	"net, crypto/x509": "calls of a local server", "os, os/exec, encoding/json": calls, "net/http, net/url": "calls of a local server",
+	"strconv, time, net/netip, regexp, text/template": calls, "markers of other libraries": calls,
+	"grpc-go": "calls of a local server", "connect": "calls of a local server",
+	"googleapi": responses, "azcore": responses, "go-github": responses, "stripe-go": responses, "openai-go": responses,
+	"minio-go": responses, "Vault": responses, "GitLab": responses, "DigitalOcean (godo)": responses, "Linode (linodego)": responses,
+	"anthropic-sdk-go": responses, "go-openai": responses, "genai": responses, "PagerDuty": responses, "slack-go": responses,
+	"telegram-bot-api, discordgo, twilio-go": responses, "olivere/elastic, opensearch-go": responses,
+	"Hetzner Cloud (hcloud)": responses, "Scaleway": responses, "OpenStack (gophercloud)": responses, "DNSimple": responses,
+	"OVHcloud": responses, "Tailscale": responses, "Alibaba Cloud OSS": responses, "Docker (moby)": responses,
+	"registries (go-containerregistry)": responses, "Prometheus": responses, "LINE": responses, "Spotify": responses, "Resend": responses,
+	"InfluxDB (influxdb-client-go)": responses, "oauth2": responses,
+	"PostgreSQL, CockroachDB (pgx)": responses, "PostgreSQL, CockroachDB (lib/pq)": responses,
+	"SQLite (modernc.org)": "statements", "SQLite (mattn)": "statements", "SQLite (ncruces)": "statements",
+	"Redis (go-redis)": responses, "Redis (redigo)": responses, "Memcached (gomemcache)": responses,
+	"badger, bbolt, raft": "calls of the libraries, and their variables", "SMTP": responses, "FTP (jlaffaye/ftp)": responses,
+}
+
 // TestErrors: the libraries' errors are classified as expected, and docs/errors.md lists
 // all of them.
 func TestErrors(t *testing.T) {
 	var rows []string
-	modules, errs := map[string]bool{}, 0
+	modules, errs, unused := map[string]bool{}, 0, maps.Clone(origins)
 	for _, library := range libraries {
 		faults := library.faults(t)
 		for _, f := range faults {
@@ -126,13 +169,19 @@ func TestErrors(t *testing.T) {
 			modules[module] = true
 			versions = append(versions, version(t, module))
 		}
-		rows = append(rows, lines(library.name, strings.Join(versions, ", "), library.source, faults)...)
+		origin, ok := origins[library.name]
+		if !ok {
+			origin = values
+		}
+		delete(unused, library.name)
+		rows = append(rows, lines(library.name, strings.Join(versions, ", "), origin, library.source, faults)...)
 		errs += len(faults)
 	}
+	assert.Empty(t, unused, "origins of no library")
 	assert.GreaterOrEqual(t, len(modules), 60)
 	assert.GreaterOrEqual(t, errs, 200)
 	t.Logf("%d errors of %d modules and the standard library", errs, len(modules))
-	checkPage(t, "errors", "| library | version | class | errors | source of the class |\n|---|---|---|---|---|\n"+strings.Join(rows, ""))
+	checkPage(t, "errors", "| library | version | how the errors arise | class | errors | source of the class |\n|---|---|---|---|---|---|\n"+strings.Join(rows, ""))
 }
 
 // version returns the version of a module in go.mod.
@@ -154,14 +203,21 @@ func version(t *testing.T, module string) string {
 func check(t *testing.T, f fault) {
 	require.Error(t, f.err)
 	for _, err := range []error{f.err, fmt.Errorf("outer: %w", f.err), errors.Join(errors.New("other"), f.err), several{f.err, errors.New("other")}} {
-		got := retry.Policy{}.Classify(err)
 		want := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable, Hint: f.hint}
+		alone := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable}
 		if f.class == unknown {
 			want.Class = transient
 		}
-		assert.Equal(t, want, got, "%T: %v", f.err, f.err)
-		alone := retry.Verdict{Class: f.class, Unrepeatable: f.unrepeatable}
-		assert.Equal(t, alone, retry.DefaultClassifier{}.Classify(err), "%T: %v", f.err, f.err)
+		assert.Equal(t, want, retry.Policy{Classifier: known.Classifier{}}.Classify(err), "%T: %v", f.err, f.err)
+		assert.Equal(t, alone, known.Classifier{}.Classify(err), "%T: %v", f.err, f.err)
+		byDefault := retry.DefaultClassifier{}.Classify(err)
+		if f.known {
+			assert.NotEqual(t, alone, byDefault, "%T: %v", f.err, f.err)
+			assert.NotEqual(t, permanent, byDefault.Class, "%T: %v", f.err, f.err)
+			continue
+		}
+		assert.Equal(t, alone, byDefault, "%T: %v", f.err, f.err)
+		assert.Equal(t, want, retry.Policy{}.Classify(err), "%T: %v", f.err, f.err)
 		assert.Equal(t, want, retry.Policy{Classifier: retry.FirstOf(retry.DefaultClassifier{})}.Classify(err))
 	}
 }
@@ -179,7 +235,7 @@ func sorted(faults []fault) []fault {
 }
 
 // lines returns one library's rows of the table, one per class.
-func lines(name, version, source string, faults []fault) []string {
+func lines(name, version, origin, source string, faults []fault) []string {
 	names := map[string][]string{}
 	for _, f := range faults {
 		class := f.class.String()
@@ -193,12 +249,15 @@ func lines(name, version, source string, faults []fault) []string {
 		if f.hint > 0 {
 			name += " (with hint)"
 		}
+		if f.known {
+			name += " (known)"
+		}
 		names[class] = append(names[class], name)
 	}
 	var rows []string
 	for _, class := range slices.Sorted(maps.Keys(names)) {
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", name, version, class, strings.Join(names[class], "; "), source))
-		name, version, source = "", "", ""
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", name, version, origin, class, strings.Join(names[class], "; "), source))
+		name, version, origin, source = "", "", "", ""
 	}
 	return rows
 }

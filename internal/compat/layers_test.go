@@ -33,6 +33,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/grpc/test/bufconn"
 
@@ -136,10 +137,7 @@ var layers = []layer{
 		return apiError{StatusCode: uint16(resp.StatusCode())}
 	}},
 	{"grpc-go, service config", attempts * attempts, "`grpc.WithDisableRetry()`", func(ctx context.Context, url string) error {
-		server := grpc.NewServer()
-		grpc_health_v1.RegisterHealthServer(server, gateway{url: url})
-		return checkHealth(ctx, server, grpc.WithDefaultServiceConfig(`{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4,
-			"initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`))
+		return callGateway(ctx, func(context.Context) error { return get(url) })
 	}},
 	{"gax-go", attempts * attempts, "no `gax.WithRetry`", func(ctx context.Context, url string) error {
 		left := attempts - 1
@@ -155,14 +153,22 @@ var layers = []layer{
 	}},
 }
 
-// gateway asks a server over HTTP for each call.
+// gateway is a server that does something for each call and fails.
 type gateway struct {
 	grpc_health_v1.UnimplementedHealthServer
-	url string
+	do func(context.Context) error
 }
 
-func (g gateway) Check(context.Context, *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
-	return nil, status.Error(codes.Unavailable, get(g.url).Error())
+func (g gateway) Check(ctx context.Context, _ *grpc_health_v1.HealthCheckRequest) (*grpc_health_v1.HealthCheckResponse, error) {
+	return nil, status.Error(codes.Unavailable, g.do(ctx).Error())
+}
+
+// callGateway makes a call that grpc-go retries, of a server that calls do each time.
+func callGateway(ctx context.Context, do func(context.Context) error) error {
+	server := grpc.NewServer()
+	grpc_health_v1.RegisterHealthServer(server, gateway{do: do})
+	return checkHealth(ctx, server, grpc.WithDefaultServiceConfig(`{"methodConfig": [{"name": [{}], "retryPolicy": {"maxAttempts": 4,
+		"initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`))
 }
 
 // checkHealth makes one call of server.
@@ -179,6 +185,10 @@ func checkHealth(ctx context.Context, server *grpc.Server, options ...grpc.DialO
 	_, err = grpc_health_v1.NewHealthClient(conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
 	return err
 }
+
+type transportFunc func(*http.Request) (*http.Response, error)
+
+func (f transportFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
 // retryerFunc is a gax.Retryer that retries at once.
 type retryerFunc func(error) bool
@@ -215,6 +225,32 @@ var outers = []outer{
 			gax.WithRetry(func() gax.Retryer {
 				return gax.OnHTTPCodes(gax.Backoff{Initial: 1, Max: 1}, http.StatusServiceUnavailable)
 			}))
+	}},
+	{"go-retryablehttp, around a transport", attempts * attempts, "`CheckRetry` with `errors.As`", nil, func(ctx context.Context, op func() error, stopped func(error) bool) error {
+		client := retryablehttp.NewClient()
+		client.RetryMax, client.RetryWaitMin, client.RetryWaitMax, client.Logger = attempts-1, 0, 0, nil
+		client.HTTPClient.Transport = transportFunc(func(*http.Request) (*http.Response, error) { return nil, op() })
+		client.CheckRetry = func(ctx context.Context, resp *http.Response, err error) (bool, error) {
+			if stopped(err) {
+				return false, err
+			}
+			return retryablehttp.DefaultRetryPolicy(ctx, resp, err)
+		}
+		request, err := retryablehttp.NewRequestWithContext(ctx, "GET", "http://server", nil)
+		if err != nil {
+			return err
+		}
+		_, err = client.Do(request)
+		return err
+	}},
+	{"grpc-go, service config of the server's client", attempts * attempts, "the server sets the trailer `grpc-retry-pushback-ms: -1`", nil, func(ctx context.Context, op func() error, stopped func(error) bool) error {
+		return callGateway(ctx, func(ctx context.Context) error {
+			err := op()
+			if stopped(err) {
+				_ = grpc.SetTrailer(ctx, metadata.Pairs("grpc-retry-pushback-ms", "-1"))
+			}
+			return err
+		})
 	}},
 	{"any loop", attempts * attempts, "a test with `errors.As`", nil, func(_ context.Context, op func() error, stopped func(error) bool) error {
 		var err error

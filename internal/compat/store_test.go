@@ -144,7 +144,7 @@ func neo4jFaults(*testing.T) []fault {
 		{name: "ClientError.Security.Unauthorized", err: code("Neo.ClientError.Security.Unauthorized"), class: permanent},
 		{name: "ClientError.Schema.ConstraintValidationFailed", err: code("Neo.ClientError.Schema.ConstraintValidationFailed"), class: permanent},
 		{name: "DatabaseError.General.UnknownError", err: code("Neo.DatabaseError.General.UnknownError"), class: permanent},
-		{name: "`ConnectivityError`", err: &neo4j.ConnectivityError{Inner: io.EOF}, class: unknown},
+		{name: "`ConnectivityError`", err: &neo4j.ConnectivityError{Inner: io.EOF}, class: transient, known: true},
 	}
 }
 

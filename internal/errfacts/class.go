@@ -13,18 +13,21 @@ const (
 	Throttled
 )
 
-// canceled is not a class of package retry. It means that the caller canceled the
+// Canceled is not a class of package retry. It means that the caller canceled the
 // operation, so the server's response does not count.
-const canceled Class = 255
+const Canceled Class = 255
 
 // Classify returns the class of err according to retry.DefaultClassifier's rules, and
-// whether the operation may have taken effect although it failed.
-func Classify(err error) (c Class, unrepeatable bool) {
-	if IsPlain(err) { // the most common error, faster
-		return Unknown, false
+// whether the operation may have taken effect although it failed. known, unless nil,
+// precedes the rules for each error that err consists of.
+func Classify(err error, known Known) (c Class, unrepeatable bool) {
+	if known == nil {
+		if c, unrepeatable, ok := OfPlain(err); ok { // the most common error, faster
+			return c, unrepeatable
+		}
 	}
 	f := Facts{Err: err}
-	f.read(err)
+	f.read(err, known)
 	if !f.Methods && !f.Canceled && f.Class == Unknown {
 		c = f.local()
 		return c, f.Unrepeatable && c != Permanent

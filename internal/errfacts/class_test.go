@@ -32,7 +32,22 @@ func TestOvertime(t *testing.T) {
 		"permanent reply":   {mysqlReply(1062, "23000"), Permanent},
 		"forbids, canceled": {errors.Join(forbidden{failed}, context.Canceled), Permanent},
 	} {
-		c, _ := Classify(&Overtime{Err: tt.err, Limit: time.Second})
+		c, _ := Classify(&Overtime{Err: tt.err, Limit: time.Second}, nil)
 		assert.Equal(t, tt.want, c, name)
 	}
+}
+
+// severalErrors is like go-multierror's Error, whose Unwrap returns a chain of a type that
+// errors.As sees through, but that unwraps only itself.
+type severalErrors []error
+
+func (severalErrors) Error() string            { return "several" }
+func (s severalErrors) Unwrap() error          { return errors.New("chain") }
+func (s severalErrors) WrappedErrors() []error { return s }
+
+func TestWrappedErrors(t *testing.T) {
+	c, _ := Classify(severalErrors{errors.New("other"), mysqlReply(1062, "23000")}, nil)
+	assert.Equal(t, Permanent, c)
+	c, _ = Classify(severalErrors{mysqlReply(1213, "40001"), context.Canceled}, nil)
+	assert.Equal(t, Transient, c)
 }

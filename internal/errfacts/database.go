@@ -60,7 +60,7 @@ var sqlStates = [...]struct {
 	{"53", Reply{class: Throttled, Refused: true}},                    // insufficient resources
 	{"55006", Reply{class: Transient, Refused: true}},                 // object_in_use
 	{"55P03", Reply{class: Transient, Refused: true}},                 // lock_not_available
-	{"57014", Reply{class: canceled}},                                 // query_canceled
+	{"57014", Reply{class: Canceled}},                                 // query_canceled
 	{"57P04", Reply{class: Permanent}},                                // database_dropped
 	{"57P", Reply{class: Transient}},                                  // shutdown, idle_session_timeout
 	{"580", Reply{class: Transient}},                                  // system_error, io_error

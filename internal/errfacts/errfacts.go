@@ -81,7 +81,7 @@ const (
 // Read returns the facts about err, which may be nil.
 func Read(err error) Facts {
 	f := Facts{Err: err}
-	f.read(err)
+	f.read(err, nil)
 	return f
 }
 
@@ -89,6 +89,7 @@ func Read(err error) Facts {
 type (
 	Unwrapper     interface{ Unwrap() error }
 	TreeUnwrapper interface{ Unwrap() []error }
+	multiError    interface{ WrappedErrors() []error } // of hashicorp/go-multierror
 	Timeouter     interface{ Timeout() bool }
 )
 
@@ -114,19 +115,26 @@ type Walk struct {
 // Next returns the error to visit after err, or nil at the end.
 func (w *Walk) Next(err error) error {
 	switch e := err.(type) {
+	case multiError: // which has Unwrap() error, too
+		w.branch(e.WrappedErrors)
 	case Unwrapper:
 		inner, _ := Guarded(e.Unwrap)
 		return w.Instead(inner)
 	case TreeUnwrapper:
-		w.branched = true
-		branches, _ := Guarded(e.Unwrap)
-		for _, branch := range slices.Backward(branches) {
-			if branch != nil {
-				w.rest = append(w.rest, branch)
-			}
-		}
+		w.branch(e.Unwrap)
 	}
 	return w.Instead(nil)
+}
+
+// branch adds the errors that a tree consists of to those to visit.
+func (w *Walk) branch(unwrap func() []error) {
+	w.branched = true
+	branches, _ := Guarded(unwrap)
+	for _, branch := range slices.Backward(branches) {
+		if branch != nil {
+			w.rest = append(w.rest, branch)
+		}
+	}
 }
 
 // Instead returns err as the error to visit next, in place of the errors that the
@@ -163,23 +171,25 @@ func HasText(err error, text string) bool {
 	return false
 }
 
-func (f *Facts) read(err error) {
+// Known returns the class of one error, ignoring those that it wraps, and whether the
+// operation may have taken effect; or Unknown, if it knows nothing about the error.
+type Known func(error) (c Class, unrepeatable bool)
+
+// read collects the facts about err. An error that known has a class for, unless it is
+// nil, is not read further, nor are the errors that it wraps.
+func (f *Facts) read(err error, known Known) {
 	var walk Walk
-	for ; err != nil; err = walk.Next(err) {
+	for err != nil {
 		f.inTree = walk.branched
-		if _, ok := err.(*Overtime); ok {
-			f.Overtime, f.Methods, f.Kind = true, true, Timeout
-			continue
+		if known != nil {
+			if c, unrepeatable := known(err); c != Unknown {
+				f.report(c, unrepeatable)
+				err = walk.Instead(nil)
+				continue
+			}
 		}
-		f.readTransport(err)
-		if reflect.TypeOf(err) == plainError {
-			continue
-		}
-		switch err.(type) {
-		case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
-			retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
-			f.readMethods(err)
-		}
+		f.readOne(err)
+		err = walk.Next(err)
 	}
 	f.Canceled = (f.Canceled || f.canceledBranch && !f.isKnown()) && !f.Overtime // by the time limit
 }
@@ -206,7 +216,12 @@ func (f *Facts) IsResponse() bool {
 	return f.Status != 0 || f.Code != "" || f.Redis != "" || f.Class != Unknown
 }
 
-func (f *Facts) readTransport(err error) {
+// readOne reads err, ignoring the errors that it wraps.
+func (f *Facts) readOne(err error) {
+	info := infoOf(err)
+	if info.blank {
+		return
+	}
 	k := NoKind
 	switch {
 	case err == context.Canceled: // the operation's own context: Do checks the caller's
@@ -218,9 +233,12 @@ func (f *Facts) readTransport(err error) {
 	case isConnectionErrno(err):
 		k = Connection
 	default:
-		k = f.readType(err)
+		k = f.readType(err, info)
 	}
 	f.Kind = max(f.Kind, k)
+	if info.methods {
+		f.readMethods(err)
+	}
 }
 
 // Reports reports whether method returns true.

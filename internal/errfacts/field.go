@@ -27,8 +27,8 @@ func field(v reflect.Value, path string) reflect.Value {
 }
 
 func pointee(v reflect.Value) reflect.Value {
-	if v.Kind() == reflect.Pointer {
-		return v.Elem()
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
 	}
 	return v
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -12,7 +13,7 @@ import (
 // repeat the call: the wait that it asks for, or 0, and whether a library gave up with it
 // after retries of its own. The wait is read from the method RetryAfter() time.Duration, the
 // RetryInfo of gRPC and Connect errors, and fields named RetryAfter, which are durations
-// or seconds.
+// or seconds, also as text.
 func Advice(err error) (wait time.Duration, gaveUp bool) {
 	if e, ok := err.(retryAfterer); ok {
 		wait, _ = Guarded(e.RetryAfter)
@@ -40,9 +41,13 @@ func hasRetried(v reflect.Value) bool {
 	return number(v, "Attempt") != 1 && (v.Kind() != reflect.Slice || v.Len() > 1)
 }
 
-// hint returns the wait in a field: up to a week in seconds, otherwise a time.Duration.
+// hint returns the wait in a field, a number or a text: up to a week in seconds, otherwise a time.Duration.
 func hint(v reflect.Value) time.Duration {
 	n := max(0, number(v, ""))
+	if v.Kind() == reflect.String { // of a header
+		n, _ = strconv.ParseInt(v.String(), 10, 0)
+		n = max(0, n)
+	}
 	if n <= 7*24*3600 {
 		n *= int64(time.Second)
 	}

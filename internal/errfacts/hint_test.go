@@ -69,3 +69,46 @@ func FuzzRetryInfo(f *testing.F) {
 		assert.GreaterOrEqual(t, got, time.Duration(0))
 	})
 }
+
+// TestAdviceOfFields: a wait is read from fields of several names and types.
+func TestAdviceOfFields(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		err  error
+		want time.Duration
+	}{
+		{"seconds", struct {
+			error
+			RetryAfter uint64
+		}{RetryAfter: 7}, 7 * time.Second},
+		{"duration", struct {
+			error
+			RetryAfter time.Duration
+		}{RetryAfter: time.Hour}, time.Hour},
+		{"text of a header", struct {
+			error
+			RetryAfter string
+		}{RetryAfter: "7"}, 7 * time.Second},
+		{"text that is no number", struct {
+			error
+			RetryAfter string
+		}{RetryAfter: "Wed, 21 Oct 2026 07:28:00 GMT"}, 0},
+		{"negative text", struct {
+			error
+			RetryAfter string
+		}{RetryAfter: "-7"}, 0},
+		{"other name", struct {
+			error
+			RetryAfterSeconds *int
+		}{RetryAfterSeconds: new(7)}, 7 * time.Second},
+		{"another unit", struct {
+			error
+			RetryAfterMs int
+		}{RetryAfterMs: 7}, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			wait, _ := Advice(tt.err)
+			assert.Equal(t, tt.want, wait)
+		})
+	}
+}

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// These types are named so that one (cached) type switch skips errors that have none of
-// the methods.
+// The methods of errors that are read.
 type (
 	statusCoder   interface{ HTTPStatusCode() int }
 	httpCoder     interface{ HTTPCode() int }

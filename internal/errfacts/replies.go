@@ -12,7 +12,7 @@ var replies = [...]struct {
 }{
 	// Status codes of gRPC, Connect and etcd: CANCELLED, DEADLINE_EXCEEDED,
 	// RESOURCE_EXHAUSTED; ABORTED, INTERNAL, UNAVAILABLE. UNKNOWN has no class.
-	{rpcError, Reply{class: canceled}, []uint16{1}},
+	{rpcError, Reply{class: Canceled}, []uint16{1}},
 	{rpcError, Reply{}, []uint16{2}},
 	{rpcError, Reply{class: TimedOut}, []uint16{4}},
 	{rpcError, Reply{class: Throttled}, []uint16{8}},
@@ -35,7 +35,7 @@ var replies = [...]struct {
 	{mysqlError, Reply{class: Transient, unrepeatable: true}, []uint16{1160, 1161, 2013}}, // connection lost during the statement, as reported by the server or a proxy
 	{mysqlError, Reply{class: TimedOut}, []uint16{1969, 3024}},                            // the statement ran for too long
 	{mysqlError, Reply{class: Throttled}, []uint16{1040, 1203, 1226, 1637, 9003}},         // too many connections or transactions, quota, TiKV is busy
-	{mysqlError, Reply{class: canceled}, []uint16{1317}},                                  // query interrupted
+	{mysqlError, Reply{class: Canceled}, []uint16{1317}},                                  // query interrupted
 
 	// SQL Server: "List of transient fault error codes" in the documentation of Azure SQL
 	// Database, and SqlServerTransientExceptionDetector of Entity Framework Core 10.
@@ -54,7 +54,7 @@ var replies = [...]struct {
 	// SQLite (sqlite.org/rescode.html): BUSY, LOCKED; INTERRUPT; PROTOCOL (a race for a
 	// lock of the write-ahead log), SCHEMA; CONSTRAINT.
 	{sqliteError, Reply{class: Transient, Refused: true}, []uint16{5, 6}},
-	{sqliteError, Reply{class: canceled}, []uint16{9}},
+	{sqliteError, Reply{class: Canceled}, []uint16{9}},
 	{sqliteError, Reply{class: Transient}, []uint16{15, 17}},
 	{sqliteError, Reply{class: Permanent, Refused: true}, []uint16{19}},
 
@@ -71,7 +71,7 @@ var replies = [...]struct {
 	}},
 	{oracleError, Reply{class: Transient, unrepeatable: true}, []uint16{3113, 3114, 3135, 25408}}, // connection lost during the call
 	{oracleError, Reply{class: Throttled}, []uint16{18, 20, 12516, 12519, 12520}},                 // too many sessions or processes
-	{oracleError, Reply{class: canceled}, []uint16{1013}},
+	{oracleError, Reply{class: Canceled}, []uint16{1013}},
 
 	// ClickHouse: src/Common/ErrorCodes.cpp. Memory, quota, queries and parts are
 	// limits; 319 is the unknown status of an insert.
@@ -79,7 +79,7 @@ var replies = [...]struct {
 	{clickhouseError, Reply{class: TimedOut}, []uint16{159, 160}},
 	{clickhouseError, Reply{class: Throttled}, []uint16{173, 201, 202, 241, 252}},
 	{clickhouseError, Reply{class: Transient, unrepeatable: true}, []uint16{319}},
-	{clickhouseError, Reply{class: canceled}, []uint16{394}},
+	{clickhouseError, Reply{class: Canceled}, []uint16{394}},
 
 	// Cassandra: section 9 of the native protocol, version 5. A write that timed out or
 	// failed on a replica may have taken effect on others.

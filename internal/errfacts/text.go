@@ -10,7 +10,7 @@ import (
 )
 
 // ofText returns what the text of an error means, to recognize error variables. It is not
-// a method of Facts, so that IsPlain's stack frame stays small.
+// a method of Facts, so that OfPlain's stack frame stays small.
 func ofText(text string) (fallback Class, unrepeatable bool) {
 	if len(text) < 5 {
 		return Unknown, false
@@ -51,32 +51,9 @@ func isPermanentText(text string) bool {
 		return isData(text, "not found")
 	case "xist":
 		return isData(text, " does not exist") || isData(text, " doesn't exist")
-	case "ists":
-		return strings.HasSuffix(text, "already exists") && !strings.HasSuffix(text, "lock already exists")
-	case "arge", " big":
-		return (strings.HasSuffix(text, "too large") || strings.HasSuffix(text, "too big")) && !strings.Contains(text, "rate")
-	case "nied":
-		return strings.HasSuffix(text, "permission denied") || strings.HasSuffix(text, "access denied")
-	case "rted":
-		return strings.HasSuffix(text, "not supported") || strings.HasSuffix(text, "unsupported")
-	case "nted":
-		return strings.HasSuffix(text, "not implemented") || strings.HasSuffix(text, "unimplemented")
-	case "ized", "ised":
-		return strings.HasSuffix(text, "nauthorized") || strings.HasSuffix(text, "not authorized") || strings.HasSuffix(text, "not Authorized")
-	case "ired":
-		return strings.HasSuffix(text, "authentication required") || text == "token is expired"
-	case "iled":
-		return strings.HasSuffix(text, "authentication failed") || strings.HasSuffix(text, "authorization failed")
-	case "ated":
-		return strings.HasSuffix(text, "unauthenticated")
-	case "dden":
-		return strings.HasSuffix(text, "forbidden")
-	case "osed":
-		return text == "tx is closed" || text == "file already closed" // of pgx and io/fs
-	case "pool":
-		return text == "closed pool" // of pgx
-	case "PATH", "ATH%", "ects", " set", "rmed", "alid", "imes", "owed", "aint", "ket`", "task":
-		return hasItem(otherTexts, text, '\n')
+	case "ists", "arge", " big", "nied", "rted", "nted", "ized", "ised", "ired", "iled", "ated", "dden",
+		"osed", "pool", "PATH", "ATH%", "ects", " set", "rmed", "alid", "imes", "owed", "aint", "ket`", "task":
+		return hasEnding(text) || hasItem(otherTexts, text, '\n')
 	}
 	const invalid = "invalid "
 	switch text[0] {
@@ -129,22 +106,43 @@ var permanentTexts = [...]struct{ prefix, texts string }{
 
 // otherTexts lists texts without a prefix.
 const otherTexts = "executable file not found in $PATH\nexecutable file not found in %PATH%\n" + // exec.ErrNotFound
-	"stopped after 10 redirects\n" + // net/http
-	"too many rows in result set\n" + // pgx
-	"token is malformed\ntoken signature is invalid\n" + // golang-jwt
+	"stopped after 10 redirects\nfile already closed\n" + // net/http, io/fs
+	"too many rows in result set\ntx is closed\nclosed pool\n" + // pgx
+	"token is malformed\ntoken signature is invalid\ntoken is expired\n" + // golang-jwt
 	"task ID conflicts with another task\n" + // asynq
 	"duplicated key not allowed\nviolates foreign key constraint\n" + // gorm
 	"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`\n" + // go-sql-driver/mysql
 	"record failed after being retried too many times" // franz-go
 
 const (
-	data = "key Key record row document object item entry Entry user account file directory path task message bucket blob " +
+	permanentEndings = "already exists\ntoo large\ntoo big\npermission denied\naccess denied\nnot supported\nunsupported\n" +
+		"not implemented\nunimplemented\nnauthorized\nnot authorized\nnot Authorized\nauthentication required\n" +
+		"authentication failed\nauthorization failed\nunauthenticated\nforbidden"
+	passingWords = "lock queue rate" // of states that pass: "lock file already exists", "queue too large"
+	data         = "key Key record row document object item entry Entry user account file directory path task message bucket blob " +
 		"reference repository resource branch tag role group secret token table schema column field queue stream consumer " +
 		"project organization workspace team template image layer device order package module plugin method command function " +
 		"certificate revision release page policy"
 	invalidThings = "argument arguments parameter parameters name token credentials password username subject url URL uri uuid UUID " +
 		"query syntax path topic key option options configuration algorithm input value request format id ID"
 )
+
+// hasEnding reports whether text ends with one of permanentEndings and has none of
+// passingWords.
+func hasEnding(text string) bool {
+	for endings, ending := permanentEndings, ""; endings != ""; {
+		if ending, endings, _ = strings.Cut(endings, "\n"); !strings.HasSuffix(text, ending) {
+			continue
+		}
+		for words, word := passingWords, ""; words != ""; {
+			if word, words, _ = strings.Cut(words, " "); strings.Contains(text, word) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
 
 // isData reports whether text ends with a word for data and then with suffix, or consists
 // of suffix.
@@ -187,12 +185,13 @@ func isInvalidRequest(err error) bool {
 	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "net/http: invalid ")
 }
 
-// IsPlain reports whether err was created by errors.New and is recognized neither by its
-// identity, like io.EOF, nor by its text.
-func IsPlain(err error) bool {
+// OfPlain returns the class of an error created by errors.New, and whether the operation
+// may have taken effect. It reports false for other errors, and for those that are
+// recognized by their identity, like io.EOF.
+func OfPlain(err error) (c Class, unrepeatable, ok bool) {
 	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
-		return false
+		return Unknown, false, false
 	}
-	c, _ := ofText(err.Error())
-	return c == Unknown
+	c, unrepeatable = ofText(err.Error())
+	return c, unrepeatable, true
 }

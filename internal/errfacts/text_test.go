@@ -29,7 +29,7 @@ func TestTexts(t *testing.T) {
 		Throttled: {"429 Too Many Requests"},
 	} {
 		for _, text := range texts {
-			c, _ := Classify(errors.New(text))
+			c, _ := Classify(errors.New(text), nil)
 			assert.Equal(t, want, c, text)
 		}
 	}
@@ -61,7 +61,7 @@ func TestTextualTypes(t *testing.T) {
 		&openAPIError{error: "503 Service Unavailable"}: Transient,
 		&openAPIError{error: "EOF"}:                     Unknown,
 	} {
-		c, _ := Classify(err)
+		c, _ := Classify(err, nil)
 		assert.Equal(t, want, c, "%v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // origin is what kind of type an error has. Types are recognized by the names of their
@@ -30,6 +31,7 @@ const (
 	giveUp  // of a library that has retried
 	forbids // a library's marker of errors that must not be retried
 	textual // has a text that says what it is
+	overtime
 
 	withStatus // has a field for an HTTP status
 	ownNumber  // has a field that may be an HTTP status, or a number of its own
@@ -86,10 +88,12 @@ var knownTypes = [...]struct {
 
 	{sdkStatus, "StatusCode", "apierror.Error"}, // of OpenAI, Anthropic and other generated SDKs
 	{sdkStatus, "HTTPStatusCode", "stripe.Error"},
+	{sdkStatus, "StatusCode", "common.servicefailure"}, // of OCI
+	{sdkStatus, "Code", "shared.ArangoError"},          // a conflict of transactions
 	{vaultStatus, "StatusCode", "api.ResponseError"},
 	{oauthStatus, "Response.StatusCode", "oauth2.RetrieveError"},
 	{googleStatus, "Code", "googleapi.Error"},
-	{withStatus, "Code", "tgbotapi.Error shared.ArangoError api.StatusError fiber.Error"},
+	{withStatus, "Code", "tgbotapi.Error api.StatusError fiber.Error"},
 	{withStatus, "Status", "elastic.Error types.ElasticsearchError opensearch.StructError opensearch.StringError client.TwilioRestError gowebdav.StatusError"},
 	{forbids, "", "backoff.PermanentError backoff.permanent retry.unrecoverableError reconcile.terminalError certmagic.ErrNoRetry"},
 	{textual, "msg", "errors.fundamental"}, // of pkg/errors
@@ -98,7 +102,7 @@ var knownTypes = [...]struct {
 	{withCode, "code", "twirp.twerr"},
 	{withCode, "Err", "slack.SlackErrorResponse"},
 	{withCode, "message", "jetstream.jsError"},
-	{withCode, "Condition", "encoding.Error amqp.Error"}, // of go-amqp
+	{withCode, "Condition", "encoding.Error"}, // of go-amqp
 	{redisReply, "", "redis.Error rueidis.RedisError valkey.ValkeyError internal.RedisError"},
 
 	{rpcError, "s.s.Code", "status.Error"},
@@ -108,7 +112,7 @@ var knownTypes = [...]struct {
 	{clickhouseError, "Code", "proto.Exception ch.Exception"},
 	{ldapError, "ResultCode", "ldap.Error"},
 	{kafkaError, "", "kafka.Error sarama.KError kerr.Error"},
-	{amqpError, "Code", "amqp091.Error"},
+	{amqpError, "Code", "amqp091.Error amqp.Error"},
 	{mailError, "Code", "textproto.Error smtp.SMTPError smtp.LMTPDataError"},
 	{mailError, "errcode", "mail.SendError"},
 	{webSocketError, "Code", "websocket.CloseError"},
@@ -123,24 +127,47 @@ type typeInfo struct {
 	field string // for the status, number or code
 	named Class  // according to its name, if nothing else is known
 	hint  string // the field for the wait that it asks for
+
+	message bool // it has a field Message, as most responses of an API
+	of      reflect.Type
+	methods bool // readMethods is needed
+	blank   bool // there is nothing to read
 }
 
 // plainError is the most common type of error, which need not be looked up.
 var plainError = reflect.TypeOf(errors.New(""))
 
-// typeInfos caches the results of describe, by reflect.Type.
-var typeInfos sync.Map
+// typeInfos caches the results of describe, by reflect.Type, except the one that is most
+// common, that of fmt.Errorf.
+var (
+	typeInfos sync.Map
+	wrapInfo  atomic.Pointer[typeInfo]
+)
 
 func infoOf(err error) *typeInfo {
 	t := reflect.TypeOf(err)
 	if t == plainError {
 		return &plainInfo
 	}
-	info, ok := typeInfos.Load(t)
-	if !ok {
-		info, _ = typeInfos.LoadOrStore(t, describe(t))
+	if info := wrapInfo.Load(); info != nil && info.of == t {
+		return info
 	}
-	return info.(*typeInfo)
+	if info, ok := typeInfos.Load(t); ok {
+		return info.(*typeInfo)
+	}
+	info := describe(t)
+	info.of = t
+	switch err.(type) {
+	case statusCoder, httpCoder, plainCoder, errorCoder, messager, sqlStater, redisError, labeler, nonRetriable, nonRetryable,
+		retryableErr, retryable, isRetryable, isRetriable, safeToRetry, canceledErr, connectionErr, temporary, Timeouter, mongoErr:
+		info.methods = true
+	}
+	info.blank = info.origin == foreign && info.named == Unknown && !info.methods
+	if t.String() == "*fmt.wrapError" {
+		wrapInfo.Store(info)
+	}
+	_, _ = typeInfos.LoadOrStore(t, info) // Store would add 2 kB to every program
+	return info
 }
 
 var plainInfo = typeInfo{origin: plain}
@@ -148,6 +175,9 @@ var plainInfo = typeInfo{origin: plain}
 func describe(t reflect.Type) *typeInfo {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
+	}
+	if t == reflect.TypeFor[Overtime]() {
+		return &typeInfo{origin: overtime}
 	}
 	path := t.PkgPath()
 	if path == "fmt" || path == "errors" {
@@ -163,7 +193,7 @@ func describe(t reflect.Type) *typeInfo {
 	case reflect.String:
 		info.origin = textual
 	}
-	if info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError") {
+	if info.origin == ownNumber && (strings.Contains(t.Name(), "HTTP") || t.Name() == "APIError" || info.message && !hasOtherReplies(path)) {
 		info.origin = withStatus
 	}
 	switch {
@@ -194,22 +224,34 @@ func describe(t reflect.Type) *typeInfo {
 	return info
 }
 
+// hasOtherReplies reports whether a package is about a protocol whose numbers are like those
+// of HTTP but mean something else: 426 of FTP is a connection that was lost.
+func hasOtherReplies(path string) bool {
+	for _, protocol := range []string{"ftp", "smtp", "nntp", "sip", "imap"} {
+		if strings.Contains(path, protocol) {
+			return true
+		}
+	}
+	return false
+}
+
 // knownFields lists the fields that structs are recognized by, with their type, or
-// number, and the field to read. A later one counts more.
+// number, and the field to read. A later one counts more. Without a name, any name counts.
 var knownFields = [...]struct {
 	origin
 	name, typ, field string
 }{
 	{cassandraError, "errorFrame", "gocql.errorFrame", "errorFrame.code"},
 	{rpcError, "st", "*status.Status", "st.s.Code"}, // of Temporal
-	{textual, "error", "string", "error"},           // the status of a GenericOpenAPIError
+	{textual, "ErrorMessage", "string", "ErrorMessage"},
+	{textual, "error", "string", "error"}, // the status of a GenericOpenAPIError
 	{withState, "SQLState", "string", "SQLState"},
 	{mysqlError, "SQLState", "[5]uint8", "Number"}, // of go-sql-driver/mysql
 	{withCode, "Code", "string", "Code"},
 	{ownNumber, "Code", "number", "Code"},
 	{ownNumber, "Status", "number", "Status"},
 	{withStatus, "statusCode", "number", "statusCode"},
-	{withStatus, "Response", "*http.Response", "Response.StatusCode"},
+	{withStatus, "", "*http.Response", ".StatusCode"}, // of any name
 	{withStatus, "HTTPStatusCode", "number", "HTTPStatusCode"},
 	{withStatus, "ResponseStatusCode", "number", "ResponseStatusCode"},
 	{withStatus, "ApiError", "abstractions.ApiError", "ApiError.ResponseStatusCode"}, // of Microsoft Graph
@@ -227,25 +269,35 @@ func describeFields(t reflect.Type, info *typeInfo) {
 		case kind == reflect.String:
 			typ = "string"
 		}
-		if field.Name == "RetryAfter" {
+		info.message = info.message || field.Name == "Message" && typ == "string"
+		if hasWord("RetryAfter RetryAfterS RetryAfterSec RetryAfterSeconds", field.Name) {
 			info.hint = field.Name
 		}
 		for j := range knownFields {
-			if known := &knownFields[j]; j > best && known.name == field.Name && known.typ == typ {
+			known := &knownFields[j]
+			if j <= best || known.typ != typ {
+				continue
+			}
+			switch known.name {
+			case field.Name:
 				best, info.origin, info.field = j, known.origin, known.field
+			case "":
+				best, info.origin, info.field = j, known.origin, field.Name+known.field
 			}
 		}
 	}
 }
 
 // readType reads the type and the fields of err.
-func (f *Facts) readType(err error) Kind {
-	info := infoOf(err)
+func (f *Facts) readType(err error, info *typeInfo) Kind {
 	if info.named == Throttled {
 		f.report(Throttled, false)
 	}
 	switch o := info.origin; o {
 	case foreign:
+	case overtime:
+		f.Overtime, f.Methods = true, true
+		return Timeout
 	case forbids:
 		if f.Verdict == None {
 			f.Verdict = No
@@ -333,7 +385,7 @@ func ofLocal(o origin, err error) Class {
 // set. unrepeatable is ignored if Verdict is already Yes.
 func (f *Facts) report(c Class, unrepeatable bool) {
 	switch {
-	case c == canceled:
+	case c == Canceled:
 		f.cancel()
 	case f.Class == Unknown:
 		f.Class = c
@@ -347,8 +399,13 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	number := number(v, info.field)
 	switch info.origin {
 	case withStatus, ownNumber:
-		if c = ofStatus(number); c == Permanent && info.origin == ownNumber {
+		c = ofStatus(number)
+		switch {
+		case c != Permanent:
+		case info.origin == ownNumber:
 			c = Unknown
+		case ofWord(codeWord(text(v, "Code"))) == Throttled: // some clouds throttle with status 400
+			c = Throttled
 		}
 		return c, false
 	case sdkStatus, vaultStatus, oauthStatus, googleStatus:

@@ -1,9 +1,11 @@
 package errfacts
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"reflect"
 	"testing"
 	"time"
@@ -46,15 +48,19 @@ func TestHalfBuilt(t *testing.T) {
 
 var notFound = struct{ StatusCode int }{404}
 
-func TestIsPlain(t *testing.T) {
-	for text, want := range map[string]bool{"": true, "other": true, "invalid connection": false, "driver: bad connection": false} {
-		assert.Equal(t, want, IsPlain(errors.New(text)), text)
+func TestOfPlain(t *testing.T) {
+	for text, want := range map[string]Class{"flaky": Unknown, "key not found": Permanent, "driver: bad connection": Transient} {
+		c, _, ok := OfPlain(errors.New(text))
+		assert.True(t, ok, text)
+		assert.Equal(t, want, c, text)
 	}
-	assert.False(t, IsPlain(io.EOF))
-	assert.False(t, IsPlain(fmt.Errorf("%w", io.EOF)))
-	assert.False(t, IsPlain(nil))
+	_, unrepeatable, _ := OfPlain(errors.New("invalid connection"))
+	assert.True(t, unrepeatable)
+	for _, err := range []error{nil, io.EOF, io.ErrUnexpectedEOF, context.Canceled, fmt.Errorf("%w", io.EOF)} {
+		_, _, ok := OfPlain(err)
+		assert.False(t, ok, "%v", err)
+	}
 }
-
 func TestPanickingMethods(t *testing.T) {
 	f := Read(panicking{})
 	assert.Equal(t, Transient, f.Class)
@@ -79,7 +85,7 @@ func TestAllocations(t *testing.T) {
 		"plain": errors.New("x"), "wrapped": fmt.Errorf("outer: %w", errors.New("x")), "field": &withField{StatusCode: 503}, "EOF": io.EOF,
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
-			Classify(err)
+			Classify(err, nil)
 			Advice(err)
 		}), name)
 	}
@@ -93,15 +99,29 @@ type withField struct {
 func (e *withField) Error() string { return e.Text }
 
 type (
-	ownCode       struct{ Code int }
-	ownStatus     struct{ Status int32 }
-	httpCode      struct{ StatusCode int }
+	ownCode      struct{ Code int }
+	ownStatus    struct{ Status int32 }
+	httpCode     struct{ StatusCode int }
+	messageError struct{ ErrorMessage string }
+	response     struct{ raw *http.Response }
+	apiCode      struct {
+		Code    int
+		Message string
+	}
+	cloudError struct {
+		Code       string
+		StatusCode int
+	}
 	NotFoundError struct{} // errfacts knows the name from other packages
 )
 
 func (ownCode) Error() string       { return "own code" }
 func (ownStatus) Error() string     { return "own status" }
 func (httpCode) Error() string      { return "status" }
+func (messageError) Error() string  { return "status" }
+func (response) Error() string      { return "response" }
+func (apiCode) Error() string       { return "code" }
+func (cloudError) Error() string    { return "code" }
 func (NotFoundError) Error() string { return "replica not found yet" }
 
 // TestOwnNumbers: fields and names that may mean something else in an unknown library
@@ -114,12 +134,19 @@ func TestOwnNumbers(t *testing.T) {
 		{ownCode{404}, Unknown},
 		{ownCode{501}, Unknown},
 		{&ownCode{429}, Throttled},
+		{apiCode{Code: 404}, Permanent},
+		{apiCode{Code: 450}, Unknown},
+		{response{&http.Response{StatusCode: 422}}, Permanent},
+		{response{}, Unknown},
+		{cloudError{"Throttling.User", 400}, Throttled},
+		{cloudError{"InvalidParameter", 400}, Permanent},
+		{messageError{"404 Not Found"}, Permanent},
 		{ownStatus{404}, Unknown},
 		{ownStatus{503}, Transient},
 		{httpCode{404}, Permanent},
 		{NotFoundError{}, Unknown},
 	} {
-		got, unrepeatable := Classify(test.err)
+		got, unrepeatable := Classify(test.err, nil)
 		assert.Equal(t, test.want, got, "%T %v", test.err, test.err)
 		assert.False(t, unrepeatable)
 	}
@@ -145,7 +172,7 @@ func TestNames(t *testing.T) {
 		coded("SlowDown"):                        Throttled,
 		coded("Other"):                           Unknown,
 	} {
-		got, _ := Classify(err)
+		got, _ := Classify(err, nil)
 		assert.Equal(t, want, got, "%T %v", err, err)
 	}
 }
@@ -159,7 +186,14 @@ func (requestFailure) StatusCode() int { return 400 }
 
 func TestStatusCodeMethod(t *testing.T) {
 	for code, want := range map[string]Class{"Throttling": Throttled, "RequestTimeout": TimedOut, "ValidationError": Permanent} {
-		got, _ := Classify(requestFailure{code})
+		got, _ := Classify(requestFailure{code}, nil)
 		assert.Equal(t, want, got, code)
+	}
+}
+
+// TestOtherReplies: the numbers of FTP and others are no HTTP statuses.
+func TestOtherReplies(t *testing.T) {
+	for path, want := range map[string]bool{"github.com/secsy/goftp": true, "net/smtp": true, "example.com/api": false} {
+		assert.Equal(t, want, hasOtherReplies(path), path)
 	}
 }

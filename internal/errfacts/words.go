@@ -31,7 +31,7 @@ func ofWord(word string) Class {
 	case hasWord(transientWords, word):
 		return Transient
 	case hasWord(canceledWords, word):
-		return canceled
+		return Canceled
 	}
 	return Unknown
 }

@@ -1,0 +1,249 @@
+package compat
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/aliyun/aliyun-oss-go-sdk/oss"
+	"github.com/dnsimple/dnsimple-go/dnsimple"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/gophercloud/gophercloud/v2"
+	"github.com/gravitational/trace"
+	"github.com/hetznercloud/hcloud-go/v2/hcloud"
+	"github.com/juju/errors"
+	"github.com/line/line-bot-sdk-go/v8/linebot/messaging_api"
+	"github.com/moby/moby/client"
+	"github.com/ovh/go-ovh/ovh"
+	"github.com/prometheus/client_golang/api"
+	promapi "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/resend/resend-go/v2"
+	"github.com/scaleway/scaleway-sdk-go/api/registry/v1"
+	"github.com/scaleway/scaleway-sdk-go/scw"
+	"github.com/stretchr/testify/require"
+	tencent "github.com/tencentcloud/tencentcloud-sdk-go/tencentcloud/common/errors"
+	"github.com/zmb3/spotify/v2"
+	"tailscale.com/client/tailscale/v2"
+
+	"github.com/gobackoff/retry"
+)
+
+// namedStatuses returns the errors of a client for the most common statuses. known says that
+// only package known finds them.
+func namedStatuses(t *testing.T, known bool, call func(url string) error) []fault {
+	t.Helper()
+	var faults []fault
+	for _, f := range []struct {
+		status int
+		class  retry.Class
+	}{{401, permanent}, {404, permanent}, {429, throttled}, {503, transient}} {
+		faults = append(faults, fault{
+			name: http.StatusText(f.status), err: call(respond(t, f.status, `{"message":"no"}`)), class: f.class, known: known,
+		})
+	}
+	return faults
+}
+
+func hcloudFaults(t *testing.T) []fault {
+	remove := func(status int, code string) error {
+		client := hcloud.NewClient(hcloud.WithEndpoint(respond(t, status, `{"error":{"code":"`+code+`","message":"no"}}`)),
+			hcloud.WithRetryOpts(hcloud.RetryOpts{MaxRetries: 0}), hcloud.WithToken("token"))
+		_, _, err := client.Server.DeleteWithResult(t.Context(), &hcloud.Server{ID: 1})
+		return err
+	}
+	return []fault{
+		{name: "not_found", err: remove(404, "not_found"), class: permanent},
+		{name: "unauthorized", err: remove(401, "unauthorized"), class: permanent},
+		{name: "invalid_input", err: remove(422, "invalid_input"), class: permanent},
+		{name: "uniqueness_error", err: remove(409, "uniqueness_error"), class: permanent, known: true},
+		{name: "protected", err: remove(403, "protected"), class: permanent, known: true},
+		{name: "resource_limit_exceeded", err: remove(403, "resource_limit_exceeded"), class: permanent, known: true},
+		{name: "rate_limit_exceeded", err: remove(429, "rate_limit_exceeded"), class: throttled},
+		{name: "conflict", err: remove(409, "conflict"), class: transient},
+		{name: "locked", err: remove(423, "locked"), class: transient},
+		{name: "resource_unavailable", err: remove(412, "resource_unavailable"), class: transient, known: true},
+	}
+}
+
+func scalewayFaults(t *testing.T) []fault {
+	get := func(status int, kind string) error {
+		client, err := scw.NewClient(scw.WithAPIURL(respond(t, status, `{"type":"`+kind+`","message":"no"}`)), scw.WithoutAuth())
+		require.NoError(t, err)
+		_, err = registry.NewAPI(client).GetNamespace(&registry.GetNamespaceRequest{Region: scw.RegionFrPar, NamespaceID: "id"})
+		return err
+	}
+	return []fault{
+		{name: "not_found", err: get(404, "not_found"), class: permanent, known: true},
+		{name: "quotas_exceeded", err: get(403, "quotas_exceeded"), class: permanent, known: true},
+		{name: "permissions_denied", err: get(403, "permissions_denied"), class: permanent, known: true},
+		{name: "denied_authentication", err: get(401, "denied_authentication"), class: permanent, known: true},
+		{name: "transient_state", err: get(409, "transient_state"), class: unknown},
+		{name: "out_of_stock", err: get(500, "out_of_stock"), class: unknown},
+		{name: "429", err: get(429, "too_many_requests"), class: throttled},
+		{name: "503", err: get(503, "internal"), class: transient},
+	}
+}
+
+func openStackFaults(t *testing.T) []fault {
+	faults := namedStatuses(t, true, func(url string) error {
+		_, err := new(gophercloud.ProviderClient).Request(t.Context(), "GET", url, &gophercloud.RequestOpts{OkCodes: []int{200}})
+		return err
+	})
+	return append(faults,
+		fault{name: "`ErrResourceNotFound`", err: gophercloud.ErrResourceNotFound{Name: "x", ResourceType: "flavor"}, class: permanent, known: true},
+		fault{name: "`ErrMissingPassword`", err: gophercloud.ErrMissingPassword{}, class: permanent, known: true})
+}
+
+func dnsimpleFaults(t *testing.T) []fault {
+	return namedStatuses(t, true, func(url string) error {
+		client := dnsimple.NewClient(http.DefaultClient)
+		client.BaseURL = url
+		_, err := client.Domains.GetDomain("1", "x")
+		return err
+	})
+}
+
+func ovhFaults(t *testing.T) []fault {
+	return namedStatuses(t, false, func(url string) error {
+		client, err := ovh.NewClient(url, "a", "b", "c")
+		require.NoError(t, err)
+		return client.GetUnAuth("/me", nil)
+	})
+}
+
+func tailscaleFaults(t *testing.T) []fault {
+	return namedStatuses(t, false, func(base string) error {
+		client := &tailscale.Client{BaseURL: must(url.Parse(base)), APIKey: "key", Tailnet: "-"}
+		_, err := client.Devices().Get(t.Context(), "x")
+		return err
+	})
+}
+
+func lineFaults(t *testing.T) []fault {
+	return namedStatuses(t, true, func(url string) error {
+		client, err := messaging_api.NewMessagingApiAPI("token", messaging_api.WithEndpoint(url))
+		require.NoError(t, err)
+		_, err = client.GetProfile("x")
+		return err
+	})
+}
+
+func spotifyFaults(t *testing.T) []fault {
+	get := func(status int, body string) error {
+		_, err := spotify.New(http.DefaultClient, spotify.WithBaseURL(respond(t, status, body)+"/")).GetAlbum(t.Context(), "x")
+		return err
+	}
+	return []fault{
+		{name: "404", err: get(404, `{"error":{"status":404,"message":"no"}}`), class: permanent},
+		{name: "429", err: get(429, `{"error":{"status":429,"message":"no"}}`), class: throttled},
+		{name: "503", err: get(503, `{"error":{"status":503,"message":"no"}}`), class: transient},
+		{name: "403 without a body", err: get(403, ""), class: permanent, known: true},
+		{name: "502 without a body", err: get(502, ""), class: transient, known: true},
+	}
+}
+
+func resendFaults(t *testing.T) []fault {
+	get := func(status int, message string, header ...string) error {
+		client := resend.NewClient("key")
+		client.BaseURL = must(url.Parse(respond(t, status, `{"message":"`+message+`"}`, header...) + "/"))
+		_, err := client.Emails.Get("id")
+		return err
+	}
+	return []fault{
+		{name: "429", err: get(429, "no", "Retry-After", "7"), class: throttled, hint: 7 * time.Second},
+		{name: "403", err: get(403, "API key is invalid"), class: permanent, known: true},
+		{name: "404", err: get(404, "Email not found"), class: permanent, known: true},
+		{name: "500", err: get(500, "Internal server error"), class: unknown},
+	}
+}
+
+func ossFaults(t *testing.T) []fault {
+	get := func(status int, code string) error {
+		client, err := oss.New(respond(t, status, `<Error><Code>`+code+`</Code></Error>`, "Content-Type", "application/xml"), "a", "b", oss.ForcePathStyle(true))
+		require.NoError(t, err)
+		bucket, err := client.Bucket("bucket")
+		require.NoError(t, err)
+		_, err = bucket.GetObject("key")
+		return err
+	}
+	return []fault{
+		{name: "NoSuchKey", err: get(404, "NoSuchKey"), class: permanent},
+		{name: "AccessDenied", err: get(403, "AccessDenied"), class: permanent},
+		{name: "InternalError", err: get(500, "InternalError"), class: transient},
+		{name: "`UnexpectedStatusCodeError` 404", err: oss.CheckRespCode(404, []int{200}), class: permanent, known: true},
+		{name: "`UnexpectedStatusCodeError` 502", err: oss.CheckRespCode(502, []int{200}), class: transient, known: true},
+	}
+}
+
+func tencentFaults(*testing.T) []fault {
+	var faults []fault
+	for code, class := range map[string]retry.Class{
+		"AuthFailure.SignatureFailure": permanent, "InvalidParameterValue.Range": permanent, "ResourceNotFound.InstanceId": permanent,
+		"UnauthorizedOperation": permanent, "RequestLimitExceeded": throttled, "InternalError": transient,
+	} {
+		faults = append(faults, fault{name: code, err: tencent.NewTencentCloudSDKError(code, "no", "id"), class: class})
+	}
+	return sorted(faults)
+}
+
+func dockerFaults(t *testing.T) []fault {
+	inspect := func(status int) error {
+		c, err := client.New(client.WithHost("tcp"+respond(t, status, `{"message":"no"}`)[len("http"):]), client.WithAPIVersion("1.50"))
+		require.NoError(t, err)
+		_, err = c.ContainerInspect(t.Context(), "x", client.ContainerInspectOptions{})
+		return err
+	}
+	return []fault{
+		{name: "400", err: inspect(400), class: permanent, known: true},
+		{name: "401", err: inspect(401), class: permanent, known: true},
+		{name: "404", err: inspect(404), class: permanent, known: true},
+		{name: "409", err: inspect(409), class: permanent, known: true},
+		{name: "500", err: inspect(500), class: transient, known: true},
+	}
+}
+
+func registryFaults(t *testing.T) []fault {
+	return namedStatuses(t, false, func(url string) error {
+		resp, err := http.Get(url)
+		require.NoError(t, err)
+		return transport.CheckError(resp, 200)
+	})
+}
+
+func prometheusFaults(t *testing.T) []fault {
+	query := func(status int, body string) error {
+		c, err := api.NewClient(api.Config{Address: respond(t, status, body)})
+		require.NoError(t, err)
+		_, _, _, err = promapi.NewAPI(c).Query(t.Context(), "up", time.Now())
+		return err
+	}
+	return []fault{
+		{name: "bad_data", err: query(400, `{"status":"error","errorType":"bad_data","error":"no"}`), class: permanent, known: true},
+		{name: "execution", err: query(422, `{"status":"error","errorType":"execution","error":"no"}`), class: permanent, known: true},
+		{name: "401", err: query(401, ""), class: permanent, known: true},
+		{name: "429", err: query(429, ""), class: throttled, known: true},
+		{name: "503", err: query(503, ""), class: transient, known: true},
+	}
+}
+
+func jujuFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`NotFoundf`", err: errors.NotFoundf("model"), class: permanent},
+		{name: "`NotValidf`", err: errors.NotValidf("name"), class: permanent, known: true},
+		{name: "`NewForbidden`", err: errors.NewForbidden(nil, "no"), class: permanent, known: true},
+		{name: "`Timeoutf`", err: errors.Timeoutf("waiting"), class: timeout, known: true},
+		{name: "`NewNotYetAvailable`", err: errors.NewNotYetAvailable(nil, "later"), class: unknown},
+	}
+}
+
+func traceFaults(*testing.T) []fault {
+	return []fault{
+		{name: "`NotFound`", err: trace.NotFound("no"), class: permanent, known: true},
+		{name: "`AccessDenied`", err: trace.AccessDenied("no"), class: permanent, known: true},
+		{name: "`BadParameter`", err: trace.BadParameter("no"), class: permanent, known: true},
+		{name: "`LimitExceeded`", err: trace.LimitExceeded("no"), class: throttled, known: true},
+		{name: "`ConnectionProblem`", err: trace.ConnectionProblem(nil, "no"), class: unknown},
+		{name: "`CompareFailed`", err: trace.CompareFailed("no"), class: unknown},
+	}
+}

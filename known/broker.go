@@ -1,0 +1,195 @@
+package known
+
+// Message brokers and queues.
+
+var brokerTexts = []textRow{
+	// go-nsq 1.1.0, errors.go: a stopped Producer or Consumer does not start again.
+	{permanent, "over configure max-inflight"},
+
+	// paho.mqtt.golang 1.5.1, packets.ConnErrors and topic.go: CONNACK codes of MQTT 3.1.1,
+	// section 3.2.2.3, where only a server that is unavailable may become available.
+	{permanent, "unacceptable protocol version"},
+	{permanent, "identifier rejected"},
+	{permanent, "bad user name or password"},
+	{permanent, "protocol Violation"},
+	{permanent, "invalid QoS"},
+	{permanent, "invalid Topic; *"},
+	{permanent, "unknown payload type"},
+	{permanent, "no servers defined to connect to"},
+
+	// stan.go 0.10.4, the comments of its errors. The client does not connect again.
+	{permanent, "stan: connection closed"},
+	{permanent, "stan: invalid subscription"},
+	{permanent, "stan: cannot manually ack in auto-ack mode"},
+	{permanent, "stan: nil message"},
+	{permanent, "stan: not supported by server"},
+
+	// go-beanstalk 0.2.0, err.go and name.go; beanstalkd's protocol.txt.
+	{permanent, "bad command format"},
+	{permanent, "expected CR LF"},
+	{permanent, "name is too long"},
+	{permanent, "name has bad char"},
+
+	// rabbitmq-stream-go-client 1.8.3, lookErrorCode.
+	{permanent, "Stream Does Not Exist"},
+	{permanent, "Stream Already Exists"},
+	{permanent, "Subscription Id Does Not Exist"},
+	{permanent, "Publisher Does Not Exist"},
+	{permanent, "Precondition Failed"},
+	{permanent, "Authentication Failure"},
+	{permanent, "Authentication Failure Loopback Error"},
+	{permanent, "Virtual Host Access Failure"},
+	{permanent, "Resources Access Refused"},
+	{permanent, "Filtering is not supported by the broker *"},
+	{permanent, "Single Active Consumer is not supported by the broker *"},
+	{permanent, "Message Route not found for the message key"},
+
+	// cloud.google.com/go/pubsub 1.52.0, the comments of its errors.
+	{permanent, "pubsub: Stop has been called for this topic"},
+	{permanent, "pubsub: Receive already in progress for this subscription"},
+	{permanent, "Topic.EnableMessageOrdering=false, but an OrderingKey was set in Message. *"},
+	{throttled, "pubsub: MaxOutstandingMessages flow controller limit exceeded"},
+	{throttled, "pubsub: MaxOutstandingBytes flow control limit exceeded"},
+
+	// azservicebus 1.11.0 and azeventhubs 0.5.0.
+	{permanent, "the EventData could not be added because it is too large for the batch"},
+
+	// zmq4 0.17.0, protocol.go and socket.go.
+	{permanent, "zmq4: invalid address*"},
+	{permanent, "zmq4: bad property"},
+	{permanent, "zmq4: invalid security mechanism"},
+	{permanent, "zmq4: invalid or unsupported security mechanism"},
+
+	// nats.go 1.55.0, nats.go, kv.go, object.go and jserrors.go.
+	{permanent, "nats: key was deleted"},
+	{permanent, "nats: no keys found"},
+	{permanent, "nats: no objects found"},
+	{permanent, "nats: an object already exists with that name"},
+	{permanent, "nats: cannot update meta for a deleted object"},
+	{permanent, "nats: not allowed to link to *"},
+	{permanent, "nats: history limited to a max of 64"},
+	{permanent, "nats: bucket malformed"},
+	{permanent, "nats: bucket required"},
+	{permanent, "nats: bucket not valid key-value store"},
+	{permanent, "nats: config required"},
+	{permanent, "nats: object required"},
+	{permanent, "nats: name is required"},
+	{permanent, "nats: object-store config required"},
+	{permanent, "nats: object-store meta information invalid"},
+	{permanent, "nats: invalid bucket name"},
+	{permanent, "nats: invalid durable name"},
+	{permanent, "nats: invalid queue name"},
+	{permanent, "nats: invalid subscription type"},
+	{permanent, "nats: invalid context"},
+	{permanent, "nats: invalid message or message nil"},
+	{permanent, "nats: message is not bound to subscription/connection"},
+	{permanent, "nats: message was already acknowledged"},
+	{permanent, "nats: context requires a deadline"},
+	{permanent, "nats: secure connection *"},
+	{permanent, "nats: headers not supported by this server"},
+	{permanent, "nats: nkeys not supported by the server"},
+	{permanent, "nats: no echo option not supported by this server"},
+	{permanent, "nats: user callback *"},
+	{permanent, "nats: illegal call on an async subscription"},
+	{permanent, "nats: connection draining"},
+	{throttled, "nats: maximum account active connections exceeded"},
+	{throttled, "nats: server maximum *"},
+	{throttled, "nats: outbound buffer limit exceeded"},
+	{timeout, "nats: timeout"},
+
+	// franz-go 1.22.2, pkg/kgo/errors.go.
+	{permanent, "client closed"},
+	{permanent, "client is aborting buffered records"},
+	{permanent, "topic purged while buffered"},
+	{permanent, "cannot produce record with no topic and no default topic"},
+	{permanent, "cannot produce record transactionally if not in a transaction"},
+	{permanent, "invalid attempt to begin a transaction with a non-transactional client"},
+	{permanent, "invalid group function call when not assigned a group"},
+	{permanent, "broker is too old; *"},
+	{timeout, "records have timed out before they were able to be produced"},
+	{throttled, "the maximum amount of records are buffered, cannot buffer more"},
+
+	// kafka-go 0.4.51, writer.go, reader.go and consumergroup.go.
+	{permanent, "writes must NOT set * on kafka.Message"},
+	{permanent, "unavailable when GroupID is *set"},
+	{permanent, "consumer group is closed"},
+	{permanent, "the compression code is invalid or its codec has not been imported"},
+
+	// sarama 1.61.1, errors.go and transaction_manager.go.
+	{permanent, "kafka: tried to use a consumer group that was closed"},
+	{permanent, "kafka: decompressed record batch is larger than the configured limit"},
+	{permanent, "kafka: no specific topics to update metadata"},
+	{permanent, "kafka: broker connection already initiated"},
+	{permanent, "transaction manager: you need to add TransactionalID to producer"},
+	{throttled, "retry buffer full: message discarded to prevent buffer overflow"},
+
+	// amqp091-go 1.16.0, uri.go.
+	{permanent, "AMQP scheme must be *"},
+	{permanent, "URI must not contain whitespace"},
+
+	// asynq 0.26.0, the comments of its errors.
+	{permanent, "asynq: Server closed"},
+	{permanent, "queue is not empty"},
+	{permanent, "skip retry for the task"},
+	{permanent, "revoke task"},
+	{permanent, "handler not found for task"},
+
+	// Temporal's sdk 1.50.0.
+	{permanent, "schedule with this ID is already registered"},
+}
+
+var brokerTypes = []typeRow{
+	{permanent, "github.com/nsqio/go-nsq.ErrIdentify"},
+	{permanent, "github.com/beanstalkd/go-beanstalk.NameError"},
+	{permanent, "github.com/go-zeromq/zmq4.UnknownTransportError"},
+
+	// franz-go 1.22.2, sarama 1.61.1, asynq 0.26.0, river 0.51.1, watermill 1.5.1.
+	{permanent, "github.com/twmb/franz-go/pkg/kgo.ErrDecompressTooLarge"},
+	{permanent, "github.com/IBM/sarama.ConfigurationError"},
+	{permanent, "github.com/IBM/sarama.PacketEncodingError"},
+	{permanent, "github.com/Shopify/sarama.ConfigurationError"},
+	{permanent, "github.com/hibiken/asynq/internal/errors.QueueNotEmptyError"},
+	{permanent, "github.com/hibiken/asynq/internal/errors.TaskAlreadyArchivedError"},
+	{permanent, "github.com/riverqueue/river.QueueAlreadyAddedError"},
+	{permanent, "github.com/ThreeDotsLabs/watermill/message.DuplicateHandlerNameError"},
+	{permanent, "github.com/ThreeDotsLabs/watermill/components/cqrs.DuplicateCommandHandlerError"},
+	{permanent, "github.com/ThreeDotsLabs/watermill/components/cqrs.NoProtoMessageError"},
+	{permanent, "github.com/ThreeDotsLabs/watermill/components/cqrs.NonPointerError"},
+
+	// Temporal's sdk 1.50.0, internal/error.go: how a workflow ended.
+	{permanent, "go.temporal.io/sdk/internal.WorkflowExecutionError"},
+	{permanent, "go.temporal.io/sdk/internal.TerminatedError"},
+	{permanent, "go.temporal.io/sdk/internal.ChildWorkflowExecutionAlreadyStartedError"},
+	{permanent, "go.temporal.io/sdk/internal.ActivityNotRegisteredError"},
+	{permanent, "go.temporal.io/sdk/internal.QueryRejectedError"},
+}
+
+var brokerFields = []fieldRow{
+	// go-nsq 1.1.0, errors.go; errors that end with FAILED are retried by nsqd's clients.
+	{permanent, "github.com/nsqio/go-nsq.ErrProtocol", "Reason", "E_INVALID*|E_BAD_*|E_UNAUTHORIZED*|E_AUTH_DISABLED*"},
+	{transient, "github.com/nsqio/go-nsq.ErrProtocol", "Reason", ""},
+
+	// confluent-kafka-go 2.11.1, the flags of kafka.Error and the negative numbers of
+	// librdkafka (rdkafka.h): its own errors. A purged message may have been sent.
+	{permanent, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "fatal", "true"},
+	{transient, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "retriable", "true"},
+	{permanent, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "code",
+		"-199|-198|-197|-190|-189|-188|-186|-176|-172|-171|-170|-169|-165|-162|-161|-160|-159|-157|-156|-154|-152|-150|-149|-148|-145|-144|-140"},
+	{unrepeatable, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "code", "-151"},
+	{timeout, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "code", "-192|-185|-166"},
+	{throttled, "github.com/confluentinc/confluent-kafka-go/kafka.Error", "code", "-184"},
+
+	// pulsar-client-go 0.19.0, the comments of Result. As in the Java client's
+	// PulsarClientException.isRetriableError, what the caller did wrong is not retried.
+	{permanent, "github.com/apache/pulsar-client-go/pulsar.Error", "result",
+		"2|7|8|9|12|15|16|20|21|23|27|28|29|30|31|32|33|34|35|38|39|41|43"},
+	{timeout, "github.com/apache/pulsar-client-go/pulsar.Error", "result", "3"},
+	{throttled, "github.com/apache/pulsar-client-go/pulsar.Error", "result", "19|24|25|26|42|44"},
+
+	// azservicebus 1.11.0 and azeventhubs 0.5.0, the comments of Code.
+	{permanent, "github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/internal/exported.Error", "Code", "locklost|closed"},
+	{permanent, "github.com/Azure/azure-sdk-for-go/sdk/messaging/azeventhubs/internal/exported.Error", "Code", "ownershiplost|closed"},
+
+	// cloudevents/sdk-go 2.16.2, protocol/http.Result.
+	{byStatus, "github.com/cloudevents/sdk-go/protocol/http.Result", "StatusCode", ""},
+}

@@ -1,0 +1,61 @@
+package known
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gobackoff/retry"
+)
+
+func TestBroker(t *testing.T) {
+	check(t, []errorCase{
+		{"paho, CONNACK 4", errors.New("bad user name or password"), retry.ClassPermanent},
+		{"paho, CONNACK 3", errors.New("server Unavailable"), retry.ClassUnknown},
+		{"paho, topic", errors.New("invalid Topic; empty string"), retry.ClassPermanent},
+		{"stan, closed", errors.New("stan: connection closed"), retry.ClassPermanent},
+		{"stan, no acknowledgment", errors.New("stan: publish ack timeout"), retry.ClassUnknown},
+		{"beanstalk, name", errors.New("name is too long"), retry.ClassPermanent},
+		{"beanstalk, DRAINING", errors.New("draining"), retry.ClassUnknown},
+		{"RabbitMQ, stream", errors.New("Stream Does Not Exist"), retry.ClassPermanent},
+		{"RabbitMQ, no leader", errors.New("Leader not Ready yet"), retry.ClassUnknown},
+		{"Pub/Sub, stopped", errors.New("pubsub: Stop has been called for this topic"), retry.ClassPermanent},
+		{"Pub/Sub, limit", errors.New("pubsub: MaxOutstandingBytes flow control limit exceeded"), retry.ClassThrottled},
+	})
+	checkForeign(t, []foreignCase{
+		{"github.com/nsqio/go-nsq.ErrProtocol", reason{Reason: "E_BAD_TOPIC x"}, permanent},
+		{"github.com/nsqio/go-nsq.ErrProtocol", reason{Reason: "E_PUB_FAILED"}, transient},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: -188}, permanent},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: -187}, none},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: -185}, timeout},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: -184}, throttled},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: -151}, unrepeatable},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: 6}, none},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: 48, retriable: true}, transient},
+		{"github.com/confluentinc/confluent-kafka-go/kafka.Error", kafkaError{code: 6, fatal: true}, permanent},
+		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 28}, permanent},
+		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 3}, timeout},
+		{"github.com/apache/pulsar-client-go/pulsar.Error", pulsarError{result: 5}, none},
+		{"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/internal/exported.Error", busError{Code: "locklost"}, permanent},
+		{"github.com/Azure/azure-sdk-for-go/sdk/messaging/azservicebus/internal/exported.Error", busError{Code: "connlost"}, none},
+	})
+}
+
+type (
+	reason struct {
+		Reason string
+		error
+	}
+	kafkaError struct {
+		code             int
+		fatal, retriable bool
+		error
+	}
+	pulsarError struct {
+		result int
+		error
+	}
+	busError struct {
+		Code string
+		error
+	}
+)

@@ -1,0 +1,88 @@
+package known
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/gobackoff/retry"
+)
+
+func TestStore(t *testing.T) {
+	check(t, []errorCase{
+		{"gocql, keyspace", errors.New("no keyspace provided"), retry.ClassPermanent},
+		{"gocql, no host", errors.New("gocql: no hosts available in the pool"), retry.ClassUnknown},
+		{"gocb, document", errors.New("document exists"), retry.ClassPermanent},
+		{"gocb, lock", errors.New("document locked"), retry.ClassUnknown},
+		{"gocb, limit", errors.New("rate limited failure"), retry.ClassThrottled},
+		{"goleveldb, closed", errors.New("leveldb: closed"), retry.ClassPermanent},
+		{"buntdb, closed", errors.New("database closed"), retry.ClassPermanent},
+		{"rqlite, constraint", errors.New("UNIQUE constraint failed: users.id"), retry.ClassPermanent},
+		{"rqlite, no leader", errors.New("leader not found"), retry.ClassUnknown},
+		{"migrate, done", errors.New("no change"), retry.ClassPermanent},
+		{"migrate, locked", errors.New("database locked"), retry.ClassUnknown},
+		{"freecache, key", errors.New("The key is larger than 65535"), retry.ClassPermanent},
+		{"uplink, limit", errors.New("storage limit exceeded"), retry.ClassPermanent},
+	})
+	const (
+		aerospike = "github.com/aerospike/aerospike-client-go.AerospikeError"
+		snowflake = "github.com/snowflakedb/gosnowflake.SnowflakeError"
+		bigquery  = "cloud.google.com/go/bigquery.Error"
+		arango    = "github.com/arangodb/go-driver/arangodb/shared.ArangoError"
+		milvus    = "github.com/milvus-io/milvus-sdk-go/merr.milvusError"
+	)
+	checkForeign(t, []foreignCase{
+		{aerospike, aerospikeError{ResultCode: 2}, permanent},
+		{aerospike, aerospikeError{ResultCode: 9}, timeout},
+		{aerospike, aerospikeError{ResultCode: 9, InDoubt: true}, unrepeatable},
+		{aerospike, aerospikeError{ResultCode: 18}, throttled},
+		{aerospike, aerospikeError{ResultCode: -18}, transient},
+		{snowflake, snowflakeError{Number: 390100}, permanent},
+		{snowflake, snowflakeError{Number: 260001}, permanent},
+		{snowflake, snowflakeError{Number: 260008}, transient},
+		{snowflake, snowflakeError{Number: 2003}, none},
+		{bigquery, reason{Reason: "invalidQuery"}, permanent},
+		{bigquery, reason{Reason: "backendError"}, transient},
+		{bigquery, reason{Reason: "jobRateLimitExceeded"}, throttled},
+		{"cloud.google.com/go/bigquery.PutMultiError", errors.New("row 1"), permanent},
+		{"cloud.google.com/go/spanner.TransactionOutcomeUnknownError", errors.New("unknown"), unrepeatable},
+		{arango, arangoError{ErrorNum: 1200, Code: 409}, transient},
+		{arango, arangoError{ErrorNum: 1210, Code: 409}, permanent},
+		{milvus, milvusError{errCode: 8, retriable: true}, throttled},
+		{milvus, milvusError{errCode: 103, retriable: true}, transient},
+		{milvus, milvusError{errCode: 1806}, permanent},
+		{"gocloud.dev/internal/gcerr.Error", snowflakeError{Code: 2}, permanent},
+		{"gocloud.dev/internal/gcerr.Error", snowflakeError{Code: 5}, none},
+		{"github.com/couchbase/gocbcore.dwError", message{Message: "ambiguous timeout"}, unrepeatable},
+		{"github.com/surrealdb/surrealdb.go.QueryError", message{Message: "conflict. This transaction can be retried"}, transient},
+		{"github.com/blevesearch/bleve.Error", number(0), permanent},
+		{"github.com/blevesearch/bleve.Error", number(9), transient},
+	})
+}
+
+type (
+	aerospikeError struct {
+		ResultCode int
+		InDoubt    bool
+		error
+	}
+	snowflakeError struct {
+		Number, Code int
+		error
+	}
+	arangoError struct {
+		Code, ErrorNum int
+		error
+	}
+	milvusError struct {
+		errCode   int32
+		retriable bool
+		error
+	}
+	message struct {
+		Message string
+		error
+	}
+	number int
+)
+
+func (number) Error() string { return "number" }
