@@ -50,6 +50,9 @@ func TestSystemClock(t *testing.T) {
 		require.NoError(t, clock.Sleep(t.Context(), 0))
 		require.NoError(t, clock.Sleep(t.Context(), -time.Hour))
 		assert.Equal(t, time.Hour, time.Since(start))
+		require.NoError(t, clock.Sleep(t.Context(), 1))
+		assert.Equal(t, time.Hour+1, time.Since(start))
+		start = start.Add(1)
 
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -1,9 +1,7 @@
 package retry
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gobackoff/retry/internal/jsonvalue"
 	"github.com/gobackoff/retry/internal/limiters"
 	"github.com/gobackoff/retry/internal/nearest"
 )
@@ -375,7 +374,7 @@ func scalarText(value any) (string, error) {
 		if name != "" || err != nil {
 			return name + "(" + strings.Join(keyValues, " ") + ")", err
 		}
-	case string, bool, int, int64, uint64, float64, json.Number, time.Duration:
+	case string, bool, int, int64, uint64, float64, jsonvalue.Number, interface{ Int64() (int64, error) }, time.Duration: // json.Number has Int64
 		return fmt.Sprint(v), nil
 	}
 	return "", fmt.Errorf("a %T is not a text, a number or a boolean; write a rule within a rule as text, as in rule: spread(full base=1s)", value)
@@ -389,10 +388,8 @@ func scalarText(value any) (string, error) {
 // An object changes only what it names: without a rule, its keys apply to the present
 // Backoff. Presets keep time limits.
 func (p *Policy) UnmarshalJSON(data []byte) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if err := decoder.Decode(&value); err != nil {
+	value, err := jsonvalue.Decode(data)
+	if err != nil {
 		return invalid(fmt.Sprintf("policy %s", data), []string{err.Error()})
 	}
 	return p.fromMapping(value)
