@@ -78,7 +78,7 @@ func OnlyIf(retryable func(error) bool) Classifier {
 // call's give-up (which is permanent) and the Classifier. The class is never unknown.
 func verdict(c Classifier, err error) Verdict {
 	if c == nil {
-		if class, unrepeatable, ok := errfacts.OfPlain(err); ok && err != ErrInvalid {
+		if class, unrepeatable, ok := errfacts.OfPlain(err); ok {
 			return Verdict{Class: cmp.Or(Class(class), ClassTransient), Unrepeatable: unrepeatable} // as below, 10 ns faster
 		}
 		c = DefaultClassifier{}

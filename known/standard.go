@@ -61,7 +61,6 @@ var standardTexts = []textRow{
 	{permanent, "http: wrote more than the declared Content-Length"},
 	{permanent, "http: Handler timeout"},
 	{permanent, "http: connection has been hijacked"},
-	{permanent, "http: no such file"},
 	{permanent, "http: named cookie not present"},
 	{permanent, "http: no Location header in response"},
 	{permanent, "http: ContentLength=* with *"},

@@ -53,7 +53,6 @@ var storeTexts = []textRow{
 	{permanent, "xattr cannot modify virtual attribute"},
 	{permanent, "bucket not flushable"},
 	{permanent, "memdclient closed"},
-	{throttled, "rate limited failure"},
 	{throttled, "quota limited failure"},
 	{throttled, "job queue full"},
 	{throttled, "queue overflowed"},
@@ -81,8 +80,6 @@ var storeTexts = []textRow{
 	{permanent, "NOT NULL constraint failed: *"},
 	{permanent, "CHECK constraint failed: *"},
 	{permanent, "FOREIGN KEY constraint failed"},
-	{permanent, "no such table: *"},
-	{permanent, "no such column: *"},
 	{permanent, "near \"*\": syntax error"},
 
 	// migrate 4.20.1, migrate.go; goose 3.29.0, provider_errors.go.
@@ -98,7 +95,6 @@ var storeTexts = []textRow{
 	{permanent, "migration not applied"},
 
 	// go-pg 10.11.0, internal/error.go; bun's pgdriver 1.2.18.
-	{permanent, "pg: no rows in result set"},
 	{permanent, "pg: multiple rows in result set"},
 	{permanent, "pg: transaction has already been committed or rolled back"},
 	{permanent, "pg: database is closed"},

@@ -44,7 +44,7 @@ func (f *Facts) class() Class {
 		return TimedOut
 	case f.Class == Throttled || IsThrottlingCode(f.Code) || ofStatus(int64(f.Status)) == Throttled:
 		return Throttled
-	case f.Verdict == Yes:
+	case f.Verdict == Yes || f.Renewed:
 		return Transient
 	case f.Code == "RequestTimeout" || f.Code == "RequestTimeoutException":
 		return TimedOut

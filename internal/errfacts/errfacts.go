@@ -4,7 +4,6 @@ package errfacts
 
 import (
 	"context"
-	"io"
 	"iter"
 	"reflect"
 	"slices"
@@ -30,6 +29,7 @@ type Facts struct {
 	Unrepeatable bool  // the operation may have taken effect
 	Methods      bool  // an error in the chain has one of readMethods' methods
 	Overtime     bool  // the attempt exceeded its time limit
+	Renewed      bool  // the library renews the credentials that expired
 
 	inTree         bool // the current error is in a tree
 	canceledBranch bool // of a tree
@@ -222,22 +222,35 @@ func (f *Facts) readOne(err error) {
 	if info.blank {
 		return
 	}
-	k := NoKind
-	switch {
-	case err == context.Canceled: // the operation's own context: Do checks the caller's
-		f.cancel()
-	case err == io.EOF:
-		k = Closed
-	case err == io.ErrUnexpectedEOF:
-		k = Truncated
-	case isConnectionErrno(err):
-		k = Connection
-	default:
-		k = f.readType(err, info)
+	if info.origin == plain {
+		f.readPlain(err)
+		return
 	}
-	f.Kind = max(f.Kind, k)
+	f.Kind = max(f.Kind, f.readType(err, info))
 	if info.methods {
 		f.readMethods(err)
+	}
+}
+
+// readPlain reads an error created by errors.New.
+func (f *Facts) readPlain(err error) {
+	text := err.Error()
+	switch {
+	case text == "EOF": // faster than a comparison with io.EOF
+		f.Kind = max(f.Kind, Closed)
+		return
+	case text == "unexpected EOF":
+		f.Kind = max(f.Kind, Truncated)
+		return
+	case text == "context canceled" && err == context.Canceled: // the operation's own: Do checks the caller's
+		f.cancel()
+		return
+	}
+	c, unrepeatable := ofText(text)
+	f.Fallback = max(f.Fallback, c)
+	f.Unrepeatable = f.Unrepeatable || unrepeatable && f.Verdict != Yes
+	if f.Kind == Request && isInvalidRequest(text) {
+		f.Kind = Invalid
 	}
 }
 

@@ -91,6 +91,7 @@ func (f *Facts) readStatus(err error) {
 		f.Status = e.StatusCode()
 		if c, ok := err.(wordCoder); ok && f.Code == "" { // of aws-sdk-go v1: throttling has status 400
 			f.Code = c.Code()
+			f.Renewed = hasWord(expiredCodes, f.Code)
 		}
 	}
 }

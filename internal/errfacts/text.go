@@ -1,10 +1,6 @@
 package errfacts
 
 import (
-	"context"
-	"errors"
-	"io"
-	"io/fs"
 	"reflect"
 	"strings"
 )
@@ -30,39 +26,151 @@ func ofText(text string) (fallback Class, unrepeatable bool) {
 	} else if text[3] == ' ' {
 		fallback = ofStatus(statusLine(text))
 	}
-	if fallback == Unknown && isPermanentText(text) {
-		return Permanent, false
+	switch {
+	case fallback != Unknown || len(text) < 4:
+	case text[0] <= 'Z' && strings.IndexByte(text, ' ') < 0: // only a code, such as NOT_FOUND
+		fallback = ofCode(typeWord(text))
+	default:
+		fallback = ofPhrase(text)
 	}
 	return fallback, false
 }
 
-// isPermanentText reports whether the text of an error of any library, without the
-// library's name, means that a retry would fail again. "not found" does so only about
-// data: servers and connections come back.
+// ofPhrase returns the class of the text of an error of any library, without the library's
+// name: throttled, or permanent if a retry would fail again. "not found" means that only
+// about data: servers and connections come back.
 //
 // The words were chosen from the 12,000 error variables of 260 modules, and those that
-// they recognize were read: none is retried by its library.
-func isPermanentText(text string) bool {
-	if len(text) < 4 {
-		return false
-	}
-	switch text[len(text)-4:] { // faster than each suffix
-	case "ound":
-		return isData(text, "not found")
-	case "xist":
-		return isData(text, " does not exist") || isData(text, " doesn't exist")
-	case "ists", "arge", " big", "nied", "rted", "nted", "ized", "ised", "ired", "iled", "ated", "dden",
-		"osed", "pool", "PATH", "ATH%", "ects", " set", "rmed", "alid", "imes", "owed", "aint", "ket`", "task":
-		return hasEnding(text) || hasItem(otherTexts, text, '\n')
-	}
-	const invalid = "invalid "
+// they recognize were read: no library retries those that are permanent.
+func ofPhrase(text string) Class {
 	switch text[0] {
 	case 'i':
-		return strings.HasPrefix(text, invalid) && hasItem(invalidThings, text[len(invalid):], ' ')
+		if thing, ok := strings.CutPrefix(text, "invalid "); ok && hasWord(invalidThings, thing) {
+			return Permanent
+		}
+	case 'n':
+		if thing, ok := strings.CutPrefix(text, "no such "); ok && isNamed(thing) {
+			return Permanent
+		}
 	case 'u':
-		return strings.HasPrefix(text, "unsupported ")
+		if strings.HasPrefix(text, "unsupported ") {
+			return Permanent
+		}
+	case 'r', 'R', 't', 'T':
+		if isThrottled(text[1:]) {
+			return Throttled
+		}
+	}
+	n := len(text)
+	for i := firstEnding[text[n-1]+2*text[n-3]+7*text[n-4]]; i > 0; i = nextEnding[i] {
+		e := &endings[i]
+		subject, ok := strings.CutSuffix(text, e.text)
+		switch {
+		case !ok, e.whole && subject != "", e.data && !isData(subject):
+		case e.Class == Permanent && !e.data && hasPassingWord(subject):
+		default:
+			return e.Class
+		}
+	}
+	return Unknown
+}
+
+// ofCode returns the class of a code that is the text of an error.
+func ofCode(word string) Class {
+	switch {
+	case hasWord(throttledWords, word):
+		return Throttled
+	case hasWord(permanentCodes, word):
+		return Permanent
+	}
+	return Unknown
+}
+
+// isNamed reports whether thing is a word for data, and perhaps a name after a colon, as in
+// "table: users".
+func isNamed(thing string) bool {
+	thing, _, _ = strings.Cut(thing, ":")
+	return hasWord(data, thing)
+}
+
+// isThrottled recognizes texts that say so, without their first letter.
+func isThrottled(rest string) bool {
+	switch rest[0] { // most differ here
+	case 'a':
+		return strings.HasPrefix(rest, "ate limit")
+	case 'h':
+		return strings.HasPrefix(rest, "hrottl")
+	case 'o':
+		return strings.HasPrefix(rest, "oo many requests")
 	}
 	return false
+}
+
+// firstEnding is a hash table of endings, by three of the last four bytes, so that few other
+// texts are in a slot. nextEnding is the next one in the same slot, or 0.
+var (
+	firstEnding [256]uint8
+	nextEnding  [len(endings)]uint8
+)
+
+func init() {
+	for i := 1; i < len(endings); i++ {
+		text := endings[i].text
+		n := len(text)
+		first := &firstEnding[text[n-1]+2*text[n-3]+7*text[n-4]]
+		*first, nextEnding[i] = uint8(i), *first
+	}
+}
+
+// endings lists the ends of texts of any library, or whole texts, that have a class.
+var endings = [...]struct {
+	text  string
+	whole bool // not only the end
+	data  bool // only after a word for data
+	Class
+}{
+	{}, // 0 means none
+	{text: "not found", data: true, Class: Permanent},
+	{text: " does not exist", data: true, Class: Permanent},
+	{text: " doesn't exist", data: true, Class: Permanent},
+	{text: "already exists", Class: Permanent},
+	{text: "too large", Class: Permanent},
+	{text: "too big", Class: Permanent},
+	{text: "permission denied", Class: Permanent},
+	{text: "access denied", Class: Permanent},
+	{text: "not supported", Class: Permanent},
+	{text: "unsupported", Class: Permanent},
+	{text: "not implemented", Class: Permanent},
+	{text: "unimplemented", Class: Permanent},
+	{text: "nauthorized", Class: Permanent},
+	{text: "not authorized", Class: Permanent},
+	{text: "not Authorized", Class: Permanent},
+	{text: "authentication required", Class: Permanent},
+	{text: "authentication failed", Class: Permanent},
+	{text: "authorization failed", Class: Permanent},
+	{text: "unauthenticated", Class: Permanent},
+	{text: "forbidden", Class: Permanent},
+	{text: "too many requests", Class: Throttled},
+	{text: "rate limit exceeded", Class: Throttled},
+	{text: "Rate exceeded", Class: Throttled},
+	{text: "rate limited", Class: Throttled},
+	{text: "throttled", Class: Throttled},
+	{text: "no rows in result set", whole: true, Class: Permanent}, // database/sql, pgx
+	{text: "too many rows in result set", whole: true, Class: Permanent},
+	{text: "tx is closed", whole: true, Class: Permanent},
+	{text: "closed pool", whole: true, Class: Permanent},
+	{text: "executable file not found in $PATH", whole: true, Class: Permanent}, // exec.ErrNotFound
+	{text: "executable file not found in %PATH%", whole: true, Class: Permanent},
+	{text: "stopped after 10 redirects", whole: true, Class: Permanent}, // net/http
+	{text: "file already closed", whole: true, Class: Permanent},        // io/fs
+	{text: "token is malformed", whole: true, Class: Permanent},         // golang-jwt
+	{text: "token signature is invalid", whole: true, Class: Permanent},
+	{text: "token is expired", whole: true, Class: Permanent},
+	{text: "task ID conflicts with another task", whole: true, Class: Permanent}, // asynq
+	{text: "duplicated key not allowed", whole: true, Class: Permanent},          // gorm
+	{text: "violates foreign key constraint", whole: true, Class: Permanent},
+	{text: "packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", whole: true, Class: Permanent}, // go-sql-driver/mysql
+	{text: "record failed after being retried too many times", whole: true, Class: Permanent},                           // franz-go
 }
 
 // statusLine returns the status in a text such as "404 Not Found", the Status of an
@@ -79,9 +187,6 @@ func statusLine(text string) (status int64) {
 	}
 	return status
 }
-
-// localErrors are failures of the file system, or of the program, that a retry cannot fix.
-var localErrors = [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid, fs.ErrClosed, errors.ErrUnsupported}
 
 // longestPrefix is the length of the longest prefix in permanentTexts, and its colon.
 const longestPrefix = 12
@@ -104,22 +209,10 @@ var permanentTexts = [...]struct{ prefix, texts string }{
 	{"malformed", "key is too long or contains invalid characters"}, // of gomemcache
 }
 
-// otherTexts lists texts without a prefix.
-const otherTexts = "executable file not found in $PATH\nexecutable file not found in %PATH%\n" + // exec.ErrNotFound
-	"stopped after 10 redirects\nfile already closed\n" + // net/http, io/fs
-	"too many rows in result set\ntx is closed\nclosed pool\n" + // pgx
-	"token is malformed\ntoken signature is invalid\ntoken is expired\n" + // golang-jwt
-	"task ID conflicts with another task\n" + // asynq
-	"duplicated key not allowed\nviolates foreign key constraint\n" + // gorm
-	"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`\n" + // go-sql-driver/mysql
-	"record failed after being retried too many times" // franz-go
-
 const (
-	permanentEndings = "already exists\ntoo large\ntoo big\npermission denied\naccess denied\nnot supported\nunsupported\n" +
-		"not implemented\nunimplemented\nnauthorized\nnot authorized\nnot Authorized\nauthentication required\n" +
-		"authentication failed\nauthorization failed\nunauthenticated\nforbidden"
-	passingWords = "lock queue rate" // of states that pass: "lock file already exists", "queue too large"
-	data         = "key Key record row document object item entry Entry user account file directory path task message bucket blob " +
+	permanentCodes = "notfound alreadyexists keynotfound usernotfound recordnotfound invalidargument badrequest permissiondenied " +
+		"accessdenied unauthenticated unauthorized forbidden unimplemented notimplemented nosuchkey nosuchbucket"
+	data = "key Key record row document object item entry Entry user account file directory path task message bucket blob " +
 		"reference repository resource branch tag role group secret token table schema column field queue stream consumer " +
 		"project organization workspace team template image layer device order package module plugin method command function " +
 		"certificate revision release page policy"
@@ -127,29 +220,22 @@ const (
 		"query syntax path topic key option options configuration algorithm input value request format id ID"
 )
 
-// hasEnding reports whether text ends with one of permanentEndings and has none of
-// passingWords.
-func hasEnding(text string) bool {
-	for endings, ending := permanentEndings, ""; endings != ""; {
-		if ending, endings, _ = strings.Cut(endings, "\n"); !strings.HasSuffix(text, ending) {
-			continue
+// passingWords are about states that pass: "lock file already exists", "queue too large".
+var passingWords = [...]string{"lock", "queue", "rate", "skew", "session"}
+
+func hasPassingWord(text string) bool {
+	for _, word := range passingWords[:] {
+		if strings.Contains(text, word) {
+			return true
 		}
-		for words, word := passingWords, ""; words != ""; {
-			if word, words, _ = strings.Cut(words, " "); strings.Contains(text, word) {
-				return false
-			}
-		}
-		return true
 	}
 	return false
 }
 
-// isData reports whether text ends with a word for data and then with suffix, or consists
-// of suffix.
-func isData(text, suffix string) bool {
-	subject, ok := strings.CutSuffix(text, suffix)
+// isData reports whether subject ends with a word for data, or is empty.
+func isData(subject string) bool {
 	subject = strings.TrimSuffix(subject, " ")
-	return ok && (subject == "" || hasItem(data, subject[strings.LastIndexByte(subject, ' ')+1:], ' '))
+	return subject == "" || hasItem(data, subject[strings.LastIndexByte(subject, ' ')+1:], ' ')
 }
 
 // hasPrefixed reports whether permanentTexts contains text, whose prefix ends at colon.
@@ -180,18 +266,22 @@ func hasItem(list, item string, separator byte) bool {
 
 // isInvalidRequest recognizes errors of net/http that begin with a fixed text. They occur
 // only within a url.Error.
-func isInvalidRequest(err error) bool {
-	text := err.Error()
+func isInvalidRequest(text string) bool {
 	return strings.HasPrefix(text, "unsupported protocol scheme") || strings.HasPrefix(text, "net/http: invalid ")
 }
 
 // OfPlain returns the class of an error created by errors.New, and whether the operation
 // may have taken effect. It reports false for other errors, and for those that are
-// recognized by their identity, like io.EOF.
+// recognized by their identity, like context.Canceled.
 func OfPlain(err error) (c Class, unrepeatable, ok bool) {
-	if reflect.TypeOf(err) != plainError || err == io.EOF || err == io.ErrUnexpectedEOF || err == context.Canceled {
+	if reflect.TypeOf(err) != plainError {
 		return Unknown, false, false
 	}
-	c, unrepeatable = ofText(err.Error())
+	text := err.Error()
+	switch text { // of io.EOF, io.ErrUnexpectedEOF, context.Canceled and retry.ErrInvalid, but faster
+	case "EOF", "unexpected EOF", "context canceled", "invalid":
+		return Unknown, false, false
+	}
+	c, unrepeatable = ofText(text)
 	return c, unrepeatable, true
 }

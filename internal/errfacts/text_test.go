@@ -17,16 +17,25 @@ func TestTexts(t *testing.T) {
 			"auth: permission denied", "operation not supported", "method not implemented", "authentication required", // etcd, trino, moby, go-git
 			"invalid uuid", "fasthttp: invalid uri", "unsupported isolation level", "duplicated key not allowed", "closed pool",
 			"packet for query is too large. Try adjusting the `Config.MaxAllowedPacket`", "404 Not Found",
+			"no rows in result set", "orm: no rows in result set", "no such table", "no such table: users", "no such key", "queue not found",
+			"NOT_FOUND", "NotFound", "AlreadyExists", "PERMISSION_DENIED", "UNAUTHENTICATED", "InvalidArgument", "db: NoSuchKey",
 		},
 		Unknown: {
 			"", "x", "flaky", "kafka: broker for ID is not found", "raft: peer not found", "membership: ID not found", "session not found",
 			"host not found", "replica not found yet", "not found yet", "lock already exists", "not", "found", "exists", "large", "supported",
 			"invalid checksum", "invalid response", "invalid state", "unknown broker", "operation failed", "connection closed", "pool",
 			"wait took too long", "zk: session has been expired by the server", "process does not exist", "node does not exist",
-			"Request rate is too large", "nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
+			"Request rate is too large", "lock file already exists", "queue too large", "clock skew too large", "session already exists",
+			"no such host", "no such server: a", "no such file or directory", "no such", "quota exceeded", "disk quota exceeded", "size limit exceeded",
+			"UNAVAILABLE", "HostNotFound", "LEADER_NOT_FOUND", "InvalidState", "CANCELLED", "Not found yet", "iterator exhausted", "authentication",
+			"nats: ", "sql:", "http: ", "unsupporte", "invalid ", "invalid", ": not", "already exist", "403 x",
 		},
 		Transient: {"driver: bad connection", "503 Service Unavailable", "503 Key not found", "502 Proxy authentication failed"},
-		Throttled: {"429 Too Many Requests"},
+		Throttled: {
+			"429 Too Many Requests", "too many requests", "rate limit exceeded", "API rate limit exceeded", "Rate exceeded", "rate limited",
+			"rate limit reached for requests", "too many requests: later", "throttled", "request throttled", "throttling of writes",
+			"openai: rate limit reached", "RESOURCE_EXHAUSTED", "ThrottlingException", "SlowDown",
+		},
 	} {
 		for _, text := range texts {
 			c, _ := Classify(errors.New(text), nil)

@@ -2,6 +2,7 @@ package errfacts
 
 import (
 	"errors"
+	"io/fs"
 	"reflect"
 	"strings"
 	"sync"
@@ -305,20 +306,14 @@ func (f *Facts) readType(err error, info *typeInfo) Kind {
 	case textual:
 		c, _ := ofText(text(reflect.ValueOf(err), info.field))
 		f.Fallback = max(f.Fallback, c)
-	case plain:
-		c, unrepeatable := ofText(err.Error())
-		f.Fallback = max(f.Fallback, c)
-		if unrepeatable {
-			f.report(Unknown, true)
-		}
-		if f.Kind == Request && isInvalidRequest(err) {
-			return Invalid
-		}
 	case cancellation:
 		f.cancel()
 	case netError, dnsError, addressError, tlsError, urlError:
 		return f.readNetwork(o, reflect.ValueOf(err))
 	case systemError, localError, badConnection:
+		if isConnectionErrno(err) {
+			return Connection
+		}
 		f.Fallback = max(f.Fallback, ofLocal(o, err))
 	case redisReply:
 		reply, _ := Guarded(err.Error)
@@ -372,7 +367,7 @@ func ofLocal(o origin, err error) Class {
 		return Permanent
 	}
 	if e, ok := err.(interface{ Is(error) bool }); ok {
-		for _, local := range localErrors {
+		for _, local := range [...]error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, errors.ErrUnsupported} {
 			if e.Is(local) {
 				return Permanent
 			}
@@ -400,12 +395,14 @@ func (info *typeInfo) classOf(v reflect.Value) (c Class, unrepeatable bool) {
 	switch info.origin {
 	case withStatus, ownNumber:
 		c = ofStatus(number)
-		switch {
+		switch code := text(v, "Code"); {
 		case c != Permanent:
 		case info.origin == ownNumber:
 			c = Unknown
-		case ofWord(codeWord(text(v, "Code"))) == Throttled: // some clouds throttle with status 400
+		case ofWord(codeWord(code)) == Throttled: // some clouds throttle with status 400
 			c = Throttled
+		case hasWord(expiredCodes, code):
+			c = Transient
 		}
 		return c, false
 	case sdkStatus, vaultStatus, oauthStatus, googleStatus:

@@ -140,6 +140,8 @@ func TestOwnNumbers(t *testing.T) {
 		{response{}, Unknown},
 		{cloudError{"Throttling.User", 400}, Throttled},
 		{cloudError{"InvalidParameter", 400}, Permanent},
+		{cloudError{"RequestExpired", 403}, Transient},
+		{cloudError{"RequestTimeTooSkewed", 403}, Transient},
 		{messageError{"404 Not Found"}, Permanent},
 		{ownStatus{404}, Unknown},
 		{ownStatus{503}, Transient},
@@ -185,7 +187,7 @@ func (e requestFailure) Code() string  { return e.code }
 func (requestFailure) StatusCode() int { return 400 }
 
 func TestStatusCodeMethod(t *testing.T) {
-	for code, want := range map[string]Class{"Throttling": Throttled, "RequestTimeout": TimedOut, "ValidationError": Permanent} {
+	for code, want := range map[string]Class{"Throttling": Throttled, "RequestTimeout": TimedOut, "ValidationError": Permanent, "ExpiredToken": Transient} {
 		got, _ := Classify(requestFailure{code}, nil)
 		assert.Equal(t, want, got, code)
 	}

@@ -17,6 +17,10 @@ const (
 	canceledWords  = "canceled cancelled"
 )
 
+// expiredCodes lists the codes after which aws-sdk-go v1, minio-go and the clients of Baidu
+// and Alibaba renew their credentials or correct their clock, and repeat the request.
+const expiredCodes = "ExpiredToken ExpiredTokenException RequestExpired RequestTimeTooSkewed"
+
 // ofWord returns the class that a word stands for.
 func ofWord(word string) Class {
 	switch {
