@@ -522,7 +522,7 @@ func TestAttemptTimeoutClass(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var seen []retry.Attempt
-				policy := retry.Policy{AttemptTimeout: time.Second, MaxAttempts: 2}.With(retry.Hooks{
+				policy := retry.Policy{AttemptTimeout: 1, MaxAttempts: 2}.With(retry.Hooks{
 					OnAttempt: func(ctx context.Context, _ retry.Attempt) (context.Context, func(retry.Attempt)) {
 						return ctx, func(a retry.Attempt) { seen = append(seen, a) }
 					},
@@ -730,6 +730,7 @@ func testStagger(t *testing.T, do doer) {
 			err := asError(t, do(ctx, policy, fails))
 			assert.Equal(t, 0, err.Attempts)
 			assert.ErrorIs(t, err, context.Canceled)
+			assert.Zero(t, asError(t, do(ctx, policy, fails)).Next) // it begins with a canceled context
 		})
 	})
 	t.Run("beyond the deadline", func(t *testing.T) {
@@ -772,6 +773,17 @@ func testProgress(t *testing.T, do doer) {
 		assert.Len(t, clock.Waits(), 6)
 		assert.Equal(t, 6*time.Second, err.Elapsed)
 		assert.Equal(t, retry.ErrMaxElapsed, err.Reason)
+	})
+	t.Run("as long as the limit", func(t *testing.T) {
+		p, clock := onClock(retry.Unlimited)
+		var waited []time.Duration
+		p.MaxElapsed, p.Backoff = time.Second, retry.BackoffFunc(func(a retry.Attempt, _ float64) time.Duration {
+			waited = append(waited, a.Waited)
+			return time.Second
+		})
+		require.NoError(t, do(t.Context(), p, retrytest.Script(progress, progress, nil).Run))
+		assert.Len(t, clock.Waits(), 2)
+		assert.Equal(t, []time.Duration{0, 0}, waited)
 	})
 	t.Run("the previous wait", func(t *testing.T) {
 		p, clock := onClock(9)
@@ -862,6 +874,8 @@ func TestNext(t *testing.T) {
 		"the time limit":                       {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 9 * s, 2 * s, retry.ErrMaxElapsed},
 		"within the limit":                     {retry.Policy{MaxElapsed: 10 * s}, retry.Attempt{Number: 2, Err: errOp}, 8 * s, 2 * s, nil},
 		"the budget":                           {retry.Policy{Budget: &retry.TokenBudget{Capacity: 1}}, retry.Attempt{Number: 1, Err: errOp}, 0, s, retry.ErrBudget},
+		"a hint of a nanosecond":               {retry.Policy{Backoff: retry.NoDelay{}}, retry.Attempt{Number: 1, Err: retry.After(errOp, 1)}, 0, 1, nil},
+		"progress, as long as the limit":       {retry.Policy{MaxElapsed: s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
 		"progress":                             {retry.Policy{MaxElapsed: 3 * s}, retry.Attempt{Number: 9, Err: retry.Progress(errOp)}, time.Hour, s, nil},
 		"the previous wait":                    {retry.Policy{Backoff: retry.DecorrelatedJitter{Base: s}}, retry.Attempt{Number: 2, Waited: 4 * s, Err: errOp}, 0, 6500 * ms, nil},
 		"no error":                             {retry.Policy{}, retry.Attempt{Number: 1}, 0, 0, retry.ErrInvalid},

@@ -222,6 +222,12 @@ func TestKeep(t *testing.T) {
 		require.NoError(t, p.UnmarshalText([]byte("full base=1s")))
 		assert.Equal(t, retry.Policy{Backoff: retry.FullJitter{Base: time.Second}}, p)
 	})
+	t.Run("a Policy of a decoder's hook", func(t *testing.T) {
+		p := filled
+		require.NoError(t, p.UnmarshalTOML(&retry.Policy{MaxAttempts: 7}))
+		kept(t, p)
+		assert.Equal(t, 7, p.MaxAttempts)
+	})
 	t.Run("mapping", func(t *testing.T) {
 		p := filled
 		require.NoError(t, p.UnmarshalTOML(map[string]any{"preset": "aws-standard-2026", "attempts": 7}))
@@ -246,6 +252,7 @@ func TestMerge(t *testing.T) {
 		`{"budget": {"rule": "token"}}`:                 {full, "full base=100ms cap=5s attempts=7 elapsed=30s budget=token", ""},
 		`{"preset": "aws-js-v2"}`:                       {full, "aws-js-v2 elapsed=30s", ""},
 		`{}`:                                            {full, full, ""},
+		`{"elapsed": "1ns"}`:                            {full, "full base=100ms cap=5s attempts=7 elapsed=1ns budget=token(capacity=10)", ""},
 		`{"delays": ["3s"]}`:                            {"schedule delays=1s/2s attempts=3", "schedule delays=3s attempts=3", ""},
 		`{"fraction": 0.5}`:                             {"spread(full base=1s) fraction=0.1", "spread(full base=1s) fraction=0.5", ""},
 		`{"attempts": 2}`:                               {"aws-js-v2 service=s3", "aws-js-v2 service=s3 attempts=2", ""},
@@ -355,6 +362,8 @@ func TestParsePolicyErrors(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"ful base=1s", `unknown name "ful"; did you mean "full"? Valid: standard, none, constant,`},
 		{"ful", `aws-js-v3-adaptive-2026`},
+		{"aws-js-v9", `aws-standard-2026`},
+		{"full base=1s limiter=x", `unknown limiter "x"`},
 		{"full base=50", `base=50 needs a unit, as in base=50ms or base=50s`},
 		{"full base=0", `base=0 needs a unit`},
 		{"full base=1s cap=0s", `cap=0s would mean the default; omit it`},
@@ -411,6 +420,7 @@ func TestParsePolicyErrors(t *testing.T) {
 			require.ErrorContains(t, err, tt.want)
 			assert.ErrorIs(t, err, retry.ErrInvalid)
 			assert.True(t, strings.HasPrefix(err.Error(), "invalid retry policy "), "%v", err)
+			assert.NotContains(t, err.Error(), "import github.com") // of awspreset, which these tests do
 		})
 	}
 }

@@ -37,6 +37,9 @@ func TestValid(t *testing.T) {
 		{Backoff: retry.Exponential{Base: 1, Cap: 1, Factor: 1}},
 		{Backoff: retry.Spread{Of: retry.Jittered{Of: retry.NoDelay{}}, Fraction: 1}},
 		{Budget: &retry.TokenBudget{Deficit: 500}},
+		{Backoff: retry.Exponential{Base: 1, Factor: math.MaxFloat64}},
+		{Budget: &retry.TokenBudget{Capacity: math.MaxFloat64}},
+		{MaxElapsed: 1, Stagger: 1},
 	}
 	for name, b := range everyBackoff {
 		p := retry.Policy{Backoff: b.rule}
@@ -88,6 +91,10 @@ func TestInvalid(t *testing.T) {
 		{"a throttle", retry.Policy{Budget: &retry.ThrottleBudget{TokenRatio: -1}}, []string{"TokenRatio -1 is not a number of at least 0"}},
 		{"a ratio", retry.Policy{Budget: &retry.RatioBudget{Ratio: nan, Floor: math.Inf(1), Window: -1}}, []string{
 			"Ratio is NaN", "Floor is +Inf", "Window -1ns is negative",
+		}},
+		{"another ratio", retry.Policy{Budget: &retry.RatioBudget{Floor: math.Inf(-1)}}, []string{"Floor is -Inf"}},
+		{"a nanosecond", retry.Policy{Backoff: retry.FullJitter{Base: 2, Cap: 1}, MaxElapsed: 1, Stagger: 2}, []string{
+			"Stagger 2ns is above MaxElapsed 1ns", "Backoff: FullJitter: Base 2ns is above Cap 1ns",
 		}},
 		{"a pointer to a rule", retry.Policy{Backoff: &retry.FullJitter{Base: -1}}, []string{"Backoff: FullJitter: Base -1ns is negative"}},
 		{"no base and no step", retry.Policy{Backoff: retry.Linear{}}, []string{"Backoff: Linear: Base is 0, which never waits; use NoDelay instead"}},

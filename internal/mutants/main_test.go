@@ -90,4 +90,7 @@ func f(a, b int) bool {
 		"f.go: f: return a < b && true -> return a < b || true\nf.go: g: gone -> gone\n")
 	require.NoError(t, err)
 	assert.Equal(t, result{mutants: 14, killed: 6, known: 1, unexpected: 8}, r)
+	r, err = try(".", "# p: a comment: with colons\nf.go: f: *\nf.go: g: *\n")
+	require.NoError(t, err)
+	assert.Equal(t, result{mutants: 14, killed: 7, known: 7, unexpected: 1}, r)
 }
