@@ -136,6 +136,68 @@ var brokerTexts = []textRow{
 
 	// Temporal's sdk 1.50.0.
 	{permanent, "schedule with this ID is already registered"},
+
+	// stan.go 0.10.4 and the stream client of RabbitMQ 1.8.3: the message may have been
+	// stored.
+	{unrepeatable, `stan: publish ack timeout
+		Confirmation Timeout Error`},
+	{permanent, `Offset not found
+		Unknown Frame
+		Already Closed
+		SuperStreamProducerOptions not defined. *
+		SuperStreamConsumerOptions not defined.
+		Environment not defined
+		Producer not found in the SuperStream Producer`},
+
+	// paho.golang 0.23.0: the packet was sent, or will be after the client connects again.
+	{unrepeatable, `error after packet added to state
+		connection lost after request transmitted`},
+	{throttled, "all packet identifiers in use"},
+	{permanent, `manual acknowledgments disabled
+		the requested ID was not found in the store
+		release called when quota at initial value`},
+
+	// watermill 1.5.1; Temporal's sdk 1.50.0, converter; gocron 2; go-quartz 0; pubsub 1.52.0;
+	// zeebe 8; go-nsq 1.1.0.
+	{permanent, `invalid poison queue topic
+		returned output messages in a handler without publisher
+		unable to encode
+		unable to decode
+		unable to set value
+		unable to find converter
+		type doesn't implement proto.Message
+		not a pointer type
+		type is not *byte
+		__temporal_ is a reserved prefix
+		cannot cancel an UpdateWorkflow operation
+		gocron: With*
+		parse cron expression
+		pubsub: projectID string is empty
+		OAuth credentials cache folder is not a directory, *
+		already connected`},
+
+	// kafka-go 0.4.51; sarama 1.61.1; franz-go 1.22.2.
+	{permanent, `record set contains no records
+		record sequence does not support reset
+		transaction manager: invalid transition attempted
+		transaction manager: cannot transition with a nil error
+		decompressed data would exceed MaxDecompressBatchBytes`},
+
+	// rocketmq-client-go 2.1.3, errors.go.
+	{permanent, `offset < 0
+		numbers < 0
+		empty topic
+		empty namesrv
+		empty group id
+		empty expression
+		consumer group has been created
+		producer group has been created
+		subscribe type is not matched
+		subscribe type should not be blank
+		nameServerAddrs can't be empty.
+		multiple IP addr does not support
+		IP addr error
+		the topic of the messages in one batch should be the same`},
 }
 
 var brokerTypes = []typeRow{
@@ -162,6 +224,24 @@ var brokerTypes = []typeRow{
 	{permanent, "go.temporal.io/sdk/internal.ChildWorkflowExecutionAlreadyStartedError"},
 	{permanent, "go.temporal.io/sdk/internal.ActivityNotRegisteredError"},
 	{permanent, "go.temporal.io/sdk/internal.QueryRejectedError"},
+	{permanent, "go.temporal.io/sdk/internal.ContinueAsNewError"},
+	{permanent, "go.temporal.io/sdk/internal.UnknownExternalWorkflowExecutionError"},
+	{permanent, "go.temporal.io/sdk/internal.InvalidVersioningOverrideError"},
+	{permanent, "go.temporal.io/sdk/internal.childWorkflowExistsWithId"},
+	{permanent, "go.temporal.io/sdk/internal.payloadSizeError"},
+	{permanent, "go.temporal.io/sdk/internal/common/serializer.*"},
+
+	// river 0.51.1; gue 5.8.0; watermill 1.5.1; pulsar-client-go 0.19.0; pubsub 1.52.0, whose
+	// caller resumes the publishing.
+	{permanent, "github.com/riverqueue/river/rivertype.JobCancelError"},
+	{permanent, "github.com/riverqueue/river/rivertype.UnknownJobKindError"},
+	{transient, "github.com/riverqueue/river/rivertype.JobSnoozeError"},
+	{permanent, "github.com/vgarvardt/gue.errJobDiscard"},
+	{transient, "github.com/vgarvardt/gue.errJobRescheduleIn"},
+	{transient, "github.com/vgarvardt/gue.errJobRescheduleAt"},
+	{permanent, "github.com/ThreeDotsLabs/watermill/components/requestreply.ReplyUnmarshalError"},
+	{permanent, "github.com/apache/pulsar-client-go/pulsar/internal.UnsupportedServiceNameError"},
+	{permanent, "cloud.google.com/go/pubsub.ErrPublishingPaused"},
 }
 
 var brokerFields = []fieldRow{
@@ -183,6 +263,7 @@ var brokerFields = []fieldRow{
 	// PulsarClientException.isRetriableError, what the caller did wrong is not retried.
 	{permanent, "github.com/apache/pulsar-client-go/pulsar.Error", "result",
 		"2|7|8|9|12|15|16|20|21|23|27|28|29|30|31|32|33|34|35|38|39|41|43"},
+	{unrepeatable, "github.com/apache/pulsar-client-go/pulsar.Error", "msg", "message send timeout*"},
 	{timeout, "github.com/apache/pulsar-client-go/pulsar.Error", "result", "3"},
 	{throttled, "github.com/apache/pulsar-client-go/pulsar.Error", "result", "19|24|25|26|42|44"},
 
@@ -192,4 +273,26 @@ var brokerFields = []fieldRow{
 
 	// cloudevents/sdk-go 2.16.2, protocol/http.Result.
 	{byStatus, "github.com/cloudevents/sdk-go/protocol/http.Result", "StatusCode", ""},
+
+	// Reason codes of MQTT 5, sections 2.4 and 3.2.2.2: autopaho of paho.golang 0.23.0 and
+	// mochi-mqtt 2.
+	{throttled, "github.com/eclipse/paho.golang/autopaho.ConnackError", "ReasonCode", mqttLimits},
+	{permanent, "github.com/eclipse/paho.golang/autopaho.ConnackError", "ReasonCode", mqttRefusals},
+	{throttled, "github.com/mochi-mqtt/server/packets.Code", "Code", mqttLimits},
+	{permanent, "github.com/mochi-mqtt/server/packets.Code", "Code", mqttRefusals},
+
+	// centrifuge 0.40.1, errors.go.
+	{transient, "github.com/centrifugal/centrifuge.Error", "Temporary", "true"},
+	{permanent, "github.com/centrifugal/centrifuge.Error", "Code", "101|102|103|104|105|106|107|108|109|110|112"},
+
+	// rocketmq-client-go 2.1.3, internal/constants.go: after a timeout of the disk or of the
+	// replica the message is stored.
+	{unrepeatable, "github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", "ResponseCode", "10|12"},
+	{throttled, "github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", "ResponseCode", "2|215"},
+	{permanent, "github.com/apache/rocketmq-client-go/primitive.MQBrokerErr", "ResponseCode", "3|13|15|16"},
 }
+
+const (
+	mqttLimits   = "137|151|159"
+	mqttRefusals = "129|130|132|133|134|135|138|140|143|144|148|149|153|154|155|157|158|161|162"
+)

@@ -25,6 +25,9 @@ type Classifier struct{}
 func (Classifier) Classify(err error) retry.Verdict {
 	c, unrepeatable := errfacts.Classify(err, classOf)
 	if c == errfacts.Unknown && !unrepeatable {
+		c, unrepeatable = ofOtherTypes(err)
+	}
+	if c == errfacts.Unknown && !unrepeatable {
 		c = ofResponse(err)
 		if c == errfacts.Unknown {
 			c = general(err)
@@ -49,7 +52,8 @@ const (
 )
 
 // A textRow is about errors that consist of a text, such as those of errors.New. In the
-// text, which should name its library, * stands for any characters.
+// text, which should name its library, * stands for any characters. There may be several
+// texts, one a line.
 type textRow struct {
 	meaning
 	text string
@@ -81,11 +85,14 @@ var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string
 	texts, types = map[string][]textRow{}, map[string][]fieldRow{}
 	for _, table := range textTables {
 		for _, row := range table {
-			key := row.text
-			if strings.Contains(key, "*") {
-				key = "*"
+			for text := range strings.SplitSeq(row.text, "\n") {
+				text = strings.TrimSpace(text)
+				key := text
+				if strings.Contains(key, "*") {
+					key = "*"
+				}
+				texts[key] = append(texts[key], textRow{row.meaning, text})
 			}
-			texts[key] = append(texts[key], row)
 		}
 	}
 	for _, table := range fieldTables {
@@ -104,16 +111,41 @@ var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string
 // classOf returns the class of err, ignoring wrapped errors, according to the tables.
 func classOf(err error) (c errfacts.Class, unrepeatable bool) {
 	if text := errfacts.TextOf(err); text != "" {
-		texts, _ := index()
-		for _, key := range [...]string{text, "*"} {
-			for _, row := range texts[key] {
-				if matches(row.text, text) {
-					return row.class(text)
-				}
-			}
+		if c, unrepeatable, ok := classOfText(text); ok {
+			return c, unrepeatable
 		}
 	}
 	return classIn(rowsOf(reflect.TypeOf(err)), err)
+}
+
+// classOfText returns the class of the first row that applies to text, if there is one.
+func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
+	texts, _ := index()
+	for _, key := range [...]string{text, "*"} {
+		for _, row := range texts[key] {
+			if matches(row.text, text) {
+				c, unrepeatable = row.class(text)
+				return c, unrepeatable, true
+			}
+		}
+	}
+	return errfacts.Unknown, false, false
+}
+
+// ofOtherTypes returns the class according to the texts of errors of other types than that
+// of errors.New. It is for errors about which nothing else is known.
+func ofOtherTypes(err error) (c errfacts.Class, unrepeatable bool) {
+	for e := range errfacts.All(err) {
+		switch e.(type) {
+		case errfacts.Unwrapper, errfacts.TreeUnwrapper:
+		default:
+			text, _ := errfacts.Guarded(e.Error)
+			if c, unrepeatable, ok := classOfText(text); ok {
+				return c, unrepeatable
+			}
+		}
+	}
+	return errfacts.Unknown, false
 }
 
 // rowsByType caches the results of rowsOf, by reflect.Type.

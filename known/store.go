@@ -185,6 +185,222 @@ var storeTexts = []textRow{
 	{permanent, "clickhouse: batch is invalid. check appended data is correct"},
 	{permanent, "clickhouse: no valid address supplied"},
 	{timeout, "clickhouse: acquire conn timeout. *"},
+
+	// gorm 1.31.2, errors.go; ent 0.14.5, privacy; xorm 1.4.3; goqu 9.19.0; squirrel 1.5.4;
+	// scany 2.1.4; radix 4.1.4; guregu/dynamo 2.1.1.
+	{permanent, `invalid transaction
+		registered
+		empty slice found
+		preload is not allowed when count is used
+		ent/privacy: deny rule
+		Record does not exist
+		Table not found
+		Params type error
+		A point to a slice is needed
+		mp should be a * pointer
+		It's impossible to rollback this migration
+		No migration defined
+		Could not find last runned migration
+		Delete action needs at least one condition
+		object should not be nil
+		no element on slice when insert
+		cannot run; no Runner set (RunWith)
+		cannot QueryRow; Runner is not a QueryRower
+		DB does not support Context
+		scany: no row was found
+		no stream entries
+		dynamo: no item found
+		dynamo: too many items
+		dynamo: no input items`},
+
+	// redsync 4.18.1 and redislock 0.9.4: a lock that is not held any more cannot be extended
+	// or released, and one that others hold may be released.
+	{permanent, `redsync: failed to extend lock
+		redsync: failed to unlock, lock was already expired
+		redislock: lock not held`},
+	{transient, `redislock: not obtained
+		redsync: failed to acquire lock`},
+
+	// migrate 4.20.1, its drivers and sources; atlas 0.32.1, sql/migrate; goose 3.29.0, lock.
+	{permanent, `no config
+		no database name
+		no schema/database name
+		database is dirty
+		can't unlock, as not currently locked
+		unable to release already released lock
+		failed to append PEM
+		both x-advisory-lock-timeout-interval and *
+		both password and useMsi=true were passed
+		no directory
+		no access token
+		no password/app password
+		not a checkpoint file
+		no checkpoint found
+		checksum file format invalid
+		sql/migrate: no plan for matched states
+		sql/migrate: no pending migration files
+		sql/sqlclient: driver does not support changing connected schema
+		lock not implemented`},
+	{transient, `can't acquire lock
+		unable to obtain lock
+		database locked
+		sql/schema: lock is held by other session`},
+
+	// rueidis and valkey-go 1.0.79, rueidislock; go-redis 9.23.0, autopipeline.go.
+	{permanent, `ReplicaOnly conflicts with *
+		either set ReplicaSelector or ReadNodeSelector, not both
+		a command should not be built twice
+		a command should be finished by calling Build() or Cache()
+		client side caching for scripting only supports numkeys=1
+		* does not support SUBSCRIBE/PSUBSCRIBE/SSUBSCRIBE mixed with other *
+		no SendToReplicas provided for standalone client with replicas
+		locker closed
+		invalid pool type
+		redis: Submit requires *
+		redis: FDPipelined *`},
+	{throttled, "redis: autopipeline: queue full *"},
+
+	// pgx 5.12.0, pq 1.12.3, go-mssqldb 1.11.2, godror 0.40.4, clickhouse-go 2.50.0.
+	{permanent, `scan target type changed
+		pq: could not complete operation in a failed transaction
+		pq: channel is already open
+		pq: channel is not open
+		krb5-*
+		user id is required to login with krb5 *
+		failed to create krb5 client from login parameters
+		all fields mustn't skip
+		wrong tvp name
+		the number of elements in columnStr and tvpFieldIndexes do not align
+		cannot be marshaled
+		no digit found
+		not collection
+		not exist
+		out of range
+		clickhouse: invalid retry, batch not sent yet
+		clickhouse [bind]: mixed named, *
+		clickhouse: cluster secret *
+		clickhouse: QueryFormat and InsertFormat are only supported *`},
+
+	// mongo-driver 2.10.0 and 1.17.10, mongo, bsoncore and gridfs; neo4j-go-driver 5.28.4;
+	// gocql 1.7.0; gocb 2.11.1; rethinkdb-go 6.2.1.
+	{permanent, `cannot provide resume functionality when the resume token is missing
+		cursor is nil
+		files collection document does not contain *
+		EOF missing one or more chunks
+		chunk size does not match expected size
+		chunk index does not match expected index
+		stream is closed or aborted
+		session was not created by this client
+		empty key provided
+		element not found
+		element is missing *
+		document or array end is missing null byte
+		end of document
+		out of bounds
+		nil reader
+		non-pointer provided to LookupDecoder
+		The provided type is not an interface
+		cannot perform a decoder lookup on <nil>
+		loadBalanced cannot be set to true if *
+		srvMaxHosts cannot be a positive value if *
+		read preference in a transaction must be primary
+		transactions do not support unacknowledged write concerns
+		transactions are not supported in snapshot sessions
+		a write concern cannot have both w=0 and j=true
+		write concern *w* field cannot be a negative number
+		a negative value was provided for MaxTime on an operation
+		invalid transaction handle
+		result cursor is not available anymore
+		result failed due to invalid transaction
+		unknown retry type returned by retry policy
+		document too deep
+		document already alive
+		bucket already selected
+		no supported authentication mechanisms
+		planning failure
+		link not found
+		eventing function compilation failure
+		eventing function identical keyspace
+		commit is not allowed in the current transaction state
+		rollback is not allowed in the current transaction state
+		no result was available
+		cluster closed
+		The result does not contain any more rows
+		no more items in iterator`},
+	{unrepeatable, "execution result undetermined"}, // of tikv's client-go 2.0.4
+
+	// etcd's client 3.7.3 and raft 3.7.0; hashicorp/raft 1.8.0; zk 1.0.4; juju.
+	{permanent, `etcdclient: old cluster version
+		Username/Password and Token configurations are mutually exclusive
+		mutex: session is expired
+		mutex: lock has already been released
+		election: not leader
+		raft: stopped
+		raft: cannot step *
+		requested index is unavailable due to compaction
+		requested index is older than the existing snapshot
+		transport shutdown
+		append pipeline closed
+		log not found
+		attempts to perform a reconfiguration operation when *
+		zk: unhandled field type
+		zk: encode/decode expect *
+		zk: buffer too small`},
+	{transient, "mutex: Locked by another session"},
+
+	// badger 4.9.6, bbolt 1.5.0, goleveldb 1.0.0, tidwall/wal 1.2.1, bolthold, bleve 2.6.3,
+	// bigcache 3.1.0, otter 2.
+	{permanent, `Value log GC can't run because threshold is set to zero
+		Data dump cannot be read
+		Log truncate required to run DB. *
+		database isn't correctly mapped
+		free pages are not pre-loaded
+		database reached maximum size
+		leveldb/*: iterator released
+		leveldb/table: reader released
+		leveldb/storage: closed
+		leveldb: resource already relesed
+		log corrupt
+		log closed
+		out of order
+		No data found for this key
+		This Key already exists in this bolthold for this type
+		This value cannot be written due to the unique constraint on the field
+		scorch closed
+		unknown storage type
+		unknown budget currency
+		Iterator is in invalid state. *
+		otter: the entry was not found in the data source`},
+
+	// minio-go 7.4.1, gocloud.dev 0.47.0, cos-go-sdk 0.7.70, hdfs 2.4.0; rclone 1.76.0,
+	// fs/fs.go; go-elasticsearch 8 and 9, elastic-transport-go 8.9.0.
+	{permanent, `invalid ARN format*
+		no notification configuration matched
+		RDMA *
+		Variable has been Closed
+		The Getobject Key is illegal
+		can't * object - incompatible remotes
+		can't move directory - incompatible remotes
+		can't purge directory
+		can't upload empty files to this remote
+		can't set modified time*
+		can't sync or move files on overlapping remotes *
+		this backend can't share directories with link
+		can't list root
+		is a file not a directory
+		is a directory not a file
+		is not a regular file
+		directory not empty
+		immutable file modified
+		bucket or container name is needed in remote
+		didn't find section in config file
+		recursive directory listing not available
+		max transfer * reached as set by *
+		bucket already deleted
+		bulk indexer is closed
+		elastictransport is *closed
+		cannot build path, check for missing path parameters`},
+	{transient, "replication in progress"},
 }
 
 var storeTypes = []typeRow{
@@ -229,6 +445,104 @@ var storeTypes = []typeRow{
 
 	// goleveldb 1.0.0.
 	{permanent, "github.com/syndtr/goleveldb/leveldb/errors.ErrCorrupted"},
+
+	// goleveldb 1.0.0: files that are damaged.
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrBatchCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrInternalKeyCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb.ErrManifestCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/errors.ErrMissingFiles"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/journal.ErrCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/storage.ErrCorrupted"},
+	{permanent, "github.com/syndtr/goleveldb/leveldb/table.ErrCorrupted"},
+
+	// redsync 4.18.1: others hold the lock.
+	{transient, "github.com/go-redsync/redsync.ErrTaken"},
+	{transient, "github.com/go-redsync/redsync.ErrNodeTaken"},
+
+	// ORMs and migrations: ent 0.14.5, bun 1.3.0, xorm 1.4.3, goqu 9.19.0, gorp 3.1.0,
+	// migrate 4.20.1, sql-migrate 1.8.1, atlas 0.32.1.
+	{permanent, "entgo.io/ent/dialect/sql/sqlgraph.ConstraintError"},
+	{permanent, "github.com/uptrace/bun/dialect/feature.NotSupportError"},
+	{permanent, "xorm.io/xorm/internal/statements.*"},
+	{permanent, "xorm.io/xorm.ErrFieldIsNotExist"},
+	{permanent, "xorm.io/xorm.ErrFieldIsNotValid"},
+	{permanent, "github.com/doug-martin/goqu/internal/errors.Error"},
+	{permanent, "github.com/go-gorp/gorp.NoFieldInTypeError"},
+	{permanent, "github.com/go-gorp/gorp.OptimisticLockError"},
+	{permanent, "github.com/golang-migrate/migrate/source.ErrDuplicateMigration"},
+	{permanent, "github.com/rubenv/sql-migrate.PlanError"},
+	{permanent, "ariga.io/atlas/sql/migrate.ChecksumError"},
+	{permanent, "ariga.io/atlas/sql/migrate.HistoryChangedError"},
+	{permanent, "ariga.io/atlas/sql/migrate.HistoryNonLinearError"},
+	{permanent, "ariga.io/atlas/sql/migrate.MissingMigrationError"},
+	{permanent, "ariga.io/atlas/sql/migrate.NotCleanError"},
+	{permanent, "ariga.io/atlas/sql/schema.NotExistError"},
+
+	// pgx 5.12.0, go-mssqldb 1.11.2, godror 0.40.4.
+	{permanent, "github.com/jackc/pgx/pgconn.ParseConfigError"},
+	{permanent, "github.com/jackc/pgx/pgconn.sslCertModeError"},
+	{transient, "github.com/microsoft/go-mssqldb.RetryableError"},
+	{permanent, "github.com/microsoft/go-mssqldb/aecmk/localcert.InvalidCertificatePathError"},
+	{permanent, "github.com/godror/godror.CompileError"},
+
+	// mongo-driver 2.10.0 and 1.17.10.
+	{permanent, "go.mongodb.org/mongo-driver/mongo.MongocryptError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.TransitionError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.errNoTypeMapEntry"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.decodeBinaryError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson.vectorTypeError"},
+	{permanent, "go.mongodb.org/mongo-driver/bson/bsoncodec.*"},
+	{permanent, "go.mongodb.org/mongo-driver/bson/bsonrw.*"},
+	{permanent, "go.mongodb.org/mongo-driver/x/bsonx/bsoncore.*"},
+	{permanent, "go.mongodb.org/mongo-driver/x/mongo/driver.InvalidOperationError"},
+
+	// gocb 2.11.1: the transaction was committed, or may have been.
+	{permanent, "github.com/couchbase/gocb.invalidArgumentsError"},
+	{unrepeatable, "github.com/couchbase/gocb.TransactionCommitAmbiguousError"},
+	{unrepeatable, "github.com/couchbase/gocb.TransactionFailedPostCommit"},
+
+	// cassandra-gocql-driver 2.1.2, neo4j-go-driver 5.28.4, go-driver of ArangoDB 2.4.1.
+	{permanent, "github.com/apache/cassandra-gocql-driver.MarshalError"},
+	{permanent, "github.com/apache/cassandra-gocql-driver.UnmarshalError"},
+	{permanent, "github.com/apache/cassandra-gocql-driver.unsupportedProtocolVersionError"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/errorutil.PoolClosed"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/packstream.OverflowError"},
+	{permanent, "github.com/neo4j/neo4j-go-driver/neo4j/internal/packstream.UnpackError"},
+	{permanent, "github.com/arangodb/go-driver/arangodb/shared.NoMoreDocumentsError"},
+
+	// rethinkdb-go 6.2.1, errors.go.
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLDriverCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLServerCompileError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLAuthError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLQueryLogicError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLNonExistenceError"},
+	{permanent, "gopkg.in/rethinkdb/rethinkdb-go.RQLUserError"},
+	{throttled, "gopkg.in/rethinkdb/rethinkdb-go.RQLResourceLimitError"},
+	{transient, "gopkg.in/rethinkdb/rethinkdb-go.RQLOpFailedError"},
+	{unrepeatable, "gopkg.in/rethinkdb/rethinkdb-go.RQLOpIndeterminateError"},
+
+	// client-go of TiKV 2.0.4, error.go: a new transaction may succeed.
+	{transient, "github.com/tikv/client-go/error.ErrDeadlock"},
+	{transient, "github.com/tikv/client-go/error.ErrWriteConflict"},
+	{transient, "github.com/tikv/client-go/error.ErrWriteConflictInLatch"},
+	{transient, "github.com/tikv/client-go/error.ErrRetryable"},
+	{throttled, "github.com/tikv/client-go/error.ErrTokenLimit"},
+	{permanent, "github.com/tikv/client-go/error.ErrKeyExist"},
+	{permanent, "github.com/tikv/client-go/error.ErrTxnTooLarge"},
+	{permanent, "github.com/tikv/client-go/error.ErrEntryTooLarge"},
+	{permanent, "github.com/tikv/client-go/error.ErrAssertionFailed"},
+	{permanent, "github.com/tikv/client-go/error.ErrLockOnlyIfExistsNoReturnValue"},
+	{permanent, "github.com/tikv/client-go/error.ErrLockOnlyIfExistsNoPrimaryKey"},
+
+	// rclone 1.76.0, fs/fserrors; minio-go 7.4.1.
+	{permanent, "github.com/rclone/rclone/fs/fserrors.wrappedFatalError"},
+	{permanent, "github.com/rclone/rclone/fs/fserrors.wrappedNoRetryError"},
+	{transient, "github.com/rclone/rclone/fs/fserrors.wrappedRetryError"},
+	{transient, "github.com/rclone/rclone/fs/fserrors.retryError"},
+	{permanent, "github.com/rclone/rclone/fs.FileTooSmallError"},
+	{permanent, "github.com/rclone/rclone/fs/rc.ErrParamNotFound"},
+	{permanent, "github.com/minio/minio-go/pkg/tags.errTag"},
 
 	// aliyun-oss-go-sdk 3.0.2: the transfer was damaged.
 	{transient, "github.com/aliyun/aliyun-oss-go-sdk/oss.CRCCheckError"},
@@ -284,7 +598,9 @@ var storeFields = []fieldRow{
 
 	// kivik 4.5.2, errors.Error and CompositeError, which begins with its status.
 	{byStatus, "github.com/go-kivik/kivik/int/errors.Error", "Status", ""},
-	{permanent, "github.com/go-kivik/kivik/int/errors.CompositeError", "", "4*|501*"},
+	{permanent, "github.com/go-kivik/kivik/int/errors.CompositeError", "", "4*|501*|503 client closed|503 database closed"},
+	{byStatus, "github.com/go-kivik/kivik/couchdb.replicationError", "status", ""},
+	{byWord, "github.com/go-kivik/kivik/couchdb.bulkGetError", "Err", ""},
 
 	// gocloud.dev 0.47.0, gcerrors.ErrorCode.
 	{permanent, "gocloud.dev/internal/gcerr.Error", "Code", "2|3|4|6|7|8"},
@@ -306,4 +622,25 @@ var storeFields = []fieldRow{
 	// bleve 2.6.3, error.go.
 	{transient, "github.com/blevesearch/bleve.Error", "", "9|10"},
 	{permanent, "github.com/blevesearch/bleve.Error", "", ""},
+
+	// godror 0.40.4, with the numbers of the Oracle driver that DefaultClassifier knows.
+	{none, "github.com/godror/godror.OraErr", "code", "0"},
+	{unrepeatable, "github.com/godror/godror.OraErr", "code", "3113|3114|3135|25408"},
+	{transient, "github.com/godror/godror.OraErr", "code",
+		"28|54|60|1012|1033|1034|1089|1090|1092|1555|4021|4068|8177|12170|12514|12528|12537|12541|12545|30006"},
+	{throttled, "github.com/godror/godror.OraErr", "code", "18|20|12516|12519|12520"},
+	{permanent, "github.com/godror/godror.OraErr", "code", ""},
+
+	// hdfs 2.4.0: the name of the name node's exception.
+	{transient, "github.com/colinmarc/hdfs/internal/rpc.NamenodeError", "exception",
+		"*.SafeModeException|*.RetriableException|*.StandbyException|*.NotReplicatedYetException|*.AlreadyBeingCreatedException"},
+	{permanent, "github.com/colinmarc/hdfs/internal/rpc.NamenodeError", "exception",
+		"*.AccessControlException|*.File*Exception|*.ParentNotDirectoryException|*QuotaExceededException|*.UnresolvedPathException|*.Invalid*Exception|*.PathIsNotEmptyDirectoryException"},
+
+	// rqlite/gorqlite: SQLite's texts.
+	{permanent, "github.com/rqlite/gorqlite.StatementError", "Message", "*constraint failed*|*syntax error*|no such *|*already exists|*datatype mismatch*"},
+
+	// mgo, session.go: the server's codes.
+	{permanent, "github.com/globalsign/mgo.LastError", "Code", "2|9|13|14|121|11000|11001|12582"},
+	{permanent, "github.com/globalsign/mgo.QueryError", "Code", "2|9|13|14|26|48|59|121|11000|11001|12582"},
 }
