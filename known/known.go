@@ -7,6 +7,7 @@
 package known
 
 import (
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -51,12 +52,22 @@ const (
 	byWord       // the value is a code such as not_found or InvalidParameter
 )
 
-// A textRow is about errors that consist of a text, such as those of errors.New. In the
-// text, which should name its library, * stands for any characters. There may be several
-// texts, one a line.
+// A textRow is about errors that consist of a text, such as those of errors.New. It has one
+// text or, one a line, several. In a text, which should name its library, * stands for any
+// characters.
 type textRow struct {
 	meaning
-	text string
+	texts string
+}
+
+func (r textRow) all() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range strings.SplitSeq(r.texts, "\n") {
+			if line = strings.TrimSpace(line); line != "" && !yield(line) {
+				return
+			}
+		}
+	}
 }
 
 // A typeRow is about the errors of a type.
@@ -80,13 +91,13 @@ var (
 	fieldTables = [...][]fieldRow{brokerFields, cloudFields, localFields, protocolFields, standardFields, storeFields, webFields}
 )
 
-// index returns the rows of all tables, by text and by type. Texts with a * have the key *.
+// index returns the rows of all tables, by text and by type, those about texts with one text
+// each. Texts with a * have the key *.
 var index = sync.OnceValues(func() (texts map[string][]textRow, types map[string][]fieldRow) {
 	texts, types = map[string][]textRow{}, map[string][]fieldRow{}
 	for _, table := range textTables {
 		for _, row := range table {
-			for text := range strings.SplitSeq(row.text, "\n") {
-				text = strings.TrimSpace(text)
+			for text := range row.all() {
 				key := text
 				if strings.Contains(key, "*") {
 					key = "*"
@@ -123,7 +134,7 @@ func classOfText(text string) (c errfacts.Class, unrepeatable, ok bool) {
 	texts, _ := index()
 	for _, key := range [...]string{text, "*"} {
 		for _, row := range texts[key] {
-			if matches(row.text, text) {
+			if matches(row.texts, text) {
 				c, unrepeatable = row.class(text)
 				return c, unrepeatable, true
 			}
